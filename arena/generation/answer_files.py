@@ -26,7 +26,7 @@ SKIPPED_FILE = "skipped_questions.jsonl"
 
 
 def read_arena_to_answer(folder: Path | str, *, without_answers: bool = False) -> Arena:
-    """Read an arena folder to generate answers for, whether or not it holds any to be read.
+    """Read an arena folder to generate answers for, whether or not it holds answers already.
 
     Raises:
         UsageError: If the folder or its questions are absent, or a file is there twice.
@@ -36,10 +36,10 @@ def read_arena_to_answer(folder: Path | str, *, without_answers: bool = False) -
     info = read_info(folder)
     if not without_answers and find_table_file(folder, "answers") is not None:
         return read_arena(folder)
-    there = find_table_file(folder, "queries")
-    if there is None or not there.name.endswith(ARENA_SUFFIXES):
+    queries = find_table_file(folder, "queries")
+    if queries is None or not queries.name.endswith(ARENA_SUFFIXES):
         raise UsageError(f"{folder} has no file of queries; expected queries.jsonl or the like")
-    return checked_arena(info, read_rows(there), empty_rows(ANSWERS))
+    return checked_arena(info, read_rows(queries), empty_rows(ANSWERS))
 
 
 def write_answers(answers: pd.DataFrame, path: Path | str, system: str) -> None:
@@ -54,26 +54,29 @@ def check_own_file(path: Path | str, system: str) -> None:
     """Make sure that a file may be replaced by one system's answers.
 
     Raises:
-        UsageError: If it is there and holds something else, or its format is unknown.
+        UsageError: If it exists and has something else, or its format is unknown.
     """
     path = Path(path)
     row_suffix(path)
     if not path.is_file():
         return
     rows = read_rows(path)
-    is_own = rows.table.empty or set(rows.table.get("system", [None])) == {system}
-    if rows.problems or not is_own:
+    has_other_systems = not rows.table.empty and set(rows.table.get("system", [None])) != {system}
+    if rows.problems or has_other_systems:
         raise UsageError(
-            f"{path} is there and holds more than answers of {system}; write to another file"
+            f"{path} exists and has more than answers of {system}; write to another file"
         )
 
 
 def list_unanswered(folder: Path, generated: Generated, queries: pd.DataFrame) -> list[Path]:
-    """List beside the answers which of the questions chosen have none, and which were left out.
+    """Write the questions without an answer, and those left out, to files of the arena folder.
 
-    What earlier runs of the same system listed on the same questions is replaced.
+    They replace what earlier runs of the same system wrote about the same questions.
+
+    Returns:
+        The files that exist then.
     """
     settled = {(*question, generated.system) for question in question_keys(queries)}
-    listed = ((FAILED_FILE, generated.failures), (SKIPPED_FILE, generated.skipped))
-    files = [list_failures(folder / name, rows, ANSWER_KEY, settled) for name, rows in listed]
-    return [path for path in files if path is not None]
+    failed = list_failures(folder / FAILED_FILE, generated.failures, ANSWER_KEY, settled)
+    skipped = list_failures(folder / SKIPPED_FILE, generated.skipped, ANSWER_KEY, settled)
+    return [path for path in (failed, skipped) if path is not None]

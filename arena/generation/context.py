@@ -38,18 +38,18 @@ Passage = dict[str, Any]
 def select_context(
     queries: pd.DataFrame, corpus: pd.DataFrame | None = None, k: int = DEFAULT_PASSAGES
 ) -> tuple[pd.DataFrame, int, int]:
-    """Give each question the k best passages by BM25, one that is relevant among them.
+    """Give each question the k best passages by BM25, including a relevant one.
 
-    If none of the k best is labeled relevant, the last of them makes room for the best of the
-    question's own passages that is. What a question gets does not depend on the other questions:
-    its own passages are ranked among themselves.
+    If none of the k best is labeled relevant, the last of them is replaced by the best relevant
+    passage of the question. The passages of a question do not depend on the other questions: they
+    are ranked among themselves.
 
     Args:
         queries: Questions with their passages and, as far as known, which are relevant.
         corpus: Passages to select from, instead of each question's own: columns ``passage_id,
             text`` and, if any, ``title`` and ``language``. Those that are among a question's own
             passages keep their label.
-        k: Passages a question.
+        k: Passages per question.
 
     Returns:
         The questions with the passages selected, best first; how many questions had their last
@@ -65,25 +65,28 @@ def select_context(
         raise MissingDependencyError("selecting passages by BM25", "bm25s", "bm25")
     rankings: dict[str, _Ranking] = {}
     selected: list[list[Passage]] = []
-    replaced = without_relevant = 0
+    n_replaced = 0
+    n_without_relevant = 0
     rows = queries[["language", "query", "passages"]].itertuples(index=False, name=None)
-    for language, query, own in rows:
-        ranked = _Ranking(own).best(query, len(own))
+    for language, query, passages in rows:
+        ranked = _Ranking(passages).best(query, len(passages))
         best = ranked[:k]
         if corpus is not None:
             if language not in rankings:
                 rankings[language] = _Ranking(list(_corpus_passages(corpus, language)))
-            labeled = {passage["passage_id"]: passage for passage in own}
-            found = rankings[language].best(query, k)
-            best = [labeled.get(passage["passage_id"], passage) for passage in found]
-        relevant = next(filter(_is_relevant, ranked), None)
-        without_relevant += relevant is None
-        if relevant is not None and not any(map(_is_relevant, best)):
-            best = [*best[: k - 1], relevant]
-            replaced += 1
+            # A corpus has no labels: those of the question's passages are put back by id.
+            labeled = {passage["passage_id"]: passage for passage in passages}
+            from_corpus = rankings[language].best(query, k)
+            best = [labeled.get(passage["passage_id"], passage) for passage in from_corpus]
         selected.append(best)
+        relevant = next(filter(_is_relevant, ranked), None)
+        if relevant is None:
+            n_without_relevant += 1
+        elif not any(map(_is_relevant, best)):
+            best[k - 1 :] = [relevant]
+            n_replaced += 1
     table = queries.assign(passages=pd.Series(selected, index=queries.index, dtype=object))
-    return table, replaced, without_relevant
+    return table, n_replaced, n_without_relevant
 
 
 def context_words(text: str) -> list[str]:
@@ -103,19 +106,22 @@ class _Ranking:
     def __init__(self, passages: Sequence[Passage]) -> None:
         bm25s: Any = import_module("bm25s")
         self._passages = passages
-        words = [context_words(f"{each.get('title') or ''}\n{each['text']}") for each in passages]
+        words = []
+        for passage in passages:
+            words.append(context_words(f"{passage.get('title') or ''}\n{passage['text']}"))
+        # bm25s cannot index passages without any word.
         self._index = bm25s.BM25() if any(words) else None
         if self._index is not None:
             self._index.index(words, show_progress=False)
 
     def best(self, query: str, count: int) -> list[Passage]:
-        """Return the best passages, best first; what is equally good stays in its order."""
+        """Return the best passages, best first; equally good ones keep their order."""
         words = context_words(query)
         scores = np.zeros(len(self._passages))
         if self._index is not None and words:
             scores = self._index.get_scores(words)
         order = np.argsort(-scores, kind="stable")[:count]
-        return [self._passages[place] for place in order]
+        return [self._passages[index] for index in order]
 
 
 def _corpus_passages(corpus: pd.DataFrame, language: str) -> Iterator[Passage]:

@@ -31,14 +31,14 @@ class SetRules:
 
     Attributes:
         only_hard: Leave out questions without a passage labeled not relevant (MIRAGE-Bench, 3.2).
-        at_least: Where a language has fewer hard questions, fill up with others to so many, drawn
+        at_least: If a language has fewer hard questions, fill up to this number with others, drawn
             at random (the paper's footnote 4).
         least_words: Leave out questions to which any system gave an answer with fewer words
             (MEMERAG, 3.3); scripts without spaces are counted in pairs of characters.
         questions: Questions to draw of each language; None keeps all.
         others: Keep the questions that are not drawn instead.
-        one_answer: Keep one answer a question, systems as evenly as can be (MEMERAG, 3.5).
-        seed: Of all draws, which rest on each question's content alone.
+        one_answer: Keep one answer per question, as many of each system (MEMERAG, 3.5).
+        seed: Seed of all draws, which depend on each question's content alone.
     """
 
     only_hard: bool = False
@@ -54,70 +54,83 @@ def evaluation_set(arena: Arena, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
     """Cut an arena down to an evaluation set; answers and judgments go with their questions.
 
     Returns:
-        What is kept; and columns ``language, reason, count`` of what is left out, and why.
+        The evaluation set; and columns ``language, reason, count`` of the questions left out.
 
     Raises:
-        UsageError: For a number below its least, or if no question is left.
+        UsageError: For a negative number, or if no question is left.
     """
     for number, noun in ((rules.at_least, "questions"), (rules.least_words, "words")):
         if number < 0:
             raise UsageError(f"there cannot be at least {number} {noun}; give 0 or more")
-    left: list[pd.DataFrame] = []
-    queries, answers = arena.queries, arena.answers
+    queries = arena.queries
+    answers = arena.answers
+    empty = pd.DataFrame({"language": [], "reason": [], "count": []}).astype({"count": int})
+    left_out: list[pd.DataFrame] = [empty]
 
-    def kept(queries: pd.DataFrame, is_in: Flags, reason: str) -> pd.DataFrame:
-        left.append(_counted(queries[~is_in], reason))
-        return queries[is_in]
+    def filtered(is_kept: Flags, reason: str) -> pd.DataFrame:
+        left_out.append(_counted(queries[~is_kept], reason))
+        return queries[is_kept]
 
     if rules.only_hard:
-        queries = kept(queries, _is_hard(queries, rules), EASY)
+        queries = filtered(_is_hard(queries, rules), EASY)
         if queries.empty:
             raise UsageError("no question has a passage labeled not relevant")
     if rules.least_words:
         is_short = answers["answer"].map(answer_words) < rules.least_words
-        is_out = _is_in(queries, question_keys(answers[is_short]))
-        queries = kept(queries, ~is_out, f"{SHORT} than {rules.least_words}")
+        has_short_answer = _is_in(queries, question_keys(answers[is_short]))
+        queries = filtered(~has_short_answer, f"{SHORT} than {rules.least_words}")
     if rules.one_answer:
-        systems = answers.groupby("language")["system"].nunique()
-        counts = answers.groupby(QUESTION_KEY)["system"].nunique()
-        whole = [key for key, count in counts.items() if count == systems[key[0]]]
-        queries = kept(queries, _is_in(queries, whole), UNANSWERED)
+        n_systems = answers.groupby("language")["system"].nunique()
+        n_answers = answers.groupby(QUESTION_KEY)["system"].nunique()
+        complete = [key for key, count in n_answers.items() if count == n_systems[key[0]]]
+        queries = filtered(_is_in(queries, complete), UNANSWERED)
     if queries.empty:
         raise UsageError("no question is left; ask for fewer words, or look at the answers")
     if rules.questions is not None:
         drawn = choose_questions(queries, None, rules.questions, rules.seed)
-        is_in = _is_in(queries, question_keys(drawn)) ^ rules.others
-        queries = kept(queries, is_in, DRAWN if rules.others else NOT_DRAWN)
+        is_among_drawn = _is_in(queries, question_keys(drawn))
+        if rules.others:
+            queries = filtered(~is_among_drawn, DRAWN)
+        else:
+            queries = filtered(is_among_drawn, NOT_DRAWN)
         if queries.empty:
             raise UsageError("all questions are drawn, so there are no others; draw fewer")
-    found = _with_questions(arena, queries)
+    evaluation = _with_questions(arena, queries)
     if rules.one_answer:
-        chosen = one_answer_each(found.answers, rules.seed)
-        none = found.judgments.iloc[:0]
-        found = replace(found, answers=chosen.reset_index(drop=True), judgments=none)
-    empty = pd.DataFrame({"language": [], "reason": [], "count": []}).astype({"count": int})
-    return found, pd.concat([empty, *left], ignore_index=True).astype({"count": int})
+        chosen = one_answer_each(evaluation.answers, rules.seed)
+        # Judgments compare two answers to a question, of which one is left.
+        evaluation = replace(
+            evaluation,
+            answers=chosen.reset_index(drop=True),
+            judgments=evaluation.judgments.iloc[:0],
+        )
+    counts = pd.concat(left_out, ignore_index=True).astype({"count": int})
+    return evaluation, counts
 
 
 def one_answer_each(answers: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
-    """Keep one answer of each question, so that each system has as many as any other, or one less.
+    """Keep one answer to each question; numbers of answers of two systems differ by at most one.
 
-    MEMERAG's design: 250 questions a language, 50 a model, none twice (section 3.5). Every system
-    must have answered every question.
+    MEMERAG's design: 250 questions per language, 50 per model, none twice (section 3.5). Every
+    system must have answered every question.
     """
-    kept: list[int] = []
+    chosen: list[int] = []
     for language, rows in answers.groupby("language", sort=True):
-        by_question = dict(iter(rows.groupby("query_id", sort=True)))
-        names = sorted(by_question)
-        order = generator(seed, "generation", "one answer", str(language)).permutation(len(names))
+        answers_to = dict(iter(rows.groupby("query_id", sort=True)))
+        query_ids = sorted(answers_to)
         systems = sorted(rows["system"].unique())
-        shift = generator(seed, "generation", "first system", str(language)).integers(len(systems))
-        for place, number in enumerate(order):
-            part = by_question[names[number]]
-            system = systems[(place + int(shift)) % len(systems)]
-            own = part[part["system"] == system]
-            kept.append(int((own if len(own) else part).index[0]))
-    return answers[answers.index.isin(kept)]
+        random = generator(seed, "generation", "one answer", str(language))
+        order = random.permutation(len(query_ids))
+        random = generator(seed, "generation", "first system", str(language))
+        shift = int(random.integers(len(systems)))
+        # Systems take turns over the questions in random order, from a system drawn.
+        for turn, index in enumerate(order):
+            candidates = answers_to[query_ids[index]]
+            system = systems[(turn + shift) % len(systems)]
+            of_system = candidates[candidates["system"] == system]
+            answer = of_system if len(of_system) else candidates
+            chosen.append(int(answer.index[0]))
+    return answers[answers.index.isin(chosen)]
 
 
 def answer_words(output: str) -> int:
@@ -126,32 +139,35 @@ def answer_words(output: str) -> int:
 
 
 def _is_hard(queries: pd.DataFrame, rules: SetRules) -> Flags:
-    """Tell which questions are hard, or drawn where a language has too few hard ones."""
+    """Mark the questions that are hard, or drawn if a language has too few hard ones."""
 
-    def is_hard(passages: Sequence[dict[str, object]]) -> bool:
+    def has_irrelevant(passages: Sequence[dict[str, object]]) -> bool:
         return any(passage.get("relevance") == 0 for passage in passages)
 
-    hard = queries["passages"].map(is_hard).astype(bool)
-    for language, easy in queries[~hard].groupby("language"):
-        wanted = rules.at_least - int(hard[queries["language"] == language].sum())
-        if wanted > 0:
-            hard[easy.index[is_drawn(easy, wanted, rules.seed)]] = True
-    return np.asarray(hard, np.bool_)
+    is_hard = queries["passages"].map(has_irrelevant).astype(bool)
+    for language, easy in queries[~is_hard].groupby("language"):
+        n_missing = rules.at_least - int(is_hard[queries["language"] == language].sum())
+        if n_missing > 0:
+            is_hard[easy.index[is_drawn(easy, n_missing, rules.seed)]] = True
+    return np.asarray(is_hard, np.bool_)
 
 
 def _is_in(table: pd.DataFrame, keys: Collection[QuestionKey]) -> Flags:
-    known = set(keys)
-    return np.array([key in known for key in question_keys(table)], np.bool_)
+    wanted = set(keys)
+    return np.array([key in wanted for key in question_keys(table)], np.bool_)
 
 
 def _with_questions(arena: Arena, queries: pd.DataFrame) -> Arena:
-    kept = arena.part(languages=set(queries["language"]))
+    part = arena.part(languages=set(queries["language"]))
     keys = question_keys(queries)
-    tables = {
-        name: table[_is_in(table, keys)].reset_index(drop=True)
-        for name, table in (("answers", kept.answers), ("judgments", kept.judgments))
-    }
-    return replace(kept, queries=queries.reset_index(drop=True), **tables)
+    answers = part.answers[_is_in(part.answers, keys)]
+    judgments = part.judgments[_is_in(part.judgments, keys)]
+    return replace(
+        part,
+        queries=queries.reset_index(drop=True),
+        answers=answers.reset_index(drop=True),
+        judgments=judgments.reset_index(drop=True),
+    )
 
 
 def _counted(rows: pd.DataFrame, reason: str) -> pd.DataFrame:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from arena.data.languages import named_language
@@ -22,13 +22,12 @@ from arena.generation.questions import (
     GivenQuestion,
     TimeFilter,
     given_questions,
-    question_keys,
     time_dependence,
 )
 from arena.judging.answer_pairs import ShownPassage
 from arena.llm.ask import Asked, Llm, ask_table
 from arena.llm.llm_settings import Message, Prompt
-from arena.llm.replies import CUT, OVER_BUDGET, Completion, UnparsableError
+from arena.llm.replies import CUT, OVER_BUDGET, Completion
 from arena.llm.usage import Budget, DryRun, Usage, dry_run
 from arena.text.prompts import NO_TEMPLATES, PromptTemplate, Templates
 from arena.text.thoughts import has_thoughts
@@ -47,9 +46,9 @@ class LlmSystem:
     """A RAG system: an LLM, and what it is asked.
 
     Attributes:
-        settings: The paper's numbers included.
-        template: What is asked.
-        trimmer: Counts tokens.
+        settings: How the model is asked, the paper's numbers included.
+        template: Template of the prompt.
+        trimmer: Counts tokens, and trims passages.
         is_shuffled: Whether passages are shown in an order drawn, or in that of the table.
     """
 
@@ -65,9 +64,13 @@ class LlmSystem:
         Raises:
             UsageError: If there is no such prompt or model, or the tokenizer cannot be read.
         """
-        template, file = templates.of(settings.asked), settings.tokenizer
-        trimmer = Trimmer() if file is None else read_tokenizer(file)
-        return cls(settings.as_published(), template, trimmer, settings.prompt in SHUFFLED)
+        tokenizer = settings.tokenizer
+        return cls(
+            settings=settings.as_published(),
+            template=templates.of(settings.answer_prompt),
+            trimmer=Trimmer() if tokenizer is None else read_tokenizer(tokenizer),
+            is_shuffled=settings.prompt in SHUFFLED,
+        )
 
     @property
     def name(self) -> str:
@@ -77,69 +80,77 @@ class LlmSystem:
     @property
     def version(self) -> str:
         """The template's name and digest, how passages are trimmed, and their order."""
-        asked, parts = self.settings, [self.template.version]
-        if asked.passage_tokens is not None:
-            parts.append(f"passages:{asked.passage_tokens}({self.trimmer.name})")
+        settings = self.settings
+        parts = [self.template.version]
+        if settings.passage_tokens is not None:
+            parts.append(f"passages:{settings.passage_tokens}({self.trimmer.name})")
         if self.is_shuffled:
-            parts.append(f"shuffled:{asked.seed}")
-        if asked.context_tokens is not None:
-            parts.append(f"context:{asked.context_tokens}({self.trimmer.name})")
-        return "|".join([*parts, "relevant"] if asked.relevant_passages else parts)
+            parts.append(f"shuffled:{settings.seed}")
+        if settings.context_tokens is not None:
+            parts.append(f"context:{settings.context_tokens}({self.trimmer.name})")
+        if settings.relevant_passages:
+            parts.append("relevant")
+        return "|".join(parts)
 
-    def ask(self, given: GivenQuestion) -> Prompt:
-        """Make the prompt for a question, after the turns before it as messages of their own.
+    def ask(self, question: GivenQuestion) -> Prompt:
+        """Return the prompt for a question, after the turns before it as messages of their own.
 
-        Passages of one that is too long are trimmed further, all to the same number of tokens. One
-        that is too long without any passage text is sent as it is: what the endpoint says of it is
-        a counted failure.
+        If a prompt is too long, its passages are trimmed further, all to the same number of tokens.
+        A prompt that is too long without any passage text is sent as it is: the endpoint's refusal
+        is a counted failure.
         """
-        passages, tokens = self._in_order(given), self.settings.passage_tokens
-        text = self._text(given, passages, tokens)
-        excess = self._excess(text, given)
+        passages = self._in_order(question)
+        tokens = self.settings.passage_tokens
+        text = self._text(question, passages, tokens)
+        excess = self._excess(text, question)
         if excess > 0 and passages:
             longest = max(self.trimmer.count(passage.text) for passage in passages)
             tokens = longest if tokens is None else min(tokens, longest)
+            # Short passages lose less than the others, so one step may not be enough.
             while excess > 0 and tokens > 0:
-                tokens = max(0, tokens - -(-excess // len(passages)))
-                text = self._text(given, passages, tokens)
-                excess = self._excess(text, given)
-        before = tuple(Message(turn.role, turn.text) for turn in given.history)
-        return Prompt((*before, Message("user", text)), self.version)
+                tokens = max(0, tokens - math.ceil(excess / len(passages)))
+                text = self._text(question, passages, tokens)
+                excess = self._excess(text, question)
+        turns = [Message(turn.role, turn.text) for turn in question.history]
+        return Prompt((*turns, Message("user", text)), self.version)
 
     def read(self, completion: Completion) -> dict[str, Any]:
-        """Return the columns of an answer: its text, and why the model stopped.
+        """Return the columns of an answer: its text, and why the model stopped."""
+        return {"answer": completion.text or "", "finish_reason": completion.finish_reason or ""}
 
-        Raises:
-            UnparsableError: If the reply is thoughts alone.
-        """
-        text = completion.text or ""
-        if not completion.answer.strip():
-            raise UnparsableError("the reply is thoughts alone; allow for more tokens")
-        return {"answer": text, "finish_reason": completion.finish_reason or ""}
+    def _excess(self, text: str, question: GivenQuestion) -> int:
+        """Return by how many tokens a prompt is too long; at most 0 if it is not."""
+        if self.settings.context_tokens is None:
+            return 0
+        n_tokens = self.trimmer.count(text)
+        for turn in question.history:
+            n_tokens += self.trimmer.count(turn.text)
+        return n_tokens - self.settings.context_tokens
 
-    def _excess(self, text: str, given: GivenQuestion) -> int:
-        most, texts = self.settings.context_tokens, [text, *(turn.text for turn in given.history)]
-        return 0 if most is None else sum(map(self.trimmer.count, texts)) - most
-
-    def _text(self, given: GivenQuestion, passages: list[ShownPassage], tokens: int | None) -> str:
-        language, _ = given.key
-        shown = passages
+    def _text(
+        self, question: GivenQuestion, passages: list[ShownPassage], tokens: int | None
+    ) -> str:
+        language, _ = question.key
         if tokens is not None:
-            shown = [
+            passages = [
                 replace(passage, text=self.trimmer.trim(passage.text, tokens) if tokens else "")
                 for passage in passages
             ]
-        named = {"language": named_language(language), "language_code": language}
-        return self.template.fill({"question": given.question, "passages": shown, **named})
+        values = {
+            "question": question.question,
+            "passages": passages,
+            "language": named_language(language),
+            "language_code": language,
+        }
+        return self.template.fill(values)
 
-    def _in_order(self, given: GivenQuestion) -> list[ShownPassage]:
-        passages = list(given.passages)
-        if self.is_shuffled:
-            order = generator(self.settings.seed, "generation", "passages", *given.key)
-            # Sorted first: the order drawn does not tell the order of the table.
-            passages.sort(key=lambda passage: passage.passage_id)
-            passages = [passages[place] for place in order.permutation(len(passages))]
-        return passages
+    def _in_order(self, question: GivenQuestion) -> list[ShownPassage]:
+        if not self.is_shuffled:
+            return list(question.passages)
+        # Sorted first, so that the order drawn does not depend on the order of the table.
+        passages = sorted(question.passages, key=lambda passage: passage.passage_id)
+        random = generator(self.settings.seed, "generation", "passages", *question.key)
+        return [passages[index] for index in random.permutation(len(passages))]
 
 
 RagSystem = LlmSystem | FunctionSystem
@@ -147,19 +158,19 @@ RagSystem = LlmSystem | FunctionSystem
 
 @dataclass(frozen=True)
 class Generated:
-    """The answers of one system, and what was counted.
+    """The answers of one system, and counts of the run.
 
     Attributes:
         answers: ``ANSWER_COLUMNS``: ``finish_reason`` is why the model stopped; and ``passages``
-            where a function returned some.
+            if a function returned some.
         failures: Questions without an answer, ``FAILURE_COLUMNS``.
         skipped: Questions left out as time-dependent, ``SKIPPED_COLUMNS``.
         system: Its name.
         prompt: Version of its prompt.
-        questions: Questions chosen.
-        already_answered: Those of them that had an answer of this system.
-        usage: For the answers.
-        filter_usage: To tell whether questions are time-dependent, or None.
+        questions: Number of questions chosen.
+        already_answered: Questions that this system had answered before.
+        usage: Calls and tokens of the answers.
+        filter_usage: Calls and tokens of the time filter, or None without one.
         warnings: What limits the answers.
     """
 
@@ -175,15 +186,21 @@ class Generated:
     warnings: tuple[str, ...]
 
     def counts(self) -> dict[str, Any]:
-        """Return what was counted as plain values for JSON, failures by reason."""
-        names = ("system", "prompt", "questions", "already_answered", "warnings")
-        return self.usage.as_json() | {
-            **{name: getattr(self, name) for name in names},
-            "answered": len(self.answers),
-            "time_dependent": len(self.skipped),
-            "failures": {str(k): int(n) for k, n in self.failures["reason"].value_counts().items()},
-            "filter_usage": None if self.filter_usage is None else self.filter_usage.as_json(),
-        }
+        """Return the counts as plain values for JSON, failures by reason."""
+        counts = self.usage.as_json()
+        counts.update(
+            system=self.system,
+            prompt=self.prompt,
+            questions=self.questions,
+            already_answered=self.already_answered,
+            warnings=self.warnings,
+            answered=len(self.answers),
+            time_dependent=len(self.skipped),
+            # Failures of the time filter too, which the usage of the answers does not count.
+            failures=self.failures["reason"].value_counts().to_dict(),
+            filter_usage=None if self.filter_usage is None else self.filter_usage.as_json(),
+        )
+        return counts
 
 
 def generate_answers(
@@ -198,7 +215,7 @@ def generate_answers(
 ) -> Generated:
     """Let a RAG system answer questions.
 
-    A question that the system has an answer to is not asked again; a reply that is in the store
+    A question that the system has answered is not asked again, and a reply that is in the store
     is not asked for again. A question without an answer is a counted failure, never an empty
     answer.
 
@@ -206,11 +223,11 @@ def generate_answers(
         queries: Questions; see ``choose_questions``.
         system: Who answers.
         store: See ``arena.llm.open_store``.
-        answers: Answers there are, of this and other systems.
-        time_filter: Who tells which questions are time-dependent, to leave these out; None asks
-            all. A question of which it tells nothing is a counted failure.
-        budget: Most calls, the filter's included; the rest fails as ``over_budget``.
-        progress: Called with the stage, the questions done, and all.
+        answers: Answers so far, of this and other systems.
+        time_filter: Finds time-dependent questions, to leave them out; None asks all questions. A
+            question that it cannot label is a counted failure.
+        budget: Maximum number of calls, the filter's included; the rest fails as ``over_budget``.
+        progress: Called with the stage, the questions done, and all questions.
 
     Raises:
         UsageError: If the settings or the template cannot be used.
@@ -218,13 +235,17 @@ def generate_answers(
     """
     left = _unanswered(queries, system, answers)
     budget = budget or Budget()
-    labels, filter_usage, chosen = None, None, left
+    chosen = left
+    skipped = pd.DataFrame(columns=SKIPPED_COLUMNS, dtype=object)
+    unlabeled = pd.DataFrame(columns=FAILURE_COLUMNS, dtype=object)
+    filter_usage = None
     if time_filter is not None:
         labels, filter_usage = time_dependence(
             left, time_filter, store, budget=budget, progress=progress
         )
         chosen = left[(labels["label"] == "no").to_numpy()].reset_index(drop=True)
-    asked = ask_table(
+        skipped, unlabeled = _left_out(left, labels, system, time_filter.template.version)
+    answered = ask_table(
         list(given_questions(chosen, system.settings.relevant_passages)),
         system.ask,
         system.read,
@@ -232,15 +253,20 @@ def generate_answers(
         stage=system.name,
         progress=progress,
     )
-    said, failed = _answers_and_failures(asked, system)
-    skipped = pd.DataFrame(columns=SKIPPED_COLUMNS, dtype=object)
-    if labels is not None and time_filter is not None:
-        skipped, untold = _left_out(left, labels, system, time_filter.template.version)
-        failed = pd.concat([untold, failed], ignore_index=True)
+    new_answers, failures = _answers_and_failures(answered, system)
+    if time_filter is not None:
+        failures = pd.concat([unlabeled, failures], ignore_index=True)
     return Generated(
-        *(said, failed, skipped, system.name, system.version),
-        *(len(queries), len(queries) - len(left), asked.usage, filter_usage),
-        tuple(_warnings(system, said, answers)),
+        answers=new_answers,
+        failures=failures,
+        skipped=skipped,
+        system=system.name,
+        prompt=system.version,
+        questions=len(queries),
+        already_answered=len(queries) - len(left),
+        usage=answered.usage,
+        filter_usage=filter_usage,
+        warnings=tuple(_warnings(system, new_answers, answers)),
     )
 
 
@@ -255,8 +281,8 @@ def dry_run_generate(
     """Count what ``generate_answers`` would ask; nothing is sent.
 
     Returns:
-        ``answers``: with a filter, of all questions that the store does not tell to be
-        time-dependent; and ``time_filter``, None without one.
+        ``answers``: what answering would ask, without questions that the store knows to be
+        time-dependent; and ``time_filter``: what the filter would ask, or None.
 
     Raises:
         UsageError: If the settings or the template cannot be used.
@@ -269,9 +295,9 @@ def dry_run_generate(
         if store is not None:
             labels, _ = time_dependence(left, time_filter, store, budget=Budget(0))
             left = left[(labels["label"] != "yes").to_numpy()]
-    given = given_questions(left, system.settings.relevant_passages)
-    prompts = map(system.ask, given)
-    return {"answers": dry_run(prompts, system.settings, store), "time_filter": filtering}
+    questions = given_questions(left, system.settings.relevant_passages)
+    answering = dry_run(map(system.ask, questions), system.settings, store)
+    return {"answers": answering, "time_filter": filtering}
 
 
 def _unanswered(
@@ -279,58 +305,62 @@ def _unanswered(
 ) -> pd.DataFrame:
     if answers is None:
         return queries.reset_index(drop=True)
-    done = set(question_keys(answers[answers["system"] == system.name]))
-    is_left = np.array([key not in done for key in question_keys(queries)], np.bool_)
-    return queries[is_left].reset_index(drop=True)
+    answered = answers.loc[answers["system"] == system.name, QUESTION_KEY]
+    is_answered = pd.MultiIndex.from_frame(queries[QUESTION_KEY]).isin(
+        pd.MultiIndex.from_frame(answered)
+    )
+    return queries[~is_answered].reset_index(drop=True)
 
 
 def _answers_and_failures(
-    asked: Asked[GivenQuestion, dict[str, Any]], system: RagSystem
+    replies: Asked[GivenQuestion, dict[str, Any]], system: RagSystem
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    keys = pd.DataFrame([question.key for question in asked.rows], columns=QUESTION_KEY)
-    table = (
-        keys.astype(object).join(asked.table()).assign(system=system.name, prompt=system.version)
-    )
-    answered = table[table["reason"].isna()].reset_index(drop=True)
+    keys = pd.DataFrame([question.key for question in replies.rows], columns=QUESTION_KEY)
+    table = keys.astype(object).join(replies.table())
+    table = table.assign(system=system.name, prompt=system.version)
+    is_failed = table["reason"].notna()
+    answered = table[~is_failed].reset_index(drop=True)
     columns = ["answer", "finish_reason", OWN_PASSAGES]
-    said = pd.DataFrame(answered["value"].tolist(), columns=columns, dtype=object)
-    answers = answered.join(said)[ANSWER_COLUMNS].astype("str")
-    if said[OWN_PASSAGES].notna().any():
-        answers[OWN_PASSAGES] = said[OWN_PASSAGES].where(said[OWN_PASSAGES].notna(), None)
-    return answers, table.loc[table["reason"].notna(), FAILURE_COLUMNS].reset_index(drop=True)
+    values = pd.DataFrame(answered["value"].tolist(), columns=columns, dtype=object)
+    answers = answered.join(values)[ANSWER_COLUMNS].astype("str")
+    passages = values[OWN_PASSAGES]
+    # Only functions return passages; an LLM's answers have no such column.
+    if passages.notna().any():
+        answers[OWN_PASSAGES] = passages.where(passages.notna(), None)
+    return answers, table.loc[is_failed, FAILURE_COLUMNS].reset_index(drop=True)
 
 
 def _left_out(
     queries: pd.DataFrame, labels: pd.DataFrame, system: RagSystem, version: str
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """List the questions left out, with reasons; and those of which the filter told nothing."""
+    """Return the questions left out, with reasons; and those that the filter could not label."""
     table = labels.assign(system=system.name, query=queries["query"])
     skipped = table[table["label"] == "yes"].assign(reason=TIME_DEPENDENT, prompt=version)
-    untold = table[table["label"].isna()].assign(prompt=system.version)
-    known = untold["reason"] == OVER_BUDGET
-    untold["reason"] = untold["reason"].where(known, UNDETERMINED + untold["reason"])
-    return skipped[SKIPPED_COLUMNS].reset_index(drop=True), untold[FAILURE_COLUMNS]
+    unlabeled = table[table["label"].isna()].assign(prompt=system.version)
+    # Over budget is over budget, whoever was to be asked; other reasons name the filter.
+    is_over_budget = unlabeled["reason"] == OVER_BUDGET
+    reasons = unlabeled["reason"].where(is_over_budget, UNDETERMINED + unlabeled["reason"])
+    unlabeled["reason"] = reasons
+    return skipped[SKIPPED_COLUMNS].reset_index(drop=True), unlabeled[FAILURE_COLUMNS]
 
 
 def _warnings(
-    system: RagSystem, answers: pd.DataFrame, there: pd.DataFrame | None
+    system: RagSystem, answers: pd.DataFrame, earlier: pd.DataFrame | None
 ) -> Iterator[str]:
-    cut_off = int((answers["finish_reason"] == CUT).sum())
-    if cut_off:
-        cut = count_of(cut_off, "answer")
-        yield f"{cut} cut off at the most tokens of an answer; allow for more"
-    thinking = sum(has_thoughts(text) for text in answers["answer"])
-    if thinking:
+    n_cut = int((answers["finish_reason"] == CUT).sum())
+    if n_cut:
+        yield f"{count_of(n_cut, 'answer')} cut off by max_tokens; raise it"
+    n_with_thoughts = sum(has_thoughts(text) for text in answers["answer"])
+    if n_with_thoughts:
         yield (
-            f"{count_of(thinking, 'answer')} with thoughts of a reasoning model; have the server "
-            "keep them apart"
+            f"{count_of(n_with_thoughts, 'answer')} with thoughts of a reasoning model; have the "
+            "server keep them apart"
         )
-    if there is not None and "prompt" in there:
-        now = system.version
-        own = there.loc[there["system"] == system.name, "prompt"].dropna()
-        others = sorted({str(version) for version in own if version != now})
-        if others:
+    if earlier is not None and "prompt" in earlier:
+        versions = earlier.loc[earlier["system"] == system.name, "prompt"].dropna()
+        other_versions = sorted({str(name) for name in versions if name != system.version})
+        if other_versions:
             yield (
-                f"there are answers of {system.name} to another prompt ({others[0]}, now {now}); "
-                "give this system a name of its own to keep them apart"
+                f"earlier answers of {system.name} are to another prompt ({other_versions[0]}, now "
+                f"{system.version}); give this system a name of its own to keep them apart"
             )

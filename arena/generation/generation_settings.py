@@ -13,10 +13,10 @@ from arena.llm.llm_settings import LlmSettings, Names
 from arena.text.prompts import ReplaceablePrompt, Variable
 
 _MIRAGE = ReplaceablePrompt(
-    "answer",
-    "An answer with reason and citations (MIRAGE-Bench, figure 10): generate --prompt mirage",
-    "all of it; features and judges read ##Reason: … ##Answer: …",
-    MappingProxyType(
+    name="answer",
+    asks="An answer with reason and citations (MIRAGE-Bench, figure 10): generate --prompt mirage",
+    reply="all of it; features and judges read ##Reason: … ##Answer: …",
+    variables=MappingProxyType(
         {
             "question": Variable("the question", "samplequestion", True),
             "language": Variable("English name of its language", "English"),
@@ -27,8 +27,8 @@ _MIRAGE = ReplaceablePrompt(
             ),
         }
     ),
-    "arena.generation",
-    "mirage.v1",
+    package="arena.generation",
+    packaged_name="mirage.v1",
 )
 _MEMERAG = replace(
     _MIRAGE,
@@ -44,20 +44,22 @@ PUBLISHED = MappingProxyType(
     {
         # Figure 10, section 5 and appendix; the paper does not say how long an answer may be.
         "mirage": {
-            **{"temperature": 0.1, "max_tokens": 2048},
-            **{"passage_tokens": 800, "context_tokens": 8192},
+            "temperature": 0.1,
+            "max_tokens": 2048,
+            "passage_tokens": 800,
+            "context_tokens": 8192,
         },
         # Section 3.3 and appendix G.3.
         "memerag": {"temperature": 0.1, "max_tokens": 1000},
     }
 )
-"""Settings of the papers, where ``GenerationSettings`` states none."""
+"""Settings of the papers, for what ``GenerationSettings`` leaves open."""
 SHUFFLED = ("mirage",)
 """Papers that show passages in an order drawn for each question, the same for all systems."""
 
 
 class GenerationSettings(LlmSettings):
-    """How an LLM answers the questions of an arena; what is not stated is the paper's."""
+    """How an LLM answers the questions of an arena; the paper's settings are the defaults."""
 
     name: str = Field(
         default="", description="Name in the system column. Default: the model or function"
@@ -98,13 +100,15 @@ class GenerationSettings(LlmSettings):
         default=None, description="Below 0, none is sent. Default: the paper's"
     )
     max_tokens: int | None = Field(
-        default=None, ge=1, description="Most tokens of an answer. Default: the paper's"
+        default=None,
+        ge=1,
+        description="Maximum length of an answer in tokens. Default: the paper's",
     )
     seed: int = Field(default=0, ge=0, description="Random seed.")
     timeout_s: float = Field(default=120.0, gt=0, description="Timeout of a call in seconds.")
 
     @property
-    def asked(self) -> ReplaceablePrompt:
+    def answer_prompt(self) -> ReplaceablePrompt:
         """The paper's prompt.
 
         Raises:
@@ -118,7 +122,15 @@ class GenerationSettings(LlmSettings):
         return ANSWER_PROMPTS[self.prompt]
 
     def as_published(self) -> Self:
-        """Return these settings with the paper's numbers where they state none."""
-        numbers = PUBLISHED[self.prompt].items() if self.asked else ()
-        unstated = {name: number for name, number in numbers if getattr(self, name) is None}
-        return self.model_copy(update=unstated)
+        """Return these settings with the paper's numbers for what they leave open.
+
+        Raises:
+            UsageError: If there is no prompt of that name.
+        """
+        _ = self.answer_prompt  # an unknown name is an error here, too
+        unset = {
+            name: number
+            for name, number in PUBLISHED[self.prompt].items()
+            if getattr(self, name) is None
+        }
+        return self.model_copy(update=unset)

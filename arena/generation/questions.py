@@ -13,7 +13,7 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.languages import named_language
 from arena.data.schema import HISTORY, QUESTION_KEY
-from arena.data.types import Progress
+from arena.data.types import Flags, Progress
 from arena.generation.generation_settings import GenerationSettings
 from arena.judging.answer_pairs import QuestionKey, ShownPassage, ShownTurn, shown_turns
 from arena.judging.choosing.chosen_pairs import question_draw
@@ -34,30 +34,29 @@ if TYPE_CHECKING:
 
 TIME_DEPENDENT = "time_dependent"
 UNDETERMINED = "time_dependence_"
-"""Before the reason why nobody knows whether a question is time-dependent."""
-
-STAGE = "time-dependence"
-FILTER_TOKENS = 512
+"""Begins the reason of a failure if a question could not be labeled."""
 
 TIME_PROMPT = ReplaceablePrompt(
-    "time-dependence",
-    "Whether a question needs the present date or news (MEMERAG, appendix G.1)",
-    "the last <label>yes</label> or no, and <rationale>",
-    {
+    name="time-dependence",
+    asks="Whether a question needs the present date or news (MEMERAG, appendix G.1)",
+    reply="the last <label>yes</label> or no, and <rationale>",
+    variables={
         "question": Variable("the question", "samplequestion", True),
         "language": Variable("English name of its language", "English"),
     },
-    "arena.generation",
-    "time-dependent.v1",
+    package="arena.generation",
+    packaged_name="time-dependent.v1",
 )
 _LABEL = re.compile(r"<label>([^<]{0,40})</label>", re.IGNORECASE)
 _RATIONALE = re.compile(r"<rationale>(.*?)</rationale>", re.IGNORECASE | re.DOTALL)
-_LABELS = ("yes", "no")
 
 
 @dataclass(frozen=True, slots=True)
 class GivenQuestion:
-    """A question, passages and turns before it as a RAG system gets them, no relevance told."""
+    """A question with its passages and earlier turns as a RAG system gets them.
+
+    Relevance is not shown: it is what the system has to find out.
+    """
 
     key: QuestionKey
     question: str
@@ -77,10 +76,10 @@ def choose_questions(
     draws, if all of the arena's have answers to compare.
 
     Args:
-        queries: An arena's.
+        queries: An arena's questions.
         languages: None takes all.
-        questions: Of each language; None, or more than there are, takes all.
-        seed: Of the draw, which rests on each question's content alone.
+        questions: Number of each language; None, or more than there are, takes all.
+        seed: Seed of the draw, which depends on each question's content alone.
 
     Raises:
         UsageError: For a number below 1, an unknown language, or if there are no questions.
@@ -90,14 +89,14 @@ def choose_questions(
     present = set(queries["language"])
     unknown = [language for language in languages or () if language not in present]
     if unknown:
-        known = ", ".join(sorted(present))
-        raise UsageError(f"no questions in {unknown[0]!r} here; available: {known}")
-    kept = queries[queries["language"].isin(languages)] if languages else queries
-    if kept.empty:
+        available = ", ".join(sorted(present))
+        raise UsageError(f"no questions in {unknown[0]!r} here; available: {available}")
+    chosen = queries[queries["language"].isin(languages)] if languages else queries
+    if chosen.empty:
         raise UsageError("there are no questions to answer")
     if questions is not None:
-        kept = kept[is_drawn(kept, questions, seed)]
-    return kept.reset_index(drop=True)
+        chosen = chosen[is_drawn(chosen, questions, seed)]
+    return chosen.reset_index(drop=True)
 
 
 def given_questions(queries: pd.DataFrame, only_relevant: bool = False) -> Iterator[GivenQuestion]:
@@ -106,9 +105,9 @@ def given_questions(queries: pd.DataFrame, only_relevant: bool = False) -> Itera
     rows = queries.reindex(columns=columns).itertuples(index=False, name=None)
     for language, query_id, query, passages, history in rows:
         shown = tuple(
-            ShownPassage(each["passage_id"], each["text"], each.get("title"))
-            for each in passages
-            if not only_relevant or each.get("relevance") == 1
+            ShownPassage(passage["passage_id"], passage["text"], passage.get("title"))
+            for passage in passages
+            if not only_relevant or passage.get("relevance") == 1
         )
         yield GivenQuestion((language, query_id), query, shown, shown_turns(history))
 
@@ -118,8 +117,8 @@ def question_keys(table: pd.DataFrame) -> list[QuestionKey]:
     return list(zip(table["language"], table["query_id"], strict=True))
 
 
-def is_drawn(queries: pd.DataFrame, questions: int, seed: int) -> np.ndarray:
-    """Tell which questions are drawn, so many of each language, by their content alone."""
+def is_drawn(queries: pd.DataFrame, questions: int, seed: int) -> Flags:
+    """Mark the questions that are drawn, so many of each language, by their content alone."""
     contents = queries[[*QUESTION_KEY, "query"]].itertuples(index=False, name=None)
     draws = [
         question_draw(language, query_id, query, seed) for language, query_id, query in contents
@@ -131,9 +130,9 @@ def is_drawn(queries: pd.DataFrame, questions: int, seed: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class TimeFilter:
-    """Who tells whether a question is time-dependent; the paper took Llama 3 70B.
+    """An LLM that labels questions as time-dependent or not; the paper took Llama 3 70B.
 
-    Systems that are to be compared need the same model, or they answer other questions.
+    Systems that are to be compared need the same filter, or they answer different questions.
     """
 
     settings: LlmSettings
@@ -150,14 +149,20 @@ class TimeFilter:
         """
         if not settings.skip_time_dependent and settings.filter_model is None:
             if templates.replacing(TIME_PROMPT) and TIME_PROMPT.name not in templates.of_folder:
-                hint = "but nothing is filtered; set skip_time_dependent = true"
-                raise UsageError(f"a template for {TIME_PROMPT.name} is given, {hint}")
+                raise UsageError(
+                    f"a template for {TIME_PROMPT.name} is given, but nothing is filtered; set "
+                    "skip_time_dependent = true"
+                )
             return None
-        asked = settings.as_published()
-        cold = None if asked.temperature is None or asked.temperature < 0 else 0.0
-        name = settings.filter_model or settings.model
-        update = {"model": name, "temperature": cold, "max_tokens": FILTER_TOKENS}
-        return cls(asked.model_copy(update=update), templates.of(TIME_PROMPT))
+        published = settings.as_published()
+        # Below 0 means that the server takes no temperature at all.
+        takes_temperature = published.temperature is not None and published.temperature >= 0
+        update = {
+            "model": settings.filter_model or settings.model,
+            "temperature": 0.0 if takes_temperature else None,
+            "max_tokens": 512,  # for a label and a rationale of a few sentences
+        }
+        return cls(settings=published.model_copy(update=update), template=templates.of(TIME_PROMPT))
 
     def ask(self, row: tuple[str, str]) -> Prompt:
         """Ask whether a question, given by its language and text, is time-dependent."""
@@ -174,26 +179,29 @@ def time_dependence(
     budget: Budget | None = None,
     progress: Progress | None = None,
 ) -> tuple[pd.DataFrame, Usage]:
-    """Let an LLM tell which questions need the present date, current affairs or news.
+    """Ask an LLM which questions need the present date, current affairs or news.
 
     Arguments are those of ``generate_answers``.
 
     Returns:
-        Columns ``query_id, language, label`` (``yes``, ``no``, or missing where there is a
-        ``reason``), ``reason, detail`` (the rationale, or more on the reason) and ``key``, a row
-        a question, in their order; and what was asked.
+        One row per question, in their order: columns ``query_id, language, label`` (``yes``,
+        ``no``, or missing if there is a ``reason``), ``reason, detail`` (the rationale, or more on
+        the reason) and ``key``; and the calls and tokens used.
 
     Raises:
         UsageError: If the settings cannot be used.
     """
     llm = Llm(time_filter.settings, store, budget or Budget())
     rows = list(queries[["language", "query"]].itertuples(index=False, name=None))
-    asked = ask_table(rows, time_filter.ask, read_label, llm, stage=STAGE, progress=progress)
-    labels = [
-        (*(reply.value or (None, reply.detail)), reply.reason, reply.key) for reply in asked.replies
-    ]
-    told = pd.DataFrame(labels, columns=["label", "detail", "reason", "key"], dtype=object)
-    return queries[QUESTION_KEY].reset_index(drop=True).join(told), asked.usage
+    answered = ask_table(
+        rows, time_filter.ask, read_label, llm, stage="time-dependence", progress=progress
+    )
+    labels = []
+    for reply in answered.replies:
+        label, detail = reply.value or (None, reply.detail)
+        labels.append((label, detail, reply.reason, reply.key))
+    table = pd.DataFrame(labels, columns=["label", "detail", "reason", "key"], dtype=object)
+    return queries[QUESTION_KEY].reset_index(drop=True).join(table), answered.usage
 
 
 def read_label(completion: Completion) -> tuple[str, str]:
@@ -207,7 +215,7 @@ def read_label(completion: Completion) -> tuple[str, str]:
     if not labels:
         raise UnparsableError("the reply has no <label>; expected yes or no in it")
     label = labels[-1].strip(" \t\r\n'\".").casefold()
-    if label not in _LABELS:
+    if label not in ("yes", "no"):
         raise UnparsableError(f"the label is {label!r}; expected yes or no")
     rationales = _RATIONALE.findall(text)
     return label, rationales[-1].strip() if rationales else ""

@@ -59,7 +59,7 @@ def generate(
     from arena.data.folder import append_rows
     from arena.text.prompts import read_templates
 
-    own = read_templates(templates or (), [settings.asked, generation.TIME_PROMPT])
+    own = read_templates(templates or (), [settings.answer_prompt, generation.TIME_PROMPT])
     time_filter = generation.TimeFilter.of(settings, own)
     answering: generation.RagSystem
     if system is None:
