@@ -35,9 +35,11 @@ from arena.data.winners import (
     ONE_HOT,
     ONE_HOT_NEEDED,
     PROBABILITIES,
+    SIDE_WINS,
     NoWinner,
     read_one_hot,
     read_probabilities,
+    read_side_wins,
 )
 from arena.data.wording import first_of
 
@@ -295,6 +297,8 @@ def winner_of(
     values = {name: record[column] for name, column in winner_columns.items()}
     if values.keys() >= {*ONE_HOT_NEEDED}:
         return read_one_hot(values)
+    if values.keys() <= SIDE_WINS.keys():
+        return read_side_wins(values)
     return read_probabilities(values)
 
 
@@ -302,8 +306,8 @@ def columns_of_winners(columns: Iterable[object]) -> dict[str, str]:
     """Return the columns that say who won without a column ``winner``.
 
     Returns:
-        The names of ``ONE_HOT`` or of ``PROBABILITIES`` to the columns that have these names,
-        whatever their case; empty where needed ones are missing.
+        The names of ``ONE_HOT``, ``PROBABILITIES`` or ``SIDE_WINS`` to the columns that have these
+        names, whatever their case; empty where needed ones are missing.
     """
     column_by_name: dict[str, str] = {}
     for column in map(str, columns):
@@ -313,7 +317,11 @@ def columns_of_winners(columns: Iterable[object]) -> dict[str, str]:
     for names, needed in ((ONE_HOT, ONE_HOT_NEEDED), (PROBABILITIES, PROBABILITIES)):
         if column_by_name.keys() >= {*needed}:
             return {name: column_by_name[name] for name in names if name in column_by_name}
-    return {}
+    by_side: dict[str, str] = {}
+    for name, side in SIDE_WINS.items():
+        if name in column_by_name:
+            by_side.setdefault(side, name)
+    return {name: column_by_name[name] for name in by_side.values()}
 
 
 def _tells_rows_apart(

@@ -35,6 +35,25 @@ ONE_HOT = MappingProxyType(
 )
 """Columns of which one is true, to the word for the winner."""
 ONE_HOT_NEEDED = ("winner_model_a", "winner_model_b")
+SIDE_WINS = MappingProxyType(
+    {
+        "a_wins": "a",
+        "a_won": "a",
+        "a_is_better": "a",
+        "model_a_wins": "a",
+        "model_a_won": "a",
+        "system_a_wins": "a",
+        "system_a_won": "a",
+        "b_wins": "b",
+        "b_won": "b",
+        "b_is_better": "b",
+        "model_b_wins": "b",
+        "model_b_won": "b",
+        "system_b_wins": "b",
+        "system_b_won": "b",
+    }
+)
+"""Columns that say by true or false whether one side won, to that side."""
 PROBABILITIES = ("probability_a", "probability_b")
 """Columns with the probabilities that side A and side B win; a tie has the rest."""
 _ROUNDING = 1e-6
@@ -59,6 +78,7 @@ _SCALES: tuple[Mapping[float, str], ...] = (
 )
 _NO_SCALE: Mapping[float, str] = MappingProxyType({})
 _WORDS_HINT = "write a, b or tie (or model_a, model_b; tie (bothbad)), or nothing"
+_TRUTH_HINT = "name the column a_wins or b_wins, or write a, b or tie"
 _NUMBERS_HINT = "write a, b or tie instead of numbers"
 
 
@@ -176,13 +196,11 @@ def read_one_hot(record: Mapping[str, object]) -> WinnerReading | NoWinner:
         if text is None:
             continue
         is_empty = False
-        number = _number_of(text)
-        mark = text.casefold() if number is None else f"{number:g}"
-        if mark in _TRUE:
+        is_true = _truth_of(text)
+        if is_true is None:
+            return _no_truth(column, record[column])
+        if is_true:
             marked.append(word)
-        elif mark not in _FALSE:
-            fault = f"is neither true nor false in the column {column}"
-            return NoWinner(fault, "write 1 or 0, or true or false", record[column])
     if is_empty:
         return NO_WINNER
     if not marked:
@@ -190,6 +208,47 @@ def read_one_hot(record: Mapping[str, object]) -> WinnerReading | NoWinner:
     if len(marked) > 1:
         return NoWinner("several columns of winners are true")
     return _verdict_of(marked[0])
+
+
+def read_side_wins(record: Mapping[str, object]) -> WinnerReading | NoWinner:
+    """Read a column such as ``a_wins``; false means that the other side won.
+
+    Args:
+        record: A row with columns of ``SIDE_WINS``: one, or one of each side, where both may be
+            false in a tie.
+    """
+    winners: list[str] = []
+    for column, value in record.items():
+        text = _text_of(value)
+        if text is None:
+            continue
+        side = SIDE_WINS[column]
+        other = "b" if side == "a" else "a"
+        is_true = _truth_of(text)
+        if is_true is None:
+            return _no_truth(column, value)
+        winners.append(side if is_true else other)
+    if not winners:
+        return NO_WINNER
+    if len(set(winners)) == 1:
+        return _verdict_of(winners[0])
+    columns = " and ".join(record)
+    if any(_truth_of(_text_of(value) or "") for value in record.values()):
+        return NoWinner(f"{columns} are both true")
+    return _verdict_of("tie")
+
+
+def _truth_of(text: str) -> bool | None:
+    number = _number_of(text)
+    mark = text.casefold() if number is None else f"{number:g}"
+    if mark in _TRUE:
+        return True
+    return False if mark in _FALSE else None
+
+
+def _no_truth(column: str, value: object) -> NoWinner:
+    fault = f"is neither true nor false in the column {column}"
+    return NoWinner(fault, "write 1 or 0, or true or false", value)
 
 
 def read_probabilities(record: Mapping[str, object]) -> WinnerReading | NoWinner:
@@ -355,7 +414,10 @@ def _read(
     if word == NO_VERDICT:
         return NO_WINNER
     word = word or named
-    return NoWinner("is not a winner", _WORDS_HINT) if word is None else _verdict_of(word)
+    if word is not None:
+        return _verdict_of(word)
+    is_truth = text is not None and text.casefold() in {"true", "false"}
+    return NoWinner("is not a winner", _TRUTH_HINT if is_truth else _WORDS_HINT)
 
 
 def _verdict_of(word: str) -> WinnerReading:

@@ -12,6 +12,7 @@ from arena.data.winners import (
     UndecidableWinnersError,
     WinnerReading,
     read_one_hot,
+    read_side_wins,
     read_winners,
 )
 
@@ -114,6 +115,35 @@ def test_numbers_that_may_mean_either_side_are_refused(values):
     with pytest.raises(UndecidableWinnersError) as refused:
         read(*values)
     assert refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("record", "winner"),
+    [
+        ({"a_wins": "true"}, "a"),
+        ({"a_wins": False}, "b"),
+        ({"b_wins": 1}, "b"),
+        ({"model_b_won": "no"}, "a"),
+        ({"a_wins": True, "b_wins": False}, "a"),
+        ({"a_wins": 0, "b_wins": 0}, "tie"),
+        ({"a_wins": None, "b_wins": True}, "b"),
+    ],
+)
+def test_whether_a_side_won_is_read(record, winner):
+    assert read_side_wins(record).winner == winner
+
+
+@pytest.mark.parametrize(
+    "record", [{"a_wins": None}, {"a_wins": 1, "b_wins": 1}, {"a_wins": "X Y"}]
+)
+def test_what_does_not_say_which_side_won_is_no_winner(record):
+    assert isinstance(read_side_wins(record), NoWinner)
+
+
+def test_a_truth_value_does_not_say_of_which_side_it_is():
+    (verdict,) = read("true")
+    assert isinstance(verdict, NoWinner)
+    assert "a_wins" in verdict.hint
 
 
 def test_a_preference_is_a_soft_verdict():

@@ -45,6 +45,12 @@ def test_names_that_pandas_wrote_as_decimals_are_whole(fitted):
     assert set(versions) == {"v4.0", "4.0"}
 
 
+def test_a_column_says_by_true_and_false_whether_side_a_won(fitted):
+    text = "question,model_a,model_b,A Wins\n1,x,y,true\n2,x,y,false\n3,y,x,False\n"
+    ratings, _ = fitted(text)
+    assert (ratings["x"]["wins"], ratings["x"]["losses"]) == (2, 1)
+
+
 def test_a_weight_counts(fitted):
     text = "question_id,model_a,model_b,winner,weight\n1,x,y,model_a,10\n2,x,y,model_b,1\n"
     ratings, _ = fitted(text)
