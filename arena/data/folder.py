@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -31,6 +31,7 @@ from arena.data.schema import (
 )
 from arena.data.systems import SYSTEMS_TABLE
 from arena.data.tables import CSV_SUFFIXES, SUFFIXES, json_lines, read_rows, row_suffix, write_rows
+from arena.data.types import Flags
 
 TABLES = ("queries", "answers", "judgments")
 ARENA_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix not in CSV_SUFFIXES)
@@ -42,7 +43,7 @@ _APPENDED: dict[Table, tuple[TableSchema, list[str]]] = {
     "answers": (ANSWERS, ANSWER_KEY),
     "judgments": (JUDGMENTS, ["judge", *QUESTION_KEY, "system_a", "system_b"]),
 }
-"""Tables that rows are added to, with what tells their rows apart."""
+"""Tables that rows are added to, with the columns that tell their rows apart."""
 
 
 def read_arena(
@@ -55,11 +56,11 @@ def read_arena(
             ``published_ratings``, ``systems`` (all three optional), each as ``.jsonl``,
             ``.jsonl.gz``, ``.jsonl.zst``, ``.csv`` (not queries) or ``.parquet``, which may be a
             folder of part files, in folders such as ``language=en``.
-        questions: Take only what is of these, by ``language`` and ``query_id``; None for all.
-        is_judged: Read the judgments, too.
+        questions: Read only rows of these, by ``language`` and ``query_id``; None for all.
+        is_judged: Whether to read the judgments.
 
     Raises:
-        UsageError: If the folder or one of its files is absent or there twice.
+        UsageError: If the folder or a table is absent, or a table exists in two formats.
         DataError: If the content is at fault; lists all problems of all files.
     """
     folder = Path(folder)
@@ -68,24 +69,42 @@ def read_arena(
     if queries.name.endswith(CSV_SUFFIXES):
         hint = "write them as queries.jsonl or queries.parquet"
         raise UsageError(f"{queries}: queries hold passages, which CSV cannot; {hint}")
-    asked = None if questions is None else set(questions["query_id"])
-
-    def kept(path: Path) -> Rows:
-        rows = _read_answers(path, asked) if path == answers else read_rows(path, queries=asked)
-        if questions is None:
-            return rows
-        keys = pd.MultiIndex.from_frame(rows.table.reindex(columns=QUESTION_KEY))
-        is_in = keys.isin(pd.MultiIndex.from_frame(questions[QUESTION_KEY]))
-        return replace(rows, table=rows.table[is_in], lines=rows.lines[is_in])
-
     answers = _table_file(folder, "answers")
-    judged = find_table_file(folder, "judgments") if is_judged else None
-    others = (
-        read_rows(path) if (path := find_table_file(folder, name)) else None
-        for name in (PUBLISHED_TABLE, SYSTEMS_TABLE)
+    judgments = find_table_file(folder, "judgments") if is_judged else None
+    # Parquet skips what is not needed by ids alone, before the keys are compared.
+    query_ids = None if questions is None else set(questions["query_id"])
+    return checked_arena(
+        info,
+        _rows_of_questions(read_rows(queries, queries=query_ids), questions),
+        _rows_of_questions(_read_answers(answers, query_ids), questions),
+        None
+        if judgments is None
+        else _rows_of_questions(read_rows(judgments, queries=query_ids), questions),
+        _optional_rows(folder, PUBLISHED_TABLE),
+        _optional_rows(folder, SYSTEMS_TABLE),
     )
-    judgments = None if judged is None else kept(judged)
-    return checked_arena(info, kept(queries), kept(answers), judgments, *others)
+
+
+def _rows_of_questions(rows: Rows, questions: pd.DataFrame | None) -> Rows:
+    if questions is None:
+        return rows
+    # A file without a key column has no row of these questions; the checks name the column.
+    keys = pd.MultiIndex.from_frame(rows.table.reindex(columns=QUESTION_KEY))
+    is_in = keys.isin(pd.MultiIndex.from_frame(questions[QUESTION_KEY]))
+    return replace(rows, table=rows.table[is_in], lines=rows.lines[is_in])
+
+
+def _read_answers(path: Path, query_ids: Collection[str] | None = None) -> Rows:
+    """Read answers; an empty CSV cell is the empty answer, for CSV has no null."""
+    rows = read_rows(path, queries=query_ids)
+    if path.name.endswith(CSV_SUFFIXES) and "answer" in rows.table.columns:
+        return replace(rows, table=rows.table.assign(answer=rows.table["answer"].fillna("")))
+    return rows
+
+
+def _optional_rows(folder: Path, name: str) -> Rows | None:
+    path = find_table_file(folder, name)
+    return None if path is None else read_rows(path)
 
 
 def open_arena(arena: Arena | Path | str, *, is_judged: bool = True) -> Arena:
@@ -115,29 +134,40 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
 
     Raises:
         UsageError: If the suffix is another one, or the folder holds a table in another format
-            (which would then be there twice).
+            (of which there would be two then).
     """
     folder = Path(folder)
     if suffix not in ARENA_SUFFIXES:
         raise UsageError(f"cannot write an arena as {suffix}; use {', '.join(ARENA_SUFFIXES)}")
-    tables = {f"{name}{suffix}": getattr(arena, name) for name in TABLES}
-    beside = {
-        f"{PUBLISHED_TABLE}.csv": arena.published_ratings,
-        f"{SYSTEMS_TABLE}.csv": arena.attributes if len(arena.attributes.columns) > 1 else [],
+    tables = {
+        f"queries{suffix}": arena.queries,
+        f"answers{suffix}": arena.answers,
+        f"judgments{suffix}": arena.judgments,
     }
-    there = [f"{name}{it}" for name in (*TABLES, PUBLISHED_TABLE, SYSTEMS_TABLE) for it in SUFFIXES]
-    others = [
-        name for name in there if name not in {**tables, **beside} and (folder / name).is_file()
-    ]
-    if others:
+    has_attributes = len(arena.attributes.columns) > 1  # "system" alone tells nothing
+    optional_tables = {
+        f"{PUBLISHED_TABLE}.csv": arena.published_ratings,
+        f"{SYSTEMS_TABLE}.csv": arena.attributes if has_attributes else arena.attributes[:0],
+    }
+    stale = []
+    for table_name in (*TABLES, PUBLISHED_TABLE, SYSTEMS_TABLE):
+        for other_suffix in SUFFIXES:
+            name = f"{table_name}{other_suffix}"
+            if name in tables or name in optional_tables:
+                continue
+            if (folder / name).is_file():
+                stale.append(name)
+    if stale:
         raise UsageError(
-            f"{folder} holds an arena in another format ({', '.join(others)}); "
+            f"{folder} holds an arena in another format ({', '.join(stale)}); "
             f"remove those files or write to a new folder"
         )
     folder.mkdir(parents=True, exist_ok=True)
     write_info(arena.info, folder)
-    for name, table in {**tables, **beside}.items():
-        if name in tables or len(table):
+    for name, table in tables.items():
+        write_rows(table, folder / name)
+    for name, table in optional_tables.items():
+        if len(table):
             write_rows(table, folder / name)
         else:
             (folder / name).unlink(missing_ok=True)
@@ -168,29 +198,23 @@ def write_info(info: ArenaInfo, folder: Path) -> None:
         path.write_text(text + "\n", encoding="utf-8")
 
 
-def _read_answers(path: Path, queries: Collection[str] | None = None) -> Rows:
-    """Read answers; an empty CSV cell is the empty answer, for CSV has no null."""
-    rows = read_rows(path, queries=queries)
-    if path.name.endswith(CSV_SUFFIXES) and "answer" in rows.table.columns:
-        return replace(rows, table=rows.table.assign(answer=rows.table["answer"].fillna("")))
-    return rows
-
-
 def find_table_file(folder: Path, name: str) -> Path | None:
     """Return the file of a table of an arena folder, or its folder of Parquet files, or None.
 
     Raises:
         UsageError: If there are several, or something else is in its place.
     """
-    there = [folder / f"{name}{suffix}" for suffix in SUFFIXES]
-    found = [path for path in there if path.is_file() or (path == there[-1] and path.is_dir())]
-    for path in there:
-        if path not in found and os.path.lexists(path):
+    found_paths = []
+    for suffix in SUFFIXES:
+        path = folder / f"{name}{suffix}"
+        if path.is_file() or (suffix == ".parquet" and path.is_dir()):
+            found_paths.append(path)
+        elif os.path.lexists(path):
             raise UsageError(f"{path} is not a file but a folder, a pipe or a broken link")
-    if len(found) > 1:
-        names = ", ".join(path.name for path in found)
+    if len(found_paths) > 1:
+        names = ", ".join(path.name for path in found_paths)
         raise UsageError(f"{folder} holds the same table several times ({names}); keep one")
-    return found[0] if found else None
+    return found_paths[0] if found_paths else None
 
 
 def _table_file(folder: Path, name: str) -> Path:
@@ -203,75 +227,97 @@ def _table_file(folder: Path, name: str) -> Path:
 def append_rows(
     folder: Path | str, name: Table, rows: pd.DataFrame, *, replacing: bool = False
 ) -> tuple[Path, int]:
-    """Add rows to a table of an arena folder, in the format of those that are there.
+    """Add rows to a table of an arena folder, in the format of the existing file.
 
     The file is replaced in one step, under a lock, so that neither a crash nor another process
-    that adds its own loses a row. A row whose key is there already (an answer: language, question,
+    that adds rows loses one. A row whose key exists already (an answer: language, question,
     system; a judgment: judge, language, question, sides) is not written twice. Systems of new
     answers are declared in ``arena.json``.
 
     Args:
-        folder: Arena folder. Without such a file it gets one in the format of its answers.
+        folder: Arena folder. A table that does not exist yet gets the format of the answers.
         name: ``answers`` or ``judgments``.
         rows: The table's columns and others.
-        replacing: Write these rows in the place of those of the same key, as for a panel's
-            verdicts, which follow from its judges'.
+        replacing: Replace rows of the same key, as for a panel's verdicts, which follow from its
+            judges'.
 
     Returns:
         The file, and the number of rows added.
 
     Raises:
         UsageError: If the folder is no arena folder, or holds the table several times.
-        DataError: If the rows there are damaged; nothing is added.
+        DataError: If the existing rows are damaged; nothing is added.
     """
     folder = Path(folder)
     info = read_info(folder)
     schema, key = _APPENDED[name]
     with locked_folder(folder):
-        path, answers = find_table_file(folder, name), find_table_file(folder, "answers")
-        held = empty_rows(schema) if path is None else with_columns(read_rows(path), schema)
-        problems = row_problems(held, schema)
+        path = find_table_file(folder, name)
+        answers = find_table_file(folder, "answers")
+        old_rows = empty_rows(schema) if path is None else with_columns(read_rows(path), schema)
+        problems = row_problems(old_rows, schema)
         if problems:
             raise DataError(problems)
-        there = held.table
-        old, coming = pd.MultiIndex.from_frame(there[key]), pd.MultiIndex.from_frame(rows[key])
-        kept = ~old.isin(coming) if replacing else np.ones(len(there), dtype=np.bool_)
-        new = rows if replacing else rows[~coming.isin(old)]
-        unknown = [it for it in dict.fromkeys(new.get("system", ())) if it not in info.systems]
-        if unknown:
-            # Declared first: a system without answers is sound, answers of an unknown one are not.
-            write_info(info.model_copy(update={"systems": (*info.systems, *unknown)}), folder)
+        old = old_rows.table
+        old_keys = pd.MultiIndex.from_frame(old[key])
+        new_keys = pd.MultiIndex.from_frame(rows[key])
+        if replacing:
+            is_kept = ~old_keys.isin(new_keys)
+            new = rows
+        else:
+            is_kept = np.ones(len(old), dtype=np.bool_)
+            new = rows[~new_keys.isin(old_keys)]
+        # Declared first: a system without answers is sound, answers of an unknown one are not.
+        _declare_systems(new.get("system", ()), info, folder)
         if path is None:
             path = folder / f"{name}{SUFFIXES[0] if answers is None else row_suffix(answers)}"
             if len(new):
                 write_rows(new, path)
         elif ".jsonl" in path.name:
-            with open_text(path) as stream:  # lines that are there stay as they are
-                lines = [text for line in stream if (text := line.strip("\ufeff\r\n")).strip()]
-            with atomic_path(path) as temporary, open_text(temporary, "wt") as stream:
-                stream.writelines(f"{line}\n" for line in np.array(lines, dtype=object)[kept])
-                stream.writelines(json_lines(new))
+            _rewrite_lines(path, is_kept, new)
         else:
-            parts = [part for part in (there[kept], new.astype(object)) if len(part)]
-            write_rows(pd.concat(parts or [there[kept]], ignore_index=True), path)
+            parts = [part for part in (old[is_kept], new.astype(object)) if len(part)]
+            write_rows(pd.concat(parts or [old[is_kept]], ignore_index=True), path)
     return path, len(new)
+
+
+def _declare_systems(systems: Iterable[str], info: ArenaInfo, folder: Path) -> None:
+    new = [name for name in dict.fromkeys(systems) if name not in info.systems]
+    if new:
+        write_info(info.model_copy(update={"systems": (*info.systems, *new)}), folder)
+
+
+def _rewrite_lines(path: Path, is_kept: Flags, new: pd.DataFrame) -> None:
+    """Write the lines that are kept byte for byte as they are, then new rows."""
+    lines = []
+    with open_text(path) as stream:
+        for line in stream:
+            text = line.strip("\ufeff\r\n")
+            if text.strip():
+                lines.append(text)
+    with atomic_path(path) as temporary, open_text(temporary, "wt") as stream:
+        for text in np.array(lines, dtype=object)[is_kept]:
+            stream.write(f"{text}\n")
+        stream.writelines(json_lines(new))
 
 
 def list_failures(
     path: Path, failures: pd.DataFrame, key: list[str], settled: Collection[tuple[object, ...]]
 ) -> Path | None:
-    """Bring a list of what failed up to date; there is no file where nothing is left in it.
+    """Bring a list of failures up to date; the file is removed where none is left.
 
     Args:
         path: The list, JSON lines.
-        failures: What failed now: ``key``'s columns, ``reason``, ``detail`` and others.
+        failures: New failures: ``key``'s columns, ``reason``, ``detail`` and others.
         key: Columns that tell rows apart.
-        settled: Keys that this run was about, failed or not: what was listed of them is replaced.
+        settled: Keys of this run, failed or not: their earlier failures are dropped.
     """
     if path.is_file():
         old = read_rows(path).table
-        left = old[[row not in settled for row in old[key].itertuples(index=False, name=None)]]
-        failures = pd.concat([left, failures], ignore_index=True) if len(left) else failures
+        keys = old[key].itertuples(index=False, name=None)
+        left = old[[row_key not in settled for row_key in keys]]
+        if len(left):
+            failures = pd.concat([left, failures], ignore_index=True)
     if failures.empty:
         path.unlink(missing_ok=True)
         return None

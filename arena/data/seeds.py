@@ -13,7 +13,7 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.types import Indices
 
 SAME_DECIMALS = 8
-"""Decimals in which values are the same: sums in another order differ behind them."""
+"""Decimals to which values are equal: sums in another order differ only beyond them."""
 
 
 def seed_sequence(seed: int, *keys: str) -> np.random.SeedSequence:
@@ -34,18 +34,19 @@ def generator(seed: int, *keys: str) -> np.random.Generator:
 
 
 def by_content(systems: Iterable[str], answers: pd.DataFrame) -> list[str]:
-    """Order systems by what they answer, so that draws among them do not hang on their names.
+    """Order systems by their answers, so that draws among them do not depend on their names.
 
     Args:
-        systems: Systems to order, by digests of their answers; those with the same, by name.
+        systems: Systems to order, by digests of their answers; those with equal ones, by name.
         answers: Columns ``language, query_id, system``, and ``answer`` if there are any.
     """
     names = sorted(set(systems))
     if "answer" not in answers:
         return names
-    own = answers[answers["system"].isin(names)]
-    rows = pd.util.hash_pandas_object(own[[*QUESTION_KEY, "answer"]], index=False)
-    digests = rows.groupby(own["system"].to_numpy()).sum()
+    answers = answers[answers["system"].isin(names)]
+    row_hashes = pd.util.hash_pandas_object(answers[[*QUESTION_KEY, "answer"]], index=False)
+    # A sum of hashes does not depend on the order of rows; it wraps around at 64 bits.
+    digests = row_hashes.groupby(answers["system"].to_numpy()).sum()
     return sorted(names, key=lambda name: int(digests.get(name, 0)))
 
 
@@ -55,7 +56,9 @@ def places_by_value(*values: npt.ArrayLike) -> Indices:
     ``draws[:, places_by_value(ratings)]`` gives every system the same draws whatever it is called.
 
     Args:
-        values: Ratings of S systems, the first before those that follow; NaN last.
+        values: Ratings of S systems, sorted by the first, then by those that follow; NaN last.
     """
+    # lexsort takes its last key first.
     rounded = [np.asarray(value).round(SAME_DECIMALS) for value in values[::-1]]
+    # argsort of a permutation is its inverse: from the order to each system's place in it.
     return np.argsort(np.lexsort(rounded))

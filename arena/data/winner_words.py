@@ -8,11 +8,11 @@ import unicodedata
 NO_VERDICT_WORDS = frozenset(
     {"", "-", "nan", "none", "null", "na", "n/a", "<na>", "error", "$error$"}
 )
-"""What stands where there is no verdict, in lower case."""
-
+"""Texts of cells without a verdict, in lower case."""
 NEITHER = "both bad"
+"""Meaning of words for a tie of two bad answers."""
 NO_VERDICT = "nobody"
-"""What words mean that say that no verdict was given."""
+"""Meaning of words for a missing verdict."""
 _SIDE_NOUNS = (
     "model",
     "system",
@@ -32,7 +32,6 @@ _SIDE_NOUNS = (
 )
 _FIRST = ("a", "1", "left", "first", "one")
 _SECOND = ("b", "2", "right", "second", "two")
-_MARKS_OF_VOTES = ("a", "b", "left", "right")
 _TIES = (
     "tie",
     "ties",
@@ -101,57 +100,59 @@ _BETTER = (
 _SEPARATORS = re.compile(r"[\s_\-().,:;!*\[\]'\"]+")
 COMPARISON = re.compile(r"(.+?)\s*(>{1,3}|<{1,3}|~?={1,2}|≈)\s*(.+)")
 """Two sides and which is better, as in Arena-Hard's ``A>>B`` and ``A=B``."""
-_UNSEEN_CATEGORIES = ("So", "Sk", "Cf", "Mn")
-"""Emoji, their modifiers, and characters without width."""
 
 
 def word_of(text: str) -> str | None:
-    """Return what a word of the field means; None where it is none.
+    """Return the meaning of a word for the winner; None where it has none.
 
     Returns:
-        ``a``, ``b``, ``tie``, ``both bad``; or ``nobody`` for a word for a verdict that is missing.
+        ``a``, ``b``, ``tie``, ``both bad``; or ``nobody`` for a word for a missing verdict.
     """
-    bare = _bare_words(text)
-    compared = COMPARISON.fullmatch(bare)
-    if compared is None:
-        return _WORDS.get(bare)
-    first, sign, second = compared.groups()
-    meant = (_WORDS.get(first.strip()), _WORDS.get(second.strip()))
-    if sorted(map(str, meant)) != ["a", "b"]:
+    words = _bare_words(text)
+    comparison = COMPARISON.fullmatch(words)
+    if comparison is None:
+        return _WORDS.get(words)
+    first, sign, second = comparison.groups()
+    sides = (_WORDS.get(first.strip()), _WORDS.get(second.strip()))
+    if set(sides) != {"a", "b"}:
         return None
-    better = better_place(sign)
-    return "tie" if better is None else meant[better]
+    better = better_side(sign)
+    return "tie" if better is None else sides[better]
 
 
 def _bare_words(text: str) -> str:
-    """Return words in lower case, without emoji, brackets, and what else says nothing."""
-    seen = "".join(
-        character
-        for character in text.casefold()
-        if unicodedata.category(character) not in _UNSEEN_CATEGORIES
-    )
-    return _SEPARATORS.sub(" ", seen).strip()
+    """Return words in lower case, without emoji, brackets and marks."""
+    visible = []
+    for character in text.casefold():
+        # Emoji, their modifiers, and characters without width.
+        if unicodedata.category(character) not in ("So", "Sk", "Cf", "Mn"):
+            visible.append(character)
+    return _SEPARATORS.sub(" ", "".join(visible)).strip()
 
 
-def better_place(sign: str) -> int | None:
-    """Return the place of the better one of two, 0 or 1; None where they are equal."""
+def better_side(sign: str) -> int | None:
+    """Return the index of the better side of a comparison, 0 or 1; None where they are equal."""
     return {">": 0, "<": 1}.get(sign[0])
 
 
 def _all_words() -> dict[str, str]:
-    words = dict.fromkeys(_TIES, "tie") | dict.fromkeys(_BAD, NEITHER)
-    words |= dict.fromkeys(_NO_VERDICTS, NO_VERDICT)
-    words |= {"vote a": "a", "vote b": "b", "vote left": "a", "vote right": "b"}
-    for side, marks in (("a", _FIRST), ("b", _SECOND)):
-        for mark in marks:
-            for end in _BETTER:
-                words |= {f"{noun} {mark}{end}": side for noun in _SIDE_NOUNS}
-                words |= {f"{noun}{mark}{end}": side for noun in _SIDE_NOUNS}
-                if end.strip() != "vote" or mark in _MARKS_OF_VOTES:  # a number may count votes
-                    words[f"{mark}{end}"] = side
-                words |= {f"{mark} {noun}{end}": side for noun in _SIDE_NOUNS}
-    for number in ("1", "2"):  # bare numbers are read by their scale
-        del words[number]
+    words = dict.fromkeys(_TIES, "tie")
+    words.update(dict.fromkeys(_BAD, NEITHER))
+    words.update(dict.fromkeys(_NO_VERDICTS, NO_VERDICT))
+    words.update({"vote a": "a", "vote b": "b", "vote left": "a", "vote right": "b"})
+    marks = {**dict.fromkeys(_FIRST, "a"), **dict.fromkeys(_SECOND, "b")}
+    for mark, side in marks.items():
+        for end in _BETTER:
+            for noun in _SIDE_NOUNS:
+                words[f"{noun} {mark}{end}"] = side
+                words[f"{noun}{mark}{end}"] = side
+                words[f"{mark} {noun}{end}"] = side
+            # "1 vote" may count votes.
+            if end.strip() != "vote" or mark in ("a", "b", "left", "right"):
+                words[f"{mark}{end}"] = side
+    # Bare numbers are read by the scale of their column.
+    del words["1"]
+    del words["2"]
     return words
 
 

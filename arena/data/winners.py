@@ -18,7 +18,7 @@ from arena.data.winner_words import (
     NEITHER,
     NO_VERDICT,
     NO_VERDICT_WORDS,
-    better_place,
+    better_side,
     word_of,
 )
 
@@ -304,7 +304,7 @@ def _side_named(text: str | None, names: tuple[object, object]) -> str | None:
     if compared is None:
         return None
     sides = [_name_of_side(compared[place], names) for place in (1, 3)]
-    better = better_place(compared[2])
+    better = better_side(compared[2])
     return None if better is None or sorted(map(str, sides)) != ["a", "b"] else sides[better]
 
 

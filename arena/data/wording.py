@@ -1,4 +1,4 @@
-"""Texts for people: counts with their nouns, whose a name may be, cells of spreadsheets."""
+"""Wording of messages: counted nouns, lists of names, suggestions for misspelt ones."""
 
 from __future__ import annotations
 
@@ -11,30 +11,34 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     pass
 MOST_LISTED = 12
-"""Names that messages list."""
+"""Number of names that messages list."""
 MOST_COMPARED = 200
-"""Characters of a name, and names, that a misspelt one is compared with."""
+"""Number of names that a misspelt one is compared with, and of characters of each."""
 
 
 def count_of(number: int, noun: str, plural: str | None = None) -> str:
     """Show a count with its noun, such as ``1 system`` or ``1,200 systems``."""
-    return f"{number:,.0f} {noun if number == 1 else plural or noun + 's'}"
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,.0f} {plural or noun + 's'}"
 
 
 def first_of(names: Sequence[str], most: int = MOST_LISTED) -> str:
     """List names with commas between, the first ones where there are many."""
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+    listed = ", ".join(names[:most])
+    n_more = len(names) - most
+    return f"{listed} and {n_more:,} more" if n_more > 0 else listed
 
 
 def repeated(names: Iterable[str]) -> list[str]:
-    """Return the names that stand several times, sorted."""
+    """Return the names that appear several times, sorted."""
     return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the question ``did you mean 'x'?`` where a known name is close, in any case."""
-    names = list(islice(known, MOST_COMPARED))
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return the question ``did you mean 'x'?`` if one of the names is close, in any case."""
+    names = list(islice(names, MOST_COMPARED))
+    # Reversed: of names that differ in case only, the first is offered.
     folded = {text.casefold()[:MOST_COMPARED]: text for text in reversed(names)}
     close = get_close_matches(name.casefold()[:MOST_COMPARED], folded, n=1)
     return f"did you mean {folded[close[0]]!r}?" if close else ""
