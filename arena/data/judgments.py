@@ -13,7 +13,7 @@ from arena.data.errors import DataError, UsageError
 from arena.data.frames import as_rows, with_language_of
 from arena.data.judge_names import UNKNOWN_JUDGE, names_one_judge
 from arena.data.languages import UNDETERMINED
-from arena.data.rows import Rows, plain_table
+from arena.data.rows import plain_table
 from arena.data.schema import (
     BOTH_BAD,
     CHOSEN,
@@ -27,18 +27,15 @@ from arena.data.schema import (
 from arena.data.systems import name_problems
 from arena.data.types import Flags
 
-_COLUMNS = list(JUDGMENTS.columns)
-_OPTIONAL = (CRITERION, CHOSEN, *SOFT_COLUMNS, VOTER, WEIGHT, BOTH_BAD, REPEAT)
-
 
 def copies_of_others(judgments: pd.DataFrame) -> Flags:
     """Tell which judgments are copies of others, as of a file that was joined twice.
 
-    A copy is like another judgment in all columns, and by a judge or voter who has a name. Where
-    a file does not say who voted, or only that people did, rows that are alike are several votes.
+    A copy equals another judgment in all columns, and is by a judge or voter who has a name. Where
+    a file does not name the voters, equal rows are several votes.
 
     Returns:
-        Shape (N,); nobody's where questions have no ids.
+        Shape (N,); all False where questions have no ids.
     """
     if "query_id" not in judgments:
         return np.zeros(len(judgments), dtype=np.bool_)
@@ -47,16 +44,16 @@ def copies_of_others(judgments: pd.DataFrame) -> Flags:
         return is_named
     named = judgments[is_named]
     try:
-        same = named.duplicated().to_numpy()
+        is_duplicate = named.duplicated()
     except TypeError:  # lists have no hash
-        same = named.astype(str).duplicated().to_numpy()
-    copies = np.zeros(len(judgments), dtype=np.bool_)
-    copies[is_named] = same
-    return copies
+        is_duplicate = named.astype(str).duplicated()
+    is_copy = np.zeros(len(judgments), dtype=np.bool_)
+    is_copy[is_named] = is_duplicate.to_numpy()
+    return is_copy
 
 
 def named_voters(judgments: pd.DataFrame) -> Flags:
-    """Tell which judgments say who made them, rather than that people did, or nothing.
+    """Tell which judgments name one judge or voter, rather than people in general or no one.
 
     Args:
         judgments: An arena's ``judgments``; ``judge``, ``voter`` and ``criterion`` count.
@@ -66,6 +63,7 @@ def named_voters(judgments: pd.DataFrame) -> Flags:
     """
     if "judge" not in judgments:
         return np.zeros(len(judgments), dtype=np.bool_)
+    # Few distinct judges, many judgments: names are looked at once.
     codes, names = pd.factorize(judgments["judge"].astype(str))
     is_one = np.array([names_one_judge(name) for name in names], dtype=np.bool_)[codes]
     if CRITERION in judgments:
@@ -80,13 +78,13 @@ def named_voters(judgments: pd.DataFrame) -> Flags:
 
 
 def named_by_criterion(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Let the names of judges end in the criterion they judged by, where one is stated."""
+    """Append the criterion to the names of judges, where judgments have one: ``gpt-4o:fluency``."""
     if CRITERION not in judgments:
         return judgments
-    pairs = zip(judgments["judge"], judgments[CRITERION], strict=True)
-    names = [
-        judge if is_null(by) or judge.endswith(f":{by}") else f"{judge}:{by}" for judge, by in pairs
-    ]
+    names = []
+    for judge, criterion in zip(judgments["judge"], judgments[CRITERION], strict=True):
+        is_named = is_null(criterion) or judge.endswith(f":{criterion}")
+        names.append(judge if is_named else f"{judge}:{criterion}")
     return judgments.assign(judge=pd.Series(names, judgments.index, judgments["judge"].dtype))
 
 
@@ -99,62 +97,62 @@ def checked_judgments(
         judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id``,
             ``language``, ``judge``.
         source: What problems call the table.
-        questions: As for ``read_judgments``.
+        questions: Columns ``query_id, language``: judgments without a language get that of their
+            question, where its id alone tells it.
+
+    Raises:
+        UsageError: If there is no judgment.
+        DataError: With every problem.
     """
-    return _checked(as_rows(plain_table(judgments), source), questions)
-
-
-def _checked(rows: Rows, questions: pd.DataFrame | None) -> pd.DataFrame:
-    if rows.table.empty and rows.problems:
-        raise DataError(rows.problems)
+    rows = as_rows(plain_table(judgments), source)
     if rows.table.empty:
-        raise UsageError(f"{rows.source}: there is no judgment in it")
+        raise UsageError(f"{source}: there is no judgment in it")
     if questions is not None:
         rows = with_language_of(rows, questions)
     rows = replace(rows, table=_completed(rows.table))
-    found = check_table(rows, JUDGMENTS)
-    problems = sorted([*rows.problems, *found], key=lambda problem: problem.line or 0)
+    problems = check_table(rows, JUDGMENTS)
     if not problems:
         names = {*rows.table["system_a"], *rows.table["system_b"]}
         problems = [
             *self_judgments(rows),
-            *name_problems(names, rows.source, "system"),
-            *name_problems(rows.table["judge"], rows.source, "judge"),
+            *name_problems(names, source, "system"),
+            *name_problems(rows.table["judge"], source, "judge"),
         ]
     if problems:
         raise DataError(problems)
-    named = named_by_criterion(rows.table)
-    copies = copies_of_others(named)
-    known = with_known_columns(named).astype(dict.fromkeys(_COLUMNS, "str"))
-    return _numbered(known, copies)
-
-
-def with_known_columns(table: pd.DataFrame) -> pd.DataFrame:
-    """Keep the columns of judgments that this project reads."""
-    return table[[*_COLUMNS, *(name for name in _OPTIONAL if name in table)]]
-
-
-def _numbered(table: pd.DataFrame, copies: Flags) -> pd.DataFrame:
-    """Number the votes of one judge that are alike but for columns that are not kept."""
-    alike = copies_of_others(table) & ~copies
-    if not alike.any():
-        return table
-    numbers = table.groupby([table[name].astype(str) for name in table]).cumcount() + 1
-    repeat = table.get(REPEAT, pd.Series(None, table.index, dtype=object)).astype(object)
-    return table.assign(**{REPEAT: repeat.where(~alike, numbers.astype(str))})
+    complete = named_by_criterion(rows.table)
+    table = with_known_columns(complete).astype(dict.fromkeys(JUDGMENTS.columns, "str"))
+    return _numbered(table, is_copy=copies_of_others(complete))
 
 
 def _completed(table: pd.DataFrame) -> pd.DataFrame:
     """Give every judgment a question, a language and a judge, where the columns are absent."""
-    absent: dict[str, object] = {
-        "query_id": [f"battle-{number}" for number in range(1, len(table) + 1)],
-        "language": UNDETERMINED,
-        "judge": UNKNOWN_JUDGE,
-    }
-    added = {name: values for name, values in absent.items() if name not in table.columns}
-    full = table.assign(**added).astype(object)
-    unnamed = full["judge"].isna() | (full["judge"] == "")
-    return full.assign(
-        query_id=[whole_digits(value) or value for value in full["query_id"]],
-        judge=full["judge"].where(~unnamed, UNKNOWN_JUDGE),
-    ).astype(object)
+    columns: dict[str, object] = {}
+    if "query_id" in table:
+        columns["query_id"] = [whole_digits(value) or value for value in table["query_id"]]
+    else:
+        columns["query_id"] = [f"battle-{number}" for number in range(1, len(table) + 1)]
+    if "language" not in table:
+        columns["language"] = UNDETERMINED
+    if "judge" in table:
+        is_unnamed = table["judge"].isna() | (table["judge"] == "")
+        columns["judge"] = table["judge"].astype(object).where(~is_unnamed, UNKNOWN_JUDGE)
+    else:
+        columns["judge"] = UNKNOWN_JUDGE
+    return table.assign(**columns).astype(object)
+
+
+def with_known_columns(table: pd.DataFrame) -> pd.DataFrame:
+    """Keep the columns of judgments that this project reads."""
+    optional = (CRITERION, CHOSEN, *SOFT_COLUMNS, VOTER, WEIGHT, BOTH_BAD, REPEAT)
+    return table[[*JUDGMENTS.columns, *(name for name in optional if name in table)]]
+
+
+def _numbered(table: pd.DataFrame, is_copy: Flags) -> pd.DataFrame:
+    """Number the votes of one judge that differed only in columns that are not kept."""
+    is_repeat = copies_of_others(table) & ~is_copy
+    if not is_repeat.any():
+        return table
+    numbers = table.groupby([table[name].astype(str) for name in table]).cumcount() + 1
+    repeat = table.get(REPEAT, pd.Series(None, table.index, dtype=object)).astype(object)
+    return table.assign(**{REPEAT: repeat.where(~is_repeat, numbers.astype(str))})

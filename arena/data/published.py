@@ -1,14 +1,14 @@
-"""Published ratings: the file of a board that others made, and what it says in logits."""
+"""Published ratings: the file of a board that others made, read as ratings in logits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from arena.data.cells import finite_number
+from arena.data.cells import finite_number, is_null
 from arena.data.checks import Fault, check_table, duplicates
 from arena.data.errors import Problem
 from arena.data.rows import Rows
@@ -24,31 +24,28 @@ WIN_RATE = "win_rate"
 ERROR = "standard_error"
 COLUMNS = (*KEY, RATING, ERROR)
 LARGEST_RATING = 30.0
-ALL = 100.0
 
 _KEYS = TableSchema(TABLE, {"judge": "name", "language": "language", "system": "name"})
-_NO_QUESTION = ("no question of the arena is in it", "add its questions or leave it out")
-_JUDGES_TOO = ("has judgments in this arena too", "give its published ratings another name")
 
 
 def no_published_ratings() -> pd.DataFrame:
-    """Return the table of published ratings where there are none."""
+    """Return an empty table of published ratings."""
     return _typed(pd.DataFrame(columns=list(COLUMNS)))
 
 
 def published_ratings(
     rows: Rows, languages: Sequence[str], questions: Mapping[str, int], judges: Sequence[str]
 ) -> tuple[pd.DataFrame, list[Problem]]:
-    """Read what a file says of systems, and bring it to logits.
+    """Read the published ratings of a file, in logits.
 
     The ratings are those of the column ``rating`` (logits), else ``win_rate`` (against a fixed
     opponent; percent where a value of the column is above 1, else shares), with the column
-    ``standard_error`` in the same unit. They are by the judge of the column ``judge``, which is
-    ``published`` without one.
+    ``standard_error`` in the same unit. The column ``judge`` names who rated; it is ``published``
+    where the column is absent.
 
     A win rate p is the rating log p/(1 - p), and its standard error is divided by p (1 - p) (delta
     method). A win rate of 0 or 1, which has no logit, is moved by half a question, or by half of
-    what lies between it and the next value, if that is less; its error is at least as much.
+    its distance to the next value, if that is less; its error is at least as much.
 
     Args:
         rows: Rows of the file.
@@ -63,42 +60,56 @@ def published_ratings(
     table = rows.table
     if table.empty:
         return no_published_ratings(), list(rows.problems)
-    added = {} if "judge" in table else {"judge": PUBLISHED}
+    columns: dict[str, str] = {}
+    if "judge" not in table:
+        columns["judge"] = PUBLISHED
     if "language" not in table and len(languages) == 1:
-        added["language"] = languages[0]
-    full = replace(rows, table=table.assign(**added).astype(object))
-    problems = [*rows.problems, *check_table(full, _KEYS)]
+        columns["language"] = languages[0]
+    full = replace(rows, table=table.assign(**columns).astype(object))
     column = RATING if RATING in table else WIN_RATE
-    if column not in table:
-        hint = f"add it, in logits, or the column {WIN_RATE}, in percent or as a share"
-        problems.append(Problem(rows.source, None, RATING, None, "this column is missing", hint))
-    problems += [
-        rows.problem(row, name, value, *fault)
-        for name in (column, ERROR)
-        for row, value in (table[name].items() if name in table else ())
-        if (fault := _fault(value, name)) is not None
+    problems = [
+        *rows.problems,
+        *check_table(full, _KEYS),
+        *_number_problems(rows, column),
     ]
-    problems = problems or [
-        *duplicates(full, KEY, "system"),
-        *full.problems_of(
-            ~full.table["language"].isin(list(questions)), ["language"], _NO_QUESTION
-        ),
-        *full.problems_of(full.table["judge"].isin(judges), ["judge"], _JUDGES_TOO),
-    ]
+    if not problems:
+        is_unasked = ~full.table["language"].isin(list(questions))
+        no_question = ("no question of the arena is in it", "add its questions or leave it out")
+        is_judge = full.table["judge"].isin(judges)
+        judges_too = ("has judgments in this arena too", "give its published ratings another name")
+        problems = [
+            *duplicates(full, KEY, "system"),
+            *full.problems_of(is_unasked, ["language"], no_question),
+            *full.problems_of(is_judge, ["judge"], judges_too),
+        ]
     if problems:
         return no_published_ratings(), sorted(problems, key=lambda problem: problem.line or 0)
     values = _numbers(full.table[column])
-    errors = _numbers(full.table[ERROR]) if ERROR in table else np.full(len(table), np.nan)
+    errors = np.full(len(table), np.nan)
+    if ERROR in table:
+        errors = _numbers(full.table[ERROR])
     if column == WIN_RATE:
-        asked = full.table["language"].map(questions).to_numpy(np.float64)
-        values, errors = _in_logits(values, errors, asked)
+        n_questions = full.table["language"].map(questions).to_numpy(np.float64)
+        values, errors = _in_logits(values, errors, n_questions)
     return _typed(full.table[KEY].assign(rating=values, standard_error=errors)), []
 
 
+def _number_problems(rows: Rows, column: str) -> Iterator[Problem]:
+    if column not in rows.table:
+        hint = f"add it, in logits, or the column {WIN_RATE}, in percent or as a share"
+        yield Problem(rows.source, None, RATING, None, "this column is missing", hint)
+    for name in (column, ERROR):
+        if name not in rows.table:
+            continue
+        for row, value in rows.table[name].items():
+            fault = _fault(value, name)
+            if fault is not None:
+                yield rows.problem(row, name, value, *fault)
+
+
 def _typed(table: pd.DataFrame) -> pd.DataFrame:
-    numbers = {RATING: "float64", ERROR: "float64"}
-    ordered = table[list(COLUMNS)].sort_values(KEY, ignore_index=True)
-    return ordered.astype(dict.fromkeys(KEY, "str") | numbers)
+    types = {**dict.fromkeys(KEY, "str"), RATING: "float64", ERROR: "float64"}
+    return table[list(COLUMNS)].sort_values(KEY, ignore_index=True).astype(types)
 
 
 def _numbers(values: pd.Series) -> Floats:
@@ -106,16 +117,15 @@ def _numbers(values: pd.Series) -> Floats:
 
 
 def _fault(value: object, name: str) -> Fault | None:
-    """Say what is wrong with a rating or its error, and what to do about it."""
-    if value is None or value != value:
-        hint = "give it a value or leave the system out"
-        return None if name == ERROR else ("is missing", hint)
+    """Return what is wrong with a rating or its error, and what to do about it."""
+    if is_null(value):
+        return None if name == ERROR else ("is missing", "give it a value or leave the system out")
     number = finite_number(value)
     if number is None:
         return "is not a number", "write it as a decimal number, or leave the cell empty"
     if name == ERROR and number < 0:
         return "is below 0", "write the standard error, 0 or more"
-    if name == WIN_RATE and not 0 <= number <= ALL:
+    if name == WIN_RATE and not 0 <= number <= 100:
         return "is not a win rate", "write the share of battles won, in percent or from 0 to 1"
     if name == RATING and abs(number) > LARGEST_RATING:
         hint = "write it in logits; an Elo rating is 173.7 (400 / ln 10) times as much"
@@ -123,14 +133,18 @@ def _fault(value: object, name: str) -> Fault | None:
     return None
 
 
-def _in_logits(values: Floats, errors: Floats, asked: Floats) -> tuple[Floats, Floats]:
+def _in_logits(values: Floats, errors: Floats, n_questions: Floats) -> tuple[Floats, Floats]:
     """Return ratings of win rates and their standard errors in logits, shape (N,)."""
-    unit = ALL if (values > 1).any() else 1.0
-    shares, errors = values / unit, errors / unit
-    inside = shares[(shares > 0) & (shares < 1)]
-    nearest = np.min([*inside, *(1 - inside), 1.0]) / 2
-    edge = np.minimum(0.5 / asked, nearest)
+    unit = 100.0 if (values > 1).any() else 1.0
+    shares = values / unit
+    errors = errors / unit
+    # 0 and 1 have no logit. They move inwards by half a question, but never past half of the way
+    # to the next share, so that the order of systems stays.
+    inner = shares[(shares > 0) & (shares < 1)]
+    nearest = np.min([*inner, *(1 - inner), 1.0]) / 2
+    edge = np.minimum(0.5 / n_questions, nearest)
     is_extreme = (shares == 0) | (shares == 1)
-    moved = np.where(is_extreme, np.abs(shares - edge), shares)
+    shares = np.where(is_extreme, np.abs(shares - edge), shares)
     errors = np.where(is_extreme, np.maximum(errors, edge), errors)
-    return np.log(moved) - np.log1p(-moved), errors / (moved * (1 - moved))
+    # Delta method: d logit(p) / dp = 1 / (p (1 - p)).
+    return np.log(shares) - np.log1p(-shares), errors / (shares * (1 - shares))

@@ -7,12 +7,11 @@ refused with a hint.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from arena.data.cells import finite_number, whole_digits
+from arena.data.cells import finite_number, is_null, whole_digits
 from arena.data.winner_words import (
     COMPARISON,
     NEITHER,
@@ -29,8 +28,8 @@ ONE_HOT = MappingProxyType(
         "winner_model_a": "a",
         "winner_model_b": "b",
         "winner_tie": "tie",
-        "winner_tie_bothbad": "both bad",
-        "winner_bothbad": "both bad",
+        "winner_tie_bothbad": NEITHER,
+        "winner_bothbad": NEITHER,
     }
 )
 """Columns of which one is true, to the word for the winner."""
@@ -56,16 +55,48 @@ SIDE_WINS = MappingProxyType(
 """Columns that say by true or false whether one side won, to that side."""
 PROBABILITIES = ("probability_a", "probability_b")
 """Columns with the probabilities that side A and side B win; a tie has the rest."""
-_ROUNDING = 1e-6
-"""By how much a sum of probabilities may exceed 1."""
 # Spreadsheets write their words for true and false in the language of their user.
 _TRUE = frozenset(
-    {"true", "1", "yes", "t", "x", "wahr", "ja", "vrai", "oui", "verdadero", "verdadeiro", "vero"}
-    | {"tosi", "waar", "sant", "sann", "sand", "prawda"}
+    {
+        "true",
+        "1",
+        "yes",
+        "t",
+        "x",
+        "wahr",
+        "ja",
+        "vrai",
+        "oui",
+        "verdadero",
+        "verdadeiro",
+        "vero",
+        "tosi",
+        "waar",
+        "sant",
+        "sann",
+        "sand",
+        "prawda",
+    }
 )
 _FALSE = frozenset(
-    {"false", "0", "no", "f", "", "falsch", "nein", "faux", "non", "falso", "epätosi", "onwaar"}
-    | {"falskt", "falsk", "usann", "fałsz"}
+    {
+        "false",
+        "0",
+        "no",
+        "f",
+        "",
+        "falsch",
+        "nein",
+        "faux",
+        "non",
+        "falso",
+        "epätosi",
+        "onwaar",
+        "falskt",
+        "falsk",
+        "usann",
+        "fałsz",
+    }
 )
 
 _SCALES: tuple[Mapping[float, str], ...] = (
@@ -76,9 +107,6 @@ _SCALES: tuple[Mapping[float, str], ...] = (
     {1.0: "a", 2.0: "b", 0.0: "tie"},
     {1.0: "a", 2.0: "b", 3.0: "tie"},
 )
-_NO_SCALE: Mapping[float, str] = MappingProxyType({})
-_WORDS_HINT = "write a, b or tie (or model_a, model_b; tie (bothbad)), or nothing"
-_TRUTH_HINT = "name the column a_wins or b_wins, or write a, b or tie"
 _NUMBERS_HINT = "write a, b or tie instead of numbers"
 
 
@@ -109,9 +137,9 @@ class NoWinner:
     """Why a cell holds no verdict.
 
     Attributes:
-        reason: What is the matter, after ``it`` or the value.
+        reason: Clause for a message, after ``it`` or the value.
         hint: How to write it instead; empty where the verdict is missing, which is no fault.
-        value: What stands there, where it was read from several columns.
+        value: The value at fault, where several columns were read.
     """
 
     reason: str
@@ -120,7 +148,7 @@ class NoWinner:
 
     @property
     def is_fault(self) -> bool:
-        """Whether something is written there that cannot be read."""
+        """Whether the cell holds something that cannot be read."""
         return bool(self.hint)
 
 
@@ -156,36 +184,31 @@ def read_winners(
             names, as in our own tables.
 
     Returns:
-        A verdict of each cell, or why there is none.
+        The verdict of each cell, or why there is none.
 
     Raises:
         UndecidableWinnersError: If the column can be read in two ways that differ.
     """
-    texts = [_text_of(value) for value in values]
-    cells = [
-        _Cell(text, _side_named(text, names))
-        for text, names in zip(texts, sides, strict=True)
-        if text is not None
-    ]
-    has_names = any(cell.named for cell in cells)
+    cells = [_Cell.read(value, names) for value, names in zip(values, sides, strict=True)]
+    filled = [cell for cell in cells if cell.text is not None]
     try:
-        scale = _scale_of([cell.text for cell in cells], field)
+        scale = _scale_of([cell.number for cell in filled if cell.number is not None], field)
     except UndecidableWinnersError:
-        if not all(cell.named for cell in cells if _number_of(cell.text) is not None):
+        # Systems may be called 7 and 13: then a number is a name, and needs no scale.
+        if any(cell.side is None for cell in filled if cell.number is not None):
             raise
-        scale = _NO_SCALE
-    by_name = has_names and _names_win(cells, scale, sides_are_letters=sides_are_letters)
-    return [
-        _read(text, _side_named(text, names), scale, by_name=by_name)
-        for text, names in zip(texts, sides, strict=True)
-    ]
+        scale = MappingProxyType({})
+    by_name = any(cell.side for cell in filled) and _names_win(
+        filled, scale, sides_are_letters=sides_are_letters
+    )
+    return [_read(cell, scale, by_name=by_name) for cell in cells]
 
 
 def read_one_hot(record: Mapping[str, object]) -> WinnerReading | NoWinner:
     """Read columns such as ``winner_model_a``, of which one is true.
 
     Args:
-        record: A row, its columns named as those of ``ONE_HOT``, of which those that it has count.
+        record: A row with some of the columns of ``ONE_HOT``.
     """
     marked: list[str] = []
     is_empty = True
@@ -258,24 +281,22 @@ def read_probabilities(record: Mapping[str, object]) -> WinnerReading | NoWinner
         record: A row that has both columns.
     """
     texts = [_text_of(record[column]) for column in PROBABILITIES]
-    given = [text for text in texts if text is not None]
-    if not given:
+    if texts == [None, None]:
         return NO_WINNER
-    numbers = [number for text in given if (number := _number_of(text)) is not None]
-    is_sound = len(numbers) == len(texts) and min(numbers) >= 0 and sum(numbers) <= 1 + _ROUNDING
-    if not is_sound:
+    first, second = (None if text is None else _number_of(text) for text in texts)
+    rounding = 1e-6
+    if first is None or second is None or min(first, second) < 0 or first + second > 1 + rounding:
         fault = f"{' and '.join(PROBABILITIES)} are no probabilities"
         return NoWinner(fault, "write two numbers from 0 to 1 whose sum is at most 1, or nothing")
-    first, second = numbers
     winner = "a" if first > second else "b"
-    if first == second or 1 - first - second > max(numbers):
+    if first == second or 1 - first - second > max(first, second):
         winner = "tie"
     return WinnerReading(winner, probability_a=first, probability_b=second)
 
 
 def _text_of(value: object) -> str | None:
-    """Return what a cell holds as text; None where nothing is there."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    """Return a cell as text; None where it is missing."""
+    if is_null(value):
         return None
     text = (whole_digits(value) or str(value)).strip()
     return None if text.casefold() in NO_VERDICT_WORDS else text
@@ -287,47 +308,64 @@ def _number_of(text: str) -> float | None:
 
 @dataclass(frozen=True)
 class _Cell:
-    """What a cell says, and the side (``a`` or ``b``) whose name that is, if it is one's."""
+    """A cell of a column of winners.
 
-    text: str
-    named: str | None
+    Attributes:
+        text: Its text; None where it is missing.
+        number: The number that it holds, if any.
+        side: The side (``a`` or ``b``) of the system that it names, if any.
+    """
+
+    text: str | None
+    number: float | None = None
+    side: str | None = None
+
+    @classmethod
+    def read(cls, value: object, names: tuple[object, object]) -> _Cell:
+        text = _text_of(value)
+        if text is None:
+            return cls(None)
+        return cls(text, _number_of(text), _side_named(text, names))
+
+    def meaning(self, scale: Mapping[float, str] | None) -> str | None:
+        """Return what the cell means if it does not name a system; None if that is nothing."""
+        if self.text is None:
+            return None
+        if self.number is None:
+            return word_of(self.text)
+        return _soft(self.number).winner if scale is None else scale.get(self.number)
 
 
-def _side_named(text: str | None, names: tuple[object, object]) -> str | None:
-    """Return the side whose name a cell holds, or puts above that of the other side."""
-    if text is None:
+def _side_named(text: str, names: tuple[object, object]) -> str | None:
+    """Return the side that a cell names, or puts above the other side, as in ``x > y``."""
+    side = _name_of_side(text, names)
+    if side is not None:
+        return side
+    comparison = COMPARISON.fullmatch(text.strip("[]"))
+    if comparison is None:
         return None
-    named = _name_of_side(text, names)
-    if named is not None:
-        return named
-    compared = COMPARISON.fullmatch(text.strip("[]"))
-    if compared is None:
+    sides = (_name_of_side(comparison[1], names), _name_of_side(comparison[3], names))
+    better = better_side(comparison[2])
+    if better is None or set(sides) != {"a", "b"}:
         return None
-    sides = [_name_of_side(compared[place], names) for place in (1, 3)]
-    better = better_side(compared[2])
-    return None if better is None or sorted(map(str, sides)) != ["a", "b"] else sides[better]
+    return sides[better]
 
 
 def _name_of_side(text: str, names: tuple[object, object]) -> str | None:
-    """Return the side that a text names; case counts where the names differ in nothing else."""
-    written = ["" if name is None else (whole_digits(name) or str(name)).strip() for name in names]
-    exact = [side for side, name in zip("ab", written, strict=True) if name == text]
-    if exact:
-        return exact[0] if len(exact) == 1 else None
-    folded = [
-        side
-        for side, name in zip("ab", written, strict=True)
-        if name and name.casefold() == text.casefold()
-    ]
-    return folded[0] if len(folded) == 1 else None
-
-
-def _meaning(text: str, scale: Mapping[float, str] | None) -> str | None:
-    """Return what a cell says where it does not name a system; None where that is nothing."""
-    number = _number_of(text)
-    if number is None:
-        return word_of(text)
-    return _soft(number).winner if scale is None else scale.get(number)
+    """Return the side that a text names; case counts only where the names differ by it alone."""
+    name_a, name_b = (
+        "" if name is None else (whole_digits(name) or str(name)).strip() for name in names
+    )
+    if text in (name_a, name_b):
+        if name_a == name_b:
+            return None
+        return "a" if text == name_a else "b"
+    folded = text.casefold()
+    is_a = bool(name_a) and name_a.casefold() == folded
+    is_b = bool(name_b) and name_b.casefold() == folded
+    if is_a == is_b:
+        return None
+    return "a" if is_a else "b"
 
 
 def _names_win(
@@ -338,13 +376,14 @@ def _names_win(
     Raises:
         UndecidableWinnersError: If both fit, and differ.
     """
-    names_fit = words_fit = True
+    names_fit = True
+    words_fit = True
     differing: str | None = None
     for cell in cells:
-        meaning = _meaning(cell.text, scale)
-        names_fit &= cell.named is not None or meaning in ("tie", NEITHER, NO_VERDICT)
+        meaning = cell.meaning(scale)
+        names_fit &= cell.side is not None or meaning in ("tie", NEITHER, NO_VERDICT)
         words_fit &= meaning is not None
-        if cell.named and meaning and cell.named != meaning:
+        if cell.side and meaning and cell.side != meaning:
             differing = cell.text
     if differing is None or names_fit != words_fit:
         return names_fit
@@ -356,68 +395,74 @@ def _names_win(
     )
 
 
-def _scale_of(texts: Sequence[str], field: str) -> Mapping[float, str] | None:
+def _scale_of(numbers: Collection[float], field: str) -> Mapping[float, str] | None:
     """Return the scale of the numbers in a column; None where there are none, or ``preference``.
 
     Raises:
         UndecidableWinnersError: If several scales fit and read a number differently.
     """
-    numbers = {number for text in texts if (number := _number_of(text)) is not None}
-    if not numbers:
+    distinct = sorted(set(numbers))
+    if not distinct:
         return None
     if field.strip().casefold().endswith(SCALE_BY_FIELD):
-        _check_preferences(numbers)
+        _check_preferences(distinct)
         return None
-    fitting = [scale for scale in _SCALES if numbers <= scale.keys()]
+    fitting = [scale for scale in _SCALES if scale.keys() >= set(distinct)]
     # A scale on which both sides win somewhere explains a column better than one without.
-    both = [scale for scale in fitting if {scale[number] for number in numbers} >= {"a", "b"}]
-    candidates = both or fitting
-    listed = ", ".join(f"{number:g}" for number in sorted(numbers)[:5])
+    both_win = [scale for scale in fitting if {scale[number] for number in distinct} >= {"a", "b"}]
+    candidates = both_win or fitting
+    listed = _listed(distinct)
     if not candidates:
         raise UndecidableWinnersError(f"the numbers {listed} are no winners", _NUMBERS_HINT)
-    readings = {tuple(scale[number] for number in sorted(numbers)) for scale in candidates}
-    if len(readings) > 1:
-        fault = f"the numbers {listed} can be read in several ways"
-        raise UndecidableWinnersError(fault, _NUMBERS_HINT)
+    for scale in candidates:
+        if any(scale[number] != candidates[0][number] for number in distinct):
+            fault = f"the numbers {listed} can be read in several ways"
+            raise UndecidableWinnersError(fault, _NUMBERS_HINT)
     return candidates[0]
 
 
-def _check_preferences(numbers: set[float]) -> None:
-    """Check that numbers are AlpacaEval's preferences.
+def _listed(numbers: Sequence[float]) -> str:
+    return ", ".join(f"{number:g}" for number in numbers[:5])
+
+
+def _check_preferences(numbers: Sequence[float]) -> None:
+    """Check that distinct numbers, sorted, are AlpacaEval's preferences.
 
     Raises:
         UndecidableWinnersError: If they are not, or may be on another scale.
     """
     # There, 0 is a draw, as 1.5 is.
-    if all(1.0 <= number <= 2.0 or number == 0.0 for number in numbers) and max(numbers) > 1.0:
+    are_in_range = all(1.0 <= number <= 2.0 or number == 0.0 for number in numbers)
+    if are_in_range and numbers[-1] > 1.0:
         return
-    listed = ", ".join(f"{number:g}" for number in sorted(numbers)[:5])
     raise UndecidableWinnersError(
-        f"the numbers {listed} are not surely preferences from 1 (the first) to 2 (the second)",
+        f"the numbers {_listed(numbers)} are not surely preferences from 1 (the first) to 2 "
+        "(the second)",
         _NUMBERS_HINT,
     )
 
 
 def _read(
-    text: str | None, named: str | None, scale: Mapping[float, str] | None, *, by_name: bool
+    cell: _Cell, scale: Mapping[float, str] | None, *, by_name: bool
 ) -> WinnerReading | NoWinner:
-    if text is None:
+    if cell.text is None:
         return NO_WINNER
-    if by_name and named is not None:
-        return WinnerReading(named)
-    number = _number_of(text)
-    if number is not None and scale is None:
-        return _soft(number)
-    word = _meaning(text, scale)
-    if word == NO_VERDICT and named is not None:
-        word = named
-    if word == NO_VERDICT:
+    if by_name and cell.side is not None:
+        return WinnerReading(cell.side)
+    if cell.number is not None and scale is None:
+        return _soft(cell.number)
+    word = cell.meaning(scale)
+    # "nobody" and the like may be a system's name.
+    if word == NO_VERDICT and cell.side is None:
         return NO_WINNER
-    word = word or named
+    if word is None or word == NO_VERDICT:
+        word = cell.side
     if word is not None:
         return _verdict_of(word)
-    is_truth = text is not None and text.casefold() in {"true", "false"}
-    return NoWinner("is not a winner", _TRUTH_HINT if is_truth else _WORDS_HINT)
+    hint = "write a, b or tie (or model_a, model_b; tie (bothbad)), or nothing"
+    if cell.text.casefold() in ("true", "false"):
+        hint = "name the column a_wins or b_wins, or write a, b or tie"
+    return NoWinner("is not a winner", hint)
 
 
 def _verdict_of(word: str) -> WinnerReading:
