@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from arena.data.types import Record
@@ -26,7 +27,7 @@ LISTS = (
 )
 """Names of the list of records in an object that holds several lists, the likeliest first."""
 MOST_LEVELS_ABOVE = 4
-"""How deep in objects the list of records is looked for."""
+"""Maximum depth in objects at which the list of records is looked for."""
 
 KEY = "key"
 """Column of the names that an object gives its records."""
@@ -52,7 +53,8 @@ def json_items(value: object) -> list[Any]:
 
 def _split_table(value: Mapping[str, Any]) -> list[Record] | None:
     """Read ``{"columns": [...], "data": [[...], ...]}``."""
-    columns, data = value.get("columns"), value.get("data")
+    columns = value.get("columns")
+    data = value.get("data")
     if not isinstance(columns, list) or not isinstance(data, list):
         return None
     names = [str(name) for name in columns]
@@ -66,13 +68,18 @@ def _nested_table(value: Mapping[str, Any]) -> list[Record] | None:
     parts = list(value.values())
     if not parts or not all(isinstance(part, Mapping) and part for part in parts):
         return None
-    has_numbered_rows = all(name.isdigit() for name in value)
-    is_regular = all(part.keys() == parts[0].keys() for part in parts)
-    if is_regular and not has_numbered_rows and all(name.isdigit() for name in parts[0]):
-        return [{name: value[name][row] for name in value} for row in parts[0]]
-    if has_numbered_rows:
+    # pandas numbers rows: columns are hardly ever called 0, 1, 2.
+    if all(name.isdigit() for name in value):
         return [dict(part) for part in parts]
-    if is_regular and len(parts) > 1:
+    is_regular = all(part.keys() == parts[0].keys() for part in parts)
+    if not is_regular:
+        return None
+    if all(name.isdigit() for name in parts[0]):
+        records = []
+        for row in parts[0]:
+            records.append({name: column[row] for name, column in value.items()})
+        return records
+    if len(parts) > 1:
         return [{KEY: name, **part} for name, part in value.items()]
     return None
 
@@ -89,44 +96,49 @@ def _column_lists(value: Mapping[str, Any]) -> list[Record] | None:
     return [dict(zip(value, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
+@dataclass(frozen=True)
+class _Node:
+    """A value in an object: its path, and the texts and numbers of the objects around it."""
+
+    path: str
+    value: Any
+    around: Record
+
+
 def _listed_records(value: Mapping[str, Any]) -> list[Record]:
-    """Find the list of records in an object, and say of each what the objects around it say."""
-    level: list[tuple[str, Mapping[str, Any], Record]] = [("", value, {})]
+    """Find the list of records in an object; each gets the fields of the objects around it."""
+    level = [_Node("", value, {})]
     for _ in range(MOST_LEVELS_ABOVE):
-        found = [each for inner in level for each in _record_lists(*inner)]
-        if found:
-            _, records, said = _likeliest(found)
-            return [{**said, **it} if isinstance(it, Mapping) else it for it in records]
-        level = [each for inner in level for each in _objects(*inner)]
+        inner = [part for node in level for part in _parts(node)]
+        lists = [node for node in inner if isinstance(node.value, list)]
+        if lists:
+            node = _likeliest(lists)
+            return [
+                {**node.around, **item} if isinstance(item, Mapping) else item
+                for item in node.value
+            ]
+        level = [node for node in inner if isinstance(node.value, Mapping)]
     raise ValueError("holds an object without a list of records")
 
 
-def _likeliest(found: list[tuple[str, list[Any], Record]]) -> tuple[str, list[Any], Record]:
-    if len(found) == 1:
-        return found[0]
+def _parts(node: _Node) -> Iterator[_Node]:
+    """Yield the objects in an object, and its lists that hold records."""
+    around = dict(node.around)
+    for name, part in node.value.items():
+        if isinstance(part, str | int | float):
+            around[name] = part
+    for name, part in node.value.items():
+        is_list = isinstance(part, list) and any(isinstance(item, Mapping) for item in part)
+        if is_list or isinstance(part, Mapping):
+            yield _Node(f"{node.path}.{name}".lstrip("."), part, around)
+
+
+def _likeliest(lists: Sequence[_Node]) -> _Node:
+    if len(lists) == 1:
+        return lists[0]
     for name in LISTS:
-        for path, records, said in found:
-            if path.rpartition(".")[2] == name:
-                return path, records, said
-    paths = ", ".join(path for path, _, _ in found)
+        for node in lists:
+            if node.path.rpartition(".")[2] == name:
+                return node
+    paths = ", ".join(node.path for node in lists)
     raise ValueError(f"holds several lists of records ({paths})")
-
-
-def _scalars(value: Mapping[str, Any]) -> Record:
-    return {name: it for name, it in value.items() if isinstance(it, str | int | float)}
-
-
-def _record_lists(
-    path: str, value: Mapping[str, Any], said: Record
-) -> Iterator[tuple[str, list[Any], Record]]:
-    for name, inner in value.items():
-        if isinstance(inner, list) and any(isinstance(item, Mapping) for item in inner):
-            yield f"{path}.{name}".lstrip("."), inner, said | _scalars(value)
-
-
-def _objects(
-    path: str, value: Mapping[str, Any], said: Record
-) -> Iterator[tuple[str, Mapping[str, Any], Record]]:
-    for name, inner in value.items():
-        if isinstance(inner, Mapping):
-            yield f"{path}.{name}".lstrip("."), inner, said | _scalars(value)

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from arena.data.files import MOST_LEVELS
 
 MOST_PRINTED = 5_000_000
-"""Characters that are read of a printed object."""
+"""Maximum length of a printed object, in characters."""
 
 _QUOTED = r"""'(?:[^'\\\n]++|\\.)*+'|"(?:[^"\\\n]++|\\.)*+\""""
 _TOKEN = re.compile(
@@ -42,10 +42,6 @@ _CONSTANTS = {
     "False": False,
     "false": False,
 }
-_NAMES_OF_TYPES = frozenset({"dtype", "tzinfo"})
-"""Keywords whose value may be a bare name, such as ``dtype=object``."""
-_DICTIONARIES_OF_PAIRS = frozenset({"OrderedDict", "odict_items", "dict_items"})
-"""What Python prints as a list of pairs of a key and a value."""
 _ARRAY = re.compile(
     r"<?\w*Array>?\s*\n\s*(?P<items>\[.*\])\s*\n\s*Length: (?P<length>\d+), dtype: [^\n]*",
     re.DOTALL,
@@ -76,7 +72,8 @@ def parsed_literal(text: str) -> Any:  # noqa: ANN401 - whatever was printed
         ``None``, ``nan``, ``NaT`` and ``<NA>``. Several records without a constructor are a list.
 
     Raises:
-        ValueError: If it is something else, was cut short, is too long or nested too deep.
+        ValueError: If it is something else, was cut short, is too long or nested too deep. The
+            message is a clause that says what is wrong.
     """
     if len(text) > MOST_PRINTED:
         raise ValueError(f"is longer than the {MOST_PRINTED:,} characters read of a printed list")
@@ -173,7 +170,7 @@ class _Parser:
         return self._refuse()
 
     def _list(self) -> list[Any]:
-        """Read a list; of adjacent values each is an element, as numpy prints them."""
+        """Read a list, with or without commas between its elements: numpy prints none."""
         self._take("[")
         items: list[Any] = []
         end_of_value = -1
@@ -225,7 +222,7 @@ class _Parser:
         return {str(key): value for key, value in zip(keys, values, strict=True)}
 
     def _named(self) -> Any:  # noqa: ANN401
-        """Read a constant, or what a constructor was given."""
+        """Read a constant, or the arguments of a constructor."""
         if self._next.text in _CONSTANTS:
             return _CONSTANTS[self._advance().text]
         after = self._next.end
@@ -251,14 +248,17 @@ class _Parser:
             return fields or []
         if constructor == "defaultdict":
             return positional[-1]
-        if constructor in _DICTIONARIES_OF_PAIRS and len(positional) == 1:
+        # Python prints these as lists of pairs of a key and a value.
+        is_pairs = constructor in ("OrderedDict", "odict_items", "dict_items")
+        if is_pairs and len(positional) == 1:
             return _dictionary_of(positional[0])
         return positional[0] if len(positional) == 1 else positional
 
     def _field(self) -> tuple[str, Any]:
         name = self._advance().text
         self._take("=")
-        if name in _NAMES_OF_TYPES and self._next.kind == "name":
+        # Their value may be a bare name, as in dtype=object.
+        if name in ("dtype", "tzinfo") and self._next.kind == "name":
             return name, self._advance().text
         return name, self._value()
 
@@ -276,7 +276,7 @@ class _Parser:
 
 
 def _dictionary_of(pairs: Any) -> Any:  # noqa: ANN401
-    """Return a dictionary that was printed as its pairs; one that was printed as such as it is."""
+    """Return the dictionary of a list of pairs; anything else unchanged."""
     if not isinstance(pairs, list):
         return pairs
     if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):

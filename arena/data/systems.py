@@ -1,8 +1,8 @@
-"""Systems: their names, what they are made of, and the passages that theirs alone retrieved."""
+"""Systems: checks of their names, their attributes, and passages that they alone were given."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import Any
@@ -10,7 +10,7 @@ from unicodedata import category, east_asian_width, normalize
 
 import pandas as pd
 
-from arena.data.cells import is_unstorable
+from arena.data.cells import is_null, is_unstorable
 from arena.data.checks import check_table, duplicates, passages_fault, undeclared
 from arena.data.errors import HALF_SURROGATE, Problem, UsageError
 from arena.data.rows import Rows
@@ -18,70 +18,71 @@ from arena.data.schema import OWN_PASSAGES, QUESTION_KEY, TableSchema
 
 SYSTEMS_TABLE = "systems"
 JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
-"""Needed between letters of some scripts, and behind emoji."""
+"""Joiners and selectors, needed between letters of some scripts, and behind emoji."""
 FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufffc")
 """Characters that show nothing, though Unicode counts them among letters, marks and symbols."""
 INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Unicode categories of controls, formats, surrogates, and ends of lines and paragraphs."""
 
 _CONFUSED = str.maketrans({"I": "l", "1": "l", "|": "l", "O": "o", "0": "o"})
 
 _KEY = TableSchema(SYSTEMS_TABLE, {"system": "name"})
-_HINT = (
-    "write [{passage_id, text, title|null, relevance: 1|0|null}, ...] with distinct ids, "
-    "ids of the question's passages, or null for these"
-)
-
 PassageRecord = Mapping[str, Any]
 """A passage as tables hold it; see ``arena.data.schema.Passage``."""
 
 
 def name_problems(names: Iterable[str], source: str, field: str) -> list[Problem]:
-    """List names with characters that cannot be seen, and those that differ only in their form."""
-    hint = "write the name without invisible characters, controls and line breaks"
-    hidden, first = "has characters that cannot be seen", dict[str, str]()
+    """List names with invisible characters, and those that differ only in their Unicode form."""
+    first_forms: dict[str, str] = {}
     problems = []
     for name in sorted(set(names)):
         if _hides(name):
-            problems.append(Problem(source, None, field, ascii(name), hidden, hint))
-        before = first.setdefault(normalize("NFC", name), name)
-        if before != name:
-            fault = f"is the same name as {before!a}, written differently"
-            told = "write a name in one way (Unicode NFC)"
-            problems.append(Problem(source, None, field, ascii(name), fault, told))
+            fault = "has characters that cannot be seen"
+            hint = "write the name without invisible characters, controls and line breaks"
+            problems.append(Problem(source, None, field, ascii(name), fault, hint))
+        first_form = first_forms.setdefault(normalize("NFC", name), name)
+        if first_form != name:
+            fault = f"is the same name as {first_form!a}, written differently"
+            hint = "write a name in one way (Unicode NFC)"
+            problems.append(Problem(source, None, field, ascii(name), fault, hint))
     return problems
 
 
 def _hides(name: str) -> bool:
-    return any(
-        (before <= "\x7f") if mark in JOINERS else mark in FILLERS or category(mark) in INVISIBLE
-        for before, mark in pairwise(["", *name])
-    )
+    for previous, character in pairwise(["", *name]):
+        if character in JOINERS:
+            # Between ASCII letters nothing needs a joiner.
+            if previous <= "\x7f":
+                return True
+        elif character in FILLERS or category(character) in INVISIBLE:
+            return True
+    return False
 
 
 def alike(names: Iterable[str], others: Iterable[str] = ()) -> list[tuple[str, str]]:
     """Return names that a reader may take for each other: pairs, sorted.
 
-    Two names look alike where they are the same but for case, spaces at their edges and characters
-    that look like others in many fonts (``I``, ``l`` and ``1``, ``O`` and ``0``), or where a letter
-    or dash of ASCII stands in the one, and one that is not ASCII in the other, such as a Cyrillic
-    a. Names are compared with each other and with others, these not with each other.
+    Two names look alike where they are equal but for case, spaces at their edges and characters
+    that look like others in many fonts (``I``, ``l`` and ``1``, ``O`` and ``0``), or where one has
+    a letter or dash of ASCII and the other one that is not ASCII, such as a Cyrillic a. Names are
+    compared with each other and with others, but not others with each other.
     """
-    own = set(names)
-    plain = {name: normalize("NFKC", name) for name in {*own, *others}}
-    pairs = {
-        (min(name, other), max(name, other))
-        for name in plain
-        if not name.isascii()
-        for other in plain
-        if other != name and _look_alike(plain[name], plain[other])
-    }
+    compared = set(names)
+    forms = {name: normalize("NFKC", name) for name in {*compared, *others}}
+    pairs = set()
+    for name, form in forms.items():
+        if name.isascii():  # as the second of a pair
+            continue
+        for other, other_form in forms.items():
+            if other != name and _look_alike(form, other_form):
+                pairs.add((min(name, other), max(name, other)))
     for skeleton in (_without_case, _without_confusables):
         groups: dict[str, list[str]] = {}
-        for name in plain:
-            groups.setdefault(skeleton(plain[name]), []).append(name)
+        for name, form in forms.items():
+            groups.setdefault(skeleton(form), []).append(name)
         for group in groups.values():
             pairs.update(combinations(sorted(group), 2))
-    return sorted((name, other) for name, other in pairs if name in own or other in own)
+    return sorted(pair for pair in pairs if not compared.isdisjoint(pair))
 
 
 def refuse_names_alike(new: Iterable[str], known: Iterable[str]) -> None:
@@ -106,28 +107,34 @@ def _without_confusables(name: str) -> str:
 
 
 def _look_alike(name: str, other: str) -> bool:
-    return len(name) == len(other) and all(
-        mark == twin or (mark.isascii() != twin.isascii() and _kind(mark) == _kind(twin) != "")
-        for mark, twin in zip(name, other, strict=True)
-    )
+    if len(name) != len(other):
+        return False
+    for character, twin in zip(name, other, strict=True):
+        if character == twin:
+            continue
+        kind = _kind(character)
+        if character.isascii() == twin.isascii() or kind is None or kind != _kind(twin):
+            return False
+    return True
 
 
-def _kind(mark: str) -> str:
-    """Return what a character is: a letter (L), a dash (P), or nothing that is mistaken."""
-    if east_asian_width(mark) in "WF":
-        return ""
-    return {"Pd": "P", "Ll": "L", "Lu": "L"}.get(category(mark), "")
+def _kind(character: str) -> str | None:
+    """Return whether a character is a letter or a dash; None if it is mistaken for none."""
+    # Wide characters, as of Chinese, look like no letter of ASCII.
+    if east_asian_width(character) in ("W", "F"):
+        return None
+    return {"Pd": "dash", "Ll": "letter", "Lu": "letter"}.get(category(character))
 
 
 def no_attributes() -> pd.DataFrame:
-    """Return the table of what systems are made of where nothing is told."""
+    """Return the table of attributes of systems that have none."""
     return pd.DataFrame({"system": pd.Series(dtype="str")})
 
 
 def system_attributes(
     rows: Rows | None, systems: Collection[str]
 ) -> tuple[pd.DataFrame, list[Problem]]:
-    """Check what is told of systems: ``system`` and one column an attribute.
+    """Check the attributes of systems: ``system`` and one column per attribute.
 
     Returns:
         The same, texts or None, sorted by system; and what is wrong.
@@ -136,49 +143,53 @@ def system_attributes(
         return no_attributes(), []
     problems = [*rows.problems, *check_table(rows, _KEY)]
     if not problems:
-        fault, hint = "is neither a text nor a number", "write one value, or nothing"
         problems = [
             *duplicates(rows, ["system"], "system"),
             *undeclared(rows, "system", tuple(systems), "systems"),
-            *(
-                rows.problem(row, str(name), value, fault, hint)
-                for name in rows.table
-                for row, value in rows.table[name].items()
-                if isinstance(value, list | dict)
-            ),
+            *_nested_values(rows),
         ]
     if problems:
         return no_attributes(), problems
     table = rows.table.sort_values("system", ignore_index=True).astype(object)
     for name in table:
-        texts = [None if value is None or value != value else str(value) for value in table[name]]
+        texts = [None if is_null(value) else str(value) for value in table[name]]
         table[name] = pd.Series(texts, dtype=object)
     ordered = table[["system", *(name for name in table if name != "system")]]
     return ordered.astype({"system": "str"}), []
 
 
+def _nested_values(rows: Rows) -> Iterator[Problem]:
+    for name in rows.table:
+        for row, value in rows.table[name].items():
+            if isinstance(value, list | dict):
+                fault = "is neither a text nor a number"
+                yield rows.problem(row, str(name), value, fault, "write one value, or nothing")
+
+
 def with_passages_of(queries: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """Give every question the passages that any of some answers to it was given, each once."""
+    """Add to every question the passages that systems were given for it, each once."""
     if OWN_PASSAGES not in answers:
         return queries
-    found: dict[tuple[str, str], list[PassageRecord]] = {}
-    keys = answers[QUESTION_KEY].itertuples(index=False, name=None)
-    for key, own in zip(keys, answers[OWN_PASSAGES], strict=True):
-        if isinstance(own, list):
-            found.setdefault(key, []).extend(own)
-    asked = queries[QUESTION_KEY].itertuples(index=False, name=None)
+    given: dict[tuple[str, str], list[PassageRecord]] = {}
+    answer_keys = answers[QUESTION_KEY].itertuples(index=False, name=None)
+    for key, passages in zip(answer_keys, answers[OWN_PASSAGES], strict=True):
+        if isinstance(passages, list):
+            given.setdefault(key, []).extend(passages)
+    query_keys = queries[QUESTION_KEY].itertuples(index=False, name=None)
     cells = []
-    for key, shared in zip(asked, queries["passages"], strict=True):
-        every = [*shared, *found.get(key, ())]
-        cells.append(list({(it["passage_id"], it["text"]): it for it in every}.values()))
+    for key, shared in zip(query_keys, queries["passages"], strict=True):
+        distinct: dict[tuple[str, str], PassageRecord] = {}
+        for passage in (*shared, *given.get(key, ())):
+            distinct[passage["passage_id"], passage["text"]] = passage
+        cells.append(list(distinct.values()))
     return queries.assign(passages=pd.Series(cells, index=queries.index, dtype=object))
 
 
 def with_own_passages(answers: Rows, queries: pd.DataFrame) -> tuple[Rows, list[Problem]]:
     """Check the passages that answers have of their own, and look up those given by id.
 
-    Of a passage that is one of the question's (same id and text), the relevance is known from
-    there, unless the answer's row says it.
+    A passage that equals one of the question's (id and text) has its relevance, unless the
+    answer's row gives another.
 
     Args:
         answers: Sound answers, with or without a column ``passages``.
@@ -191,43 +202,55 @@ def with_own_passages(answers: Rows, queries: pd.DataFrame) -> tuple[Rows, list[
     table = answers.table
     if OWN_PASSAGES not in table:
         return answers, []
-    asked = queries[QUESTION_KEY].itertuples(index=False, name=None)
-    shared = dict(zip(asked, queries["passages"], strict=True))
-    keys = table[QUESTION_KEY].itertuples(index=False, name=None)
+    query_keys = queries[QUESTION_KEY].itertuples(index=False, name=None)
+    shared_passages = dict(zip(query_keys, queries["passages"], strict=True))
+    answer_keys = table[QUESTION_KEY].itertuples(index=False, name=None)
     problems: list[Problem] = []
-    found: list[object] = []
-    for row, key, own in zip(table.index, keys, table[OWN_PASSAGES], strict=True):
-        is_missing = own is None or (isinstance(own, float) and own != own)
-        records = None if is_missing else _looked_up(own, shared.get(key, ()))
-        fault = None if is_missing else _fault(records)
-        found.append(None if fault else records)
-        if fault:
-            problems.append(answers.problem(row, OWN_PASSAGES, own, fault, _HINT))
-    if not any(records is not None for records in found):
+    cells: list[object] = []
+    for row, key, value in zip(table.index, answer_keys, table[OWN_PASSAGES], strict=True):
+        if is_null(value):
+            cells.append(None)
+            continue
+        records = _looked_up(value, shared_passages.get(key, ()))
+        fault = _fault(records)
+        if fault is None:
+            cells.append(records)
+        else:
+            cells.append(None)
+            hint = (
+                "write [{passage_id, text, title|null, relevance: 1|0|null}, ...] with distinct "
+                "ids, ids of the question's passages, or null for these"
+            )
+            problems.append(answers.problem(row, OWN_PASSAGES, value, fault, hint))
+    if all(records is None for records in cells):
         return replace(answers, table=table.drop(columns=OWN_PASSAGES)), problems
-    column = pd.Series(found, index=table.index, dtype=object)
+    column = pd.Series(cells, index=table.index, dtype=object)
     return replace(answers, table=table.assign(**{OWN_PASSAGES: column})), problems
 
 
-def _looked_up(own: object, shared: Sequence[PassageRecord]) -> object:
-    """Replace ids by the question's passages, and say of the others what is known there."""
-    if not isinstance(own, list):
-        return own
+def _looked_up(passages: object, shared: Sequence[PassageRecord]) -> object:
+    """Replace ids by the question's passages, and give equal passages their relevance."""
+    if not isinstance(passages, list):
+        return passages
     by_id = {passage["passage_id"]: passage for passage in shared}
     records: list[object] = []
-    for each in own:
-        if isinstance(each, dict) and each.get("relevance") is None:
-            known = by_id.get(str(each.get("passage_id")), {})
-            if known and known.get("text") == each.get("text"):
-                each = {**each, "relevance": known.get("relevance")}
-        records.append(by_id.get(each, each) if isinstance(each, str) else each)
+    for passage in passages:
+        if isinstance(passage, str):
+            records.append(by_id.get(passage, passage))
+            continue
+        if isinstance(passage, dict) and passage.get("relevance") is None:
+            twin = by_id.get(str(passage.get("passage_id")))
+            if twin is not None and twin.get("text") == passage.get("text"):
+                passage = {**passage, "relevance": twin.get("relevance")}
+        records.append(passage)
     return records
 
 
 def _fault(records: object) -> str | None:
     if is_unstorable(records):
         return HALF_SURROGATE
-    for each in records if isinstance(records, list) else ():
-        if isinstance(each, str):
-            return f"no passage {each!r} is among those of the question"
+    if isinstance(records, list):
+        for record in records:
+            if isinstance(record, str):
+                return f"no passage {record!r} is among those of the question"
     return passages_fault(records)
