@@ -43,7 +43,7 @@ from surrogate.validation.study import (
 from surrogate.validation.validate import (
     check_rated_systems,
     is_chosen,
-    names_in,
+    split_names,
     surrogate_with_rules,
 )
 
@@ -165,7 +165,7 @@ def validate_table_4(
     trained = surrogate_with_rules(surrogate, settings, options)
     if not is_chosen("features", options):
         options["features"] = PAPER_FEATURES
-    held_out = settings.holdout if holdout is None else names_in(holdout)
+    held_out = settings.holdout if holdout is None else split_names(holdout)
     opened = open_arena(arena)
     check_rated_systems(opened, settings, TABLE_4, FEWEST_SYSTEMS_TO_FOLD, held_out)
     study = Study.of(opened, trained, 1 if repeats is None else repeats, **options)

@@ -56,13 +56,13 @@ def test_a_file_of_other_answers_is_not_replaced(folder, tmp_path):
     write_answers(answers_of("one", "q0"), path, "one")
     write_answers(answers_of("one", "q0", "q1"), path, "one")
     assert len(path.read_text(encoding="utf-8").splitlines()) == 2
-    with pytest.raises(UsageError, match="answers.jsonl"):
+    with pytest.raises(UsageError, match=r"answers\.jsonl"):
         write_answers(answers_of("two", "q0"), path, "two")
     with pytest.raises(UsageError, match="unknown format"):
         write_answers(answers_of("one", "q0"), tmp_path / "answers.txt", "one")
     notes = tmp_path / "notes.csv"
     notes.write_text("a,b\n1,2\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="notes.csv"):
+    with pytest.raises(UsageError, match=r"notes\.csv"):
         write_answers(answers_of("one", "q0"), notes, "one")
 
 
