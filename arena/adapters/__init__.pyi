@@ -1,4 +1,4 @@
-from .collected import ForeignArena as ForeignArena
+from .foreign_arena import ForeignArena as ForeignArena
 from .imports import READERS as READERS
 from .imports import WrittenImport as WrittenImport
 from .imports import check_import_folder as check_import_folder

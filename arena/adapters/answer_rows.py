@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from arena.adapters.collected import Collected, ForeignArena, Key, Place, question_id, seen_from
+from arena.adapters.collected import Collected, Key, Place, question_id, seen_from
+from arena.adapters.foreign_arena import ForeignArena, foreign_arena
 from arena.adapters.table_columns import SINGLE
 from arena.data.cells import (
     decoded,
@@ -273,7 +274,9 @@ class AnswerRows:
         self.collected.share(OWN_PASSAGES)
         self.collected.share(HISTORY)
         self._refuse_missing_ids()
-        return self.collected.foreign(name, None, reference, note, most_pairs)
+        return foreign_arena(
+            self.collected, name, reference=reference, note=note, most_pairs=most_pairs
+        )
 
     def _refuse_missing_ids(self) -> None:
         """Keep a fault for each question that has an id in some rows, and none in others."""

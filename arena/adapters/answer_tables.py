@@ -9,9 +9,10 @@ from typing import get_args
 
 from arena.adapters.answer_rows import WHOLE_ROW, AnswerRows, Repeats, empty_answers, open_replies
 from arena.adapters.battle_rows import columns_of_winners, winner_of
-from arena.adapters.collected import Collected, ForeignArena, PlacedRecord
+from arena.adapters.collected import Collected, PlacedRecord
 from arena.adapters.columns import FILE, NO_COLUMNS, with_whole_names, without_row_numbers
 from arena.adapters.files import bare_name, checked_language
+from arena.adapters.foreign_arena import ForeignArena
 from arena.adapters.judges import judge_and_voter
 from arena.adapters.notes import note_on_systems
 from arena.adapters.table_columns import (

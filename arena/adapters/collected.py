@@ -18,26 +18,14 @@ from arena.adapters.judgment_records import (
     ROW_DIGEST,
     columns_of,
     digest_of,
-    number_repeats,
     with_winner_readings,
 )
-from arena.adapters.marks import judgments_of_marks
-from arena.adapters.notes import thoughts_note
-from arena.data.arena import Arena, checked_arena
-from arena.data.cells import is_unstorable, storable, whole_digits
-from arena.data.checks import check_table, history_fault, validation_problems
-from arena.data.errors import DataError, Problem, checked_choice, counted_problems
-from arena.data.rows import Rows, plain_table
+from arena.data.cells import whole_digits
+from arena.data.checks import history_fault, validation_problems
+from arena.data.errors import DataError, Problem
+from arena.data.rows import Rows
 from arena.data.schema import (
-    ANSWER_KEY,
-    ANSWERS,
-    BOTH_BAD,
-    CRITERION,
     HISTORY,
-    JUDGMENTS,
-    QUERIES,
-    ArenaInfo,
-    TableSchema,
 )
 from arena.data.tables import read_rows
 from arena.data.types import Record
@@ -61,26 +49,6 @@ PlacedRecord = tuple[Place, Record]
 """A record with its file and line."""
 
 _NO_FURTHER: Mapping[str, object] = MappingProxyType({})
-
-
-@dataclass(frozen=True)
-class ForeignArena:
-    """What others published, as an arena.
-
-    Attributes:
-        arena: Questions, answers and judgments, if there are any.
-        skipped: What was left out: ``source`` (file or data set), ``item`` (``judgment``,
-            ``battle``, ``answer``, ``passage``, ``column`` ...), ``reason, count``, sorted.
-        features: Published features, one row per answer: ``language, system, query_id``, one float
-            column per feature and one ``<feature>:missing`` with the reason of each NaN; empty
-            where none are published.
-        notes: What a user should know of how it was read.
-    """
-
-    arena: Arena
-    skipped: pd.DataFrame
-    features: pd.DataFrame = field(default_factory=pd.DataFrame)
-    notes: tuple[str, ...] = ()
 
 
 @dataclass
@@ -344,116 +312,12 @@ class Collected:
                     self.skip(source, "judgment", reading.reason)
         self.decided = len(self.judgments)
 
-    def foreign(
-        self,
-        name: str,
-        source: str | None = None,
-        reference: str | None = None,
-        note: str = "",
-        most_pairs: int | None = None,
-        systems: Iterable[str] | None = None,
-        features: pd.DataFrame | None = None,
-    ) -> ForeignArena:
-        """Put the arena together, and check it as any other.
-
-        Args:
-            name: Name of the arena.
-            source: Where the data come from; the files' names by default.
-            reference: System whose answers serve as reference.
-            note: Anything a reader should know.
-            most_pairs: Pairs of marked answers to keep of each question and judge; None keeps all.
-            systems: Systems of the arena; those that answer by default.
-            features: Published features, if there are any.
-
-        Raises:
-            UsageError: If the reference is no system of the arena.
-            DataError: With every problem found so far, or of the arena.
-        """
-        self._replace_half_surrogates()
-        self.share(HISTORY)
-        self.decide_winners()
-        queries = _rows(self.queries.values(), QUERIES)
-        answers = _rows(self.answers.values(), ANSWERS)
-        self._add_judgments_of_marks(f"verdicts of {answers.source}", most_pairs)
-        for row in self.judgments if self.criteria else ():
-            row[CRITERION] = self.criteria.get(row["judge"])
-        number_repeats(self.judgments)
-        if any(row.get(BOTH_BAD) for row in self.judgments):
-            for row in self.judgments:
-                row.setdefault(BOTH_BAD, False)
-        judgments = _rows(self.judgments, JUDGMENTS)
-        if self.problems:
-            problems = list(self.problems)
-            for rows, schema in ((queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)):
-                problems += self._named(check_table(rows, schema))
-            raise DataError(_in_order(problems))
-        answering = {system for *_, system in self.answers}
-        info = ArenaInfo(
-            name=name,
-            languages=tuple(sorted({language for language, _ in self.queries})),
-            systems=tuple(sorted(answering) if systems is None else systems),
-            reference_system=reference,
-            source=answers.source if source is None else source,
-            note=note,
-        )
-        if reference is not None:
-            checked_choice(reference, info.systems, "reference system")
-        try:
-            arena = checked_arena(info, queries, answers, judgments)
-        except DataError as error:
-            raise DataError(_in_order(self._named(error.problems))) from None
-        thoughts = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))
-        return ForeignArena(
-            arena,
-            self.skipped(),
-            pd.DataFrame() if features is None else features,
-            tuple(filter(None, [*self.notes, thoughts])),
-        )
-
-    def _add_judgments_of_marks(self, source: str, most_pairs: int | None) -> None:
-        """Add the judgments that follow from marks; those of marks at fault would be wrong."""
-        if not self.marks or self.problems:
-            return
-        for mark in self.marks:
-            mark["system"] = str(mark["system"]).strip()
-        table = judgments_of_marks(pd.DataFrame(self.marks), most_pairs)
-        for line, row in enumerate(table.to_dict(orient="records"), start=1):
-            self.judgments.append({**row, "place": Place(source, line)})
-
-    def _replace_half_surrogates(self) -> None:
-        """Replace what no file can store in the texts of questions and answers; count the rows."""
-        for row in (*self.queries.values(), *self.answers.values()):
-            for name, value in row.items():
-                if name not in ("place", *ANSWER_KEY) and is_unstorable(value):
-                    row[name] = storable(value)
-                    self.skip(
-                        row["place"].source,
-                        "half a surrogate pair",
-                        "read as U+FFFD in a text, as no file can store it",
-                    )
-
     def skipped(self) -> pd.DataFrame:
         """Return what was left out so far, as ``ForeignArena.skipped``."""
         texts = ["source", "item", "reason"]
         rows = [(*skip, count) for skip, count in sorted(self.skips.items()) if count]
         table = pd.DataFrame(rows, columns=[*texts, "count"])
         return table.astype({**dict.fromkeys(texts, "str"), "count": int})
-
-    def _named(self, problems: Iterable[Problem]) -> list[Problem]:
-        """Call fields by the names that they have in the files."""
-        return [
-            replace(problem, field=self.names.get(problem.field or "", problem.field))
-            for problem in problems
-        ]
-
-
-def _in_order(problems: Sequence[Problem]) -> list[Problem]:
-    """Sort problems by file and line, and count those beyond what an error lists."""
-    sources = list(dict.fromkeys(problem.source for problem in problems))
-    order = {source: rank for rank, source in enumerate(sources)}
-    return counted_problems(
-        sorted(problems, key=lambda problem: (order[problem.source], problem.line or 0))
-    )
 
 
 def question_id(question: str, history: object = None) -> str:
@@ -473,22 +337,3 @@ def seen_from(place: Place, other: Place) -> str:
 def _hint(record: type[BaseModel], place: str) -> str:
     name = place.partition(".")[0]
     return f"give {name} as {record.model_fields[name].description}"
-
-
-def _rows(records: Iterable[Record], schema: TableSchema) -> Rows:
-    """Return rows with their places; columns that the schema does not have are kept."""
-    records = list(records)
-    columns = dict.fromkeys(schema.columns)
-    for record in records:
-        columns.update(dict.fromkeys(record))
-    columns.pop("place", None)
-    sources = [record["place"].source for record in records]
-    files = list(dict.fromkeys(sources))
-    most_named = 3
-    name = " + ".join(files) if len(files) <= most_named else f"{len(files)} files"
-    return Rows(
-        plain_table(pd.DataFrame(records, columns=list(columns), dtype=object)),
-        pd.Series([record["place"].line for record in records], dtype=int),
-        name or str(schema.name),
-        sources=pd.Series(sources, dtype=object),
-    )

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from arena.adapters.collected import Collected, ForeignArena, Place, PlacedRecord
+from arena.adapters.collected import Collected, Place, PlacedRecord
 from arena.adapters.files import checked_language
+from arena.adapters.foreign_arena import ForeignArena, foreign_arena
 from arena.data.cells import finite_number, whole_digits
 from arena.data.languages import UNDETERMINED
 from arena.data.schema import REFERENCE
@@ -66,7 +67,7 @@ def read_fastchat(
     for row in (*collected.marks, *collected.answers.values()):
         if isinstance(row["system"], str):
             systems.add(row["system"])
-    return collected.foreign(name, systems=sorted(systems))
+    return foreign_arena(collected, name, systems=sorted(systems))
 
 
 class _Benchmark:

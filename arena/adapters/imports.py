@@ -9,10 +9,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from arena.adapters.answer_tables import TABLE, read_answer_tables
-from arena.adapters.collected import ForeignArena
 from arena.adapters.evident import evident_kind
 from arena.adapters.fastchat import read_fastchat
 from arena.adapters.field_maps import kinds
+from arena.adapters.foreign_arena import ForeignArena
 from arena.adapters.lmarena import read_battles
 from arena.adapters.miracl import read_miracl
 from arena.adapters.ragelo import read_ragelo

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from arena.adapters.battle_rows import Battle, BattleOptions, BattleReader, is_sound_name
-from arena.adapters.collected import Collected, ForeignArena
+from arena.adapters.collected import Collected
 from arena.adapters.columns import NO_COLUMNS
 from arena.adapters.conversations import exchanges_of
 from arena.adapters.files import checked_language
+from arena.adapters.foreign_arena import ForeignArena, foreign_arena
 from arena.adapters.judged_turns import CONVERSATIONS
 from arena.adapters.search_arena import (
     SEARCH_ARENA,
@@ -93,7 +94,7 @@ def foreign_of_battles(collected: Collected, name: str) -> ForeignArena:
     note = "Battles only: questions are known by their id, there are no answers."
     if collected.answers:
         note = ""
-    return collected.foreign(name, "", note=note, systems=sorted(systems))
+    return foreign_arena(collected, name, source="", note=note, systems=sorted(systems))
 
 
 def _add_texts(collected: Collected, battle: Battle) -> None:

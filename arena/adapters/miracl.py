@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 from pydantic import BaseModel, Field, ValidationError
 
-from arena.adapters.collected import Collected, ForeignArena, Key, Place, StorableText
+from arena.adapters.collected import Collected, Key, Place, StorableText
 from arena.adapters.files import (
     checked_language,
     files_below,
@@ -16,6 +16,7 @@ from arena.adapters.files import (
     shown_path,
     without_language,
 )
+from arena.adapters.foreign_arena import ForeignArena, foreign_arena
 from arena.data.checks import validation_problems
 from arena.data.errors import DataError, Problem, UsageError, argument
 from arena.data.files import lenient_text
@@ -93,7 +94,7 @@ def read_miracl(
             f"no question has a judged passage with a text; give {argument('qrels')} "
             f"and {argument('corpus')}"
         )
-    return collected.foreign(name, SOURCE)
+    return foreign_arena(collected, name, source=SOURCE)
 
 
 class _JudgedPassages:

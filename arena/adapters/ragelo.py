@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.adapters.collected import Collected, ForeignArena, Key, Place, PlacedRecord, question_id
+from arena.adapters.collected import Collected, Key, Place, PlacedRecord, question_id
 from arena.adapters.files import checked_language
+from arena.adapters.foreign_arena import ForeignArena, foreign_arena
 from arena.data.cells import whole_digits
 from arena.data.errors import UsageError
 from arena.data.languages import UNDETERMINED
@@ -81,11 +82,11 @@ def read_ragelo(
     tables.add_games(records["games"], judge)
     systems = collected.judged_systems()
     systems.update(answer["system"] for answer in collected.answers.values())
-    return collected.foreign(
+    return foreign_arena(
+        collected,
         name,
-        None,
-        reference_system,
-        "Tables of RAGElo, joined by the id of the query.",
+        reference=reference_system,
+        note="Tables of RAGElo, joined by the id of the query.",
         systems=sorted(system for system in systems if isinstance(system, str) and system),
     )
 

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any, get_args
 
 from arena.adapters.answer_rows import AnswerRows, Repeats
-from arena.adapters.collected import Collected, ForeignArena, Place, PlacedRecord
+from arena.adapters.collected import Collected, Place, PlacedRecord
 from arena.adapters.columns import NEEDED, NO_COLUMNS
 from arena.adapters.field_maps import FieldMap, kinds
 from arena.adapters.field_paths import FieldPaths, chosen_paths
 from arena.adapters.files import checked_language
+from arena.adapters.foreign_arena import ForeignArena
 from arena.adapters.record_values import at, opened_value
 from arena.adapters.scoped_ids import ToolRow, name_variants, scope_ids
 from arena.adapters.scores import marks_of, plain_scores, scores_of, unnamed_scores

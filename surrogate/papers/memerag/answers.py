@@ -8,8 +8,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from arena.adapters.collected import Collected, ForeignArena
+from arena.adapters.collected import Collected
 from arena.adapters.files import checked_language, language_of, without_language
+from arena.adapters.foreign_arena import ForeignArena, foreign_arena
 from arena.data.cells import whole_digits
 from arena.data.passages import passages_of
 from arena.data.schema import Text
@@ -67,4 +68,4 @@ def read_memerag_answers(
             read.answer(place, key, SYSTEM, " ".join(part.sentence.strip() for part in row.answer))
     source = "MEMERAG (Cruz Blandón et al., ACL 2025)"
     note = "One system: the files do not name the model that answered. Labels are not in here."
-    return read.foreign(name, source, note=note)
+    return foreign_arena(read, name, source=source, note=note)

@@ -8,8 +8,9 @@ from typing import Literal
 
 import pandas as pd
 
-from arena.adapters.collected import Collected, ForeignArena
+from arena.adapters.collected import Collected
 from arena.adapters.files import checked_language, language_of, split_of, without_language
+from arena.adapters.foreign_arena import ForeignArena, foreign_arena
 from arena.data.errors import UsageError
 from arena.data.files import hub
 from arena.data.rows import Rows
@@ -128,4 +129,4 @@ def _arena(read: Collected, tables: Tables, name: str, reference: str | None) ->
     table = pd.concat(features, ignore_index=True) if features else None
     if table is not None:
         table = table.sort_values(["language", "system", "query_id"], ignore_index=True)
-    return read.foreign(name, _SOURCE, reference, features=table)
+    return foreign_arena(read, name, source=_SOURCE, reference=reference, features=table)

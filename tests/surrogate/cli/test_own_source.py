@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 from arena import adapters, read_arena
 from arena.adapters import READERS, ForeignArena, field_maps, import_arena, imports
 from arena.adapters.collected import Collected
+from arena.adapters.foreign_arena import foreign_arena
 from arena.adapters.tool_records import ToolReader
 from arena.data.schema import Text
 
@@ -41,7 +42,7 @@ def read_quiz(
             collected.answer(place, key, row.team, row.reply)
             mark = {"language": language, "query_id": row.number, "system": row.team}
             collected.marks.append({**mark, "judge": "quizmaster", "mark": row.points})
-    return collected.foreign(name)
+    return foreign_arena(collected, name)
 
 
 @pytest.fixture

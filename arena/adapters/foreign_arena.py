@@ -1,0 +1,189 @@
+"""The arena of what was collected, put together and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import pandas as pd
+
+from arena.adapters.collected import Collected, Place
+from arena.adapters.judgment_records import number_repeats
+from arena.adapters.marks import judgments_of_marks
+from arena.adapters.notes import thoughts_note
+from arena.data.arena import Arena, checked_arena
+from arena.data.cells import is_unstorable, storable
+from arena.data.checks import check_table
+from arena.data.errors import DataError, Problem, checked_choice, counted_problems
+from arena.data.rows import Rows, plain_table
+from arena.data.schema import (
+    ANSWER_KEY,
+    ANSWERS,
+    BOTH_BAD,
+    CRITERION,
+    HISTORY,
+    JUDGMENTS,
+    QUERIES,
+    ArenaInfo,
+    TableSchema,
+)
+from arena.data.types import Record
+
+
+@dataclass(frozen=True)
+class ForeignArena:
+    """What others published, as an arena.
+
+    Attributes:
+        arena: Questions, answers and judgments, if there are any.
+        skipped: What was left out: ``source`` (file or data set), ``item`` (``judgment``,
+            ``battle``, ``answer``, ``passage``, ``column`` ...), ``reason, count``, sorted.
+        features: Published features, one row per answer: ``language, system, query_id``, one float
+            column per feature and one ``<feature>:missing`` with the reason of each NaN; empty
+            where none are published.
+        notes: What a user should know of how it was read.
+    """
+
+    arena: Arena
+    skipped: pd.DataFrame
+    features: pd.DataFrame = field(default_factory=pd.DataFrame)
+    notes: tuple[str, ...] = ()
+
+
+def foreign_arena(
+    collected: Collected,
+    name: str,
+    *,
+    source: str | None = None,
+    reference: str | None = None,
+    note: str = "",
+    most_pairs: int | None = None,
+    systems: Iterable[str] | None = None,
+    features: pd.DataFrame | None = None,
+) -> ForeignArena:
+    """Put the arena together, and check it as any other.
+
+    Args:
+        collected: What was read.
+        name: Name of the arena.
+        source: Where the data come from; the files' names by default.
+        reference: System whose answers serve as reference.
+        note: Anything a reader should know.
+        most_pairs: Pairs of marked answers to keep of each question and judge; None keeps all.
+        systems: Systems of the arena; those that answer by default.
+        features: Published features, if there are any.
+
+    Raises:
+        UsageError: If the reference is no system of the arena.
+        DataError: With every problem found so far, or of the arena.
+    """
+    _replace_half_surrogates(collected)
+    collected.share(HISTORY)
+    collected.decide_winners()
+    queries = _rows(collected.queries.values(), QUERIES)
+    answers = _rows(collected.answers.values(), ANSWERS)
+    # The winners of marks at fault would be wrong.
+    if collected.marks and not collected.problems:
+        _add_judgments_of_marks(collected, f"verdicts of {answers.source}", most_pairs)
+    judgments = _rows(_completed_judgments(collected), JUDGMENTS)
+    if collected.problems:
+        problems = list(collected.problems)
+        for rows, schema in ((queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)):
+            problems += _by_file_names(collected, check_table(rows, schema))
+        raise DataError(_in_order(problems))
+    if systems is None:
+        systems = sorted({system for *_, system in collected.answers})
+    info = ArenaInfo(
+        name=name,
+        languages=tuple(sorted({language for language, _ in collected.queries})),
+        systems=tuple(systems),
+        reference_system=reference,
+        source=answers.source if source is None else source,
+        note=note,
+    )
+    if reference is not None:
+        checked_choice(reference, info.systems, "reference system")
+    try:
+        arena = checked_arena(info, queries, answers, judgments)
+    except DataError as error:
+        raise DataError(_in_order(_by_file_names(collected, error.problems))) from None
+    notes = list(collected.notes)
+    thoughts = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))
+    if thoughts:
+        notes.append(thoughts)
+    if features is None:
+        features = pd.DataFrame()
+    return ForeignArena(arena, collected.skipped(), features, tuple(notes))
+
+
+def _replace_half_surrogates(collected: Collected) -> None:
+    """Replace what no file can store in the texts of questions and answers; count the rows."""
+    for row in (*collected.queries.values(), *collected.answers.values()):
+        for name, value in row.items():
+            # Names and ids are refused instead: two of them could become one.
+            if name not in ("place", *ANSWER_KEY) and is_unstorable(value):
+                row[name] = storable(value)
+                collected.skip(
+                    row["place"].source,
+                    "half a surrogate pair",
+                    "read as U+FFFD in a text, as no file can store it",
+                )
+
+
+def _add_judgments_of_marks(collected: Collected, source: str, most_pairs: int | None) -> None:
+    for mark in collected.marks:
+        mark["system"] = str(mark["system"]).strip()
+    table = judgments_of_marks(pd.DataFrame(collected.marks), most_pairs)
+    for line, row in enumerate(table.to_dict(orient="records"), start=1):
+        collected.judgments.append({**row, "place": Place(source, line)})
+
+
+def _completed_judgments(collected: Collected) -> list[Record]:
+    """Return the judgments with the columns that depend on others of the arena."""
+    judgments = collected.judgments
+    if collected.criteria:
+        for row in judgments:
+            row[CRITERION] = collected.criteria.get(row["judge"])
+    number_repeats(judgments)
+    if any(row.get(BOTH_BAD) for row in judgments):
+        for row in judgments:
+            row.setdefault(BOTH_BAD, False)
+    return judgments
+
+
+def _by_file_names(collected: Collected, problems: Iterable[Problem]) -> list[Problem]:
+    """Call fields by the names that they have in the files."""
+    names = collected.names
+    return [
+        replace(problem, field=names.get(problem.field or "", problem.field))
+        for problem in problems
+    ]
+
+
+def _in_order(problems: Sequence[Problem]) -> list[Problem]:
+    """Sort problems by file and line, and count those beyond what an error lists."""
+    sources = list(dict.fromkeys(problem.source for problem in problems))
+    ranks = {source: rank for rank, source in enumerate(sources)}
+    return counted_problems(
+        sorted(problems, key=lambda problem: (ranks[problem.source], problem.line or 0))
+    )
+
+
+def _rows(records: Iterable[Record], schema: TableSchema) -> Rows:
+    """Return rows with their places; columns that the schema does not have are kept."""
+    records = list(records)
+    columns = dict.fromkeys(schema.columns)
+    for record in records:
+        columns.update(dict.fromkeys(record))
+    columns.pop("place", None)
+    sources = [record["place"].source for record in records]
+    name = f"{len(set(sources))} files"
+    most_named = 3
+    if len(set(sources)) <= most_named:
+        name = " + ".join(dict.fromkeys(sources))
+    return Rows(
+        plain_table(pd.DataFrame(records, columns=list(columns), dtype=object)),
+        pd.Series([record["place"].line for record in records], dtype=int),
+        name or str(schema.name),
+        sources=pd.Series(sources, dtype=object),
+    )
