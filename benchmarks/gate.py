@@ -25,7 +25,7 @@ from scipy.stats import norm
 from arena.data.types import Floats
 from arena.statistics.significance import EVEN, SequentialTest
 from surrogate.board.tables import RATINGS
-from surrogate.ranking.gate import GateRates, rating_difference
+from surrogate.ranking.rating_difference import GateRates, rating_difference
 
 SCORES: Floats = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 VARIANCES = (0.06, 0.12, 0.2)
@@ -88,8 +88,8 @@ def replayed(ratings: pd.DataFrame, rates: GateRates) -> dict[str, object]:
     systems = sorted(judged["system"].unique())
     unseen = judged.assign(
         rating=judged["surrogate_rating"],
-        low=judged["surrogate_low"],
         high=judged["surrogate_high"],
+        standard_error=judged["surrogate_error"],
     )
     for name in systems:
         own = unseen[unseen["system"] == name]

@@ -27,7 +27,7 @@ from surrogate.learning.saving import load_surrogate, save_surrogate
 from surrogate.learning.surrogate import Surrogate
 
 if TYPE_CHECKING:
-    from surrogate.ranking.rank import RankedSystems
+    from surrogate.ranking.ranked_systems import RankedSystems
 
 
 class Manifest(BaseModel):

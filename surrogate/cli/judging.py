@@ -198,8 +198,9 @@ def gate(
     from arena.judging.run import require_verdicts
     from arena.llm import open_store
     from surrogate.cli.ranking import read_to_rank
-    from surrogate.ranking.gate import GateJudging, GateRates
+    from surrogate.ranking.gate import GateJudging
     from surrogate.ranking.gate import gate as decide
+    from surrogate.ranking.rating_difference import GateRates
 
     judging_options = settings.model_fields_set - {"model", "languages", "seed"}
     if not settings.model and (judging_options or budget is not None):

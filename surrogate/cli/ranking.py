@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from arena.data.arena import Arena
     from surrogate.board.board import Board
-    from surrogate.ranking.rank import RankedSystems
+    from surrogate.ranking.ranked_systems import RankedSystems
 
 NONE_RANKED = 1
 """Exit status where no new system has a rank."""

@@ -3,8 +3,8 @@ from .comparison import SystemComparison as SystemComparison
 from .comparison import compare_systems as compare_systems
 from .gate import Gate as Gate
 from .gate import GateJudging as GateJudging
-from .gate import GateRates as GateRates
 from .gate import gate as gate
-from .rank import RankedSystems as RankedSystems
-from .rank import place_systems as place_systems
+from .placing import place_systems as place_systems
 from .rank import rank_systems as rank_systems
+from .ranked_systems import RankedSystems as RankedSystems
+from .rating_difference import GateRates as GateRates

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,13 +13,12 @@ from scipy.special import expit, ndtri
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from surrogate.board.board import Board
-from surrogate.ranking.rank import RankedSystems
+from surrogate.ranking.ranked_systems import RankedSystems
 
 LEVEL = 0.95
 POWER = 0.8
 QUESTIONS = 20
 SMALLEST_MARGIN = 1e-6
-EQUAL = "predicted to be equal: no number of judgments separates them"
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,7 @@ class Advice:
             judgments, reason``: the systems next ``above`` and ``below`` a new system on the
             board, the share of points it is expected to win against each, and how many judgments
             of that pair would tell them apart; missing with the reason where none would. A system
-            without a rank has the one that its answers and verdicts let expect alone. All rests
-            on the ratings being right.
+            without a rank has an expected one. All numbers assume that the ratings are right.
         questions: Columns ``language, system, query_id``: a draw of those it has no verdict on,
             the same for all systems, those judged on the board first. By replay questions whose
             matchups are predicted to be close, or clear, do not tell more.
@@ -59,13 +58,13 @@ def judgments_to_separate(win_rate: float) -> int | None:
 
 
 def advise(board: Board, placed: RankedSystems, *, questions: int = QUESTIONS) -> Advice:
-    """Say which questions to judge to settle the rank of new systems, and how many.
+    """Name the questions to judge to settle the rank of new systems, and how many that takes.
 
     Args:
         board: The board.
-        placed: The new systems as they stand on it: by their answers and the verdicts at hand,
-            near-copies beside what they copy; of those without a rank by what is expected of them.
-            Judged questions of a new system are not named again.
+        placed: The new systems on it, by their answers and the verdicts at hand; those without a
+            rank are placed by their expected rating. Judged questions of a new system are not
+            named again.
         questions: Questions to name in each language and for each system.
 
     Raises:
@@ -73,48 +72,70 @@ def advise(board: Board, placed: RankedSystems, *, questions: int = QUESTIONS) -
     """
     if questions < 1:
         raise UsageError("questions must be at least 1")
-    rated = placed.new[["language", "system", "rank", "rating"]]
-    rated = rated.assign(rating=rated["rating"].fillna(placed.explanations["expected"]))
-    table = placed.features
-    neighbors, asked = [], []
-    rated = rated.dropna(subset="rating")
-    for language, system, rank, rating in rated.itertuples(index=False, name=None):
-        known = board.ratings[board.ratings["language"] == language].dropna(subset="rating")
-        others = known.set_index("system")["rating"].sort_values(ascending=False, kind="stable")
-        above, below = others[others > rating], others[others <= rating]
-        sides = dict.fromkeys(above.index[-1:], "above") | dict.fromkeys(below.index[:1], "below")
-        for name, side in sides.items():
-            win_rate = float(expit(rating - others[name]))
-            needed = judgments_to_separate(win_rate)
-            neighbors.append(
-                {
-                    **{"language": language, "system": system, "rank": rank},
-                    "expected_rank": 1 + len(above),
-                    **{"neighbor": name, "side": side, "win_rate": win_rate},
-                    **{"judgments": needed, "reason": EQUAL if needed is None else ""},
-                }
-            )
-        own = table.loc[(table["language"] == language) & (table["system"] == system), "query_id"]
-        open_ = set(own) - _judged_questions(placed.judgments, language, system)
-        named = [item for item in _drawn(board, language) if item in open_][:questions]
-        asked.append(pd.DataFrame({"language": language, "system": system, "query_id": named}))
+    ratings = placed.new["rating"].fillna(placed.explanations["expected"])
+    rated = placed.new.assign(rating=ratings).dropna(subset="rating")
+    neighbors: list[dict[str, object]] = []
+    to_judge = []
+    for row in rated.itertuples():
+        neighbors.extend(_neighbors(board, row.language, row.system, row.rank, row.rating))
+        named = _open_questions(board, placed, row.language, row.system)[:questions]
+        to_judge.append(
+            pd.DataFrame({"language": row.language, "system": row.system, "query_id": named})
+        )
     if not neighbors:
         raise UsageError("no new system has a rating on the board")
-    places = pd.DataFrame(neighbors).astype(
-        {"rank": "Int64", "expected_rank": "Int64", "judgments": "Int64"}
+    counts = dict.fromkeys(["rank", "expected_rank", "judgments"], "Int64")
+    return Advice(
+        neighbors=pd.DataFrame(neighbors).astype(counts),
+        questions=pd.concat(to_judge, ignore_index=True),
     )
-    return Advice(places, pd.concat(asked, ignore_index=True))
 
 
-def _drawn(board: Board, language: str) -> list[str]:
-    """Order a language's questions: those the board's systems were judged on first, at random."""
-    known = board.features.loc[board.features["language"] == language, "query_id"].unique()
-    rated = board.surrogate.ratings_.get(language)
-    judged = set(() if rated is None else rated.questions)
-    drawn = generator(board.surrogate.seed, "advice", language).permutation(np.sort(known))
-    return sorted(map(str, drawn), key=lambda item: item not in judged)
+def _neighbors(
+    board: Board, language: str, system: str, rank: object, rating: float
+) -> Iterator[dict[str, object]]:
+    """Yield the rows of the systems next above and below a new one."""
+    rows = board.ratings[board.ratings["language"] == language].dropna(subset="rating")
+    others = rows.set_index("system")["rating"].sort_values(ascending=False, kind="stable")
+    above = others[others > rating]
+    below = others[others <= rating]
+    for side, nearest in (("above", above.iloc[-1:]), ("below", below.iloc[:1])):
+        for neighbor, neighbor_rating in nearest.items():
+            win_rate = float(expit(rating - neighbor_rating))
+            n_judgments = judgments_to_separate(win_rate)
+            reason = ""
+            if n_judgments is None:
+                reason = "predicted to be equal: no number of judgments separates them"
+            yield {
+                "language": language,
+                "system": system,
+                "rank": rank,
+                "expected_rank": 1 + len(above),
+                "neighbor": neighbor,
+                "side": side,
+                "win_rate": win_rate,
+                "judgments": n_judgments,
+                "reason": reason,
+            }
 
 
-def _judged_questions(judged: pd.DataFrame, language: str, system: str) -> set[str]:
-    takes_part = (judged["system_a"] == system) | (judged["system_b"] == system)
-    return set(judged.loc[takes_part & (judged["language"] == language), "query_id"])
+def _open_questions(board: Board, placed: RankedSystems, language: str, system: str) -> list[str]:
+    """List the answered questions without a verdict on a new system, in the order to judge them."""
+    features = placed.features
+    is_answer = (features["language"] == language) & (features["system"] == system)
+    answered = set(features.loc[is_answer, "query_id"])
+    judgments = placed.judgments
+    takes_part = (judgments["system_a"] == system) | (judgments["system_b"] == system)
+    is_here = judgments["language"] == language
+    judged = set(judgments.loc[takes_part & is_here, "query_id"])
+    return [name for name in _shuffled(board, language) if name in answered - judged]
+
+
+def _shuffled(board: Board, language: str) -> list[str]:
+    """Order a language's questions at random, those the board's systems were judged on first."""
+    is_here = board.features["language"] == language
+    questions = np.sort(board.features.loc[is_here, "query_id"].unique())
+    shuffled = generator(board.surrogate.seed, "advice", language).permutation(questions)
+    ratings = board.surrogate.ratings_.get(language)
+    judged = set() if ratings is None else set(ratings.questions)
+    return sorted((str(name) for name in shuffled), key=lambda name: name not in judged)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, ndtri
+from scipy.special import expit
 
 from arena.adapters.new_answers import open_answers
 from arena.data.arena import Arena
@@ -19,12 +19,18 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.wording import count_of
 from arena.diagnostics.judge_label import JudgeLabel, label_judge
 from arena.rating.battles import points_of_a
-from arena.statistics.significance import EVEN, NORMAL_90, Difference, SequentialTest
+from arena.statistics.significance import EVEN, SequentialTest
 from features.declare.feature import offer
 from surrogate.board.board import Board, open_board
 from surrogate.board.judge_report import recorded_agreement
 from surrogate.ranking.comparison import ORDERS, SystemComparison, compare_systems
-from surrogate.ranking.rank import RankedSystems, rank_systems
+from surrogate.ranking.rank import rank_systems
+from surrogate.ranking.ranked_systems import RankedSystems
+from surrogate.ranking.rating_difference import (
+    GateRates,
+    RatingDifference,
+    rating_difference,
+)
 
 if TYPE_CHECKING:
     from arena.data.types import Progress
@@ -36,42 +42,7 @@ GateSource = Literal["answers", "surrogate", "verdicts", ""]
 GATE_VERDICTS: tuple[GateVerdict, ...] = ("better", "same", "worse", "cannot say")
 
 SURROGATE_SHARE = 0.2
-"""Of the error that may be made: what is left to the surrogate where verdicts can be asked for."""
-LEAST_VARIANCE = 0.05
-NO_CALIBRATION = "no evidence that this surrogate beats chance on unseen systems"
-NO_LANGUAGE = "there is no language in which both have a rating"
-NO_INTERVAL = "a rating has no interval"
-ROUGH = "intervals in {} rest on systems elsewhere"
-UNRATED = "the candidate has no rating in {}: {}"
-TOO_WIDE = "the interval of the difference is too wide"
-CANDIDATE = "{} (candidate)"
-SAID_BY = {
-    "answers": ": its answers are the baseline's, word for word",
-    "surrogate": ", by the surrogate alone",
-}
-
-
-@dataclass(frozen=True)
-class GateRates:
-    """How often a gate may be wrong.
-
-    Attributes:
-        error: Probability of a wrong statement: ``better`` or ``worse`` of a system as good as
-            the baseline, ``same`` of one whose win rate differs by more than the margin.
-        margin: Difference of a win rate from one half that matters.
-        power: Probability with which such a difference is to be found.
-    """
-
-    error: float = 0.05
-    margin: float = 0.05
-    power: float = 0.8
-
-    def __post_init__(self) -> None:
-        self.test().scores_needed(self.margin, 1.0, self.power)
-
-    def test(self, share: float = 1.0) -> SequentialTest:
-        """Return the test of verdicts, with a share of the error."""
-        return SequentialTest(share * self.error, self.margin)
+"""Share of the permitted error that the surrogate may use where verdicts can be asked for."""
 
 
 @dataclass(frozen=True)
@@ -94,52 +65,23 @@ class GateJudging:
 
 
 @dataclass(frozen=True)
-class RatingDifference:
-    """By how much a board's surrogate rates a candidate above a baseline.
-
-    Attributes:
-        difference: What it says; None if undecided.
-        reason: Why it is None.
-        languages: Columns ``language, rating, baseline_rating, standard_error`` (of the
-            difference, logits).
-        rating: Mean difference over languages, logits; NaN without any.
-        low: Lower bound.
-        high: Upper bound; infinite where the candidate may be better than every judged system.
-        error: Probability that the bounds do not hold the difference.
-    """
-
-    difference: Difference | None
-    reason: str
-    languages: pd.DataFrame
-    rating: float
-    low: float
-    high: float
-    error: float
-
-    @property
-    def win_rate(self) -> float:
-        """Expected win rate against the baseline."""
-        return float(expit(self.rating))
-
-
-@dataclass(frozen=True)
 class Gate:
-    """What is known of a candidate beside a baseline.
+    """How a candidate compares with a baseline.
 
     Attributes:
         verdict: ``better``, ``same``, ``worse`` or ``cannot say``.
-        by: ``surrogate`` or ``verdicts``, whichever says so, or ``answers`` where these are the
-            baseline's, word for word; empty where nothing does.
+        by: ``surrogate`` or ``verdicts``, whichever decided, or ``answers`` where these are the
+            baseline's, word for word; empty where nothing did.
         candidate: The new system.
-        baseline: The system of the board that it is held against.
+        baseline: The system of the board that it is compared with.
         rates: How often the gate may be wrong.
-        ratings: What the surrogate says.
-        verdicts: What an LLM's verdicts say, where they were asked for.
+        ratings: Comparison by the surrogate.
+        verdicts: Comparison by an LLM's verdicts, where they were asked for.
         questions: Questions that both answered.
         unanswered: Questions that the baseline answered and the candidate did not, in the languages
             that are compared.
         variance: Of the score of a question: observed, or that of the arena's verdicts.
-        judge: What may be said of the judge that was asked; None where nobody was.
+        judge: Label of the judge that was asked; None where nobody was.
     """
 
     verdict: GateVerdict
@@ -166,7 +108,7 @@ class Gate:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What was found, and what would say more, in words."""
+        """The verdict, what it rests on, and what would make it surer, in words."""
         return tuple(_sentences(self))
 
     @property
@@ -185,15 +127,14 @@ def gate(
     languages: Sequence[str] = (),
     feature_table: pd.DataFrame | None = None,
 ) -> Gate:
-    """Say how a candidate differs from a system of a board.
+    """Compare a candidate with a system of a board.
 
-    Answers that are the baseline's, word for word, are the same at once. Otherwise it is said
-    first by the ratings: the candidate's by the surrogate, with the interval that systems unseen
-    in training had, the baseline's as on the board. Where that is inconclusive and there is a
-    judge, by its verdicts on the two, as many as find a difference of the margin
-    (``compare_systems``), whatever the surrogate is worth. With a judge the
-    surrogate may be wrong with a fifth of the error, the verdicts with the rest, so that the sum
-    is the error asked for.
+    Answers that are the baseline's, word for word, are the same at once. Otherwise the ratings
+    decide first: the candidate's by the surrogate, with the interval of systems unseen in training,
+    the baseline's as on the board. Where they are inconclusive and there is a judge, its verdicts
+    on the two decide, as many as find a difference of the margin (``compare_systems``). With a
+    judge the surrogate may use a fifth of the permitted error and the verdicts the rest, so that
+    the sum is the error asked for.
 
     Args:
         board: The board, or the path of its folder.
@@ -215,78 +156,49 @@ def gate(
     board = open_board(board)
     arena = open_arena(board.arena_folder() if arena is None else arena)
     answers, candidate = _candidate(board, open_answers(answers, arena.queries))
-    against = board.systems[0] if baseline is None else baseline
-    if against not in board.systems:
-        offered = offer(against, list(board.systems))
-        raise UsageError(
-            f"the board has no system {baseline!r}, given as {argument('baseline')}; {offered}"
-        )
+    baseline = _baseline(board, baseline)
+    baseline_answers = arena.answers[arena.answers["system"] == baseline]
     if languages:
         answers = answers[answers["language"].isin(languages)]
+        baseline_answers = baseline_answers[baseline_answers["language"].isin(languages)]
     if answers.empty:
         raise UsageError(f"{candidate} has no answer in these languages")
+    candidate_keys = _question_keys(answers)
+    baseline_keys = _question_keys(baseline_answers)
+    is_same = candidate_keys == baseline_keys and _are_same_texts(answers, baseline_answers)
     placed = rank_systems(board, answers, arena, feature_table=feature_table)
-    error = rates.error * (1.0 if judging is None else SURROGATE_SHARE)
-    other = board.ratings[board.ratings["system"] == against]
-    found = rating_difference(placed.new, other, rates, error)
-    if doubts := "; ".join(_doubts(board, placed, list(found.languages["language"]))):
-        found = replace(found, difference=None, reason=doubts)
-    own, others = (
-        set(rows[QUESTION_KEY].itertuples(index=False, name=None))
-        for rows in (answers, arena.answers[arena.answers["system"] == against])
-    )
-    others = {key for key in others if not languages or key[0] in languages}
-    columns = [*QUESTION_KEY, "answer"]
-    theirs = arena.answers.loc[arena.answers["system"] == against, columns]
-    is_same = own == others and len(answers.merge(theirs, on=columns)) == len(answers)
+    surrogate_error = rates.error if judging is None else rates.error * SURROGATE_SHARE
+    ratings = _compared_ratings(board, placed, baseline, rates, surrogate_error)
     if is_same:
-        found = replace(found, difference="same", reason="")
-    variance, verdicts = _planned_variance(board, arena), None
+        ratings = replace(ratings, difference="same", reason="")
+    variance = _planned_variance(board, arena)
+    n_common = len(candidate_keys & baseline_keys)
+    verdicts: SystemComparison | None = None
     label: JudgeLabel | None = None
-    if found.difference is None and judging is not None and own & others:
-        whole = _with_candidate(arena, answers, candidate)
-        test = rates.test(1 - SURROGATE_SHARE)
-        planned = ORDERS * test.scores_needed(rates.margin, variance, rates.power)
-        verdicts = compare_systems(
-            whole,
-            (candidate, against),
-            judging.judge,
-            judging.store,
-            test,
-            budget=planned if judging.budget is None else min(judging.budget, planned),
-            seed=judging.seed,
-            progress=judging.progress,
-        )
-        label = _judge_label(board, whole, judging.judge.judge, verdicts.judgments)
-    said: GateVerdict = found.difference or "cannot say"
-    by: GateSource = "answers" if is_same else "surrogate" if found.difference else ""
-    if verdicts is not None and verdicts.difference is not None and verdicts.one_side is None:
-        said, by = verdicts.difference, "verdicts"
-    known = float("nan") if verdicts is None else verdicts.variance
+    if ratings.difference is None and judging is not None and n_common:
+        extended = _with_candidate(arena, answers, candidate)
+        verdicts = _ask_judge(extended, (candidate, baseline), judging, rates, variance)
+        label = _judge_label(board, extended, judging.judge.judge, verdicts.judgments)
+        if verdicts.variance > 0:
+            variance = verdicts.variance
+    verdict, source = _verdict(ratings, verdicts, is_same=is_same)
     return Gate(
-        verdict=said,
-        by=by,
+        verdict=verdict,
+        by=source,
         candidate=candidate,
-        baseline=against,
+        baseline=baseline,
         rates=rates,
-        ratings=found,
+        ratings=ratings,
         verdicts=verdicts,
-        questions=len(own & others),
-        unanswered=len(others - own),
-        variance=known if known > 0 else variance,
+        questions=n_common,
+        unanswered=len(baseline_keys - candidate_keys),
+        variance=variance,
         judge=label,
     )
 
 
-def _judge_label(board: Board, arena: Arena, judge: str, verdicts: pd.DataFrame) -> JudgeLabel:
-    """Say what may be said of a judge by its verdicts in the arena and on the candidate."""
-    judgments = pd.concat([arena.judgments, verdicts], ignore_index=True)
-    people = recorded_agreement(board.judge_report.metaevaluations, judge)
-    return label_judge(judge, judgments, arena.answers, people=people)
-
-
 def _candidate(board: Board, answers: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Return the candidate's answers under a name that is not on the board."""
+    """Return the candidate's answers under a name that is not on the board, and the name."""
     systems = sorted(set(answers["system"]))
     if len(systems) != 1:
         raise UsageError(
@@ -295,70 +207,77 @@ def _candidate(board: Board, answers: pd.DataFrame) -> tuple[pd.DataFrame, str]:
         )
     name = systems[0]
     while name in board.systems:
-        name = CANDIDATE.format(name)
+        name = f"{name} (candidate)"
     return answers.assign(system=name), name
 
 
-def rating_difference(
-    own: pd.DataFrame, other: pd.DataFrame, rates: GateRates, error: float
+def _baseline(board: Board, baseline: str | None) -> str:
+    """Return the system to compare with; by default the best one of the board."""
+    if baseline is None:
+        return board.systems[0]
+    if baseline not in board.systems:
+        offered = offer(baseline, list(board.systems))
+        raise UsageError(
+            f"the board has no system {baseline!r}, given as {argument('baseline')}; {offered}"
+        )
+    return baseline
+
+
+def _question_keys(answers: pd.DataFrame) -> set[tuple[str, str]]:
+    """Return the keys of the questions that were answered."""
+    return set(answers[QUESTION_KEY].itertuples(index=False, name=None))
+
+
+def _are_same_texts(answers: pd.DataFrame, baseline_answers: pd.DataFrame) -> bool:
+    """Whether every answer is the baseline's, word for word."""
+    columns = [*QUESTION_KEY, "answer"]
+    same = answers.merge(baseline_answers[columns], on=columns)
+    return len(same) == len(answers)
+
+
+def _compared_ratings(
+    board: Board, placed: RankedSystems, baseline: str, rates: GateRates, error: float
 ) -> RatingDifference:
-    """Compare the ratings of two systems.
-
-    The standard error of a rating is that whose normal density has its 90% interval. Errors of
-    the two systems are taken for independent, those of one system in several languages for one
-    and the same, so that more languages make no interval narrower.
-
-    Args:
-        own: Of the one, columns ``language, rating, low, high``.
-        other: Of the other.
-        rates: What counts as a difference.
-        error: Probability with which the statement may be wrong.
-    """
-    columns = ["language", "rating", "low", "high"]
-    both = own[columns].merge(other[columns], on="language", suffixes=("", "_other"))
-    both = both.dropna(subset=["rating", "rating_other"], ignore_index=True)
-    errors = [(both[f"rating{end}"] - both[f"low{end}"]) / NORMAL_90 for end in ("", "_other")]
-    languages = both[["language", "rating"]].assign(
-        baseline_rating=both["rating_other"],
-        standard_error=np.hypot(*errors),
-    )
-    apart = float((both["rating"] - both["rating_other"]).mean())
-    width = float(languages["standard_error"].mean(skipna=False))
-    one_sided, reach = (float(ndtri(1 - share)) * width for share in (error, error / 2))
-    low, high = apart - reach, apart + reach
-    is_endless = bool(np.isinf(both["high"]).any())
-    said: Difference | None = None
-    if low > 0:
-        said = "better"
-    elif not is_endless and high < 0:
-        said = "worse"
-    elif (
-        not is_endless
-        and max(expit(apart + one_sided) - EVEN, EVEN - expit(apart - one_sided)) < rates.margin
-    ):
-        said = "same"
-    reason = "" if said else TOO_WIDE if np.isfinite(width) else NO_INTERVAL
-    high = np.inf if is_endless else high
-    return RatingDifference(said, reason, languages, apart, low, high, error)
+    """Compare candidate and baseline by their ratings, unless the surrogate may not decide."""
+    baseline_ratings = board.ratings[board.ratings["system"] == baseline]
+    ratings = rating_difference(placed.new, baseline_ratings, rates, error)
+    doubts = list(_doubts(board, placed, list(ratings.languages["language"])))
+    if doubts:
+        ratings = replace(ratings, difference=None, reason="; ".join(doubts))
+    return ratings
 
 
 def _doubts(board: Board, placed: RankedSystems, compared: Sequence[str]) -> Iterator[str]:
-    """Yield why the surrogate may not say it alone."""
+    """Yield why the surrogate may not decide alone."""
     if board.summary.macro.standing != "shown":
-        yield NO_CALIBRATION
+        yield "no evidence that this surrogate beats chance on unseen systems"
         return
-    absent = placed.new[placed.new["rating"].isna() & (placed.new["answers"] > 0)]
-    for note, rows in absent.groupby("note", sort=False):
-        yield UNRATED.format(", ".join(rows["language"]), note)
+    unrated = placed.new[placed.new["rating"].isna() & (placed.new["answers"] > 0)]
+    for note, rows in unrated.groupby("note", sort=False):
+        yield f"the candidate has no rating in {', '.join(rows['language'])}: {note}"
     if not compared:
-        yield NO_LANGUAGE
-    summaries = board.summary.languages
-    rough = [name for name in compared if name in summaries and summaries[name].interval.pooled]
-    if rough:
-        yield ROUGH.format(", ".join(rough))
+        yield "there is no language in which both have a rating"
+    pooled = []
+    for language in compared:
+        summary = board.summary.languages.get(language)
+        if summary is not None and summary.interval.pooled:
+            pooled.append(language)
+    if pooled:
+        yield f"intervals in {', '.join(pooled)} rest on systems elsewhere"
+
+
+def _planned_variance(board: Board, arena: Arena) -> float:
+    """Return the largest variance of a question's score that the judge's ties and doubts leave."""
+    smallest_variance = 0.05
+    judgments = arena.judged_by(board.summary.judge).judgments
+    if not len(judgments):
+        return 0.25  # as if each question were won or lost
+    variance = ((points_of_a(judgments) - EVEN) ** 2).mean()
+    return max(float(variance), smallest_variance)
 
 
 def _with_candidate(arena: Arena, answers: pd.DataFrame, candidate: str) -> Arena:
+    """Add the candidate's answers to an arena."""
     systems = (*arena.info.systems, candidate)
     return replace(
         arena,
@@ -367,53 +286,107 @@ def _with_candidate(arena: Arena, answers: pd.DataFrame, candidate: str) -> Aren
     )
 
 
-def _planned_variance(board: Board, arena: Arena) -> float:
-    """Largest variance of a question's score that the judge's ties and doubts leave."""
-    own = arena.judged_by(board.summary.judge).judgments
-    points = points_of_a(own) if len(own) else pd.Series([1.0])
-    return max(float(((points - EVEN) ** 2).mean()), LEAST_VARIANCE)
+def _ask_judge(
+    arena: Arena,
+    systems: tuple[str, str],
+    judging: GateJudging,
+    rates: GateRates,
+    variance: float,
+) -> SystemComparison:
+    """Have a judge compare two systems, by as many verdicts as find a difference of the margin."""
+    test = rates.test(1 - SURROGATE_SHARE)
+    budget = ORDERS * test.scores_needed(rates.margin, variance, rates.power)
+    if judging.budget is not None:
+        budget = min(judging.budget, budget)
+    return compare_systems(
+        arena,
+        systems,
+        judging.judge,
+        judging.store,
+        test,
+        budget=budget,
+        seed=judging.seed,
+        progress=judging.progress,
+    )
 
 
-def _sentences(found: Gate) -> Iterator[str]:
-    rates, ratings, verdicts = found.rates, found.ratings, found.verdicts
-    headline = f"{found.candidate} against {found.baseline}: {found.verdict}"
-    if verdicts is not None and len(verdicts.scores):
-        confidence = rates.test(1 - SURROGATE_SHARE).level
-        yield (
-            f"{headline}. Win rate by verdicts {verdicts.win_rate:.1%}, {confidence:.1%} interval "
-            f"{verdicts.low:.1%} to {verdicts.high:.1%}."
-        )
-    else:
-        yield f"{headline}{SAID_BY.get(found.by, '')}."
-    if found.by == "answers":
+def _judge_label(board: Board, arena: Arena, judge: str, verdicts: pd.DataFrame) -> JudgeLabel:
+    """Label a judge by its verdicts in the arena and on the candidate."""
+    judgments = pd.concat([arena.judgments, verdicts], ignore_index=True)
+    people = recorded_agreement(board.judge_report.metaevaluations, judge)
+    return label_judge(judge, judgments, arena.answers, people=people)
+
+
+def _verdict(
+    ratings: RatingDifference, verdicts: SystemComparison | None, *, is_same: bool
+) -> tuple[GateVerdict, GateSource]:
+    """Return the verdict of a gate, and what it rests on."""
+    if verdicts is not None and verdicts.difference is not None and verdicts.one_side is None:
+        return verdicts.difference, "verdicts"
+    if ratings.difference is None:
+        return "cannot say", ""
+    return ratings.difference, "answers" if is_same else "surrogate"
+
+
+def _sentences(result: Gate) -> Iterator[str]:
+    """Say what was found, and what would say more."""
+    verdicts = result.verdicts
+    yield _headline(result)
+    if result.by == "answers":
         return
-    if not np.isnan(ratings.rating):
-        low, high = expit(ratings.low), expit(ratings.high)
-        level = f"{1 - ratings.error:.0%} interval"
-        bounds = "" if np.isnan(low) else f", {level} {low:.1%} to {high:.1%}"
-        yield f"The surrogate expects a win rate of {ratings.win_rate:.1%}{bounds}."
-    if ratings.reason:
-        yield f"The surrogate is inconclusive: {ratings.reason}."
+    yield from _rating_sentences(result.ratings)
     if verdicts is not None:
-        failed = len(verdicts.failures)
-        lost = f"; {count_of(failed, 'pair')} without a verdict" if failed else ""
+        n_failed = len(verdicts.failures)
+        failed = f"; {count_of(n_failed, 'pair')} without a verdict" if n_failed else ""
         yield (
             f"{count_of(len(verdicts.judgments), 'verdict')} on {len(verdicts.scores)} of "
-            f"{count_of(verdicts.questions, 'question')}{lost}; {verdicts.reason}."
+            f"{count_of(verdicts.questions, 'question')}{failed}; {verdicts.reason}."
         )
-    if verdicts is not None and (side := verdicts.one_side):
+    if verdicts is not None and verdicts.one_side:
+        side, count = verdicts.one_side
         yield (
-            f"The judge chose side {side[0]} in {side[1]} of {len(verdicts.judgments)} verdicts, "
+            f"The judge chose side {side} in {count} of {len(verdicts.judgments)} verdicts, "
             "whichever answer stood there: they say nothing of the systems."
         )
-    elif found.judge is not None:
-        yield f"{found.judge.sentence}."
-    if found.unanswered:
-        alone = count_of(found.unanswered, "question")
-        yield f"Not compared: {alone} that the baseline alone answered."
-    if found.verdict == "cannot say":
+    elif result.judge is not None:
+        yield f"{result.judge.sentence}."
+    if result.unanswered:
+        count_text = count_of(result.unanswered, "question")
+        yield f"Not compared: {count_text} that the baseline alone answered."
+    if result.verdict == "cannot say":
         yield (
-            f"About {found.verdicts_needed:,} verdicts would find a difference of "
-            f"{100 * rates.margin:g} points of win rate with power {rates.power:.0%}; both orders "
-            f"of the {found.questions:,} questions here, one of {100 * found.difference_found:.0f}."
+            f"About {result.verdicts_needed:,} verdicts would find a difference of "
+            f"{100 * result.rates.margin:g} points of win rate with power "
+            f"{result.rates.power:.0%}; both orders of the {result.questions:,} questions here, "
+            f"one of {100 * result.difference_found:.0f}."
         )
+
+
+def _headline(result: Gate) -> str:
+    """Say the verdict, with the win rate or the source that it rests on."""
+    headline = f"{result.candidate} against {result.baseline}: {result.verdict}"
+    verdicts = result.verdicts
+    if verdicts is not None and len(verdicts.scores):
+        level = result.rates.test(1 - SURROGATE_SHARE).level
+        return (
+            f"{headline}. Win rate by verdicts {verdicts.win_rate:.1%}, {level:.1%} interval "
+            f"{verdicts.low:.1%} to {verdicts.high:.1%}."
+        )
+    if result.by == "answers":
+        return f"{headline}: its answers are the baseline's, word for word."
+    if result.by == "surrogate":
+        return f"{headline}, by the surrogate alone."
+    return f"{headline}."
+
+
+def _rating_sentences(ratings: RatingDifference) -> Iterator[str]:
+    """Say what the surrogate expects."""
+    if not np.isnan(ratings.rating):
+        interval = ""
+        if not np.isnan(ratings.low):
+            low = expit(ratings.low)
+            high = expit(ratings.high)
+            interval = f", {1 - ratings.error:.0%} interval {low:.1%} to {high:.1%}"
+        yield f"The surrogate expects a win rate of {ratings.win_rate:.1%}{interval}."
+    if ratings.reason:
+        yield f"The surrogate is inconclusive: {ratings.reason}."

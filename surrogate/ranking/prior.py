@@ -1,4 +1,4 @@
-"""What a board lets expect of an arena's systems before they are judged."""
+"""Prior ratings of an arena's systems, from a board."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.rating.posterior import PRIOR_COLUMNS
-from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
 from surrogate.board.first_board import first_prior
 from surrogate.board.summary import fingerprint
@@ -19,10 +18,10 @@ def expected_systems(
 ) -> pd.DataFrame:
     """Return a surrogate's ratings and standard errors of every system of an arena.
 
-    Of systems on the board these are by surrogates that had not seen the system or its verdicts,
-    so that its verdicts do not count twice; others are placed by their answers. A standard error
-    is a 90% conformal interval's half-width over that of a normal density. A first board, without
-    any verdict, is put on the scale of verdicts; see ``board.first_board.first_prior``.
+    Systems on the board are rated by surrogates that saw neither them nor their verdicts, so that
+    no verdict counts twice; others are placed by their answers. A standard error is the one whose
+    normal 90% interval is the conformal interval. A first board, without any verdict, is put on
+    the scale of verdicts; see ``board.first_board.first_prior``.
 
     Args:
         board: A board of an arena with the same questions.
@@ -37,23 +36,25 @@ def expected_systems(
     Raises:
         UsageError: If the board's questions are others, or the features cannot be had.
     """
-    if (by := board.summary.settings.by) != "language":
-        raise UsageError(f"what is expected needs a board by language; this one is by {by}")
+    by = board.summary.settings.by
+    if by != "language":
+        raise UsageError(f"prior ratings need a board by language; this one is by {by}")
     if board.summary.is_first:
         return first_prior(_all_rated(board, arena))
-    known = set(board.ratings["system"])
-    new = arena.answers[~arena.answers["system"].isin(known)]
     rows = board.ratings
-    if len(new):
-        placed = rank_systems(board, new, arena, n_jobs, feature_table=feature_table)
+    is_new = ~arena.answers["system"].isin(set(rows["system"]))
+    if is_new.any():
+        placed = rank_systems(
+            board, arena.answers[is_new], arena, n_jobs, feature_table=feature_table
+        )
         rows = placed.board
-    own = rows[rows["system"].isin(set(arena.info.systems))]
-    width = own["surrogate_rating"] - own["surrogate_low"]
-    expected = own.assign(rating=own["surrogate_rating"], standard_error=width / NORMAL_90)
-    known_error = expected["standard_error"] > 0
-    expected["rating"] = expected["rating"].where(known_error)
-    expected["standard_error"] = expected["standard_error"].where(known_error)
-    return expected[list(PRIOR_COLUMNS)].reset_index(drop=True)
+    rows = rows[rows["system"].isin(arena.info.systems)]
+    has_error = rows["surrogate_error"] > 0
+    prior = rows.assign(
+        rating=rows["surrogate_rating"].where(has_error),
+        standard_error=rows["surrogate_error"].where(has_error),
+    )
+    return prior[list(PRIOR_COLUMNS)].reset_index(drop=True)
 
 
 def _all_rated(board: Board, arena: Arena) -> pd.DataFrame:

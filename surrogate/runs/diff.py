@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from arena.data.errors import UsageError
 from arena.statistics.significance import holm_adjusted
 from surrogate.board.board import Board
-from surrogate.board.summary import LEVEL
 from surrogate.integrity.notes import without_remarks
 
 SIGNIFICANCE = 0.05
@@ -109,8 +108,8 @@ def _language_diff(old: Board, new: Board, language: str, why: str) -> pd.DataFr
     sides = []
     for board in (old, new):
         own = board.ratings.loc[board.ratings["language"] == language]
-        width = np.where(np.isfinite(own["high"]), own["high"], np.nan) - own["low"]
-        error = width / (2 * ndtri((1 + LEVEL) / 2))
+        # A rating without an upper bound has no error that a test could use.
+        error = own["standard_error"].where(np.isfinite(own["high"]))
         sides.append(own[["system", "rank", "rating", "note"]].assign(error=error, there=True))
     table = sides[0].merge(sides[1], on="system", how="outer", suffixes=("_old", "_new"))
     change = table["rating_new"] - table["rating_old"]

@@ -13,7 +13,7 @@ from surrogate import build_board
 from surrogate.learning.languages import with_answers
 from surrogate.ranking.advice import advise
 from surrogate.ranking.judged import NOBODY, judged_ratings
-from surrogate.ranking.rank import place_systems
+from surrogate.ranking.placing import place_systems
 
 FEATURES = "answer_length,content_coverage,citation_recall@10"
 
@@ -130,21 +130,21 @@ def test_many_judges_that_the_board_does_not_know_count_as_one(board, whole, tab
 
 
 def test_sides_and_order_change_nothing_and_others_are_left_aside(board, table, verdicts, whole):
-    first = judged_ratings(board, table, verdicts)
+    first = judged_ratings(board, board.surrogate.predict(table), verdicts)
     turned = verdicts.rename(columns={"system_a": "system_b", "system_b": "system_a"}).assign(
         winner=verdicts["winner"].replace({"a": "b", "b": "a"})
     )
     others = whole.judgments[~whole.judgments.index.isin(verdicts.index)].head(7)
     among = others[~others[["system_a", "system_b"]].isin(set(table["system"])).any(axis=1)]
     mixed = pd.concat([turned, among]).sample(frac=1, random_state=0)
-    second = judged_ratings(board, table, mixed)
+    second = judged_ratings(board, board.surrogate.predict(table), mixed)
     pd.testing.assert_frame_equal(first, second, atol=1e-6)
 
 
 def test_a_system_that_wins_all_is_rated_but_not_infinite(board, table, verdicts):
     system = table["system"].iloc[0]
     wins = verdicts.assign(winner=np.where(verdicts["system_a"] == system, "a", "b"))
-    [row] = judged_ratings(board, table, wins).to_dict("records")
+    [row] = judged_ratings(board, board.surrogate.predict(table), wins).to_dict("records")
     assert np.isfinite(row["rating"])
     assert row["rating"] > board.ratings["rating"].max() - 0.2
 
@@ -167,7 +167,7 @@ def test_judgments_that_say_nothing_of_a_new_system_are_refused(board, table, ve
         verdicts.assign(system_a="x", system_b="y"),
     ):
         with pytest.raises(UsageError, match=NOBODY):
-            judged_ratings(board, table, part)
+            judged_ratings(board, board.surrogate.predict(table), part)
 
 
 def test_verdicts_without_a_language_are_in_that_of_their_questions(

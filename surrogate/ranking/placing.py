@@ -1,0 +1,237 @@
+"""Placing new systems on a board by their features and verdicts; the board's rows do not move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+
+import numpy as np
+import pandas as pd
+
+from arena.data.schema import QUESTION_KEY
+from surrogate.board.board import Board
+from surrogate.board.rating_rows import SUBSTANTIAL_SHARE, absence, rated_rows
+from surrogate.board.summary import POOLED, UNPROVEN, WIDE
+from surrogate.board.tables import DECIMALS, RATINGS
+from surrogate.integrity.notes import Seen, system_status
+from surrogate.ranking.judged import (
+    JUDGED_COLUMNS,
+    counted_judgments,
+    interval_of,
+    judged_ratings,
+)
+from surrogate.ranking.ranked_systems import RankedSystems
+
+NOTHING_SEEN = Seen()
+NO_SURROGATE = "the board has no surrogate here"
+NEW_COLUMNS = [
+    "language",
+    "system",
+    "rank",
+    "rank_low",
+    "rank_high",
+    "rating",
+    "low",
+    "high",
+    "standard_error",
+    "surrogate_rating",
+    "judgments",
+    "verdict_share",
+    "coverage",
+    "answers",
+    "note",
+]
+
+
+def place_systems(
+    board: Board,
+    table: pd.DataFrame,
+    queries: pd.DataFrame,
+    seen: Seen = NOTHING_SEEN,
+    judgments: pd.DataFrame | None = None,
+) -> RankedSystems:
+    """Rank new systems by a feature table already at hand, and by verdicts where there are some.
+
+    Args:
+        board: The board.
+        table: Feature table of the new systems' answers, with the board's features; with a column
+            ``answer`` where the surrogate reads them.
+        queries: The arena's questions, for coverage.
+        seen: What was seen in their answers.
+        judgments: Verdicts on the new systems; see ``judged_ratings``.
+    """
+    systems = sorted(table["system"].unique())
+    languages = sorted({*board.ratings["language"], *table["language"]})
+    n_questions = queries["language"].value_counts().to_dict()
+    predictions = board.surrogate.predict(table)
+    judged = pd.DataFrame(columns=JUDGED_COLUMNS)
+    judgment_notes: list[str] = []
+    if judgments is None:
+        judgments = pd.DataFrame(columns=[*QUESTION_KEY, "system_a", "system_b", "winner"])
+    else:
+        judgments, judgment_notes = counted_judgments(board, set(systems), judgments, queries)
+        judged = judged_ratings(board, predictions, judgments)
+    keys = pd.MultiIndex.from_product([languages, systems], names=["language", "system"])
+    estimates = _estimates(board, predictions, judged, keys, n_questions)
+    looks = system_status(seen, board.surrogate, table, n_questions, {}).reindex(keys)
+    looks = _with_unproven(board, looks, estimates)
+    parts = []
+    for language in languages:
+        parts.append(_placed_rows(board, language, estimates.loc[language], looks.loc[language]))
+    new = pd.concat(parts, ignore_index=True)
+    new = new.fillna({"verdict_share": 0.0}).sort_values(["language", "rank", "system"])
+    order = pd.MultiIndex.from_frame(new[["language", "system"]])
+    explanations = _explanations(board, table, estimates, looks, seen)
+    return RankedSystems(
+        board=_board_with(board, new),
+        overall=_overall_with(board.overall, new, board.ratings["language"].nunique()),
+        features=table.drop(columns="answer", errors="ignore"),
+        new=new[NEW_COLUMNS].reset_index(drop=True),
+        explanations=explanations.loc[order].reset_index(),
+        judgments=judgments,
+        notes=(*judgment_notes, *_notes(board, languages)),
+    )
+
+
+def _estimates(
+    board: Board,
+    predictions: pd.DataFrame,
+    judged: pd.DataFrame,
+    keys: pd.MultiIndex,
+    n_questions: Mapping[str, int],
+) -> pd.DataFrame:
+    """Arrange predictions and verdicts on new systems as ``rated_rows`` takes them."""
+    predicted = predictions.set_index(["language", "system"]).reindex(keys)
+    verdicts = judged.set_index(["language", "system"]).reindex(keys)
+    n_answers = predicted["answers"].fillna(0).astype("int64")
+    n_asked = keys.get_level_values("language").map(dict(n_questions)).to_numpy(float)
+    estimates = pd.DataFrame(
+        {
+            "expected": predicted["rating"],
+            "expected_error": predicted.get("standard_error", np.nan),
+            "posterior": verdicts["rating"],
+            "error": verdicts["standard_error"],
+            "verdict_share": verdicts["verdict_share"],
+            "coverage": n_answers / n_asked,
+        },
+        index=keys,
+    ).astype(float)
+    trained = _trained_languages(board)
+    ratings = estimates["posterior"].fillna(estimates["expected"])
+    reasons = []
+    for (language, _), rating, count in zip(keys, ratings, n_answers, strict=True):
+        if np.isnan(rating) and language not in trained:
+            reasons.append(NO_SURROGATE)
+        else:
+            reasons.append(absence(rating, count))
+    return estimates.assign(
+        answers=n_answers,
+        split="new",
+        why=reasons,
+        judgments=verdicts["judgments"].fillna(0).astype("int64"),
+    )
+
+
+def _with_unproven(board: Board, looks: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
+    """Keep systems from a rank where the surrogate is unproven and their verdicts are few."""
+    texts = ["unranked", "original", "remark"]
+    looks[texts] = looks[texts].astype(object).fillna("")
+    languages = looks.index.get_level_values("language")
+    unproven = [name for name in languages.unique() if not board.summary.ranks_unseen_in(name)]
+    is_barred = pd.Series(languages.isin(unproven), looks.index)
+    is_barred &= (looks["unranked"] == "") & (looks["original"] == "")
+    is_barred &= ~(estimates["verdict_share"] >= SUBSTANTIAL_SHARE)
+    looks.loc[is_barred, "unranked"] = UNPROVEN
+    return looks
+
+
+def _placed_rows(
+    board: Board, language: str, estimates: pd.DataFrame, looks: pd.DataFrame
+) -> pd.DataFrame:
+    """Rate and rank the new systems of one language among the board's."""
+    on_board = board.ratings[board.ratings["language"] == language].set_index("system")
+    rows = rated_rows(estimates, interval_of(board, language), looks, on_board).round(DECIMALS)
+    # The better the rating, the lower the rank: an interval's high end gives the lowest rank.
+    for rank, rating in (("rank", "rating"), ("rank_low", "high"), ("rank_high", "low")):
+        ranks = [1 + (on_board["rating"] > value).sum() for value in rows[rating]]
+        rows[rank] = pd.Series(ranks, rows.index, "Int64").mask(rows[rating].isna())
+    rows["judgments"] = estimates["judgments"]
+    return rows.assign(language=language).rename_axis("system").reset_index()
+
+
+def _explanations(
+    board: Board, table: pd.DataFrame, estimates: pd.DataFrame, looks: pd.DataFrame, seen: Seen
+) -> pd.DataFrame:
+    """Arrange what was seen in answers, and what moves ratings, by language and system."""
+    notes = []
+    for key in estimates.index:
+        notes.append([asdict(note) for note in seen.notes.get(key, ())])
+    explanations = pd.DataFrame(
+        {
+            "seen": notes,
+            "expected": estimates["posterior"].fillna(estimates["expected"]),
+            "original": looks["original"],
+        },
+        estimates.index,
+    )
+    explained = board.surrogate.explain(table).set_index(["language", "system"])
+    return explanations.join(explained)
+
+
+def _trained_languages(board: Board) -> set[str]:
+    """Languages that the surrogate has learned from."""
+    return set(board.surrogate.systems_) - set(board.surrogate.failures_)
+
+
+def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:
+    """Say what limits the board for new systems."""
+    yield from board.summary.macro.cautions
+    trained = _trained_languages(board)
+    for language in languages:
+        interval = interval_of(board, language)
+        if interval.reason and language in trained:
+            yield f"no interval of ratings in {language}: {interval.reason}"
+        if interval.pooled:
+            yield f"intervals in {language} are rough: {POOLED}"
+        if interval.is_wide:
+            yield f"intervals in {language} are wide: {WIDE}"
+
+
+def _board_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:
+    """Add new systems to the rows of a board; each stands above those it beats."""
+    unknown = ["tier", "arena_rank", "arena_rating", "arena_low", "arena_high"]
+    rows = RATINGS.typed(new.assign(**dict.fromkeys(unknown, np.nan)))
+    placed = pd.concat([board.ratings, rows], ignore_index=True)
+    placed["descending_rating"] = -placed["rating"]
+    placed = placed.sort_values(
+        ["language", "rank", "descending_rating"], kind="stable", ignore_index=True
+    )
+    return placed.drop(columns="descending_rating")
+
+
+def _overall_with(overall: pd.DataFrame, new: pd.DataFrame, n_languages: int) -> pd.DataFrame:
+    """Put new systems among the overall rows; the board's own stay as they are.
+
+    The interval of an overall rank is as if a system's errors were the same in every language.
+    """
+    ranks = ["rank", "rank_low", "rank_high"]
+    ranked_rating = new["rating"].where(new["rank"].notna())
+    grouped = new.assign(rating=ranked_rating).groupby("system")
+    means = grouped[[*ranks, "rating", "coverage"]].mean().astype(float).round(DECIMALS)
+    n_ranked = grouped["rank"].count()
+    means.loc[n_ranked < n_languages, [*ranks, "rating"]] = np.nan
+    has_all_bounds = grouped["rank_low"].count() >= n_languages
+    means.loc[~has_all_bounds, ["rank_low", "rank_high"]] = np.nan
+    rows = pd.DataFrame(
+        {
+            "coverage": means["coverage"],
+            "languages": n_ranked,
+            "mean_rank": means["rank"],
+            "mean_rating": means["rating"],
+        }
+    )
+    for name in ranks:
+        places = [1 + (overall["mean_rank"] < mean).sum() for mean in means[name]]
+        rows[name] = pd.Series(places, rows.index, "Int64").mask(means[name].isna())
+    placed = pd.concat([overall, rows.reset_index()], ignore_index=True)
+    return placed.sort_values(["rank", "mean_rank"], kind="stable", ignore_index=True)

@@ -1,0 +1,133 @@
+"""New systems on a board: the result of ``rank_systems``, and in words why each stands there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from arena.data.notebook import notebook_html
+from arena.data.wording import count_of
+
+MOST_NAMED = 2
+"""Features in either direction, and questions, that reasons name."""
+LONG_NAME = 12
+
+
+@dataclass(frozen=True)
+class RankedSystems:
+    """A board with new systems placed on it.
+
+    Attributes:
+        board: The board's rows as published plus one a new system and language, with ``split``
+            ``new``; sorted by language and rank.
+        overall: The overall rows as published plus one a new system.
+        features: Feature table of the new answers.
+        new: Ratings of the new systems by language and rank: columns ``language, system, rank,
+            rank_low, rank_high`` (the ranks a rating takes between ``low`` and ``high``),
+            ``rating, low, high, standard_error, surrogate_rating, judgments, verdict_share,
+            coverage, answers, note``. Where there are judgments, they and the surrogate together
+            give the rating.
+        explanations: Row by row ``language, system, seen`` (a list of entries; see ``Note``),
+            ``expected`` (its rating by answers and verdicts, ranked or not), ``original`` (the
+            system that it is a near-copy of) and what moves the prediction (see
+            ``Surrogate.explain``; NaN where that is not told).
+        judgments: The verdicts that count.
+        notes: What limits the board for new systems, and why some of this is not known, or not
+            well.
+    """
+
+    board: pd.DataFrame
+    overall: pd.DataFrame
+    features: pd.DataFrame
+    new: pd.DataFrame
+    explanations: pd.DataFrame
+    judgments: pd.DataFrame
+    notes: tuple[str, ...]
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why each new system stands where it does, in words, by language and rank."""
+        explained = self.new.merge(self.explanations, on=["language", "system"])
+        has_languages = explained["language"].nunique() > 1
+        reasons = {}
+        for system, rows in explained.groupby("system", sort=False):
+            reasons[str(system)] = "; ".join(_reasons(rows, has_languages))
+        return reasons
+
+    def _repr_html_(self) -> str:
+        """Show the new systems in a notebook, by language and rank."""
+        reasons = [f"{system}: {reason}" for system, reason in self.reasons.items() if reason]
+        sentences = [f"{text[:1].upper()}{text[1:]}." for text in (*self.notes, *reasons)]
+        return notebook_html("New systems on the board", " ".join(sentences), self.new)
+
+    def __repr__(self) -> str:
+        """List the new systems with their ranks."""
+        places = []
+        for language, system, rank in self.new[["language", "system", "rank"]].to_numpy():
+            shown = "–" if pd.isna(rank) else rank
+            places.append(f"{system} ({language}): {shown}")
+        return f"<RankedSystems by rank: {', '.join(places)}>"
+
+
+def _reasons(rows: pd.DataFrame, has_languages: bool) -> Iterator[str]:
+    """Say what a system's rank rests on: copies, verdicts, features, and answers like its own.
+
+    Args:
+        rows: ``new`` and ``explanations`` of one system, one row per language.
+        has_languages: Whether to name the language of each question.
+    """
+    originals = [name for name in rows["original"].unique() if name]
+    if originals:
+        yield f"its answers are nearly those of {', '.join(originals)}, beside which it stands"
+    n_judgments = int(rows["judgments"].sum())
+    if n_judgments:
+        share = rows.loc[rows["judgments"] > 0, "verdict_share"].mean()
+        yield f"{share:.0%} by {count_of(n_judgments, 'verdict')} on it"
+    explained = rows[(rows["original"] == "") & rows["moved_by"].notna()]
+    moves = _feature_moves(explained)
+    if moves:
+        yield f"moved {', '.join(moves)}"
+    likenesses = []
+    for column, kind in (("like_winners", "winning"), ("like_losers", "losing")):
+        questions = _question_names(explained, column, has_languages)
+        if questions:
+            count = count_of(len(questions), "question")
+            likenesses.append(f"{kind} ones on {count} ({_some_of(questions)})")
+    if likenesses:
+        yield f"its answers are most like {', '.join(likenesses)}"
+
+
+def _feature_moves(rows: pd.DataFrame) -> list[str]:
+    """Name the features that move a rating most, up and down, by the mean over languages."""
+    means: dict[str, float] = {}
+    for moved_by in rows["moved_by"]:
+        for feature, added in moved_by:
+            means[feature] = means.get(feature, 0.0) + added / len(rows)
+    parts = []
+    for direction, sign in (("up", 1), ("down", -1)):
+        sizes = sorted((sign * mean, name) for name, mean in means.items() if sign * mean > 0)
+        largest = sizes[::-1][:MOST_NAMED]
+        if largest:
+            named = [f"{name} ({sign * size:+.2f})" for size, name in largest]
+            parts.append(f"{direction} by {' and '.join(named)}")
+    return parts
+
+
+def _question_names(rows: pd.DataFrame, column: str, has_languages: bool) -> list[str]:
+    """List the questions in a column of lists, with their languages where there are several."""
+    names = []
+    for language, questions in zip(rows["language"], rows[column], strict=True):
+        for question in questions:
+            names.append(f"{language} {question}" if has_languages else question)
+    return names
+
+
+def _some_of(questions: list[str]) -> str:
+    """Show the first questions; of questions with long names the first alone."""
+    n_shown = 1 if len(questions[0]) > LONG_NAME else MOST_NAMED
+    shown = questions[:n_shown]
+    if len(questions) > n_shown:
+        shown.append("…")
+    return ", ".join(shown)

@@ -1,0 +1,114 @@
+"""How far a candidate's ratings lie above a baseline's, and what a gate may conclude from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, ndtri
+
+from arena.statistics.significance import EVEN, Difference, SequentialTest
+
+
+@dataclass(frozen=True)
+class GateRates:
+    """How often a gate may be wrong.
+
+    Attributes:
+        error: Probability of a wrong statement: ``better`` or ``worse`` of a system as good as
+            the baseline, ``same`` of one whose win rate differs by more than the margin.
+        margin: Difference of a win rate from one half that matters.
+        power: Probability with which such a difference is to be found.
+    """
+
+    error: float = 0.05
+    margin: float = 0.05
+    power: float = 0.8
+
+    def __post_init__(self) -> None:
+        self.test().scores_needed(self.margin, 1.0, self.power)
+
+    def test(self, share: float = 1.0) -> SequentialTest:
+        """Return the test of verdicts, with a share of the error."""
+        return SequentialTest(share * self.error, self.margin)
+
+
+@dataclass(frozen=True)
+class RatingDifference:
+    """How far a board's surrogate rates a candidate above a baseline.
+
+    Attributes:
+        difference: Its verdict; None if undecided.
+        reason: Why it is None.
+        languages: Columns ``language, rating, baseline_rating, standard_error`` (of the
+            difference, logits).
+        rating: Mean difference over languages, logits; NaN without any.
+        low: Lower bound.
+        high: Upper bound; infinite where the candidate may be better than every judged system.
+        error: Probability that the bounds do not hold the difference.
+    """
+
+    difference: Difference | None
+    reason: str
+    languages: pd.DataFrame
+    rating: float
+    low: float
+    high: float
+    error: float
+
+    @property
+    def win_rate(self) -> float:
+        """Expected win rate against the baseline."""
+        return float(expit(self.rating))
+
+
+def rating_difference(
+    candidate: pd.DataFrame, baseline: pd.DataFrame, rates: GateRates, error: float
+) -> RatingDifference:
+    """Compare the ratings of two systems.
+
+    Errors of the two systems are taken as independent, those of one system in several languages
+    as the same, so that more languages make no interval narrower.
+
+    Args:
+        candidate: Its ratings, columns ``language, rating, high, standard_error``.
+        baseline: Ratings of the baseline, with the same columns.
+        rates: What counts as a difference.
+        error: Probability with which the statement may be wrong.
+    """
+    columns = ["language", "rating", "high", "standard_error"]
+    both = candidate[columns].merge(baseline[columns], on="language", suffixes=("", "_baseline"))
+    both = both.dropna(subset=["rating", "rating_baseline"], ignore_index=True)
+    languages = pd.DataFrame(
+        {
+            "language": both["language"],
+            "rating": both["rating"],
+            "baseline_rating": both["rating_baseline"],
+            "standard_error": np.hypot(both["standard_error"], both["standard_error_baseline"]),
+        }
+    )
+    difference = float((both["rating"] - both["rating_baseline"]).mean())
+    standard_error = float(languages["standard_error"].mean(skipna=False))
+    half_width = float(ndtri(1 - error / 2)) * standard_error
+    low = difference - half_width
+    high = difference + half_width
+    if np.isinf(both["high"]).any():  # the surrogate has seen nothing as good as the candidate
+        high = np.inf
+    # That two systems are the same takes two one-sided tests, each at the whole level.
+    one_sided = float(ndtri(1 - error)) * standard_error
+    largest_win_rate = expit(difference + one_sided)
+    smallest_win_rate = expit(difference - one_sided)
+    verdict: Difference | None = None
+    reason = ""
+    if low > 0:
+        verdict = "better"
+    elif high < 0:
+        verdict = "worse"
+    elif high < np.inf and max(largest_win_rate - EVEN, EVEN - smallest_win_rate) < rates.margin:
+        verdict = "same"
+    else:
+        reason = "the interval of the difference is too wide"
+        if not np.isfinite(standard_error):
+            reason = "a rating has no interval"
+    return RatingDifference(verdict, reason, languages, difference, low, high, error)
