@@ -619,6 +619,17 @@ def test_numbered_columns_of_passages_are_read_in_their_order(tmp_path):
     assert "passages" not in read_answers(tmp_path / "new.csv", found.arena.queries)
 
 
+def test_documents_that_haystack_printed_are_passages():
+    one = "Document(id=3fa, content: 'It's (so), they said.', meta: {'a': 1}, score: 0.5)"
+    two = "Document(id=b2, content: 'A lynx.')"
+    texts = [passage["text"] for passage in passages_of(f"[{one}, {two}]")]
+    assert texts == ["It's (so), they said.", "A lynx."]
+    assert [passage["passage_id"] for passage in passages_of(one)] == ["3fa"]
+    cut = f"Document(id=b2, content: '{'x' * 100}...')"
+    with pytest.raises(ValueError, match="cut after 100 characters"):
+        passages_of(f"[{one}, {cut}]")
+
+
 def test_merged_cells_of_a_workbook_count_for_the_rows_they_cover(tmp_path):
     openpyxl = pytest.importorskip("openpyxl", reason="writes workbooks")
     workbook = openpyxl.Workbook()
