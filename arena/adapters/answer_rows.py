@@ -126,7 +126,7 @@ class AnswerRows:
 
     def _mark(self, place: Place, verdict: object) -> float | None:
         if is_missing_cell(verdict):
-            self.collected.skip(place.source, "verdict", "it is missing")
+            self.collected.skip(place, "verdict", "it is missing")
             return None
         mark = finite_number(verdict)
         if mark is None:
@@ -190,9 +190,7 @@ class AnswerRows:
         earlier = self._earlier_answer(key, texts, values)
         if earlier is None:
             if self.sides == SINGLE and self._says_nothing_new(key, texts, values):
-                collected.skip(
-                    place.source, "row", "it repeats an earlier row: the same answer again"
-                )
+                collected.skip(place, "row", "it repeats an earlier row: the same answer again")
                 return None
             return key
         if self.repeats is None:
@@ -201,7 +199,7 @@ class AnswerRows:
             return None
         if self.repeats == "first":
             collected.skip(
-                place.source,
+                place,
                 "row",
                 "its system has answered the question before: the first answer is kept",
             )
@@ -331,9 +329,7 @@ def row_language(collected: Collected, place: Place, cell: object, default: str)
     if is_missing_cell(cell):
         return default
     if isinstance(cell, str) and cell.strip().casefold() in NO_LANGUAGE:
-        collected.skip(
-            place.source, "language", f"{cell!r} is none: read as {default or 'not given'}"
-        )
+        collected.skip(place, "language", f"{cell!r} is none: read as {default or 'not given'}")
         return default
     reading = read_language(cell) if isinstance(cell, str) else None
     if reading is None or reading.code is None:
@@ -341,7 +337,7 @@ def row_language(collected: Collected, place: Place, cell: object, default: str)
         collected.fault(place, "language", cell, "is not a language known by name", hint)
         return None
     if reading.remark:
-        collected.skip(place.source, "region of a language", reading.remark)
+        collected.skip(place, "region of a language", reading.remark)
     return reading.code
 
 
@@ -368,16 +364,14 @@ def open_replies(collected: Collected, place: Place, values: Record, sides: Sequ
             continue
         if not looks_like_reply(answer):
             if opened_text(answer) is not None:
-                collected.skip(place.source, "answer", "it is a list or record: kept as it is")
+                collected.skip(place, "answer", "it is a list or record: kept as it is")
             continue
         text = text_of_reply(answer)
         if text is None:
-            collected.skip(place.source, "answer", "it looks like a printed object: kept as it is")
+            collected.skip(place, "answer", "it looks like a printed object: kept as it is")
             continue
         values[f"answer{side}"] = text
-        collected.skip(
-            place.source, "what surrounds an answer", "of a printed object the text is read"
-        )
+        collected.skip(place, "what surrounds an answer", "of a printed object the text is read")
 
 
 def empty_answers(values: Record, sides: Sequence[str]) -> list[str]:
@@ -398,5 +392,5 @@ def stripped_name(collected: Collected, place: Place, name: str) -> str:
     """Return a system's name without spaces at its edges, and count that it had some."""
     bare = name.strip()
     if bare != name:
-        collected.skip(place.source, "space", f"at the edges of the name {bare!r}")
+        collected.skip(place, "space", f"at the edges of the name {bare!r}")
     return bare

@@ -114,6 +114,23 @@ def is_sound_name(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip()) and not is_unstorable(value)
 
 
+@dataclass(frozen=True)
+class _BattleColumns:
+    """The columns of a file.
+
+    Attributes:
+        names: Field to its column.
+        texts: Columns of conversations, or of a prompt and two replies; none if one lacks.
+        winners: Columns that say who won, where no single one does.
+        identifying: Columns that say something of their rows, rather than number them.
+    """
+
+    names: Mapping[str, str]
+    texts: tuple[str, ...]
+    winners: Mapping[str, str]
+    identifying: frozenset[str]
+
+
 @dataclass
 class BattleReader:
     """Reads the battles of files, one after another; what is not read is counted.
@@ -141,37 +158,45 @@ class BattleReader:
             return
         collected.names = {**collected.names, **names}
         rows = with_whole_names(rows, names)
-        texts = _text_columns(rows, names)
-        winner_columns = columns_of_winners(rows.table)
-        identifying = without_row_numbers(rows.table)
+        columns = _BattleColumns(
+            names=names,
+            texts=_text_columns(rows, names),
+            winners=columns_of_winners(rows.table),
+            identifying=without_row_numbers(rows.table),
+        )
         records = list(collected.raw(rows))
-        turns = judged_turns(collected, records, names, texts)
+        turns = judged_turns(collected, records, names, columns.texts)
         for number, (place, record) in enumerate(records, start=first_number):
             if self._is_dropped(place, record):
                 continue
             turn = turns.get(place.line)
-            whole_row = None
-            if _tells_rows_apart(record, names, texts, self.options.judge):
-                whole_row = {name: record[name] for name in record if name in identifying}
-            language, query_id = self._key(place, record, names, number, turn)
-            sides = (record[names["system_a"]], record[names["system_b"]])
-            winner = winner_of(record, names, winner_columns)
-            judge, voter = judge_and_voter(record, names, judge=self.options.judge)
-            columns = self._further_columns(place, record, names, voter)
-            judgment = collected.judgment(
-                place,
-                (language, query_id),
-                sides,
-                winner,
-                judge,
-                columns=columns,
-                record=whole_row,
-            )
+            key = self._key(place, record, names, number, turn)
+            judgment = self._add_judgment(place, record, columns, key)
+            _, query_id = key
             sides = (judgment["system_a"], judgment["system_b"])
+            winner = judgment["winner"]
             has_winner = not is_missing_cell(winner) and not isinstance(winner, NoWinner)
             if has_winner and all(map(is_sound_name, (query_id, *sides))):
-                cells = tuple(record[column] for column in texts)
-                yield Battle(place, (language, str(query_id)), sides, turn, cells)
+                cells = tuple(record[column] for column in columns.texts)
+                yield Battle(place, key, sides, turn, cells)
+
+    def _add_judgment(
+        self, place: Place, record: Record, columns: _BattleColumns, key: tuple[str, Any]
+    ) -> Record:
+        names = columns.names
+        judge, voter = judge_and_voter(record, names, judge=self.options.judge)
+        whole_row = None
+        if _tells_rows_apart(record, columns, self.options.judge):
+            whole_row = {name: record[name] for name in record if name in columns.identifying}
+        return self.collected.judgment(
+            place,
+            key,
+            (record[names["system_a"]], record[names["system_b"]]),
+            winner_of(record, names, columns.winners),
+            judge,
+            columns=self._further_columns(place, record, names, voter),
+            record=whole_row,
+        )
 
     def _column_names(self, rows: Rows) -> Mapping[str, str] | None:
         """Return the column of each field; None where one is missing that is needed."""
@@ -221,7 +246,7 @@ class BattleReader:
         is_dropped = self.options.drops_flagged and bool(flags)
         effect = "left out" if is_dropped else "they count (drop_flagged leaves them out)"
         for flag in flags:
-            self.collected.skip(place.source, "vote", f"{_FLAGS[flag]}; {effect}")
+            self.collected.skip(place, "vote", f"{_FLAGS[flag]}; {effect}")
         return is_dropped
 
     def _key(
@@ -236,9 +261,7 @@ class BattleReader:
         if not is_missing_cell(language):
             code = language_code(language) if isinstance(language, str) else None
             if code is None:
-                self.collected.skip(
-                    place.source, "language", f"{language!r} is not known: read as und"
-                )
+                self.collected.skip(place, "language", f"{language!r} is not known: read as und")
         if turn is not None and turn > 1 and is_sound_name(query_id):
             query_id = f"{query_id}-{turn}"
         return code or UNDETERMINED, query_id
@@ -324,15 +347,14 @@ def columns_of_winners(columns: Iterable[object]) -> dict[str, str]:
     return {name: column_by_name[name] for name in by_side.values()}
 
 
-def _tells_rows_apart(
-    record: Record, names: Mapping[str, str], texts: tuple[str, ...], judge: str | None
-) -> bool:
+def _tells_rows_apart(record: Record, columns: _BattleColumns, judge: str | None) -> bool:
     """Tell whether a row that is exactly like another one can only be a copy of it.
 
     That is so where it says who judged and what; the name that a user gives to all rows says
     nothing of single ones.
     """
-    has_question = "query_id" in names or "question" in names or bool(texts)
+    names = columns.names
+    has_question = "query_id" in names or "question" in names or bool(columns.texts)
     if judge is not None or not has_question:
         return False
     for name in ("judge", VOTER):

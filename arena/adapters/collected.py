@@ -135,9 +135,10 @@ class Collected:
             if column not in names:
                 self.skip(rows.source, "column", f"{column!r} is not a column of this schema")
 
-    def skip(self, source: str, item: str, reason: str, count: int = 1) -> None:
-        """Count something that is left out."""
-        self.skips[source, item, reason] += count
+    def skip(self, place: Place | str, noun: str, reason: str, count: int = 1) -> None:
+        """Count something that is left out of a file, which is named itself or by a place."""
+        source = place.source if isinstance(place, Place) else place
+        self.skips[source, noun, reason] += count
 
     def fault(self, place: Place, name: str, value: object, fault: str, hint: str) -> None:
         """Keep what is wrong with a field, by the name that it has in the files."""
@@ -204,7 +205,7 @@ class Collected:
         """Add an answer with the turns before it; it is left out if these are no conversation."""
         fault = history_fault(history)
         if fault is not None:
-            self.skip(place.source, "answer", f"of the turns before it, {fault}")
+            self.skip(place, "answer", f"of the turns before it, {fault}")
             return
         row = self.answer(place, key, system, text, may_repeat=True)
         row.setdefault(HISTORY, history)
@@ -278,9 +279,7 @@ class Collected:
         if isinstance(value, str):
             name = value.strip()
             if name != value and name:
-                self.skip(
-                    place.source, "name", f"{value!r} has spaces at its edges: read as {name!r}"
-                )
+                self.skip(place, "name", f"{value!r} has spaces at its edges: read as {name!r}")
             return name or value
         if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
             return whole_digits(value) or str(value)

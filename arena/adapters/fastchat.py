@@ -111,7 +111,7 @@ class _Benchmark:
             if is_reference:
                 collected.queries[key].setdefault(REFERENCE, text)
             elif has_failed:
-                collected.skip(place.source, "answer", "the model has not answered")
+                collected.skip(place, "answer", "the model has not answered")
             else:
                 collected.answer_after(place, key, record["model_id"], history, text)
             reply = "" if has_failed else text
@@ -142,7 +142,7 @@ class _Benchmark:
             )
             return
         if score < 0:
-            self.collected.skip(place.source, "mark", "the judge gave none")
+            self.collected.skip(place, "mark", "the judge gave none")
             return
         language, query_id = self._key(record, record.get("turn") or 1)
         mark = {

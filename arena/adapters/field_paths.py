@@ -40,14 +40,14 @@ class FieldPaths:
     Attributes:
         names: Field to its path.
         fallbacks: Field to the paths of records that have nothing at the first.
-        stated: Fields whose path the user named.
+        user_fields: Fields whose path the user named.
         unread: Paths that may hold passages to the number of records where they hold none; empty
             where passages are read.
     """
 
     names: dict[str, str]
     fallbacks: dict[str, list[str]]
-    stated: frozenset[str]
+    user_fields: frozenset[str]
     unread: Mapping[str, int]
 
     def shown(self) -> str:
@@ -62,7 +62,7 @@ class FieldPaths:
         """Return the value of each field of a record, and the turns before its question."""
         values: Record = {}
         for name, path in self.names.items():
-            is_stated = name in self.stated
+            is_stated = name in self.user_fields
             value = _value(name, record, path, is_stated=is_stated)
             for fallback in self.fallbacks[name]:
                 if value is None and _is_fit(name, record, fallback):
@@ -81,13 +81,13 @@ class _Survey:
     """What records hold at the paths where fields may be.
 
     Attributes:
-        stated: Fields whose path the user named.
+        user_fields: Fields whose path the user named.
         holding: Fields and paths at which a record has its first value.
         plain: Those of them at which a record has a text.
         unread: Paths of passages to the number of records where they hold none.
     """
 
-    stated: frozenset[str]
+    user_fields: frozenset[str]
     holding: set[tuple[str, str]] = field(default_factory=set)
     plain: set[tuple[str, str]] = field(default_factory=set)
     unread: Counter[str] = field(default_factory=Counter)
@@ -95,7 +95,7 @@ class _Survey:
     def look(self, name: str, record: Record, paths: Sequence[str]) -> None:
         """Look for the first path at which a record has a value of a field."""
         for path in paths:
-            value = _value(name, record, path, is_stated=name in self.stated)
+            value = _value(name, record, path, is_stated=name in self.user_fields)
             if value is None:
                 continue
             is_new = (name, path) not in self.holding
@@ -123,23 +123,23 @@ def chosen_paths(
         UsageError: For an unknown field, a path that holds nothing, and where no path holds the
             question, the system or the answer.
     """
-    stated = {name: _stated_path(kind, name, columns[name], records) for name in columns}
+    user_paths = {name: _stated_path(kind, name, columns[name], records) for name in columns}
     candidates: dict[str, list[str]] = {}
     for name, paths in kind.fields.items():
-        candidates[name] = [stated[name]] if name in stated else _usable(paths, n_files)
-    survey = _Survey(frozenset(stated))
+        candidates[name] = [user_paths[name]] if name in user_paths else _usable(paths, n_files)
+    survey = _Survey(frozenset(user_paths))
     # All paths of one record at a time, so that its JSON text is opened once.
     for record in records:
         for name, paths in candidates.items():
             survey.look(name, record, paths)
-    names = dict(stated)
-    fallbacks: dict[str, list[str]] = {name: [] for name in stated}
+    names = dict(user_paths)
+    fallbacks: dict[str, list[str]] = {name: [] for name in user_paths}
     lacking = list(NEEDED)
     for name, paths in candidates.items():
         holding = [path for path in paths if (name, path) in survey.holding]
         if holding and name in lacking:
             lacking.remove(name)
-        if not holding or name in stated:
+        if not holding or name in user_paths:
             continue
         names[name] = holding[0]
         fallbacks[name] = [
@@ -152,7 +152,7 @@ def chosen_paths(
     return FieldPaths(
         names={name: names[name] for name in kind.fields if name in names},
         fallbacks=fallbacks,
-        stated=survey.stated,
+        user_fields=survey.user_fields,
         unread={} if "passages" in names else survey.unread,
     )
 

@@ -124,7 +124,7 @@ def _replace_half_surrogates(collected: Collected) -> None:
             if name not in ("place", *ANSWER_KEY) and is_unstorable(value):
                 row[name] = storable(value)
                 collected.skip(
-                    row["place"].source,
+                    row["place"],
                     "half a surrogate pair",
                     "read as U+FFFD in a text, as no file can store it",
                 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from arena.adapters.collected import Collected, PlacedRecord
@@ -40,9 +39,10 @@ def judged_turns(
     column = names[TURN]
     numbers = _numbers(collected, records, column)
     lengths = {place.line: _length(record, texts) for place, record in records}
+    with_number = [placed for placed in records if placed[0].line in numbers]
     counts_from_0 = 0 in numbers.values()
     if not counts_from_0 and _may_count_from_0(column, numbers, lengths):
-        place, record = next(placed for placed in records if placed[0].line in numbers)
+        place, record = with_number[0]
         collected.fault(
             place,
             TURN,
@@ -52,28 +52,36 @@ def judged_turns(
         )
         return {}
     turns: dict[int, int] = {}
-    turns_by_question: dict[object, set[int]] = defaultdict(set)
-    is_before_the_last = False
-    for place, record in records:
-        if place.line not in numbers:
-            continue
+    for place, record in with_number:
         turn = numbers[place.line] + counts_from_0
         length = lengths[place.line]
-        if length is not None and turn > length:
-            collected.fault(
-                place,
-                TURN,
-                record[column],
-                fault=f"is beyond the conversation, which has {count_of(length, 'turn')}",
-                hint="give the whole conversation",
-            )
+        if length is None or turn <= length:
+            turns[place.line] = turn
             continue
-        is_before_the_last = is_before_the_last or (length is not None and turn < length)
-        turns[place.line] = turn
-        if "query_id" in names:
-            turns_by_question[str(record[names["query_id"]])].add(turn)
-    has_several = any(len(judged) > 1 for judged in turns_by_question.values())
-    return turns if is_before_the_last or has_several else {}
+        collected.fault(
+            place,
+            TURN,
+            record[column],
+            fault=f"is beyond the conversation, which has {count_of(length, 'turn')}",
+            hint="give the whole conversation",
+        )
+    if any(turn < (lengths[line] or turn) for line, turn in turns.items()):
+        return turns
+    has_several = "query_id" in names and _have_several(records, turns, names["query_id"])
+    return turns if has_several else {}
+
+
+def _have_several(
+    records: Sequence[PlacedRecord], turns: Mapping[int, int], id_column: str
+) -> bool:
+    """Tell whether a question has votes on several turns."""
+    first_turns: dict[str, int] = {}
+    for place, record in records:
+        if place.line in turns:
+            turn = turns[place.line]
+            if first_turns.setdefault(str(record[id_column]), turn) != turn:
+                return True
+    return False
 
 
 def _numbers(collected: Collected, records: Sequence[PlacedRecord], column: str) -> dict[int, int]:

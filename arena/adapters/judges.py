@@ -55,23 +55,26 @@ def judge_and_voter(
     Returns:
         The judge, which may be at fault; and the voter, None for those who have no name.
     """
-    given_voter = _name(record.get(names[VOTER])) if VOTER in names else None
-    voter = given_voter if given_voter is not None and names_one_judge(given_voter) else None
+    voter = _name(record.get(names[VOTER])) if VOTER in names else None
+    is_some_voter = voter is not None and not names_one_judge(voter)
+    if is_some_voter:
+        voter = None  # a word such as "user", which is no name
     if judge is not None:
         return judge, voter
-    given = record.get(names["judge"]) if "judge" in names else None
-    if not is_missing_cell(given):
-        named = _name(given)
-        if named is None:
-            return given, voter
-        called = _person_or_model(named, bare_column(names["judge"]))
-        return called, None if voter in (named, called) else voter
+    cell = record.get(names["judge"]) if "judge" in names else None
+    if not is_missing_cell(cell):
+        name = _name(cell)
+        if name is None:
+            return cell, voter
+        judge = _person_or_model(name, bare_column(names["judge"]))
+        return judge, None if voter in (name, judge) else voter
     if default is not None:
         return default, voter
+    # Without a judge, the voter judged: a person, unless its name is a model's.
     if voter is not None:
-        is_judge = is_person(voter) or _MODEL_NAME.search(voter)
-        return voter if is_judge else f"{PERSON}{voter}", None
-    if given_voter is not None:
+        is_marked = is_person(voter) or _MODEL_NAME.search(voter)
+        return voter if is_marked else f"{PERSON}{voter}", None
+    if is_some_voter:
         return SOME_PERSON, None
     for column in JUDGE_SOURCES if reads_sources else ():
         source = _name(record.get(column))
@@ -94,10 +97,11 @@ def _name(value: object) -> str | None:
     """Return the name that a cell holds as a text, a number, a record or a list of names."""
     opened = decoded(value) if isinstance(value, str) else value
     if isinstance(opened, dict):
-        filled = (opened.get(field) for field in _NAME_FIELDS)
-        named = (name for name in filled if isinstance(name, str) and not is_missing_cell(name))
-        name = next(named, None)
-        return None if name is None else name.strip()
+        for field in _NAME_FIELDS:
+            name = opened.get(field)
+            if isinstance(name, str) and not is_missing_cell(name):
+                return name.strip()
+        return None
     if isinstance(opened, list):
         return _joint_name(opened)
     if is_missing_cell(value):

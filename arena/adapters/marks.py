@@ -30,15 +30,17 @@ def judgments_of_marks(marks: pd.DataFrame, most_pairs: int | None = None) -> pd
         ranks = draw.groupby([pairs[name] for name in key]).rank(method="first")
         pairs = pairs[ranks <= most_pairs]
         draw = draw[ranks <= most_pairs]
-    is_swapped = draw % 2 == 1
-    table = pairs[key].copy()
-    for side, other in (("a", "b"), ("b", "a")):
-        table[f"system_{side}"] = pairs[f"system_{side}"].where(
-            ~is_swapped, pairs[f"system_{other}"]
-        )
-    difference = (pairs["mark_a"] - pairs["mark_b"]).where(
-        ~is_swapped, pairs["mark_b"] - pairs["mark_a"]
+    mirrored = pairs.rename(
+        columns={
+            "system_a": "system_b",
+            "system_b": "system_a",
+            "mark_a": "mark_b",
+            "mark_b": "mark_a",
+        }
     )
-    table["winner"] = np.select([difference > 0, difference < 0], ["a", "b"], default="tie")
-    ordered = table.sort_values([*key, "system_a", "system_b"], ignore_index=True)
+    is_mirrored = draw % 2 == 1
+    shown = pd.concat([pairs[~is_mirrored], mirrored[is_mirrored]])
+    difference = shown["mark_a"] - shown["mark_b"]
+    shown["winner"] = np.select([difference > 0, difference < 0], ["a", "b"], default="tie")
+    ordered = shown.sort_values([*key, "system_a", "system_b"], ignore_index=True)
     return ordered[list(JUDGMENTS.columns)].astype(object)

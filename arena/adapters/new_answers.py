@@ -126,7 +126,7 @@ def _answers_of(
     for place, record in collected.raw(with_whole_names(rows, form.columns.names)):
         values = {field: storable(cell) for field, cell in form.columns.values(record).items()}
         if is_unstorable(record):
-            collected.skip(place.source, "half a surrogate pair", "read as U+FFFD in a text")
+            collected.skip(place, "half a surrogate pair", "read as U+FFFD in a text")
         question = _question_of(collected, place, values, questions)
         if question is None:
             continue

@@ -37,7 +37,7 @@ def joined_passage_rows(
             passage_id = _cited_id(record.get("passage_id"))
             joined["passages"].append({"passage_id": passage_id, "text": text})
         elif record.get("passage_id") is not None:
-            collected.skip(place.source, "passage", "it has no text")
+            collected.skip(place, "passage", "it has no text")
         if joined.get("generated_answer") in (None, ""):
             joined["generated_answer"] = record.get("generated_answer")
     yield from groups.values()
@@ -85,9 +85,7 @@ def _result(place: Place, record: Record, run: Record, collected: Collected) -> 
             continue
         number = finite_number(opened_value(value))
         if number is None:
-            collected.skip(
-                place.source, "column", f"{name!r} holds details, not the score of an answer"
-            )
+            collected.skip(place, "column", f"{name!r} holds details, not the score of an answer")
         else:
             scores[score[1]] = number
     joined = dict(record)

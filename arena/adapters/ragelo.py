@@ -173,7 +173,7 @@ class _RageloTables:
                 continue
             text = next((record[name] for name in _DOCUMENTS if record.get(name)), None)
             if not isinstance(text, str):
-                self.collected.skip(place.source, "passage", "it has no text")
+                self.collected.skip(place, "passage", "it has no text")
                 continue
             agent = record.get("agent") or None
             passages = self.passages.setdefault((key, agent), [])

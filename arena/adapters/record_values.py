@@ -141,7 +141,7 @@ _INNER = (
 )
 """Where records of a call hold a text, or what holds it."""
 _ALTERNATIVES = frozenset({"choices", "generations", "candidates"})
-"""Lists of which the first item is the reply, and others are further tries."""
+"""Lists of which the first element is the reply, and others are further tries."""
 _LOGS = frozenset({"messages", "choices", "generations", "candidates", "contents", "parts"})
 _CALL = frozenset({"args", "kwargs"})
 _NO_TEXTS = frozenset(
@@ -197,9 +197,9 @@ def is_log(value: list[Any] | Mapping[str, Any]) -> bool:
         return False
     if _named_pairs(value) is not None:
         return True
-    if all(isinstance(item, Mapping) for item in value):
-        return all(_role(item) is not None or _is_part(item) for item in value)
-    return all(isinstance(item, list) and is_log(item) for item in value)
+    if all(isinstance(element, Mapping) for element in value):
+        return all(_role(element) is not None or _is_part(element) for element in value)
+    return all(isinstance(element, list) and is_log(element) for element in value)
 
 
 def _is_part(record: Mapping[str, Any]) -> bool:
@@ -272,13 +272,17 @@ def _text_of_list(values: list[Any], roles: Sequence[str]) -> str | None:
         return _text_of_list(messages, roles)
     if len(values) == 1 and isinstance(values[0], str | list):
         return text_of(values[0], roles)
-    records = [item for item in values if isinstance(item, Mapping)]
-    if not any(_role(item) is not None for item in records):
-        parts = [item for item in records if _is_part(item) or item.keys() <= {"text", "thought"}]
+    records = [element for element in values if isinstance(element, Mapping)]
+    if not any(_role(element) is not None for element in records):
+        parts = [
+            element
+            for element in records
+            if _is_part(element) or element.keys() <= {"text", "thought"}
+        ]
         if parts:
             return "\n".join(_texts_of(parts, roles)) or None
-    for item in reversed(records):
-        text = text_of(item, roles)
+    for element in reversed(records):
+        text = text_of(element, roles)
         if text is not None:
             return text
     return None
@@ -287,11 +291,11 @@ def _text_of_list(values: list[Any], roles: Sequence[str]) -> str | None:
 def _named_pairs(values: list[Any]) -> list[Any] | None:
     """Return pairs such as ``["human", "Why?"]`` as messages, or None if these are no pairs."""
     messages = []
-    for item in values:
-        is_pair = isinstance(item, list) and len(item) == 2 and isinstance(item[0], str)
-        if not is_pair or item[0].lower() not in _ROLES:
+    for element in values:
+        is_pair = isinstance(element, list) and len(element) == 2 and isinstance(element[0], str)
+        if not is_pair or element[0].lower() not in _ROLES:
             return None
-        messages.append({"role": item[0], "content": item[1]})
+        messages.append({"role": element[0], "content": element[1]})
     return messages or None
 
 
@@ -329,11 +333,11 @@ def messages_of(value: object) -> list[dict[str, str]]:
     if not isinstance(inside, list):
         return []
     messages = []
-    for item in _named_pairs(inside) or inside:
-        role = _role(item) if isinstance(item, Mapping) else None
+    for element in _named_pairs(inside) or inside:
+        role = _role(element) if isinstance(element, Mapping) else None
         if role is None:
             continue
-        text = text_of(item, (role,))
+        text = text_of(element, (role,))
         if text is None and role in _OTHER_ROLES:
             continue
         messages.append({"role": "assistant" if role in ASSISTANT else role, "content": text or ""})

@@ -95,16 +95,16 @@ def _columns_of_lists(kind: FieldMap, record: Record) -> Iterator[tuple[str, lis
     """Yield columns that hold lists of numbers, of which some may be missing, or of labels."""
     for name, value in record.items():
         values = opened_list(value)
-        items = [item for item in values if item is not None]
+        items = [element for element in values if element is not None]
         if not items:
             continue
-        if all(number_of(item, kind.words) is not None for item in items):
+        if all(number_of(element, kind.words) is not None for element in items):
             yield name, values
             continue
         # In a table, an export of Langfuse writes the labels of a score as text of a list.
         is_label = isinstance(value, str) and name not in (*kind.roots, *_LABEL_COLUMNS)
-        if is_label and all(isinstance(item, str) for item in items):
-            yield name, [Category(item) for item in items]
+        if is_label and all(isinstance(element, str) for element in items):
+            yield name, [Category(element) for element in items]
 
 
 def _parts(score: str, value: object) -> Iterator[tuple[str, list[object]]]:
@@ -131,8 +131,8 @@ def _values(value: object) -> list[object]:
     inside = opened_value(value)
     if isinstance(inside, list):
         values: list[object] = []
-        for item in inside:
-            values += _values(item)
+        for element in inside:
+            values += _values(element)
         return values
     if isinstance(inside, Mapping) and _is_score(inside):
         return [_value_of_score(inside)]
@@ -188,7 +188,7 @@ def marks_of(
         for value in values or [None]:
             number = None if isinstance(value, Category) else number_of(value, kind.words)
             if number is None:
-                collected.skip(place.source, "score", f"{judge!r} {_fault(value)}")
+                collected.skip(place, "score", f"{judge!r} {_fault(value)}")
             else:
                 numbers.append(number)
         mark = _mean(numbers)

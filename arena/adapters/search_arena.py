@@ -82,7 +82,7 @@ def add_search_answers(collected: Collected, battle: Battle, metadata: Sequence[
     for side, exchange in enumerate(exchanges):
         system = battle.sides[side]
         if not exchange.reply:
-            collected.skip(place.source, "answer", "it has no text")
+            collected.skip(place, "answer", "it has no text")
             continue
         collected.answer_after(place, key, system, exchange.history, exchange.reply)
         passages = list(_passages(collected, place, metadata[side])) if metadata else []
@@ -112,31 +112,37 @@ def _passages(collected: Collected, place: Place, metadata: object) -> Iterator[
         yield {"passage_id": "1", "text": retrieved, "title": None, "relevance": None}
         return
     items = retrieved if isinstance(retrieved, list) else []
-    if items and all(isinstance(item, list) and not _is_reference(item) for item in items):
+    if items and all(isinstance(element, list) and not _is_reference(element) for element in items):
         items = items[-1]  # a list for each turn
     n_addresses = 0
-    for number, item in enumerate(items, start=1):
-        if _is_reference(item) or not _has_text(item):
+    for number, element in enumerate(items, start=1):
+        if _is_reference(element) or not _has_text(element):
             n_addresses += 1
             continue
-        for passage in passages_of([item]):
+        for passage in passages_of([element]):
             # Passages without an id are numbered by their place in the whole list.
             if passage["passage_id"] == "1":
                 passage["passage_id"] = str(number)
             yield passage
     if n_addresses:
-        collected.skip(place.source, "passage", "only its address is in the file", n_addresses)
+        collected.skip(place, "passage", "only its address is in the file", n_addresses)
 
 
-def _is_reference(item: object) -> bool:
-    """Tell whether an item is a mark and an address, such as ``["[1]", "https://..."]``."""
-    return isinstance(item, list) and len(item) == 2 and all(isinstance(it, str) for it in item)
+def _is_reference(element: object) -> bool:
+    """Tell whether an element is a mark and an address, such as ``["[1]", "https://..."]``."""
+    return (
+        isinstance(element, list)
+        and len(element) == 2
+        and all(isinstance(part, str) for part in element)
+    )
 
 
 _TEXTS = ("text", "content", "snippet", "passage", "page_content")
 
 
-def _has_text(item: object) -> bool:
-    if isinstance(item, str):
-        return bool(item.strip()) and not item.startswith(("http://", "https://"))
-    return isinstance(item, Mapping) and any(isinstance(item.get(name), str) for name in _TEXTS)
+def _has_text(element: object) -> bool:
+    if isinstance(element, str):
+        return bool(element.strip()) and not element.startswith(("http://", "https://"))
+    return isinstance(element, Mapping) and any(
+        isinstance(element.get(name), str) for name in _TEXTS
+    )

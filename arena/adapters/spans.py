@@ -168,7 +168,7 @@ def _with_lists(attributes: Record) -> Record:
     for name in _INDEXED:
         value = opened_value(attributes.get(name))
         if isinstance(value, list):
-            lists[name] = [_unwrapped(item) for item in value]
+            lists[name] = [_unwrapped(element) for element in value]
     indexed: dict[str, dict[int, Record]] = {}
     for name, value in attributes.items():
         leaf = _LEAF.fullmatch(name)
@@ -180,12 +180,12 @@ def _with_lists(attributes: Record) -> Record:
     return lists
 
 
-def _unwrapped(item: object) -> object:
+def _unwrapped(element: object) -> object:
     """Return ``{content}`` of ``{document: {content}}`` or ``{document.content}``."""
-    if not isinstance(item, Mapping):
-        return item
+    if not isinstance(element, Mapping):
+        return element
     inner: Record = {}
-    for name, value in item.items():
+    for name, value in element.items():
         first, dot, rest = str(name).partition(".")
         if first not in ("document", "message"):
             inner[str(name)] = value
@@ -284,5 +284,5 @@ def _plain(value: Any, levels: int) -> Any:  # noqa: ANN401 - of JSON
     if kind == "kvlistValue":
         return _by_name(values, levels - 1)
     if isinstance(values, list):
-        return [_plain(item, levels - 1) for item in values]
+        return [_plain(element, levels - 1) for element in values]
     return inner

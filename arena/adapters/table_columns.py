@@ -170,9 +170,9 @@ def _generated_answers(
         return None
     # Columns of this name may also hold how a run ended.
     usable = [name for name in answer_names if name != "result"]
-    others = [column for column in chosen.unread if bare_column(column) in usable]
-    others.sort(key=lambda column: usable.index(bare_column(column)))
-    for column in (names["answer"], *others):
+    unread = [column for column in chosen.unread if bare_column(column) in usable]
+    unread.sort(key=lambda column: usable.index(bare_column(column)))
+    for column in (names["answer"], *unread):
         if not _is_shared(frames, question, names["system"], column):
             return column if column != names["answer"] else None
     return None

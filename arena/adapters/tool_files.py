@@ -87,12 +87,12 @@ def _records_of(
     """Yield the records of a file with their places."""
     stem = bare_name(path).lstrip(".")
     problems = []
-    for line, item in _items_of(kind, path, source, collected):
-        if isinstance(item, Mapping):
-            yield Place(source, int(line)), {FILE: stem, **item}
+    for line, element in _items_of(kind, path, source, collected):
+        if isinstance(element, Mapping):
+            yield Place(source, int(line)), {FILE: stem, **element}
         else:
             fault = "is not a record"
-            problems.append(Problem(source, int(line), None, item, fault, kind.hint))
+            problems.append(Problem(source, int(line), None, element, fault, kind.hint))
     if problems:
         raise DataError(counted_problems(problems))
 
@@ -114,7 +114,7 @@ def _items_of(
         except DataError:
             lines = list(json_records(path, source))
             # A single object may be what is left of a damaged file.
-            if len(lines) < 2 or any(isinstance(item, Problem) for _, item in lines):
+            if len(lines) < 2 or any(isinstance(element, Problem) for _, element in lines):
                 raise
             return lines
         return enumerate(_listed_items(kind, value, source, collected), start=1)
@@ -141,14 +141,16 @@ def _listed_items(kind: FieldMap, value: Any, source: str, collected: Collected)
         fault = f"holds no records of {kind.tool}: no list at {places}"
         raise _NoListError(Problem(source, None, None, None, fault, kind.hint))
     if kind.form == "spans":
-        return [item for items in lists for item in items]
+        return [element for items in lists for element in items]
     header: Record = {}
     for path in kind.header:
         shared = at(value, path)
         if shared is not None:
             header[path] = shared
     records = next((items for items in lists if items), lists[0])
-    return [{**header, **item} if isinstance(item, Mapping) else item for item in records]
+    return [
+        {**header, **element} if isinstance(element, Mapping) else element for element in records
+    ]
 
 
 def _is_one_record(kind: FieldMap, value: Mapping[str, Any]) -> bool:

@@ -96,12 +96,17 @@ class ToolReader:
         default = checked_language(language) or UNDETERMINED
         rows = AnswerRows(collected, default, repeats=repeats)
         marked = _add_rows(rows, kind, _tool_rows(kind, placed, chosen), chosen, judges)
-        read_scores = [judge for judge in judges if judge in marked]
-        note = f"Fields: {chosen.shown()}. Scores: {', '.join(read_scores) or 'none'}."
-        lower = [judge for judge in read_scores if judge in kind.lower_is_better]
-        if lower:
-            note += f" Lower is better: {', '.join(lower)}."
+        note = _note(kind, chosen, [judge for judge in judges if judge in marked])
         return rows.arena(name or self.tool, reference_system, note, most_pairs)
+
+
+def _note(kind: FieldMap, chosen: FieldPaths, judges: Sequence[str]) -> str:
+    """Say which paths and scores were read."""
+    note = f"Fields: {chosen.shown()}. Scores: {', '.join(judges) or 'none'}."
+    lower = [judge for judge in judges if judge in kind.lower_is_better]
+    if lower:
+        note += f" Lower is better: {', '.join(lower)}."
+    return note
 
 
 def _left_out(collected: Collected) -> str:
@@ -123,7 +128,7 @@ def _answers(
         if reason is None:
             answers.append((place, record))
         else:
-            collected.skip(place.source, "record", reason)
+            collected.skip(place, "record", reason)
     return answers
 
 
@@ -156,7 +161,7 @@ def _count_plain_scores(
         for name in plain_scores(kind, record):
             if name not in taken:
                 collected.skip(
-                    place.source,
+                    place,
                     "column",
                     f"{name!r} is read as a score only if named: --scores {name}",
                 )
@@ -168,7 +173,7 @@ def _tool_rows(
     """Return each record with its values, systems and ids made distinct."""
     rows = [ToolRow(place, record, chosen.values(record)) for place, record in records]
     name_variants(kind, rows)
-    if "query_id" not in chosen.stated:
+    if "query_id" not in chosen.user_fields:
         scope_ids(kind, rows, chosen.names["system"])
     return rows
 
@@ -188,7 +193,7 @@ def _add_rows(
     for place, record, values in tool_rows:
         unnamed = unnamed_scores(kind, record)
         if unnamed:
-            collected.skip(place.source, "score", "it has no name", unnamed)
+            collected.skip(place, "score", "it has no name", unnamed)
         marks = marks_of(collected, place, kind, record, judges)
         marked.update(judge for judge, mark in marks.items() if mark is not None)
         values["marks"] = marks
@@ -200,7 +205,7 @@ def _add_rows(
             continue
         if rows.repeats == "first" and _is_answered(values, answered):
             collected.skip(
-                place.source,
+                place,
                 "record",
                 "its system has answered the question before: the first answer is kept",
             )
@@ -226,12 +231,12 @@ def _is_complete(collected: Collected, place: Place, values: Record, chosen: Fie
     """Tell whether a record lacks nothing; one that does is counted, and so is a wrong history."""
     fault = history_fault(values[HISTORY])
     if fault is not None:
-        collected.skip(place.source, "history", fault)
+        collected.skip(place, "history", fault)
         values[HISTORY] = []
     for field in NEEDED:
         if values[field] is None:
             collected.skip(
-                place.source,
+                place,
                 "record",
                 f"it has no text at {chosen.names[field]!r}, for the {field}",
             )

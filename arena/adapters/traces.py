@@ -53,8 +53,8 @@ def joined_spans(records: Iterable[PlacedRecord]) -> Iterator[PlacedRecord]:
 
 def _with_logs(spans: list[Span]) -> list[Span]:
     """Return spans with the log records that belong to them as their events."""
-    whole = [span for span in spans if not span.is_log]
-    by_id = {span.span_id: span for span in whole}
+    with_events = [span for span in spans if not span.is_log]
+    by_id = {span.span_id: span for span in with_events}
     for span in spans:
         if not span.is_log:
             continue
@@ -64,8 +64,8 @@ def _with_logs(spans: list[Span]) -> list[Span]:
         # The span itself is not in the files: its first log record takes its part.
         span.is_log = False
         by_id[span.span_id] = span
-        whole.append(span)
-    return whole
+        with_events.append(span)
+    return with_events
 
 
 def _answers_of_trace(spans: list[Span]) -> Iterator[PlacedRecord]:

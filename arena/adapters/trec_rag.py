@@ -75,7 +75,7 @@ def joined_runs(records: Iterable[PlacedRecord], collected: Collected) -> Iterat
 
 def _with_text(place: Place, record: Record, collected: Collected) -> Record:
     """Return id, text and references of an answer, those included that only sentences cite."""
-    references = [_reference_id(item) for item in opened_list(record.get("references"))]
+    references = [_reference_id(element) for element in opened_list(record.get("references"))]
     sentences = []
     for sentence in _sentences_of(record) or ():
         text = sentence.get("text")
@@ -97,7 +97,7 @@ def _passages_of(
     for number, reference in enumerate(references, start=1):
         document = documents.get(reference)
         if document is None:
-            collected.skip(place.source, "passage", "the text of the reference is not in the files")
+            collected.skip(place, "passage", "the text of the reference is not in the files")
             continue
         passage = {
             "passage_id": str(number),
@@ -119,8 +119,10 @@ def _sentences_of(record: Record) -> list[Mapping[str, Any]] | None:
         if isinstance(inside, str):
             return [{"text": inside}]
         if isinstance(inside, list):
-            items = [{"text": item} if isinstance(item, str) else item for item in inside]
-            return [item for item in items if isinstance(item, Mapping)]
+            items = [
+                {"text": element} if isinstance(element, str) else element for element in inside
+            ]
+            return [element for element in items if isinstance(element, Mapping)]
     return None
 
 
@@ -143,7 +145,7 @@ def _numbers(
             references.append(name)
             number = len(references)
         else:
-            collected.skip(place.source, "citation", "no reference has its number")
+            collected.skip(place, "citation", "no reference has its number")
             continue
         if number not in numbers:
             numbers.append(number)
@@ -170,13 +172,13 @@ def _documents_of(record: Record) -> Iterator[Record]:
         yield from _document(record, None)
     for name in _DOCUMENTS:
         value = record.get(name)
-        for key, item in opened_record(value).items():
-            if isinstance(item, str):
-                yield {"id": str(key), "text": item}
+        for key, element in opened_record(value).items():
+            if isinstance(element, str):
+                yield {"id": str(key), "text": element}
             else:
-                yield from _document(item, str(key))
-        for item in opened_list(value):
-            yield from _document(item, None)
+                yield from _document(element, str(key))
+        for element in opened_list(value):
+            yield from _document(element, None)
 
 
 _IDS = ("docid", "doc_id", "id", "_id", "segment_id")
@@ -194,8 +196,8 @@ def _document(document: object, key: str | None) -> Iterator[Record]:
         yield {"id": _id(name), "text": text, "title": first_at(holder, ("title",))}
 
 
-def _reference_id(item: object) -> str:
-    return _id(first_at(item, _IDS) if isinstance(item, Mapping) else item)
+def _reference_id(element: object) -> str:
+    return _id(first_at(element, _IDS) if isinstance(element, Mapping) else element)
 
 
 def _id(value: object) -> str:
