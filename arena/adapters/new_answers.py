@@ -6,11 +6,12 @@ import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 
 from arena.adapters.answer_rows import (
+    Repeats,
     empty_answers,
     open_replies,
     row_language,
@@ -30,7 +31,7 @@ from arena.adapters.table_columns import (
     with_joined_passages,
 )
 from arena.data.cells import decoded, is_unstorable, name_text, storable
-from arena.data.errors import DataError, Problem, UsageError
+from arena.data.errors import DataError, Problem, UsageError, checked_choice
 from arena.data.folder import append_rows, read_arena
 from arena.data.frames import answers_of_frame, checked_answers, with_language_of
 from arena.data.languages import UNDETERMINED
@@ -48,18 +49,22 @@ def open_answers(
     answers: pd.DataFrame | Path | str,
     queries: pd.DataFrame,
     columns: Mapping[str, str] = NO_COLUMNS,
+    repeats: str | None = None,
 ) -> pd.DataFrame:
     """Return answers to the questions of an arena, read by ``read_answers`` if a path is given.
 
     A table has ``query_id, system, answer``, and ``language`` unless ids of questions are unique.
     """
     if isinstance(answers, Path | str):
-        return read_answers(answers, queries, columns)
+        return read_answers(answers, queries, columns, repeats)
     return answers_of_frame(answers, queries)
 
 
 def read_answers(
-    path: Path | str, queries: pd.DataFrame, columns: Mapping[str, str] = NO_COLUMNS
+    path: Path | str,
+    queries: pd.DataFrame,
+    columns: Mapping[str, str] = NO_COLUMNS,
+    repeats: str | None = None,
 ) -> pd.DataFrame:
     """Read the answers of new systems to the questions of an arena.
 
@@ -70,6 +75,8 @@ def read_answers(
             one that the file is named for.
         queries: Query table of the arena they answer.
         columns: Field to the name of its column, where the name does not tell.
+        repeats: What becomes of a question that a system answers again, one of ``Repeats``,
+            as where the arena was imported; None refuses it.
 
     Returns:
         Columns ``query_id, language, system, answer``, and ``passages`` where some answers have
@@ -102,11 +109,21 @@ def read_answers(
     if not answers and collected.problems:
         raise DataError(collected.problems)
     table = pd.DataFrame(answers, dtype=object)
+    if repeats is not None:
+        checked_choice(repeats, get_args(Repeats), "way to read repeated questions")
+    if repeats == "each":
+        table = _with_numbered_askings(table)
     # An answer may be in several pairs, or in a row for each judge.
     is_copy = table.duplicated([*QUESTION_KEY, "system", "answer"])
     if is_copy.any() and form.sides == SINGLE:
         reason = "rows that repeat an earlier answer: left out"
         _LOG.warning("%s: %s (%d)", path.name, reason, is_copy.sum())
+    if repeats == "first":
+        is_further = table.duplicated([*QUESTION_KEY, "system"]) & ~is_copy
+        if is_further.any():
+            reason = "further answers to a question: the first is kept"
+            _LOG.warning("%s: %s (%d)", path.name, reason, is_further.sum())
+        is_copy |= is_further
     distinct = Rows(
         table[~is_copy].reset_index(drop=True),
         pd.Series(lines, dtype=int)[~is_copy].reset_index(drop=True),
@@ -114,6 +131,13 @@ def read_answers(
         tuple(collected.problems),
     )
     return checked_answers(distinct, queries)
+
+
+def _with_numbered_askings(table: pd.DataFrame) -> pd.DataFrame:
+    """Give each further answer to a question the id of that asking, as imports name it."""
+    number = table.groupby([*QUESTION_KEY, "system"]).cumcount() + 1
+    numbered = table["query_id"] + "-" + number.astype(str)
+    return table.assign(query_id=table["query_id"].where(number == 1, numbered))
 
 
 def _answers_of(
@@ -271,6 +295,7 @@ def add_answers(
     folder: Path | str,
     answers: pd.DataFrame | Path | str,
     columns: Mapping[str, str] = NO_COLUMNS,
+    repeats: str | None = None,
 ) -> tuple[Path, int, int]:
     """Add a new system's answers, or further answers of a known one, to an arena folder.
 
@@ -279,6 +304,7 @@ def add_answers(
         answers: Columns ``query_id, language, system, answer``, or the path of their file; those
             that the arena has already are left as they are.
         columns: Field to the name of its column in the file.
+        repeats: What becomes of a question that a system answers again, see ``read_answers``.
 
     Returns:
         The file, how many were added, and how many the arena had.
@@ -290,7 +316,7 @@ def add_answers(
             from those that the arena has of the same system; nothing is added.
     """
     arena = read_arena(folder)
-    table = open_answers(answers, arena.queries, columns)
+    table = open_answers(answers, arena.queries, columns, repeats)
     answers_of_arena = arena.answers.set_index(ANSWER_KEY)["answer"]
     keys = pd.MultiIndex.from_frame(table[ANSWER_KEY])
     present = pd.Series(answers_of_arena.reindex(keys).to_numpy())

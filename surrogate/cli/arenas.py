@@ -334,17 +334,24 @@ def write_and_print(
         print(command("check", out))
 
 
-def add(arena: opt.Arena, answers: opt.Answers, columns: opt.Columns = None) -> None:
+def add(
+    arena: opt.Arena,
+    answers: opt.Answers,
+    columns: opt.Columns = None,
+    repeats: opt.Repeats = None,
+) -> None:
     """Add new systems' answers to an arena; 'judge' then asks for their pairs alone."""
     from arena.adapters.new_answers import add_answers, read_answers
     from arena.data.folder import read_arena
 
     named = named_columns(columns)
     before = read_arena(arena, is_judged=False)
-    names = list(dict.fromkeys(read_answers(answers, before.queries, named)["system"]))
-    file, added, there = add_answers(arena, answers, named)
+    new = read_answers(answers, before.queries, named, repeats)
+    names = list(dict.fromkeys(new["system"]))
+    file, n_added, n_present = add_answers(arena, answers, named, repeats)
     read = read_arena(arena, is_judged=False)
-    print(f"{count_of(added, 'answer')} of {', '.join(names)} added to {file} ({there} were there)")
+    counted = f"{count_of(n_added, 'answer')} of {', '.join(names)}"
+    print(f"{counted} added to {file} ({n_present} were there)")
     for name in names:
         answered = int((read.answers["system"] == name).sum())
         print(f"  {name}: answers to {answered} of {count_of(len(read.queries), 'question')}")

@@ -42,6 +42,13 @@ Columns = Annotated[
         help="Column of a field, such as answer=output; repeatable. The guide lists the fields.",
     ),
 ]
+Repeats = Annotated[
+    str | None,
+    Option(
+        help="A question that a system answers again: first (keep the first answer) or each (a "
+        "question for each asking, as where the arena was imported). Default: an error"
+    ),
+]
 Board = Annotated[Path, Option("--board", help="Board folder.", **FOLDER)]
 MovedArena = Annotated[
     Path | None,

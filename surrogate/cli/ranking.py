@@ -49,6 +49,7 @@ def read_to_rank(
     answers: Path,
     columns: Sequence[str] | None,
     *,
+    repeats: str | None = None,
     is_judged: bool = False,
 ) -> tuple[Board, Path, Arena, pd.DataFrame]:
     """Read a board, say where its arena is, and read that and answers to its questions."""
@@ -59,7 +60,7 @@ def read_to_rank(
     published = Board.load(board)
     folder = arena or published.arena_folder()
     read = read_arena(folder, is_judged=is_judged)
-    new = read_answers(answers, read.queries, named_columns(columns))
+    new = read_answers(answers, read.queries, named_columns(columns), repeats)
     return published, folder, read, new
 
 
@@ -77,6 +78,7 @@ def rank(
     arena: opt.MovedArena = None,
     out: Annotated[Path | None, Option(help="CSV file for the new board.", **OUT_FILE)] = None,
     columns: opt.Columns = None,
+    repeats: opt.Repeats = None,
     feature_table: opt.FeatureTable = None,
     judgments: opt.Judgments = None,
     jobs: opt.Jobs = 1,
@@ -92,7 +94,7 @@ def rank(
     from arena.data.tables import guarded_csv
     from surrogate.ranking.rank import rank_systems
 
-    published, _, read, new = read_to_rank(board, arena, answers, columns)
+    published, _, read, new = read_to_rank(board, arena, answers, columns, repeats=repeats)
     placed = rank_systems(
         published,
         new,

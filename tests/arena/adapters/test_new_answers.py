@@ -101,6 +101,33 @@ def test_answers_are_added_to_a_folder(written, tmp_path):
     assert "new" in read_arena(tmp_path / "arena").info.systems
 
 
+def test_repeated_questions_are_read_as_where_the_arena_was_imported(tmp_path):
+    rows = [
+        ("Why?", "old", "So."),
+        ("Why?", "old", "Thus."),
+        ("Why?", "old", "Hence."),
+        ("How?", "old", "By hand."),
+    ]
+    table = pd.DataFrame(rows, columns=["question", "system", "answer"])
+    table.insert(0, "query_id", ["q1", "q1", "q1", "q2"])
+    table.to_csv(tmp_path / "old.csv", index=False)
+    table.assign(system="new").to_csv(tmp_path / "new.csv", index=False)
+    queries = import_arena("csv", [tmp_path / "old.csv"], repeats="each").arena.queries
+    with pytest.raises(DataError):
+        read_answers(tmp_path / "new.csv", queries)
+    each = read_answers(tmp_path / "new.csv", queries, repeats="each")
+    assert dict(zip(each["query_id"], each["answer"], strict=True)) == {
+        "q1": "So.",
+        "q1-2": "Thus.",
+        "q1-3": "Hence.",
+        "q2": "By hand.",
+    }
+    first = read_answers(tmp_path / "new.csv", queries, repeats="first")
+    assert first["answer"].tolist() == ["So.", "By hand."]
+    with pytest.raises(UsageError, match="use one of first, each"):
+        read_answers(tmp_path / "new.csv", queries, repeats="last")
+
+
 @pytest.mark.parametrize("name", ["аlpha", "a1pha", "Alpha"])
 def test_no_new_system_may_be_taken_for_a_known_one(name, written, tmp_path):
     write_arena(import_arena("csv", [written]).arena, tmp_path / "arena")
