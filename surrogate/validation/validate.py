@@ -112,7 +112,7 @@ def validate(
     given: dict[str, object] = {}
     if judged is not None:
         given["judged"] = judged
-    held_out = settings.holdout if holdout is None else split_names(holdout)
+    held_out = settings.holdout if holdout is None else holdout_names(holdout)
     if protocol not in PROTOCOLS_WITH["holdout"]:
         held_out = None  # of a board's settings
     if held_out is not None:
@@ -163,7 +163,7 @@ def check_rated_systems(
     return judged_arena
 
 
-def split_names(names: str | Sequence[str]) -> tuple[str, ...]:
+def holdout_names(names: str | Sequence[str]) -> tuple[str, ...]:
     """Return names that may be given as one text with commas."""
     if isinstance(names, str):
         return tuple(name.strip() for name in names.split(","))

@@ -1,1 +1,1 @@
-"""MIRAGE-Bench (Thakur et al., NAACL 2025): its data, training set and figures."""
+"""MIRAGE-Bench (Thakur et al., NAACL 2025): data, recipe, tables 3 and 4, training set, figure."""

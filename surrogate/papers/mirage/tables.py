@@ -42,8 +42,8 @@ from surrogate.validation.study import (
 )
 from surrogate.validation.validate import (
     check_rated_systems,
+    holdout_names,
     is_chosen,
-    split_names,
     surrogate_with_rules,
 )
 
@@ -165,7 +165,7 @@ def validate_table_4(
     trained = surrogate_with_rules(surrogate, settings, options)
     if not is_chosen("features", options):
         options["features"] = PAPER_FEATURES
-    held_out = settings.holdout if holdout is None else split_names(holdout)
+    held_out = settings.holdout if holdout is None else holdout_names(holdout)
     opened = open_arena(arena)
     check_rated_systems(opened, settings, TABLE_4, FEWEST_SYSTEMS_TO_FOLD, held_out)
     study = Study.of(opened, trained, 1 if repeats is None else repeats, **options)

@@ -1,8 +1,7 @@
-"""The preset of MIRAGE-Bench against a plain loop over the libraries that the paper names."""
+"""The preset of MIRAGE-Bench against the published recipe on the packages that the paper names."""
 
 from dataclasses import replace
 
-import choix
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,16 +10,15 @@ from langid.langid import LanguageIdentifier, model
 from rouge_score.rouge_scorer import RougeScorer
 from scipy.stats import kendalltau
 from simulations import sample_part
-from sklearn.ensemble import RandomForestRegressor
-from sklearn.metrics import r2_score
 
-from arena.data.seeds import seed_sequence
-from arena.rating.tournaments import DECIMALS, TOURNAMENTS_REGULARIZED, bootstrap_tournaments
+from arena.data.errors import UsageError
+from arena.rating.tournaments import TOURNAMENTS_REGULARIZED, bootstrap_tournaments
 from arena.text.answers import parse_answer
 from arena.text.citations import strip_citations
 from features import extract, parse_features
 from surrogate import Board, build_board, place_systems
 from surrogate.learning.surrogate import KEYS
+from surrogate.papers.mirage.recipe import fit_with_choix, published_ratings
 
 SEED, TOURNAMENTS = 5, 4
 BY_MODELS = ("nli_entailment", "nli_neutral", "reranker_score", "llm_overlap", "llm_fluency")
@@ -92,84 +90,55 @@ def test_its_features_are_those_of_the_libraries(arena, table, langid):
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-def drawn_seed(*keys):
-    return int(seed_sequence(*keys).generate_state(1)[0])
-
-
-def forest_of(seed, language):
-    """A forest as scikit-learn has it, with the seed that a surrogate's own gives.
-
-    Weights of 1, which change nothing but the stream of random numbers, are given as ours are.
-    """
-    return RandomForestRegressor(random_state=drawn_seed(seed, "surrogate", language, "final"))
-
-
-def loop(arena, table, language, held_out):
-    """Run Algorithm 1 and what follows it as written down; return R², means and ratings."""
+@pytest.mark.parametrize("language", ["en", "hi"])
+def test_its_numbers_are_those_of_the_recipe(board, arena, table, language):
+    """Both learn from the same coefficients: the last digit decides between equal splits."""
+    summary = board.summary.languages[language]
     judgments = arena.judgments[arena.judgments["language"] == language]
     tournaments = bootstrap_tournaments(judgments, TOURNAMENTS, 100, "drop", 0.0, SEED)
-    systems = list(tournaments.systems)
-    features = [name for name in table if name not in KEYS and not name.endswith(":missing")]
-    own = table[table["language"] == language].fillna(dict.fromkeys(features, 0.0))
-    values = {key: row[features].to_numpy(float) for key, row in own.set_index(KEYS[1:]).iterrows()}
-    train = [index for index, name in enumerate(systems) if name not in held_out]
-    held = [index for index, name in enumerate(systems) if name in held_out]
+    fitted = iter(tournaments.coefficients)
+    fell_back = []
 
-    def mean_features(questions):
-        return np.array(
-            [sum(values[name, query] for query in questions) / len(questions) for name in systems]
-        )
-
-    scores, fitted, fell_back = [], [], 0
-    for number, draws in enumerate(tournaments.draws):
-        drawn = np.repeat(np.array(tournaments.battles.questions, dtype=object), draws)
-        pairs = []
-        for query in drawn:
-            for row in judgments[judgments["query_id"] == query].itertuples():
-                pair = (systems.index(row.system_a), systems.index(row.system_b))
-                pairs += {"a": [pair], "b": [pair[::-1]], "tie": []}[row.winner]
-        try:
-            with np.errstate(all="ignore"):
-                coefficients = choix.ilsr_pairwise(len(systems), pairs)
-        except (ValueError, RuntimeError):
-            coefficients = choix.opt_pairwise(len(systems), pairs, tol=1e-12)
-            fell_back += 1
+    def fit(*tournament):
+        ours = next(fitted)
+        theirs, is_fallback = fit_with_choix(*tournament)
+        fell_back.append(is_fallback)
         # What the prior leaves of logits without a maximum is found to the third digit only.
-        ours = tournaments.coefficients[number]
-        np.testing.assert_allclose(ours, coefficients - coefficients.mean(), rtol=5e-3, atol=5e-3)
-        own_seed = drawn_seed(SEED, "surrogate", language, "tournament", str(number))
-        forest = forest_of(own_seed, language)
-        rows = mean_features(drawn)
-        worst_first = sorted(train, key=lambda place: ours[place])  # whatever they are called
-        forest.fit(rows[worst_first], ours[worst_first], sample_weight=np.ones(len(train)))
-        scores.append(r2_score(ours[held], forest.predict(rows[held])))
-        fitted.append(ours)
-    means = np.round(np.mean(fitted, axis=0), DECIMALS)
-    rows = mean_features(sorted(own["query_id"].unique()))
-    forest = forest_of(SEED, language)
-    worst_first = sorted(train, key=lambda place: means[place])
-    forest.fit(rows[worst_first], means[worst_first], sample_weight=np.ones(len(train)))
-    return systems, np.array(scores), np.array(fitted), forest.predict(rows), fell_back
+        np.testing.assert_allclose(ours, theirs, atol=5e-3 if is_fallback else 1e-6, rtol=5e-3)
+        return ours, is_fallback
+
+    recipe = published_ratings(
+        judgments, table, summary.holdout, tournaments=TOURNAMENTS, seed=SEED, fit=fit
+    )
+    r2 = recipe.holdout_r2
+    assert summary.holdout_r2.tournaments == len(r2) == TOURNAMENTS
+    assert summary.holdout_r2.mean == pytest.approx(r2.mean(), abs=1e-6)
+    bounds = np.percentile(r2, [2.5, 97.5])
+    found = (summary.holdout_r2.low, summary.holdout_r2.high)
+    assert found == pytest.approx(tuple(bounds), abs=1e-6)
+    rows = board.ratings[board.ratings["language"] == language].set_index("system")
+    rows = rows.loc[list(recipe.systems)]
+    means = recipe.coefficients.mean(axis=0)
+    np.testing.assert_allclose(rows["rating"], recipe.ratings, atol=1e-6)
+    np.testing.assert_allclose(rows["arena_rating"], means, atol=1e-6)
+    low, high = np.percentile(recipe.coefficients, [2.5, 97.5], axis=0)
+    np.testing.assert_allclose(rows["arena_low"], low, atol=1e-6)
+    np.testing.assert_allclose(rows["arena_high"], high, atol=1e-6)
+    assert summary.tau == pytest.approx(kendalltau(recipe.ratings, means).statistic)
+    assert recipe.n_fallbacks == sum(fell_back) == (TOURNAMENTS if language == "hi" else 0)
+    note = TOURNAMENTS_REGULARIZED.format(recipe.n_fallbacks, TOURNAMENTS)
+    assert (note in summary.notes) == (recipe.n_fallbacks > 0)
 
 
-@pytest.mark.parametrize("language", ["en", "hi"])
-def test_its_numbers_are_those_of_a_plain_loop(board, arena, table, language):
-    said = board.summary.languages[language]
-    systems, scores, fitted, ratings, fell_back = loop(arena, table, language, said.holdout)
-    assert said.holdout_r2.tournaments == len(scores) == TOURNAMENTS
-    assert said.holdout_r2.mean == pytest.approx(scores.mean(), abs=1e-6)
-    bounds = np.percentile(scores, [2.5, 97.5])
-    assert (said.holdout_r2.low, said.holdout_r2.high) == pytest.approx(tuple(bounds), abs=1e-6)
-    own = board.ratings[board.ratings["language"] == language].set_index("system").loc[systems]
-    np.testing.assert_allclose(own["rating"], ratings, atol=1e-6)
-    np.testing.assert_allclose(own["arena_rating"], fitted.mean(axis=0), atol=1e-6)
-    low, high = np.percentile(fitted, [2.5, 97.5], axis=0)
-    bounds = own[["arena_low", "arena_high"]].to_numpy().T
-    np.testing.assert_allclose(bounds, [low, high], atol=1e-6)
-    assert said.tau == pytest.approx(kendalltau(ratings, fitted.mean(axis=0)).statistic)
-    assert fell_back == (TOURNAMENTS if language == "hi" else 0)
-    note = TOURNAMENTS_REGULARIZED.format(fell_back, TOURNAMENTS)
-    assert (note in said.notes) == (fell_back > 0)
+def test_the_recipe_learns_by_xgboost_and_rates_one_language_at_a_time(arena, table):
+    pytest.importorskip("xgboost")
+    english = arena.judgments[arena.judgments["language"] == "en"]
+    recipe = published_ratings(
+        english, table, arena.info.systems[:2], tournaments=2, regressor="xgboost"
+    )
+    assert np.isfinite(recipe.ratings).all()
+    with pytest.raises(UsageError, match="en, hi"):
+        published_ratings(arena.judgments, table, ())
 
 
 def test_it_ranks_a_new_system_once_loaded(board, table, tmp_path):
