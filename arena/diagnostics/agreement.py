@@ -31,18 +31,12 @@ from arena.statistics.rank_agreement import (
     macro_agreement,
 )
 
-RESAMPLES = 2000
 LOW_KAPPA = 0.4
 """Below it, agreement is fair at best (Landis and Koch, 1977)."""
 FEWEST_ITEMS = 20
-"""Items of which kappa gets an interval: the bootstrap of fewer is too sure of itself."""
+"""Items from which kappa gets an interval: with fewer, the bootstrap's is too narrow."""
 MANY_JUDGES = 50
 """Pairs grow with the square of the judges; those with the most judgments are compared."""
-SAID_ONE_BY_ONE = 6
-RANK_DRAWS = 100
-"""Of either's ratings; every two of them are compared."""
-FEWEST_RANKED = 3
-"""Systems that both rated, of which rankings are compared."""
 
 RANKED = ["tau", "tau_low", "tau_high", "systems", "decided", "decided_reference"]
 MEASURED = ["items", "questions", "agreement", "kappa", "standard_error", "low", "high"]
@@ -57,7 +51,7 @@ def agreement_table(table: pd.DataFrame, seed: int = 0, of: Collection[str] = ()
     Args:
         table: As ``verdicts`` returns it.
         seed: Seed of the bootstrap.
-        of: Judges to hold against all others; by default every two.
+        of: Judges to compare with all others; by default every two judges.
 
     Returns:
         Columns ``language, judge, other_judge`` and ``MEASURED``, sorted: ``agreement`` is the
@@ -65,34 +59,37 @@ def agreement_table(table: pd.DataFrame, seed: int = 0, of: Collection[str] = ()
         interval over questions (NaN with one question or fewer than ``FEWEST_ITEMS`` items).
     """
     counts = table["judge"].value_counts().sort_index().sort_values(ascending=False, kind="stable")
-    kept = {*counts.index[:MANY_JUDGES], *of}
-    items = majorities(table[table["judge"].isin(kept)], [*QUESTION_PAIR, "judge"])
+    judges = {*counts.index[:MANY_JUDGES], *of}
+    items = majorities(table[table["judge"].isin(judges)], [*QUESTION_PAIR, "judge"])
+    # Items of one judge alone would make the join below large for nothing.
     items = items[items.duplicated(QUESTION_PAIR, keep=False)]
-    both = items.merge(items, on=QUESTION_PAIR, suffixes=("", "_other"))
-    both = both[both["judge"] < both["judge_other"]]
+    shared = items.merge(items, on=QUESTION_PAIR, suffixes=("", "_other"))
+    shared = shared[shared["judge"] < shared["judge_other"]]
     if of:
-        both = both[both["judge"].isin(of) | both["judge_other"].isin(of)]
-    rows = [
-        [*key, *_measured(part, part["outcome_other"], generator(seed, "agreement", *key))]
-        for key, part in both.groupby(["language", "judge", "judge_other"])
-    ]
+        shared = shared[shared["judge"].isin(of) | shared["judge_other"].isin(of)]
+    rows = []
+    for key, part in shared.groupby(["language", "judge", "judge_other"]):
+        random = generator(seed, "agreement", *key)
+        rows.append([*key, *_measured(part, part["outcome_other"], random)])
     return pd.DataFrame(rows, columns=["language", "judge", "other_judge", *MEASURED])
 
 
 def _measured(items: pd.DataFrame, others: pd.Series, random: np.random.Generator) -> list[float]:
-    """Return ``MEASURED`` of items with an ``outcome``, held against another judge's."""
+    """Return ``MEASURED`` of items with an ``outcome``, compared with another judge's."""
     cells = question_cells(items, others)
-    is_known = len(cells) > 1 and len(items) >= FEWEST_ITEMS
-    drawn = _kappas(resampled_sums(cells, RESAMPLES if is_known else 0, random))
-    drawn = drawn[np.isfinite(drawn)]
-    error = float(drawn.std()) if drawn.size else math.nan
-    agreed = float((items["outcome"] == others).mean())
+    has_interval = len(cells) > 1 and len(items) >= FEWEST_ITEMS
+    # Questions are resampled, not items: verdicts on one question depend on each other.
+    replicates = _kappas(resampled_sums(cells, 2000 if has_interval else 0, random))
+    replicates = replicates[np.isfinite(replicates)]
+    standard_error = float(replicates.std()) if replicates.size else math.nan
+    low, high = percentile_interval(replicates)
+    agreement = float((items["outcome"] == others).mean())
     kappa = float(_kappas(cells.sum(axis=0))[0])
-    return [len(items), len(cells), agreed, kappa, error, *percentile_interval(drawn)]
+    return [len(items), len(cells), agreement, kappa, standard_error, low, high]
 
 
 def question_cells(items: pd.DataFrame, others: pd.Series) -> Floats:
-    """Count the verdicts of one judge by another's, a 3 x 3 table a question.
+    """Count the verdicts of one judge by another's, in a 3 x 3 table per question.
 
     Which system of a pair is called the first is arbitrary, so every item counts half in either
     orientation: wins and losses have the same share for each judge, and relabeling systems
@@ -108,8 +105,10 @@ def question_cells(items: pd.DataFrame, others: pd.Series) -> Floats:
     questions, names = pd.factorize(items["query_id"])
     cells = np.zeros((len(names), 9))
     for sign in (1, -1):
-        places = 3 * (1 + sign * items["outcome"]) + 1 + sign * others
-        np.add.at(cells, (questions, places.to_numpy(dtype=np.intp)), 0.5)
+        rows = 1 + sign * items["outcome"]
+        columns = 1 + sign * others
+        indices = (3 * rows + columns).to_numpy(dtype=np.intp)
+        np.add.at(cells, (questions, indices), 0.5)
     return cells
 
 
@@ -118,9 +117,9 @@ def _kappas(cells: Floats) -> Floats:
 
 
 def agreement_findings(agreement: pd.DataFrame) -> Iterator[Finding]:
-    """Say how far judges agree, many pairs of judges together."""
+    """Report how far judges agree: each pair of judges, or many pairs together."""
     for language, part in agreement.groupby("language"):
-        if len(part) <= SAID_ONE_BY_ONE:
+        if len(part) <= 6:
             yield from (_pair_finding(str(language), row) for row in part.to_dict("records"))
             continue
         kappas = part["kappa"].dropna()
@@ -133,20 +132,23 @@ def agreement_findings(agreement: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _pair_finding(language: str, row: dict[Any, Any]) -> Finding:
-    subject, kappa = f"{language}, {row['judge']} and {row['other_judge']}", row["kappa"]
-    share = f"agree on {row['agreement']:.1%} of {count_of(row['items'], 'item')}"
+    subject = f"{language}, {row['judge']} and {row['other_judge']}"
+    kappa = row["kappa"]
+    sentence = f"agree on {row['agreement']:.1%} of {count_of(row['items'], 'item')}"
     if math.isnan(kappa):
-        sentence = f"{share}; kappa is not defined, for both only tie"
+        # Without a verdict that is no tie, agreement by chance is 1.
+        sentence += "; kappa is not defined, for both only tie"
         return Finding("info", "agreement", subject, sentence)
-    interval = f", 95% interval {row['low']:.2f} to {row['high']:.2f}"
-    shown = f"{share}; kappa {kappa:.2f}{'' if math.isnan(row['low']) else interval}"
-    return Finding("warning" if kappa < LOW_KAPPA else "info", "agreement", subject, shown)
+    sentence += f"; kappa {kappa:.2f}"
+    if not math.isnan(row["low"]):
+        sentence += f", 95% interval {row['low']:.2f} to {row['high']:.2f}"
+    return Finding("warning" if kappa < LOW_KAPPA else "info", "agreement", subject, sentence)
 
 
 def agreement_with_reference(
     judgments: pd.DataFrame, reference: Sequence[str], seed: int = 0
 ) -> pd.DataFrame:
-    """Hold every judge against a reference, such as people: all together, by majority.
+    """Compare every judge with a reference, such as people: all of them, by majority.
 
     Returns:
         Columns ``judge``, ``MEASURED`` (all languages together), the items' ``languages``, and
@@ -165,22 +167,25 @@ def agreement_with_reference(
             f"no judge {', '.join(map(repr, absent)) or 'of the reference'} here; the judges are "
             f"{', '.join(sorted(present)) or 'none'}"
         )
+    # The same id in two languages is of two questions, which are resampled together.
     table["query_id"] = table["language"] + "\x1f" + table["query_id"]
     is_reference = table["judge"].isin(set(reference))
-    theirs = majorities(table[is_reference], QUESTION_PAIR)
-    own = majorities(table[~is_reference], ["judge", *QUESTION_PAIR])
-    both = own.merge(theirs, on=QUESTION_PAIR, suffixes=("", "_reference"))
-    if both.empty:
+    reference_items = majorities(table[is_reference], QUESTION_PAIR)
+    items = majorities(table[~is_reference], ["judge", *QUESTION_PAIR])
+    shared = items.merge(reference_items, on=QUESTION_PAIR, suffixes=("", "_reference"))
+    if shared.empty:
         raise UsageError("no other judge has judged a pair that the reference has")
-    by_reference = posteriors_by_language(judgments[judgments["judge"].isin(reference)])
+    reference_posteriors = posteriors_by_language(judgments[judgments["judge"].isin(reference)])
     rows = []
-    for name, part in both.groupby("judge"):
-        random = generator(seed, "agreement", str(name))
+    for judge, part in shared.groupby("judge"):
+        random = generator(seed, "agreement", str(judge))
         measured = _measured(part, part["outcome_reference"], random)
-        own = posteriors_by_language(judgments[judgments["judge"] == name])
-        ranked = _rankings(own, by_reference, random)
-        decided = [float((part[side] != 0).mean()) for side in ("outcome", "outcome_reference")]
-        rows.append([name, *measured, sorted(part["language"].unique()), *ranked, *decided])
+        posteriors = posteriors_by_language(judgments[judgments["judge"] == judge])
+        ranked = _rankings(posteriors, reference_posteriors, random)
+        languages = sorted(part["language"].unique())
+        decided = float((part["outcome"] != 0).mean())
+        decided_reference = float((part["outcome_reference"] != 0).mean())
+        rows.append([judge, *measured, languages, *ranked, decided, decided_reference])
     return pd.DataFrame(rows, columns=["judge", *MEASURED, "languages", *RANKED])
 
 
@@ -193,23 +198,28 @@ def posteriors_by_language(judgments: pd.DataFrame) -> dict[str, RatingPosterior
 
 
 def _rankings(
-    own: Mapping[str, RatingPosterior],
-    reference: Mapping[str, RatingPosterior],
+    posteriors: Mapping[str, RatingPosterior],
+    references: Mapping[str, RatingPosterior],
     random: np.random.Generator,
 ) -> list[float]:
-    """Return tau with its bounds, mean over languages, and the systems compared in all."""
-    found, compared = [], set[str]()
-    for language in sorted(own.keys() & reference.keys()):
-        names = [name for name in reference[language].systems if name in own[language].systems]
-        if len(names) < FEWEST_RANKED:
+    """Return tau with its bounds, mean over languages, and the number of systems compared."""
+    agreements: list[Agreement] = []
+    compared: set[str] = set()
+    for language in sorted(posteriors.keys() & references.keys()):
+        posterior = posteriors[language]
+        reference = references[language]
+        systems = [system for system in reference.systems if system in posterior.systems]
+        # Two systems have one order or the other: no ranking to agree on.
+        if len(systems) < 3:
             continue
-        ratings, draws = [], []
-        for known in (own[language], reference[language]):
-            places = [known.systems.index(name) for name in names]
-            ratings.append(known.ratings[places])
-            draws.append(known.draws(random, RANK_DRAWS)[:, places])
-        taus = kendall_taus(draws[0], draws[1]).ravel()
-        found.append(Agreement(kendall_tau(ratings[0], ratings[1]), taus))
-        compared |= set(names)
-    overall = macro_agreement(found)
-    return [overall.tau, *overall.interval, len(compared)]
+        indices = [posterior.systems.index(system) for system in systems]
+        reference_indices = [reference.systems.index(system) for system in systems]
+        # Every draw of the one is compared with every draw of the other.
+        draws = posterior.draws(random, 100)[:, indices]
+        reference_draws = reference.draws(random, 100)[:, reference_indices]
+        tau = kendall_tau(posterior.ratings[indices], reference.ratings[reference_indices])
+        agreements.append(Agreement(tau, kendall_taus(draws, reference_draws).ravel()))
+        compared.update(systems)
+    overall = macro_agreement(agreements)
+    low, high = overall.interval
+    return [overall.tau, low, high, len(compared)]

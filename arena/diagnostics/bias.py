@@ -1,4 +1,4 @@
-"""What a judge's own verdicts show of it: sides, flips and length."""
+"""Biases that a judge's verdicts show: to a side, to flips, to length."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
+from arena.data.types import Floats
 from arena.data.wording import count_of
 from arena.diagnostics.verdicts import (
     ITEM,
@@ -21,65 +22,72 @@ from arena.diagnostics.verdicts import (
 from arena.text.answers import parse_answer
 
 NOTABLE = 0.05
-"""A share this far from one half is worth a warning, however sure a smaller one is."""
+"""A share this far from one half is worth a warning; smaller differences hardly matter."""
 NOTABLE_FLIPS = 0.1
-SURELY = 3.0
-"""Standard deviations beyond what random sides would give."""
-
-LEANS = (
-    "length makes no difference beyond chance",
-    "longer answers win more, whether for their length or because better systems write more",
-    "shorter answers win more, whether for their length or because better systems write less",
-)
-"""What is said of length, by ``leaning``: 0, 1, -1."""
 
 Looked = tuple[dict[str, Any], list[tuple[Severity, str, str]]]
-"""Numbers of one language and judge, and what is said of them: severity, check, sentence."""
+"""Numbers of one language and judge, and remarks on them: severity, check, sentence."""
 
 
 def leaning(observed: float, low: float, high: float) -> tuple[int, Severity]:
-    """Say to which side of one half an interval surely lies, and how grave that is.
+    """Tell to which side of one half an interval lies, and how grave that is.
 
     Returns:
-        1, -1, or 0 where it holds one half; a warning where the share notably differs from it.
+        1, -1, or 0 if it includes one half; a warning if the share notably differs from it.
     """
     side = int(low > 0.5) - int(high < 0.5)
-    return side, "warning" if side and abs(observed - 0.5) >= NOTABLE else "info"
+    is_notable = side != 0 and abs(observed - 0.5) >= NOTABLE
+    return side, "warning" if is_notable else "info"
 
 
 def position(part: pd.DataFrame) -> Looked:
     """Count how often side A wins decided battles.
 
-    Where most pairs that met repeatedly always stood in one order, and surely more than random
-    sides would leave, the share of side A mixes position with strength.
+    If most pairs that met repeatedly always stood in one order, and many more than random sides
+    would leave, the share of side A mixes position with strength.
 
     Returns:
         ``decided, won_by_a, share_a, low_a, high_a, sides_fixed``.
     """
-    side = won_by_a(part)
-    decided, won = int((side != 0).sum()), int((side == 1).sum())
-    share = share_of(won, decided)
-    met = part.groupby(PAIR)["first_on_a"].agg(["size", "mean"])
-    met = met[met["size"] > 1]
-    chance = np.exp2(1.0 - met["size"])
-    fixed = int(met["mean"].isin([0, 1]).sum())
-    beyond = chance.sum() + SURELY * np.sqrt((chance * (1 - chance)).sum())
-    is_fixed = bool(fixed > max(len(met) / 2, beyond))
-    numbers = dict(zip(("share_a", "low_a", "high_a"), share, strict=True))
-    row = {"decided": decided, "won_by_a": won, **numbers, "sides_fixed": is_fixed}
-    if not decided:
+    outcome_of_a = won_by_a(part)
+    n_decided = int((outcome_of_a != 0).sum())
+    n_won = int((outcome_of_a == 1).sum())
+    share, low, high = share_of(n_won, n_decided)
+    meetings = part.groupby(PAIR)["first_on_a"].agg(["size", "mean"])
+    meetings = meetings[meetings["size"] > 1]
+    # With random sides, n meetings are all in one order with probability 2 / 2^n.
+    chance = np.exp2(1.0 - meetings["size"])
+    deviation = np.sqrt((chance * (1 - chance)).sum())
+    n_fixed = int(meetings["mean"].isin([0, 1]).sum())
+    is_fixed = bool(n_fixed > max(len(meetings) / 2, chance.sum() + 3.0 * deviation))
+    row = {
+        "decided": n_decided,
+        "won_by_a": n_won,
+        "share_a": share,
+        "low_a": low,
+        "high_a": high,
+        "sides_fixed": is_fixed,
+    }
+    if not n_decided:
         return row, [("warning", "position", "every judgment is a tie")]
-    lean, severity = leaning(*share)
-    favored = ("no side is favored beyond chance", "side A is favored", "side B is favored")[lean]
-    sentence = f"side A wins {won:,} of {count_of(decided, 'decided battle')} "
-    said = [(severity, "position", f"{sentence}({shown_share(*share)}): {favored}")]
+    side, severity = leaning(share, low, high)
+    favored = {
+        0: "no side is favored beyond chance",
+        1: "side A is favored",
+        -1: "side B is favored",
+    }
+    sentence = (
+        f"side A wins {n_won:,} of {count_of(n_decided, 'decided battle')} "
+        f"({shown_share(share, low, high)}): {favored[side]}"
+    )
+    remarks = [(severity, "position", sentence)]
     if is_fixed:
         sentence = (
-            f"{fixed:,} of {count_of(len(met), 'pair')} that met repeatedly always stood in the "
-            "same order; the share of side A mixes position with strength"
+            f"{n_fixed:,} of {count_of(len(meetings), 'pair')} that met repeatedly always stood in "
+            "the same order; the share of side A mixes position with strength"
         )
-        said.append(("warning", "fixed sides", sentence))
-    return row, said
+        remarks.append(("warning", "fixed sides", sentence))
+    return row, remarks
 
 
 def flips(part: pd.DataFrame) -> Looked:
@@ -92,53 +100,84 @@ def flips(part: pd.DataFrame) -> Looked:
         ``flip_rate, flip_low, flip_high``.
     """
     orders = majorities(part, [*ITEM, "first_on_a"])
-    both = orders.pivot(index=ITEM, columns="first_on_a", values="outcome")
-    both = both.reindex(columns=[True, False]).dropna()
-    items, flipped = len(both), int((both[True] * both[False] == -1).sum())
-    share = share_of(flipped, items)
-    row: dict[str, float] = {"items": items, "flipped": flipped}
-    row |= dict(zip(("flip_rate", "flip_low", "flip_high"), share, strict=True))
-    if not items:
+    by_order = orders.pivot(index=ITEM, columns="first_on_a", values="outcome")
+    by_order = by_order.reindex(columns=[True, False]).dropna()
+    n_items = len(by_order)
+    n_flipped = int((by_order[True] * by_order[False] == -1).sum())
+    share, low, high = share_of(n_flipped, n_items)
+    row: dict[str, float] = {
+        "items": n_items,
+        "flipped": n_flipped,
+        "flip_rate": share,
+        "flip_low": low,
+        "flip_high": high,
+    }
+    if not n_items:
         sentence = (
             "no pair is judged in both orders (judge --both-orders): how often verdicts flip is "
             "not known"
         )
         return row, [("info", "flips", sentence)]
-    sentence = f"of {count_of(items, 'pair')} judged in both orders {flipped:,} flip "
-    severity: Severity = "warning" if share[0] >= NOTABLE_FLIPS else "info"
-    return row, [(severity, "flips", f"{sentence}({shown_share(*share)})")]
+    sentence = (
+        f"of {count_of(n_items, 'pair')} judged in both orders {n_flipped:,} flip "
+        f"({shown_share(share, low, high)})"
+    )
+    severity: Severity = "warning" if share >= NOTABLE_FLIPS else "info"
+    return row, [(severity, "flips", sentence)]
 
 
 def answer_lengths(answers: pd.DataFrame) -> pd.Series:
-    """Return the characters of each answer proper, without its reason, by ``ANSWER_KEY``."""
-    sizes = [float(len(parse_answer(answer).text)) for answer in answers["answer"]]
-    return pd.Series(sizes, index=pd.MultiIndex.from_frame(answers[ANSWER_KEY]), dtype=float)
+    """Return the characters of each answer without its reason, by ``ANSWER_KEY``."""
+    lengths = [float(len(parse_answer(answer).text)) for answer in answers["answer"]]
+    return pd.Series(lengths, index=pd.MultiIndex.from_frame(answers[ANSWER_KEY]), dtype=float)
 
 
 def length(part: pd.DataFrame, lengths: pd.Series) -> Looked:
-    """Count how often the longer answer wins, of decided battles between unlike lengths.
+    """Count how often the longer answer wins, among decided battles of answers of unequal length.
 
     Returns:
         ``unlike, longer_won, share_longer, low_longer, high_longer``, and ``length_missing``:
-        decided battles left out, for one answer or both are absent.
+        decided battles left out because an answer is absent.
     """
     decided = part[part["outcome"] != 0]
-    first, second = (
-        lengths.reindex(pd.MultiIndex.from_frame(decided[[*QUESTION_KEY, side]])).to_numpy()
-        for side in PAIR
-    )
-    longer = first - second
-    unlike, missing = int((np.abs(longer) > 0).sum()), int(np.isnan(longer).sum())
-    won = int((longer * decided["outcome"].to_numpy() > 0).sum())
-    share = share_of(won, unlike)
-    row: dict[str, float] = {"unlike": unlike, "longer_won": won, "length_missing": missing}
-    row |= dict(zip(("share_longer", "low_longer", "high_longer"), share, strict=True))
-    said: list[tuple[Severity, str, str]] = []
-    if missing:
-        left_out = f"{count_of(missing, 'decided battle')} left out of the comparison of lengths"
-        said.append(("info", "length", f"{left_out}: an answer is absent"))
-    if unlike:
-        lean, severity = leaning(*share)
-        sentence = f"the longer answer wins {won:,} of {count_of(unlike, 'decided battle')} "
-        said.append((severity, "length", f"{sentence}({shown_share(*share)}): {LEANS[lean]}"))
-    return row, said
+
+    def lengths_of(side: str) -> Floats:
+        keys = pd.MultiIndex.from_frame(decided[[*QUESTION_KEY, side]])
+        return np.asarray(lengths.reindex(keys))
+
+    differences = lengths_of("first") - lengths_of("second")
+    n_unlike = int((np.abs(differences) > 0).sum())
+    n_missing = int(np.isnan(differences).sum())
+    n_won = int((differences * decided["outcome"].to_numpy() > 0).sum())
+    share, low, high = share_of(n_won, n_unlike)
+    row: dict[str, float] = {
+        "unlike": n_unlike,
+        "longer_won": n_won,
+        "length_missing": n_missing,
+        "share_longer": share,
+        "low_longer": low,
+        "high_longer": high,
+    }
+    remarks: list[tuple[Severity, str, str]] = []
+    if n_missing:
+        sentence = (
+            f"{count_of(n_missing, 'decided battle')} left out of the comparison of lengths: "
+            "an answer is absent"
+        )
+        remarks.append(("info", "length", sentence))
+    if n_unlike:
+        # Length and quality go together, so nothing is concluded about the reason.
+        reasons = {
+            0: "length makes no difference beyond chance",
+            1: "longer answers win more, whether for their length or because better systems write "
+            "more",
+            -1: "shorter answers win more, whether for their length or because better systems "
+            "write less",
+        }
+        side, severity = leaning(share, low, high)
+        sentence = (
+            f"the longer answer wins {n_won:,} of {count_of(n_unlike, 'decided battle')} "
+            f"({shown_share(share, low, high)}): {reasons[side]}"
+        )
+        remarks.append((severity, "length", sentence))
+    return row, remarks

@@ -1,4 +1,4 @@
-"""What an arena holds: questions, passages, answers, their lengths, and answers that are no own."""
+"""What an arena holds: questions, passages, answers, their lengths, and copied answers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ from arena.data.wording import count_of
 from arena.diagnostics.verdicts import Finding, listed
 from arena.text.answers import parse_answer
 
-MOST_OF_THEM = 0.5
-"""Share of answers above which they are most of them."""
 FEWEST_ANSWERS = 5
-"""Answers of which it is said at least that they are the same."""
+"""Number of answers from which a finding says that they are the same."""
 
 
 def white_space_words(text: str) -> int:
@@ -41,53 +39,77 @@ def arena_contents(
         systems: Systems whose answers and judgments count; all if left out.
 
     Returns:
-        A row a language. Passages are the mean of a question, by label: ``relevant_passages,
+        One row per language. Passages are means per question, by label: ``relevant_passages,
         other_passages`` (not relevant), ``unlabeled_passages``. Lengths are means: of a question,
         of a passage with its title, of all passages of a question (``context_length``), of the
-        reason before an answer, of an answer; missing where there is none. ``questions, systems,
+        reason before an answer, of an answer; missing if there is none. ``questions, systems,
         answers, judgments`` are counts.
 
     Raises:
         UsageError: If the arena has no such system.
     """
-    answers, judgments = arena.answers, arena.judgments
+    answers = arena.answers
+    judgments = arena.judgments
     if systems:
-        known = [checked_choice(system, arena.info.systems, "system") for system in systems]
-        answers = answers[answers["system"].isin(known)]
-        judgments = judgments[judgments[["system_a", "system_b"]].isin(known).all(axis=1)]
-    asked = arena.queries[["language", "query", "passages"]].to_dict("records")
-    rows = []
-    for row in asked:
-        labels = [passage.get("relevance") for passage in row["passages"]]
-        sizes = [
-            length(f"{passage.get('title') or ''} {passage['text']}".strip())
-            for passage in row["passages"]
-        ]
-        counts = [labels.count(1), labels.count(0), labels.count(None), len(sizes), sum(sizes)]
-        rows.append([row["language"], length(row["query"]), *counts])
-    passages = ["relevant_passages", "other_passages", "unlabeled_passages"]
-    names = ["language", "question_length", *passages, "number", "context_length"]
-    questions = pd.DataFrame(rows, columns=names).groupby("language", sort=True)
+        chosen = [checked_choice(system, arena.info.systems, "system") for system in systems]
+        answers = answers[answers["system"].isin(chosen)]
+        judgments = judgments[judgments[["system_a", "system_b"]].isin(chosen).all(axis=1)]
+    questions = _question_counts(arena.queries, length).groupby("language", sort=True)
+    means = questions.mean()
+    totals = questions.sum()
     parts = [parse_answer(output) for output in answers["answer"]]
-    said = answers[["language", "system"]].assign(
-        reason=[np.nan if part.reason is None else length(part.reason) for part in parts],
+    reason_lengths = [np.nan if part.reason is None else length(part.reason) for part in parts]
+    answer_table = answers[["language", "system"]].assign(
+        reason=reason_lengths,
         answer=[float(length(part.text)) for part in parts],
     )
-    said_of, means, totals = said.groupby("language"), questions.mean(), questions.sum()
+    by_language = answer_table.groupby("language")
     has_passages = totals["number"] > 0
     table = means.drop(columns="number").assign(
         questions=questions.size(),
         passage_length=totals["context_length"] / totals["number"].where(has_passages),
         context_length=means["context_length"].where(has_passages),
-        systems=said_of["system"].nunique(),
-        answers=said_of.size(),
-        reason_length=said_of["reason"].mean(),
-        answer_length=said_of["answer"].mean(),
+        systems=by_language["system"].nunique(),
+        answers=by_language.size(),
+        reason_length=by_language["reason"].mean(),
+        answer_length=by_language["answer"].mean(),
         judgments=judgments.groupby("language").size(),
     )
-    whole = ["questions", "systems", "answers", "judgments"]
-    table[whole] = table[whole].fillna(0).astype(int)
+    # A language without answers or judgments has 0 of them; its mean lengths stay missing.
+    counts = ["questions", "systems", "answers", "judgments"]
+    table[counts] = table[counts].fillna(0).astype(int)
     return table.reset_index()
+
+
+def _question_counts(queries: pd.DataFrame, length: Callable[[str], int]) -> pd.DataFrame:
+    """Count the passages of each question, and the lengths of the question and its passages."""
+    rows = []
+    for query in queries[["language", "query", "passages"]].to_dict("records"):
+        labels = [passage.get("relevance") for passage in query["passages"]]
+        passage_lengths = [
+            length(f"{passage.get('title') or ''} {passage['text']}".strip())
+            for passage in query["passages"]
+        ]
+        row = (
+            query["language"],
+            length(query["query"]),
+            labels.count(1),
+            labels.count(0),
+            labels.count(None),
+            len(passage_lengths),
+            sum(passage_lengths),
+        )
+        rows.append(row)
+    columns = [
+        "language",
+        "question_length",
+        "relevant_passages",
+        "other_passages",
+        "unlabeled_passages",
+        "number",
+        "context_length",
+    ]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def same_answer_findings(arena: Arena) -> Iterator[Finding]:
@@ -95,22 +117,26 @@ def same_answer_findings(arena: Arena) -> Iterator[Finding]:
 
     Texts are compared without regard to case and white space.
     """
-    asked = arena.queries[[*QUESTION_KEY, "query"]]
-    rows = arena.answers[[*QUESTION_KEY, "system", "answer"]].merge(asked, on=QUESTION_KEY)
+    queries = arena.queries[[*QUESTION_KEY, "query"]]
+    rows = arena.answers[[*QUESTION_KEY, "system", "answer"]].merge(queries, on=QUESTION_KEY)
     rows["text"] = [_plain(parse_answer(output).text) for output in rows["answer"]]
     rows["question"] = rows["query"].map(_plain)
-    for (language, system), own in rows[rows["text"] != ""].groupby(["language", "system"]):
-        repeated = int((own["text"] == own["question"]).sum())
-        commonest = int(own["text"].value_counts().iloc[0])
-        most = max(MOST_OF_THEM * len(own), 0 if len(own) >= FEWEST_ANSWERS else np.inf)
-        if max(repeated, commonest) > most:
-            times, said = (repeated, "repeat the question")
-            if repeated <= most:
-                times, said = commonest, "are the same text"
-            sentence = f"{times:,} of {count_of(len(own), 'answer')} {said}"
-            yield Finding("warning", "same answers", f"{language}, {system}", sentence)
-    for language, own in rows[rows["text"] != ""].groupby("language"):
-        for group in _alike(own):
+    # Empty answers are counted elsewhere, as missing.
+    rows = rows[rows["text"] != ""]
+    for (language, system), answers in rows.groupby(["language", "system"]):
+        if len(answers) < FEWEST_ANSWERS:
+            continue
+        n_repeated = int((answers["text"] == answers["question"]).sum())
+        n_same = int(answers["text"].value_counts().iloc[0])
+        if n_repeated > len(answers) / 2:
+            sentence = f"{n_repeated:,} of {count_of(len(answers), 'answer')} repeat the question"
+        elif n_same > len(answers) / 2:
+            sentence = f"{n_same:,} of {count_of(len(answers), 'answer')} are the same text"
+        else:
+            continue
+        yield Finding("warning", "same answers", f"{language}, {system}", sentence)
+    for language, answers in rows.groupby("language"):
+        for group in _groups_alike(answers):
             sentence = f"{listed(group)} gave the same answers to most of the questions they share"
             yield Finding("warning", "same answers", str(language), sentence)
 
@@ -119,22 +145,26 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _alike(rows: pd.DataFrame) -> list[list[str]]:
-    """Put systems together that agree word for word on most questions."""
-    wide = rows.assign(code=pd.factorize(rows["text"])[0]).pivot_table(
+def _groups_alike(rows: pd.DataFrame) -> list[list[str]]:
+    """Group systems whose answers are the same text on most questions."""
+    by_system = rows.assign(code=pd.factorize(rows["text"])[0]).pivot_table(
         index="system", columns="query_id", values="code", aggfunc="first"
     )
-    codes = wide.fillna(-1).to_numpy(np.int64)
+    # Code of each answer's text, -1 where there is no answer: (systems, questions).
+    codes = by_system.fillna(-1).to_numpy(np.int64)
     groups: list[list[str]] = []
-    first = np.empty_like(codes)  # of each group's first system
-    for name, own in zip(wide.index, codes, strict=True):
-        others = first[: len(groups), own >= 0]
-        shared = (others >= 0).sum(axis=1)
-        same = (others == own[own >= 0]).sum(axis=1)
-        like = np.flatnonzero((shared >= FEWEST_ANSWERS) & (same > MOST_OF_THEM * shared))
-        if like.size:
-            groups[like[0]].append(str(name))
+    # Systems are compared with the first one of each group: not with every other system, whose
+    # number grows with the square.
+    firsts = np.empty_like(codes)
+    for system, system_codes in zip(by_system.index, codes, strict=True):
+        is_answered = system_codes >= 0
+        others = firsts[: len(groups), is_answered]
+        n_shared = (others >= 0).sum(axis=1)
+        n_same = (others == system_codes[is_answered]).sum(axis=1)
+        is_alike = (n_shared >= FEWEST_ANSWERS) & (n_same > n_shared / 2)
+        if is_alike.any():
+            groups[int(np.argmax(is_alike))].append(str(system))
         else:
-            first[len(groups)] = own
-            groups.append([str(name)])
+            firsts[len(groups)] = system_codes
+            groups.append([str(system)])
     return [group for group in groups if len(group) > 1]

@@ -36,26 +36,24 @@ from arena.rating.battles import selected_judgments, weights_of
 from arena.rating.pairs import connected_groups
 from arena.rating.ratings import judgment_notes
 
-FEW_QUESTIONS = 10
-"""With fewer questions, a bootstrap over questions says little."""
-FEW_BATTLES = 10
-"""With fewer battles a system, a single verdict can move its rank."""
-MANY_TIES = 0.5
-MOST_PEOPLE_APART = 5
-"""People who are each looked at; more are looked at as one, but for their agreement."""
+MOST_PEOPLE = 5
+"""Number of people whose verdicts are diagnosed person by person; more are diagnosed as one."""
+
+Remark = tuple[Severity, str, str]
+"""Severity, check and sentence of a finding."""
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What is known of an arena before it is ranked.
+    """What limits an arena, before it is ranked.
 
     Attributes:
         findings: Plain sentences, the gravest first.
-        counts: A row a language and judge: judgments, ties, systems, questions; groups of systems
-            that judgments connect (``groups``), and that wins connect both ways
-            (``strong_groups``); pairs that never met; answers that are in no judgment, and what
-            ``position``, ``flips`` and ``length`` of ``arena.diagnostics.bias`` count.
-        agreement: See ``agreement_table``; of judges whose verdicts are their own.
+        counts: One row per language and judge: judgments, ties, systems, questions; groups of
+            systems that judgments connect (``groups``), and that wins connect both ways
+            (``strong_groups``); pairs that never met; answers that are in no judgment, and the
+            counts of ``position``, ``flips`` and ``length`` of ``arena.diagnostics.bias``.
+        agreement: See ``agreement_table``; without judges whose verdicts derive from others'.
         first_places: Verdicts that hold up first place; see ``influence.support_table``.
         seed: Seed of the bootstrap.
     """
@@ -73,12 +71,13 @@ class Diagnosis:
 
     def as_json(self) -> dict[str, Any]:
         """Return findings and tables as plain lists and dictionaries, missing values as None."""
-        tables = ("counts", "agreement", "first_places")
         return {
             "seed": self.seed,
             "worst": self.worst,
             "findings": [asdict(finding) for finding in self.findings],
-            **{name: plain_records(getattr(self, name)) for name in tables},
+            "counts": plain_records(self.counts),
+            "agreement": plain_records(self.agreement),
+            "first_places": plain_records(self.first_places),
         }
 
 
@@ -96,87 +95,104 @@ def diagnose(
             ``system_a, system_b, winner`` and, optional, ``query_id`` (without it every judgment
             is a question of its own), ``language`` and ``judge``.
         seed: Seed of the bootstrap.
-        judge: The only judge to look at; it is still held against the others.
-        language: The only language to look at.
+        judge: The only judge to diagnose; it is still compared with the others.
+        language: The only language to diagnose.
 
     Raises:
         UsageError: If there is no judgment, or none of that judge or in that language.
-        DataError: If judgments are at fault.
+        DataError: If judgments are malformed.
     """
-    whole = None if isinstance(arena, pd.DataFrame) else open_arena(arena)
+    opened = None if isinstance(arena, pd.DataFrame) else open_arena(arena)
     judgments = arena if isinstance(arena, pd.DataFrame) else open_arena(arena).judgments
-    published = [] if whole is None else [*published_findings(whole)]
-    if whole is not None and judgments.empty:
-        said = f": {'; '.join(map(str, published))}" if published else ""
-        raise UsageError(f"arena {whole.info.name!r} has no judgments to diagnose{said}")
-    everybody = selected_judgments(checked_judgments(judgments), language or ALL, ALL)
-    chosen = selected_judgments(everybody, ALL, judge or ALL)
-    found = _found(chosen, everybody, whole, seed)
-    declared = whole.info.languages if whole is not None and language is None else ()
-    sentence = "declared, but without judgments; no system can be ranked there"
-    absent = [
-        Finding("error", "no judgments", code, sentence)
-        for code in sorted(set(declared) - set(everybody["language"]))
-    ]
-    return replace(found, findings=by_severity([*absent, *found.findings, *published]))
+    published = [] if opened is None else list(published_findings(opened))
+    if opened is not None and judgments.empty:
+        reasons = f": {'; '.join(map(str, published))}" if published else ""
+        raise UsageError(f"arena {opened.info.name!r} has no judgments to diagnose{reasons}")
+    all_judgments = selected_judgments(checked_judgments(judgments), language or ALL, ALL)
+    chosen = selected_judgments(all_judgments, ALL, judge or ALL)
+    diagnosis = _diagnosis(chosen, all_judgments, opened, seed)
+    absent: list[Finding] = []
+    if opened is not None and language is None:
+        sentence = "declared, but without judgments; no system can be ranked there"
+        judged = set(all_judgments["language"])
+        for code in sorted(set(opened.info.languages) - judged):
+            absent.append(Finding("error", "no judgments", code, sentence))
+    return replace(diagnosis, findings=by_severity([*absent, *diagnosis.findings, *published]))
 
 
 def diagnose_languages(judged: Arena, seed: int = 0) -> dict[str, Diagnosis]:
     """Diagnose each language of an arena with one judge's judgments by itself.
 
     Returns:
-        Language, sorted, to its diagnosis; declared systems are not looked for.
+        Language, sorted, to its diagnosis. Systems that are declared and not judged are no finding.
     """
-    bare = judged.info.model_copy(update={"systems": ()})
-    found = {}
-    for language, own in judged.judgments.groupby("language"):
+    without_systems = judged.info.model_copy(update={"systems": ()})
+    diagnoses: dict[str, Diagnosis] = {}
+    for language, judgments in judged.judgments.groupby("language"):
         answers = judged.answers[judged.answers["language"] == language]
-        part = replace(judged, info=bare, answers=answers)
-        found[str(language)] = _found(own, own, part, seed)
-    return found
+        part = replace(judged, info=without_systems, answers=answers)
+        diagnoses[str(language)] = _diagnosis(judgments, judgments, part, seed)
+    return diagnoses
 
 
-def _found(
-    chosen: pd.DataFrame, everybody: pd.DataFrame, arena: Arena | None, seed: int
+def _diagnosis(
+    chosen: pd.DataFrame, all_judgments: pd.DataFrame, arena: Arena | None, seed: int
 ) -> Diagnosis:
-    """Diagnose chosen judgments, beside everybody's; copies of others count once."""
-    copies = copies_of_others(chosen)
-    counted = with_people_as_one(chosen)[~copies]
+    """Diagnose chosen judgments, compared with all judgments; copies of others count once."""
+    counted = with_people_as_one(chosen)[~copies_of_others(chosen)]
     table = verdicts(counted)
-    around = verdicts(with_voters(everybody)[~copies_of_others(everybody)])
-    systems = () if arena is None else arena.info.systems
-    looks: list[Callable[[pd.DataFrame], Looked]] = [
-        *(connections, partial(amounts, declared=systems), position, flips),
+    declared = () if arena is None else arena.info.systems
+    checks: list[Callable[[pd.DataFrame], Looked]] = [
+        connections,
+        partial(amounts, declared=declared),
+        position,
+        flips,
     ]
     if arena is not None and len(arena.answers):
         lengths = answer_lengths(arena.answers)
-        looks += [partial(unmet_answers, answers=lengths), partial(length, lengths=lengths)]
-    rows, findings = [], [*copy_findings(chosen), *name_findings(table, systems)]
-    findings += row_findings(with_people_as_one(chosen)[~copies])
-    for (code, name), part in table.groupby(GROUP):
-        row = {"language": code, "judge": name}
-        for look in looks:
-            numbers, said = look(part)
-            row |= numbers
-            findings += [
-                Finding(grave, check, f"{code}, {name}", text) for grave, check, text in said
-            ]
+        checks.append(partial(unmet_answers, answers=lengths))
+        checks.append(partial(length, lengths=lengths))
+    findings = [
+        *copy_findings(chosen),
+        *name_findings(table, declared),
+        *row_findings(counted),
+    ]
+    rows = []
+    for (language, judge), part in table.groupby(GROUP):
+        row: dict[str, Any] = {"language": language, "judge": judge}
+        for check in checks:
+            counts, remarks = check(part)
+            row.update(counts)
+            for severity, name, sentence in remarks:
+                findings.append(Finding(severity, name, f"{language}, {judge}", sentence))
         rows.append(row)
-    witnesses = around[~around["judge"].map(is_derived).astype(bool)]
-    of = () if len(chosen) == len(everybody) else set(with_voters(chosen)["judge"])
-    agreement = agreement_table(witnesses, seed, of)
-    findings += agreement_findings(agreement)
+    agreement = _agreement(chosen, all_judgments, seed)
     places = first_places(counted)
-    findings += first_place_findings(places)
-    counts = pd.DataFrame(rows)
-    return Diagnosis(by_severity(findings), counts, agreement, support_table(places), seed)
+    findings += [*agreement_findings(agreement), *first_place_findings(places)]
+    return Diagnosis(
+        findings=by_severity(findings),
+        counts=pd.DataFrame(rows),
+        agreement=agreement,
+        first_places=support_table(places),
+        seed=seed,
+    )
+
+
+def _agreement(chosen: pd.DataFrame, all_judgments: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Compare the judges of chosen judgments with all others, voter by voter."""
+    counted = with_voters(all_judgments)[~copies_of_others(all_judgments)]
+    table = verdicts(counted)
+    # A panel agrees with its members by construction.
+    is_witness = ~table["judge"].map(is_derived).astype(bool)
+    judges = () if len(chosen) == len(all_judgments) else set(with_voters(chosen)["judge"])
+    return agreement_table(table[is_witness], seed, judges)
 
 
 def with_people_as_one(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Call people by one name where there are many, of each of whom little can be said."""
+    """Give people one name if there are many, since each of them judged little."""
     names = judgments["judge"].unique()
     people = [name for name in names if is_person(str(name))]
-    if len(people) <= MOST_PEOPLE_APART:
+    if len(people) <= MOST_PEOPLE:
         return judgments
     merged = judgments["judge"].astype(object).where(~judgments["judge"].isin(people), PEOPLE)
     return judgments.assign(judge=merged)
@@ -193,15 +209,16 @@ def with_voters(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def copy_findings(judgments: pd.DataFrame) -> Iterator[Finding]:
-    """Say which judgments repeat others, and which of these count; see ``copies_of_others``."""
+    """Report judgments that repeat others, and which of these count; see ``copies_of_others``."""
     if judgments.empty:
         return
-    copies = copies_of_others(judgments)
-    asked = [*QUESTION_KEY, "system_a", "system_b", "judge"]
-    asked += [VOTER] if VOTER in judgments else []
-    repeats = judgments.duplicated(asked).to_numpy() & ~copies
+    is_copy = copies_of_others(judgments)
+    key = [*QUESTION_KEY, "system_a", "system_b", "judge"]
+    if VOTER in judgments:
+        key.append(VOTER)
+    is_repeat = judgments.duplicated(key).to_numpy() & ~is_copy
     by_judge = with_people_as_one(judgments).assign(
-        is_copy=copies, is_repeat=repeats, is_named=named_voters(judgments)
+        is_copy=is_copy, is_repeat=is_repeat, is_named=named_voters(judgments)
     )
     totals = {"is_copy": "sum", "is_repeat": "sum", "is_named": "all"}
     counts = by_judge.groupby(GROUP)[list(totals)].agg(totals).reset_index()
@@ -214,18 +231,18 @@ def copy_findings(judgments: pd.DataFrame) -> Iterator[Finding]:
             )
             yield Finding("warning", "copies", subject, sentence)
         if row["is_repeat"]:
-            by = (
+            reason = (
                 "this judge was asked more than once" if row["is_named"] else "voters are not named"
             )
             sentence = (
                 f"{count_of(int(row['is_repeat']), 'judgment')} of the same question, sides and "
-                f"judge as others: {by}, and each judgment counts"
+                f"judge as others: {reason}, and each judgment counts"
             )
             yield Finding("info", "repeats", subject, sentence)
 
 
 def row_findings(judgments: pd.DataFrame) -> Iterator[Finding]:
-    """Say how many judgments find both answers bad, and how much they weigh."""
+    """Report how many judgments find both answers bad, and how much judgments weigh."""
     for (language, judge), part in judgments.groupby(GROUP):
         subject = f"{language}, {judge}"
         for note in judgment_notes(part):
@@ -240,115 +257,164 @@ def row_findings(judgments: pd.DataFrame) -> Iterator[Finding]:
 
 
 def name_findings(table: pd.DataFrame, declared: Iterable[str]) -> Iterator[Finding]:
-    """Say which names of systems look like another's."""
+    """Report systems whose names look alike."""
     for first, name in alike({*declared, *table["first"], *table["second"]}):
         sentence = f"the names {first!a} and {name!a} look alike, and are of two systems"
         yield Finding("warning", "names", "systems", sentence)
 
 
 def connections(part: pd.DataFrame) -> Looked:
-    """Say what keeps systems off one scale, and whose rating has no finite estimate.
+    """Report what keeps systems off one scale, and whose rating has no finite estimate.
 
-    Where wins lead from every system to every other (a tie counts both ways), and only there,
-    ratings have a finite maximum likelihood (Ford, 1957, "Solution of a ranking problem from
-    binary comparisons").
+    Ratings have a finite maximum likelihood if and only if wins lead from every system to every
+    other, where a tie counts both ways (Ford, 1957, "Solution of a ranking problem from binary
+    comparisons").
     """
     codes, names = pd.factorize(pd.concat([part["first"], part["second"]]), sort=True)
     first, second = np.split(codes, 2)
-    outcome, size, battles = part["outcome"].to_numpy(), len(names), np.bincount(codes)
+    outcome = part["outcome"].to_numpy()
+    n_systems = len(names)
+    battles = np.bincount(codes)
+    # Who won against whom; a tie is a win of both.
     winners = np.concatenate([first[outcome >= 0], second[outcome <= 0]])
     losers = np.concatenate([second[outcome >= 0], first[outcome <= 0]])
-    group = connected_groups(first, second, size)
-    strong = connected_groups(winners, losers, size, one_way=True)
-    groups, strongs, median = int(group.max()) + 1, int(strong.max()) + 1, float(np.median(battles))
-    pairs = size * (size - 1) // 2
-    never_met = pairs - len(part[PAIR].drop_duplicates())
-    said: list[tuple[Severity, str, str]] = []
-    if groups > 1:
+    group = connected_groups(first, second, n_systems)
+    strong_group = connected_groups(winners, losers, n_systems, one_way=True)
+    n_groups = int(group.max()) + 1
+    n_strong_groups = int(strong_group.max()) + 1
+    median_battles = float(np.median(battles))
+    n_pairs = n_systems * (n_systems - 1) // 2
+    n_never_met = n_pairs - len(part[PAIR].drop_duplicates())
+    remarks: list[Remark] = []
+    if n_groups > 1:
         sentence = (
-            f"no judgments connect the {size:,} systems: they fall into {groups:,} groups, the "
-            f"largest of {(group == 0).sum():,}, which cannot be ranked on one scale; outside the "
-            f"largest: {listed(list(names[group > 0]))}"
+            f"no judgments connect the {n_systems:,} systems: they fall into {n_groups:,} groups, "
+            f"the largest of {(group == 0).sum():,}, which cannot be ranked on one scale; outside "
+            f"the largest: {listed(list(names[group > 0]))}"
         )
-        said.append(("error", "connected", sentence))
-    elif strongs > 1:
+        remarks.append(("error", "connected", sentence))
+    elif n_strong_groups > 1:
         sentence = (
-            f"wins do not lead from every system to every other: the {size:,} systems fall into "
-            f"{strongs:,} groups, the largest of {(strong == 0).sum():,}, between which all wins "
-            "go one way; how far apart these stand is bounded by a prior only"
+            f"wins do not lead from every system to every other: the {n_systems:,} systems fall "
+            f"into {n_strong_groups:,} groups, the largest of {(strong_group == 0).sum():,}, "
+            "between which all wins go one way; only a prior bounds the distance between them"
         )
-        said.append(("warning", "both ways", sentence))
+        remarks.append(("warning", "both ways", sentence))
     ties = np.bincount(codes, np.tile(outcome == 0, 2))
-    not_lost = np.bincount(winners, minlength=size)
-    for verb, is_so in (("wins", not_lost - ties == battles), ("loses", not_lost == 0)):
-        if is_so.any():
-            named = listed(list(names[is_so]))
-            sentence = f"{named}: {verb} every battle; only a prior bounds the rating"
-            said.append(("warning", f"{verb} all", sentence))
-    if median < FEW_BATTLES:
-        sentence = f"half of the systems have at most {median:g} battles"
-        said.append(("warning", "battles", f"{sentence}; one verdict can move a rank"))
-    if never_met:
-        sentence = f"{never_met:,} of {count_of(pairs, 'pair')} of systems never met"
-        said.append(("info", "pairs", f"{sentence}; their order rests on the others"))
-    row = {"systems": size, "groups": groups, "strong_groups": strongs, "battles_median": median}
-    return {**row, "pairs": pairs, "never_met": never_met}, said
+    wins_and_ties = np.bincount(winners, minlength=n_systems)
+    extremes = {"wins": wins_and_ties - ties == battles, "loses": wins_and_ties == 0}
+    for verb, is_extreme in extremes.items():
+        if is_extreme.any():
+            systems = listed(list(names[is_extreme]))
+            sentence = f"{systems}: {verb} every battle; only a prior bounds the rating"
+            remarks.append(("warning", f"{verb} all", sentence))
+    if median_battles < 10:
+        sentence = (
+            f"half of the systems have at most {median_battles:g} battles; one verdict can move a "
+            "rank"
+        )
+        remarks.append(("warning", "battles", sentence))
+    if n_never_met:
+        sentence = (
+            f"{n_never_met:,} of {count_of(n_pairs, 'pair')} of systems never met; their order "
+            "follows from battles with others"
+        )
+        remarks.append(("info", "pairs", sentence))
+    row = {
+        "systems": n_systems,
+        "groups": n_groups,
+        "strong_groups": n_strong_groups,
+        "battles_median": median_battles,
+        "pairs": n_pairs,
+        "never_met": n_never_met,
+    }
+    return row, remarks
 
 
 def amounts(part: pd.DataFrame, declared: Sequence[str]) -> Looked:
-    """Say where there is little to rank by."""
+    """Count judgments, systems and questions, and report where there are few."""
     judged = {*part["first"], *part["second"]}
     unjudged = sorted(set(declared) - judged)
-    questions, ties = part["query_id"].nunique(), int((part["outcome"] == 0).sum())
-    asked = count_of(questions, "question")
-    amount = f"{count_of(len(part), 'judgment')} of {count_of(len(judged), 'system')} on {asked}"
-    said: list[tuple[Severity, str, str]] = [("info", "amount", amount)]
-    if questions < FEW_QUESTIONS:
-        said.append(("warning", "questions", f"only {asked} judged; intervals will be rough"))
-    if ties >= MANY_TIES * len(part):
-        sentence = f"{ties / len(part):.0%} of the judgments are ties"
-        said.append(("warning", "ties", f"{sentence}; few verdicts tell systems apart"))
+    n_judgments = len(part)
+    n_questions = part["query_id"].nunique()
+    n_ties = int((part["outcome"] == 0).sum())
+    questions = count_of(n_questions, "question")
+    sentence = (
+        f"{count_of(n_judgments, 'judgment')} of {count_of(len(judged), 'system')} on {questions}"
+    )
+    remarks: list[Remark] = [("info", "amount", sentence)]
+    # A bootstrap over fewer questions has too few distinct resamples.
+    if n_questions < 10:
+        remarks.append(
+            ("warning", "questions", f"only {questions} judged; intervals will be rough")
+        )
+    if n_ties >= n_judgments / 2:
+        sentence = (
+            f"{n_ties / n_judgments:.0%} of the judgments are ties; few verdicts distinguish "
+            "systems"
+        )
+        remarks.append(("warning", "ties", sentence))
     if unjudged:
         sentence = f"{count_of(len(unjudged), 'declared system')} never judged: {listed(unjudged)}"
-        said.append(("warning", "never judged", sentence))
-    row = {"judgments": len(part), "ties": ties, "questions": questions}
-    return row | {"never_judged": len(unjudged)}, said
+        remarks.append(("warning", "never judged", sentence))
+    row = {
+        "judgments": n_judgments,
+        "ties": n_ties,
+        "questions": n_questions,
+        "never_judged": len(unjudged),
+    }
+    return row, remarks
 
 
 def unmet_answers(part: pd.DataFrame, answers: pd.Series) -> Looked:
-    """Say which answers and judgments do not meet; ``answers`` has the index ``ANSWER_KEY``."""
-    sides = [
+    """Report judgments without answers, and answers without judgments.
+
+    The index of ``answers`` is ``ANSWER_KEY``.
+    """
+    first, second = (
         pd.MultiIndex.from_frame(part[[*QUESTION_KEY, side]], names=ANSWER_KEY) for side in PAIR
-    ]
-    absent = int((~(sides[0].isin(answers.index) & sides[1].isin(answers.index))).sum())
-    own = answers.index[answers.index.isin(part["language"].unique(), level="language")]
-    not_judged = len(own) - int(own.isin(sides[0].union(sides[1])).sum())
-    said: list[tuple[Severity, str, str]] = []
-    if absent:
-        sentence = (
-            f"{count_of(absent, 'judgment')} of a system that gave no answer to that question"
-        )
-        said.append(("warning", "absent answers", sentence))
-    if not_judged:
-        sentence = f"{not_judged:,} of {len(own):,} answers are in no judgment"
-        said.append(("info", "answers not judged", sentence))
-    row = {"answers": len(own), "not_judged": not_judged}
-    return row | {"judgments_without_answer": absent}, said
+    )
+    has_answers = first.isin(answers.index) & second.isin(answers.index)
+    n_without_answer = int((~has_answers).sum())
+    is_of_languages = answers.index.isin(part["language"].unique(), level="language")
+    keys = answers.index[is_of_languages]
+    n_not_judged = len(keys) - int(keys.isin(first.union(second)).sum())
+    remarks: list[Remark] = []
+    if n_without_answer:
+        judgments = count_of(n_without_answer, "judgment")
+        sentence = f"{judgments} of a system that gave no answer to that question"
+        remarks.append(("warning", "absent answers", sentence))
+    if n_not_judged:
+        sentence = f"{n_not_judged:,} of {len(keys):,} answers are in no judgment"
+        remarks.append(("info", "answers not judged", sentence))
+    row = {
+        "answers": len(keys),
+        "not_judged": n_not_judged,
+        "judgments_without_answer": n_without_answer,
+    }
+    return row, remarks
 
 
 def published_findings(arena: Arena) -> Iterator[Finding]:
-    """Say whose ratings are published, and which do not belong to answers."""
+    """Report whose ratings are published, and which have no answers here."""
     for (language, judge), rows in arena.published_ratings.groupby(["language", "judge"]):
-        own = set(arena.answers.loc[arena.answers["language"] == language, "system"])
-        rated, subject = set(rows["system"]), f"{language}, {judge}"
-        absent, unrated = count_of(len(rated - own), "published rating"), len(own - rated)
-        sentence = f"{count_of(len(rated), 'rating')} are published"
-        yield Finding("info", "published", subject, sentence)
-        if rated - own:
-            sentence = f"{absent} of systems without answers here: nothing is learned from them"
+        subject = f"{language}, {judge}"
+        answered = set(arena.answers.loc[arena.answers["language"] == language, "system"])
+        rated = set(rows["system"])
+        yield Finding(
+            "info", "published", subject, f"{count_of(len(rated), 'rating')} are published"
+        )
+        without_answers = rated - answered
+        if without_answers:
+            sentence = (
+                f"{count_of(len(without_answers), 'published rating')} of systems without answers "
+                "here: nothing is learned from them"
+            )
             yield Finding("warning", "published", subject, sentence)
+        unrated = answered - rated
         if unrated:
             sentence = (
-                f"{count_of(unrated, 'system')} of {len(own)} that answered have no published"
+                f"{count_of(len(unrated), 'system')} of {len(answered)} that answered have no "
+                "published rating"
             )
-            yield Finding("warning", "published", subject, f"{sentence} rating")
+            yield Finding("warning", "published", subject, sentence)

@@ -30,19 +30,27 @@ _PATTERNS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in FAMIL
 
 
 def model_families(name: str) -> frozenset[str]:
-    """Return the families that a model's name speaks of; a distilled model may have two."""
+    """Return the families that a model's name mentions; a distilled model may have two."""
     return frozenset(family for family, pattern in _PATTERNS.items() if pattern.search(name))
 
 
 def families_of_systems(
     systems: Iterable[str], attributes: pd.DataFrame | None = None
 ) -> dict[str, frozenset[str]]:
-    """Tell families: by the attribute ``family``, else by the name of the ``model``, or the own."""
-    known = {} if attributes is None else attributes.set_index("system").to_dict(orient="index")
-    made = {system: known.get(system, {}) for system in systems}
-    return {
-        system: frozenset({its["family"]})
-        if isinstance(its.get("family"), str)
-        else model_families(its["model"] if isinstance(its.get("model"), str) else system)
-        for system, its in made.items()
-    }
+    """Return the families of systems.
+
+    They are stated by the attribute ``family``, or else read off the name of the ``model``, or of
+    the system itself.
+    """
+    records = {} if attributes is None else attributes.set_index("system").to_dict(orient="index")
+    families: dict[str, frozenset[str]] = {}
+    for system in systems:
+        record = records.get(system, {})
+        family = record.get("family")
+        model = record.get("model")
+        # Attributes that are missing are NaN, not text.
+        if isinstance(family, str):
+            families[system] = frozenset({family})
+        else:
+            families[system] = model_families(model if isinstance(model, str) else system)
+    return families

@@ -1,4 +1,4 @@
-"""What a diagnosis looks at, judgments brought to one orientation, and what it says: findings."""
+"""Findings of a diagnosis, and the table of verdicts, in one orientation, that it looks at."""
 
 from __future__ import annotations
 
@@ -54,16 +54,17 @@ def by_severity(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """List names, the first ones where there are many."""
+    """List names, the first ones if there are many."""
     shown = ", ".join(names[:SHOWN_NAMES])
-    rest = len(names) - SHOWN_NAMES
-    return f"{shown} and {rest} more" if rest > 0 else shown
+    n_more = len(names) - SHOWN_NAMES
+    return f"{shown} and {n_more} more" if n_more > 0 else shown
 
 
-def share_of(part: int, whole: int) -> tuple[float, float, float]:
-    """Return a share with its 95% Wilson interval; NaN of nothing."""
-    (low,), (high,) = wilson_interval([part], [whole])
-    return (part / whole if whole else float("nan")), float(low), float(high)
+def share_of(count: int, total: int) -> tuple[float, float, float]:
+    """Return a share with its 95% Wilson interval; NaN if the total is 0."""
+    (low,), (high,) = wilson_interval([count], [total])
+    share = count / total if total else float("nan")
+    return share, float(low), float(high)
 
 
 def shown_share(observed: float, low: float, high: float) -> str:
@@ -75,13 +76,15 @@ def verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
     """Bring judgments to one orientation: the pair's first system is the first by name.
 
     Returns:
-        One row a judgment, in the order given: columns ``language, judge, query_id, first,
+        One row per judgment, in their order: columns ``language, judge, query_id, first,
         second``, ``outcome`` (1 the first system wins, -1 the second, 0 a tie), ``points`` (of the
         first system, as ``points_of_a`` counts them) and ``first_on_a`` (was it on side A?).
     """
-    side_a, side_b = judgments["system_a"], judgments["system_b"]
+    side_a = judgments["system_a"]
+    side_b = judgments["system_b"]
     first_on_a = side_a < side_b
-    won_by_a = (judgments["winner"] == "a").astype(int) - (judgments["winner"] == "b").astype(int)
+    winner = judgments["winner"]
+    outcome_of_a = (winner == "a").astype(int) - (winner == "b").astype(int)
     points = points_of_a(judgments)
     return pd.DataFrame(
         {
@@ -90,7 +93,7 @@ def verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
             "query_id": judgments["query_id"],
             "first": side_a.where(first_on_a, side_b),
             "second": side_b.where(first_on_a, side_a),
-            "outcome": won_by_a.where(first_on_a, -won_by_a),
+            "outcome": outcome_of_a.where(first_on_a, -outcome_of_a),
             "points": points.where(first_on_a, 1.0 - points),
             "first_on_a": first_on_a,
         }
@@ -98,12 +101,12 @@ def verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def won_by_a(table: pd.DataFrame) -> pd.Series:
-    """Tell for every verdict whether side A won (1), lost (-1) or tied (0)."""
+    """Return for every verdict whether side A won (1), lost (-1) or tied (0)."""
     return table["outcome"].where(table["first_on_a"], -table["outcome"])
 
 
 def majorities(table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Take several verdicts under the same key as one.
+    """Make one verdict of several under the same key.
 
     A system wins if it won more than half of them; anything else is a tie, so that a win in one
     order and a loss in the other are a tie.
@@ -112,7 +115,8 @@ def majorities(table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
         The keys and ``outcome``; sorted by keys.
     """
     outcome = table["outcome"]
-    marked = table[keys].assign(judged=1, wins=outcome == 1, losses=outcome == -1)
+    marked = table[keys].assign(verdicts=1, wins=outcome == 1, losses=outcome == -1)
     counts = marked.groupby(keys, sort=True, observed=True).sum().reset_index()
-    won = np.asarray(2 * counts["wins"] > counts["judged"], dtype=np.int64)
-    return counts[keys].assign(outcome=won - (2 * counts["losses"] > counts["judged"]))
+    has_won = 2 * counts["wins"] > counts["verdicts"]
+    has_lost = 2 * counts["losses"] > counts["verdicts"]
+    return counts[keys].assign(outcome=has_won.astype(np.int64) - has_lost.astype(np.int64))
