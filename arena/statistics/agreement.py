@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -17,25 +16,7 @@ from arena.statistics.bootstrap import percentile_interval, resampled_sums
 
 Label: TypeAlias = str | int | float
 
-NO_RATINGS = "there are no ratings"
-NO_PAIRS = "no item has two ratings"
-ONE_CATEGORY = "only one category was chosen, so agreement by chance is certain"
 REPLICATES = 1000
-
-
-def _gwet(shares: Floats) -> Floats:
-    others = shares.shape[1] - 1
-    return np.asarray((1 / others if others else np.nan) * (shares * (1 - shares)).sum(axis=1))
-
-
-def _fleiss(shares: Floats) -> Floats:
-    return np.asarray((shares**2).sum(axis=1))
-
-
-BY_CHANCE: Mapping[str, tuple[str, Callable[[Floats], Floats]]] = MappingProxyType(
-    {"ac1": ("Gwet's AC1", _gwet), "fleiss_kappa": ("Fleiss' kappa", _fleiss)}
-)
-"""Coefficients, and agreement by chance from shares of categories, (B, K) to (B,)."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +34,9 @@ class AgreementReport:
     """Agreement on one set of ratings.
 
     Attributes:
-        items: Items, those without ratings among them.
+        items: Number of items, with or without ratings.
         items_with_pairs: Items with two ratings or more, on which agreement rests.
-        raters: Most ratings an item could have.
+        raters: Maximum number of ratings that an item could have.
         categories: Labels that could be given.
         coefficients: ``ac1`` and ``fleiss_kappa``.
     """
@@ -67,14 +48,23 @@ class AgreementReport:
     coefficients: dict[str, Coefficient]
 
     def as_json(self) -> dict[str, object]:
-        """Return plain values for JSON: numbers, ends of intervals, and reasons where none."""
-        plain: dict[str, object] = asdict(self) | {"categories": list(self.categories)}
+        """Return plain values for JSON: numbers, bounds of intervals, and reasons for NaN."""
+        plain = asdict(self)
         del plain["coefficients"]
-        for name, found in self.coefficients.items():
-            for end, value in (("", found.value), ("_low", found.low), ("_high", found.high)):
-                plain[f"{name}{end}"] = None if math.isnan(value) else value
-        reasons = {name: found.reason for name, found in self.coefficients.items()}
-        return plain | {"reasons": {name: reason for name, reason in reasons.items() if reason}}
+        plain["categories"] = list(self.categories)
+        reasons = {}
+        for name, coefficient in self.coefficients.items():
+            plain[name] = _none_for_nan(coefficient.value)
+            plain[f"{name}_low"] = _none_for_nan(coefficient.low)
+            plain[f"{name}_high"] = _none_for_nan(coefficient.high)
+            if coefficient.reason:
+                reasons[name] = coefficient.reason
+        plain["reasons"] = reasons
+        return plain
+
+
+def _none_for_nan(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 def agreement_report(
@@ -83,74 +73,110 @@ def agreement_report(
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> AgreementReport:
-    """Measure how far raters who are interchangeable agree: ``(p_a - p_e) / (1 - p_e)``.
+    """Measure the agreement of interchangeable raters: ``(p_a - p_e) / (1 - p_e)``.
 
-    By chance they agree by ``p_e = sum pi (1 - pi) / (q - 1)`` for AC1, which has 0 there and so is
-    1 where all chose one of several categories; and by ``sum pi ** 2`` for Fleiss' kappa.
+    Agreement by chance is ``p_e = sum pi (1 - pi) / (q - 1)`` for AC1 (Gwet, 2008), which is 0 and
+    makes AC1 1 where all chose one of several categories; and ``sum pi ** 2`` for Fleiss' kappa
+    (1971).
 
     Args:
         rows: The ratings of each item; None and NaN are missing.
-        categories: All that could be chosen, in order; those that were chosen, sorted, if left out.
-        replicates: Of the percentile intervals: items are drawn with all their ratings.
+        categories: All possible labels, in order; by default those that were given, sorted.
+        replicates: Number of resamples behind the percentile intervals; each draws items with all
+            their ratings.
         seed: Seed of the draws.
 
     Raises:
         UsageError: If a rating is none of the categories, the categories are repeated, or they
             cannot be sorted because numbers and texts are mixed.
     """
-    given = [[label for label in row if label is not None and label == label] for row in rows]
-    found = {label for row in given for label in row}
+    # NaN is the one label that does not equal itself.
+    ratings = [[label for label in row if label is not None and label == label] for row in rows]
+    labels: set[Label] = set()
+    for row in ratings:
+        labels.update(row)
     if categories is None:
-        if len({isinstance(label, str) for label in found}) > 1:
+        if len({isinstance(label, str) for label in labels}) > 1:
             raise UsageError("some ratings are numbers and some texts; name the categories")
-        categories = sorted(found)
+        categories = sorted(labels)
     if len(set(categories)) < len(categories):
         raise UsageError("a category is given twice; give each once")
-    if unknown := found - set(categories):
-        raise UsageError(f"the rating {min(map(str, unknown))!r} is none of the categories")
-    counts = np.array([[row.count(label) for label in categories] for row in given], np.float64)
-    counts = counts.reshape(len(rows), len(categories))
+    unknown = labels - set(categories)
+    if unknown:
+        first = min(str(label) for label in unknown)
+        raise UsageError(f"the rating {first!r} is none of the categories")
+    # How often items got each category, shape (items, categories).
+    counts = np.zeros((len(rows), len(categories)))
+    for index, row in enumerate(ratings):
+        counts[index] = [row.count(label) for label in categories]
     return AgreementReport(
         items=len(rows),
         items_with_pairs=int((counts.sum(axis=1) >= 2).sum()),
-        raters=max(map(len, rows), default=0),
-        categories=tuple(map(str, categories)),
-        coefficients={name: _coefficient(counts, name, replicates, seed) for name in BY_CHANCE},
+        raters=max((len(row) for row in rows), default=0),
+        categories=tuple(str(label) for label in categories),
+        coefficients={
+            "ac1": _coefficient(counts, "Gwet's AC1", _gwet_chance, replicates, seed),
+            "fleiss_kappa": _coefficient(counts, "Fleiss' kappa", _fleiss_chance, replicates, seed),
+        },
     )
 
 
-def _coefficient(counts: Floats, name: str, replicates: int, seed: int) -> Coefficient:
-    """Compute a coefficient from how often items got each category, shape (items, K)."""
-    (title, by_chance), given = BY_CHANCE[name], counts.sum(axis=1)
-    if not given.any():
-        return Coefficient(math.nan, reason=NO_RATINGS)
-    if not (given >= 2).any():
-        return Coefficient(math.nan, reason=NO_PAIRS)
-    agreeing = (counts * (counts - 1)).sum(axis=1) / np.maximum(given * (given - 1), 1)
-    shares = counts / np.maximum(given, 1)[:, None]
+def _coefficient(
+    counts: Floats, title: str, by_chance: Callable[[Floats], Floats], replicates: int, seed: int
+) -> Coefficient:
+    """Compute a coefficient.
+
+    Args:
+        counts: How often items got each category, shape (items, K).
+        title: Key of its random draws.
+        by_chance: Agreement by chance from shares of categories: (B, K) to (B,).
+        replicates: Number of resamples.
+        seed: Seed of the draws.
+    """
+    n_ratings = counts.sum(axis=1)
+    if not n_ratings.any():
+        return Coefficient(math.nan, reason="there are no ratings")
+    if not (n_ratings >= 2).any():
+        return Coefficient(math.nan, reason="no item has two ratings")
+    n_pairs = n_ratings * (n_ratings - 1)
+    agreeing = (counts * (counts - 1)).sum(axis=1) / np.maximum(n_pairs, 1)
+    shares = counts / np.maximum(n_ratings, 1)[:, None]
     # A coefficient is a function of sums over items, so that resampling is a matrix product.
-    parts = np.column_stack([agreeing, given >= 2, given >= 1, shares])
+    parts = np.column_stack([agreeing, n_ratings >= 2, n_ratings >= 1, shares])
 
     def coefficients(sums: Floats) -> Floats:
-        rated = np.broadcast_to(sums[:, 2:3], sums[:, 3:].shape)
-        chance = by_chance(_quotient(sums[:, 3:], rated))
-        return _quotient(_quotient(sums[:, 0], sums[:, 1]) - chance, 1 - chance)
+        agreeing, n_paired, n_rated, *_ = sums.T
+        mean_shares = _quotient(sums[:, 3:], np.broadcast_to(n_rated[:, None], sums[:, 3:].shape))
+        chance = by_chance(mean_shares)
+        return _quotient(_quotient(agreeing, n_paired) - chance, 1 - chance)
 
     value = float(coefficients(parts.sum(axis=0, keepdims=True))[0])
     if math.isnan(value):
-        return Coefficient(value, reason=ONE_CATEGORY)
-    drawn = coefficients(resampled_sums(parts, replicates, generator(seed, "agreement", title)))
-    return Coefficient(value, *percentile_interval(drawn))
+        reason = "only one category was chosen, so agreement by chance is certain"
+        return Coefficient(value, reason=reason)
+    sums = resampled_sums(parts, replicates, generator(seed, "agreement", title))
+    low, high = percentile_interval(coefficients(sums))
+    return Coefficient(value, low, high)
 
 
-def _quotient(above: Floats, below: Floats) -> Floats:
+def _gwet_chance(shares: Floats) -> Floats:
+    n_others = shares.shape[1] - 1
+    scale = 1 / n_others if n_others else np.nan
+    return np.asarray(scale * (shares * (1 - shares)).sum(axis=1))
+
+
+def _fleiss_chance(shares: Floats) -> Floats:
+    return np.asarray((shares**2).sum(axis=1))
+
+
+def _quotient(numerator: Floats, divisor: Floats) -> Floats:
     """Divide; NaN where the divisor is 0, up to rounding."""
-    sound = np.abs(below) > 1e-12
-    return np.divide(above, below, out=np.full_like(above, np.nan), where=sound)
+    is_defined = np.abs(divisor) > 1e-12
+    return np.divide(numerator, divisor, out=np.full_like(numerator, np.nan), where=is_defined)
 
 
 def cohen_kappas(tables: Floats) -> Floats:
-    """Return Cohen's kappa (1960) of tables that count what two raters said of the same items.
+    """Return Cohen's kappa (1960) of tables that count the labels of two raters on the same items.
 
     Args:
         tables: Items by the category of either rater, shape (N, K, K).

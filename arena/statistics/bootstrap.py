@@ -1,4 +1,4 @@
-"""The bootstrap over units of sampling, and percentile intervals of what it gives."""
+"""The bootstrap over units of sampling, and percentile intervals of its replicates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WEIGHTS_AT_ONCE = 4_000_000
 def bootstrap_weights(
     size: int, rounds: int, random: np.random.Generator, drawn: int | None = None
 ) -> Integers:
-    """Draw units with replacement: how often each one stands in each resample.
+    """Draw units with replacement, and count each unit in each resample.
 
     A statistic that is a sum over units is then a matrix product with the weights.
 
@@ -23,7 +23,7 @@ def bootstrap_weights(
         size: Number of units (questions, items, systems).
         rounds: Number of resamples.
         random: Generator of the draws.
-        drawn: Units in a resample; by default as many as there are.
+        drawn: Number of units in a resample; by default ``size``.
 
     Returns:
         Shape (rounds, size).
@@ -33,23 +33,24 @@ def bootstrap_weights(
 
 
 def resampled_sums(parts: npt.ArrayLike, rounds: int, random: np.random.Generator) -> Floats:
-    """Sum what units add up to over resamples of them, in blocks that bound memory.
+    """Sum the contributions of units over resamples of them, in blocks that bound memory.
 
     Args:
-        parts: What each unit adds, shape (N, K).
+        parts: Contributions of each unit, shape (N, K).
         rounds: Number of resamples.
         random: Generator of the draws.
 
     Returns:
         Shape (rounds, K).
     """
-    added = np.asarray(parts, dtype=np.float64)
-    block = max(1, WEIGHTS_AT_ONCE // max(len(added), 1))
-    sums = [
-        bootstrap_weights(len(added), min(block, rounds - start), random) @ added
-        for start in range(0, rounds, block)
-    ]
-    return np.concatenate([np.empty((0, added.shape[1])), *sums])
+    contributions = np.asarray(parts, dtype=np.float64)
+    size = len(contributions)
+    sums = np.empty((rounds, contributions.shape[1]))
+    block = max(1, WEIGHTS_AT_ONCE // max(size, 1))
+    for start in range(0, rounds, block):
+        end = min(start + block, rounds)
+        sums[start:end] = bootstrap_weights(size, end - start, random) @ contributions
+    return sums
 
 
 def normal_draws(
@@ -57,8 +58,8 @@ def normal_draws(
 ) -> Floats:
     """Draw from a normal distribution of S ratings, the same whatever their order.
 
-    By the symmetric root of the covariance, which permutes as it does, where eigenvectors have a
-    sign of their own.
+    The symmetric root of the covariance permutes with the systems, which a Cholesky factor and
+    eigenvectors (whose sign is arbitrary) do not.
 
     Args:
         means: Shape (S,).
@@ -69,11 +70,13 @@ def normal_draws(
     Returns:
         Shape (rounds, S).
     """
-    centers, spread = np.asarray(means, np.float64), np.asarray(covariance, np.float64)
-    values, vectors = np.linalg.eigh(spread)
-    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-    places = places_by_value(centers, np.diag(spread))
-    return np.asarray(centers + random.normal(size=(rounds, len(centers)))[:, places] @ root)
+    mean = np.asarray(means, np.float64)
+    matrix = np.asarray(covariance, np.float64)
+    eigenvalues, vectors = np.linalg.eigh(matrix)
+    root = (vectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ vectors.T
+    places = places_by_value(mean, np.diag(matrix))
+    normals = random.normal(size=(rounds, len(mean)))[:, places]
+    return np.asarray(mean + normals @ root)
 
 
 def percentile_interval(
@@ -91,16 +94,17 @@ def percentile_intervals(
 
     Args:
         values: Replicates of N statistics, shape (B, N).
-        percentiles: Of the lower and of the upper bound.
+        percentiles: Percentiles of the lower and the upper bound.
 
     Returns:
         Two arrays of shape (N,); NaN for a column without a finite value.
     """
-    finite = np.isfinite(values)
-    if len(values) and finite.all():
+    is_finite = np.isfinite(values)
+    if len(values) and is_finite.all():
         low, high = np.percentile(values, percentiles, axis=0)
         return low, high
     bounds = np.full((2, values.shape[1]), np.nan)
-    for column in np.flatnonzero(finite.any(axis=0)):
-        bounds[:, column] = np.percentile(values[finite[:, column], column], percentiles)
+    for column in np.flatnonzero(is_finite.any(axis=0)):
+        replicates = values[is_finite[:, column], column]
+        bounds[:, column] = np.percentile(replicates, percentiles)
     return bounds[0], bounds[1]

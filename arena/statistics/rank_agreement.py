@@ -31,20 +31,22 @@ def kendall_taus(first: Floats, second: Floats, groups: npt.NDArray[Any] | None 
 
     Args:
         first: M ratings of S systems, shape (M, S); a NaN leaves its system out.
-        second: T ratings of them, shape (T, S); likewise.
+        second: T ratings of the same systems, shape (T, S), with NaN as above.
         groups: Group of each system, shape (S,): only pairs of one group are compared.
 
     Returns:
         Shape (M, T); NaN where it is not defined.
     """
-    concordant, apart, other_apart = np.zeros((3, len(first), len(second)))
+    # tau-b = sum(o p) / sqrt(n_o n_p): o and p are the orders (-1, 0, 1) of a pair by either
+    # rating, n_o and n_p count the pairs that it does not tie.
+    products, untied_first, untied_second = np.zeros((3, len(first), len(second)))
     for pairs in _pair_blocks(first.shape[1], len(first) + len(second), groups):
-        order, has_order = _orders(first, pairs)
-        other, has_other = _orders(second, pairs)
-        concordant += order @ other.T
-        apart += np.abs(order) @ has_other.T
-        other_apart += has_order @ np.abs(other).T
-    return _quotient(concordant, apart * other_apart)
+        orders_1, is_rated_1 = _orders(first, pairs)
+        orders_2, is_rated_2 = _orders(second, pairs)
+        products += orders_1 @ orders_2.T
+        untied_first += np.abs(orders_1) @ is_rated_2.T
+        untied_second += is_rated_1 @ np.abs(orders_2).T
+    return _quotient(products, untied_first * untied_second)
 
 
 def resampled_taus(
@@ -54,58 +56,79 @@ def resampled_taus(
 
     Args:
         first: Rating of S systems, shape (S,); a NaN leaves its system out.
-        second: Another, shape (S,), or one a resample, shape (B, S); likewise.
+        second: Another, shape (S,), or one per resample, shape (B, S), with NaN as above.
         times: How often each of B resamples holds each system, shape (B, S).
         groups: Group of each system, shape (S,): only pairs of one group are compared.
 
     Returns:
         Shape (B,); NaN where a resample has no two different ratings.
     """
-    drawn = np.asarray(times, dtype=np.float64)
-    others = np.atleast_2d(second)
-    concordant, apart, other_apart = np.zeros((3, len(drawn)))
-    systems = len(first)
-    step = max(1, BLOCK_ENTRIES // max(systems * len(others), 1))
-    for start in range(0, systems, step):  # sums of whole numbers: exact in any order
-        rows = np.arange(start, min(start + step, systems))
-        pairs = np.repeat(rows, systems), np.tile(np.arange(systems), len(rows))
-        order, has_order = _orders(first[None], pairs)
-        other, has_other = _orders(others, pairs)
+    weights = np.asarray(times, dtype=np.float64)
+    second = np.atleast_2d(second)
+    n_systems = len(first)
+    products = np.zeros(len(weights))
+    untied_first = np.zeros(len(weights))
+    untied_second = np.zeros(len(weights))
+    # All pairs of some systems with all others at a time: sums of whole numbers, which are exact
+    # in any order. Each pair comes twice, hence the half below.
+    step = max(1, BLOCK_ENTRIES // max(n_systems * len(second), 1))
+    for start in range(0, n_systems, step):
+        rows = np.arange(start, min(start + step, n_systems))
+        pairs = np.repeat(rows, n_systems), np.tile(np.arange(n_systems), len(rows))
+        orders_1, is_rated_1 = _orders(first[None], pairs)
+        orders_2, is_rated_2 = _orders(second, pairs)
         if groups is not None:
             is_together = groups[pairs[0]] == groups[pairs[1]]
-            order, has_order = order * is_together, has_order * is_together
-        parts = (order * other, np.abs(order) * has_other, has_order * np.abs(other))
-        for total, part in zip((concordant, apart, other_apart), parts, strict=True):
-            cube = part.reshape(len(part), len(rows), systems)
-            beside = drawn @ cube[0].T if len(cube) == 1 else np.einsum("brs,bs->br", cube, drawn)
-            total += (drawn[:, rows] * beside).sum(axis=1) / 2
-    return _quotient(concordant, apart * other_apart)
+            orders_1 = orders_1 * is_together
+            is_rated_1 = is_rated_1 * is_together
+        products += _weighted_pairs(orders_1 * orders_2, weights, rows)
+        untied_first += _weighted_pairs(np.abs(orders_1) * is_rated_2, weights, rows)
+        untied_second += _weighted_pairs(is_rated_1 * np.abs(orders_2), weights, rows)
+    return _quotient(products, untied_first * untied_second)
+
+
+def _weighted_pairs(values: Floats, weights: Floats, rows: Indices) -> Floats:
+    """Sum values of pairs, each as often as resamples hold both systems, shape (B,).
+
+    Args:
+        values: Of each pair of a system in ``rows`` with each system, shape (1 or B, rows * S).
+        weights: How often resamples hold each system, shape (B, S).
+        rows: Indices of systems.
+    """
+    cube = values.reshape(len(values), len(rows), weights.shape[1])
+    # For values of all resamples the matrix product is much faster.
+    sums = weights @ cube[0].T if len(cube) == 1 else np.einsum("brs,bs->br", cube, weights)
+    total: Floats = (weights[:, rows] * sums).sum(axis=1) / 2
+    return total
 
 
 def _pair_blocks(
-    systems: int, rows: int, groups: npt.NDArray[Any] | None
+    n_systems: int, n_ratings: int, groups: npt.NDArray[Any] | None
 ) -> Iterator[tuple[Indices, Indices]]:
     """Yield some pairs of systems at a time, so that memory does not grow with their number."""
-    first, second = np.triu_indices(systems, 1)
+    first, second = np.triu_indices(n_systems, 1)
     if groups is not None:
         is_together = groups[first] == groups[second]
-        first, second = first[is_together], second[is_together]
-    step = max(1, BLOCK_ENTRIES // max(rows, 1))
+        first = first[is_together]
+        second = second[is_together]
+    step = max(1, BLOCK_ENTRIES // max(n_ratings, 1))
     for start in range(0, len(first), step):
         yield first[start : start + step], second[start : start + step]
 
 
 def _orders(ratings: Floats, pairs: tuple[Indices, Indices]) -> tuple[Floats, Floats]:
-    """Return the order of each pair of systems, 0 where it has none, and whether it has both."""
-    difference = ratings[:, pairs[0]] - ratings[:, pairs[1]]
-    has_both = np.isfinite(difference)
-    difference = np.where(has_both, difference, 0.0)
-    return np.sign(np.round(difference, SAME_DECIMALS)), has_both.astype(np.float64)
+    """Return the order of each pair of systems, 0 for ties and NaN, and whether both are rated."""
+    first, second = pairs
+    differences = ratings[:, first] - ratings[:, second]
+    is_rated = np.isfinite(differences)
+    differences = np.where(is_rated, differences, 0.0)
+    # Ratings that differ by rounding alone are ties.
+    return np.sign(np.round(differences, SAME_DECIMALS)), is_rated.astype(np.float64)
 
 
-def _quotient(concordant: Floats, apart: Floats) -> Floats:
-    undefined = np.full(concordant.shape, np.nan)
-    return np.asarray(np.divide(concordant, np.sqrt(apart), out=undefined, where=apart > 0))
+def _quotient(products: Floats, untied: Floats) -> Floats:
+    taus = np.full(products.shape, np.nan)
+    return np.asarray(np.divide(products, np.sqrt(untied), out=taus, where=untied > 0))
 
 
 @dataclass(frozen=True)
@@ -129,7 +152,8 @@ class Agreement:
         NaN where nothing is defined.
         """
         low, high = percentile_interval(self.replicates)
-        shift = self.tau - percentile_interval(self.replicates, (50.0, 50.0))[0]
+        median, _ = percentile_interval(self.replicates, (50.0, 50.0))
+        shift = self.tau - median
         return float(np.clip(low + shift, -1, 1)), float(np.clip(high + shift, -1, 1))
 
 
@@ -148,10 +172,11 @@ def agreement(
         tournaments: Coefficients of each tournament, shape (T, S).
         random: Generator of the resamples.
     """
-    systems = rating.size
+    n_systems = rating.size
+    draws = random.integers(n_systems, size=(len(tournaments), n_systems))
+    times = np.array([np.bincount(draw, minlength=n_systems) for draw in draws])
+    # Draws belong to places in the order of ratings, so that names change nothing.
     places = places_by_value(arena_rating, rating)
-    resamples = random.integers(systems, size=(len(tournaments), systems))
-    times = np.array([np.bincount(drawn, minlength=systems) for drawn in resamples])
     replicates = resampled_taus(rating, tournaments, times[:, places])
     return Agreement(kendall_tau(rating, arena_rating), replicates)
 
@@ -161,9 +186,13 @@ def macro_agreement(agreements: Sequence[Agreement]) -> Agreement:
 
     Languages where tau is not defined are left out.
     """
-    defined = [item for item in agreements if np.isfinite(item.tau)]
+    defined = [agreement for agreement in agreements if np.isfinite(agreement.tau)]
     if not defined:
         return Agreement(float("nan"), np.empty(0))
-    replicates = np.vstack([item.replicates for item in defined])
-    complete = replicates[:, np.isfinite(replicates).all(axis=0)]
-    return Agreement(float(np.mean([item.tau for item in defined])), complete.mean(axis=0))
+    replicates = np.vstack([agreement.replicates for agreement in defined])
+    # A mean over fewer languages would be another statistic.
+    is_complete = np.isfinite(replicates).all(axis=0)
+    return Agreement(
+        tau=float(np.mean([agreement.tau for agreement in defined])),
+        replicates=replicates[:, is_complete].mean(axis=0),
+    )

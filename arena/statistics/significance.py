@@ -1,9 +1,9 @@
 """Tests and intervals: Holm's correction, Wilson's interval, and a test that may end early.
 
-The sequential test looks at a mean score between 0 and 1 when a quarter, half and all of the
-planned scores are there. The error that may be made is split over the looks (Bonferroni), most of
-it for the last, so that a large difference ends the test at a quarter of what a test of fixed size
-takes, and a small one takes 7 % more.
+The sequential test looks at a mean score between 0 and 1 after a quarter, half and all of the
+planned scores. The permitted error is split over the looks (Bonferroni), most of it for the last:
+a large difference ends the test after a quarter of the scores of a test of fixed size, and a small
+one takes 7 % more.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NORMAL_90 = 1.6448536269514722
 """The 95% quantile, for intervals of 90%."""
 
 EVEN = 0.5
-"""Mean score of one who is as good as the other."""
+"""Mean score of two equal systems."""
 LOOKS = (0.25, 0.5, 1.0)
 """Shares of the planned scores at which the test looks."""
 EARLY, LAST = 0.1, 0.8
@@ -36,11 +36,12 @@ EARLY, LAST = 0.1, 0.8
 
 def holm_adjusted(p_values: npt.ArrayLike) -> Floats:
     """Adjust p-values for testing several at once (Holm, 1979); NaN stays, and does not count."""
-    given = np.asarray(p_values, dtype=np.float64)
-    tested = np.flatnonzero(np.isfinite(given))
-    order = tested[np.argsort(given[tested], kind="stable")]
-    stepped = given[order] * np.arange(len(order), 0, -1)
-    adjusted = np.full(len(given), np.nan)
+    unadjusted = np.asarray(p_values, dtype=np.float64)
+    tested = np.flatnonzero(np.isfinite(unadjusted))
+    order = tested[np.argsort(unadjusted[tested], kind="stable")]
+    # The k-th smallest of m is multiplied by m - k + 1, and is at least the one before.
+    stepped = unadjusted[order] * np.arange(len(order), 0, -1)
+    adjusted = np.full(len(unadjusted), np.nan)
     adjusted[order] = np.minimum(np.maximum.accumulate(stepped), 1.0)
     return adjusted
 
@@ -55,18 +56,19 @@ def wilson_interval(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Fl
     Returns:
         Lower and upper bounds, each of shape (N,); NaN without a trial.
     """
-    number = np.asarray(trials, dtype=np.float64)
-    number = np.where(number > 0, number, np.nan)
-    observed = np.asarray(successes, dtype=np.float64) / number
-    spread = NORMAL_QUANTILE**2 / number
-    center = (observed + spread / 2) / (1 + spread)
-    half = np.sqrt(observed * (1 - observed) * spread + spread**2 / 4) / (1 + spread)
-    return np.clip(center - half, 0.0, 1.0), np.clip(center + half, 0.0, 1.0)
+    n = np.asarray(trials, dtype=np.float64)
+    n = np.where(n > 0, n, np.nan)
+    p = np.asarray(successes, dtype=np.float64) / n
+    # The bounds solve (p - x)**2 = z**2 x (1 - x) / n for x.
+    z2_n = NORMAL_QUANTILE**2 / n
+    center = (p + z2_n / 2) / (1 + z2_n)
+    half_width = np.sqrt(p * (1 - p) * z2_n + z2_n**2 / 4) / (1 + z2_n)
+    return np.clip(center - half_width, 0.0, 1.0), np.clip(center + half_width, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
 class SequentialTest:
-    """Says how a mean score differs from one half, after three looks at most.
+    """Decides how a mean score differs from one half, after three looks at most.
 
     Scores must have the same expectation each, such as those of questions in random order. A
     wrong statement is made with probability ``error`` at most: ``better`` or ``worse`` of a mean
@@ -90,16 +92,17 @@ class SequentialTest:
             raise UsageError(f"margin = {self.margin:g} is out of range; use above 0, below 0.5")
 
     def looks(self, planned: int) -> list[int]:
-        """Return after how many scores the test looks, of so many planned."""
+        """Return the numbers of scores after which the test looks, given the planned number."""
         return sorted({math.ceil(share * planned) for share in LOOKS} - {0})
 
     def decide(self, scores: npt.ArrayLike, *, is_last: bool = True) -> Difference | None:
-        """Return what the scores say at a look; None where they say nothing."""
+        """Return the decision at a look; None where the scores do not suffice."""
         error = self.error * (LAST if is_last else EARLY)
         low, high = _bounds(scores, error)
         if low > EVEN or high < EVEN:
             return "better" if low > EVEN else "worse"
-        low, high = _bounds(scores, 2 * error)  # each side by itself, for it is one or the other
+        # "Same" is wrong above or below the margin, not both: each side may use the whole error.
+        low, high = _bounds(scores, 2 * error)
         return "same" if EVEN - self.margin < low and high < EVEN + self.margin else None
 
     @property
@@ -113,12 +116,12 @@ class SequentialTest:
         return max(low, 0.0), min(high, 1.0)
 
     def scores_needed(self, difference: float, variance: float, power: float = 0.8) -> int:
-        """Return how many scores to plan so that a difference is found with some probability.
+        """Return how many scores to plan so that a difference is found with a probability.
 
         Args:
             difference: Distance of the mean from one half.
-            variance: Of a score.
-            power: The probability.
+            variance: Variance of a score.
+            power: Probability of finding it.
 
         Raises:
             UsageError: For a number out of range.
@@ -128,19 +131,23 @@ class SequentialTest:
         return math.ceil(self._reach(power) ** 2 * variance / difference**2)
 
     def difference_found(self, scores: int, variance: float, power: float = 0.8) -> float:
-        """Return the difference that so many scores find; the reverse of ``scores_needed``."""
+        """Return the difference that a number of scores finds; inverse of ``scores_needed``."""
         return min(EVEN, self._reach(power) * math.sqrt(variance / max(scores, 1)))
 
     def _reach(self, power: float) -> float:
+        """Return the difference, in standard errors, that the last look finds with a power."""
         return float(ndtri(1 - self.error * LAST / 2) + ndtri(power))
 
 
 def _bounds(scores: npt.ArrayLike, error: float) -> tuple[float, float]:
-    """Bound a mean by Student's t; a 0 and a 1 more keep few equal scores from saying too much."""
-    known = np.asarray(scores, dtype=np.float64)
-    if known.ndim != 1 or not ((known >= 0) & (known <= 1)).all():
+    """Return the bounds of a mean by Student's t, with a total error probability."""
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
         raise UsageError("scores must be a list of numbers from 0 to 1")
-    more = np.append(known, [0.0, 1.0])
-    mean, size = float(more.mean()), len(more)
-    reach = float(stdtrit(size - 1, 1 - error / 2)) * float(more.std(ddof=1)) / math.sqrt(size)
-    return mean - reach, mean + reach
+    # Without one 0 and one 1 more, few equal scores would have no variance, and decide at once.
+    values = np.append(values, [0.0, 1.0])
+    mean = float(values.mean())
+    size = len(values)
+    quantile = float(stdtrit(size - 1, 1 - error / 2))
+    half_width = quantile * float(values.std(ddof=1)) / math.sqrt(size)
+    return mean - half_width, mean + half_width
