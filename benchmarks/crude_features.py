@@ -75,7 +75,7 @@ def question_overlap(sample: Sample) -> Value:
 
 
 def cited_words(sample: Sample) -> set[str]:
-    known = set(citations_of(sample).known)
+    known = set(citations_of(sample).matched)
     texts = [item.text for item in sample.question.passages if item.passage_id in known]
     return {word.casefold() for text in texts for word in words(text)}
 

@@ -148,7 +148,7 @@ class TimeFilter:
             UsageError: If its template is given, and nothing is filtered.
         """
         if not settings.skip_time_dependent and settings.filter_model is None:
-            if templates.replacing(TIME_PROMPT) and TIME_PROMPT.name not in templates.of_folder:
+            if templates.replacing(TIME_PROMPT) and TIME_PROMPT.name not in templates.from_folder:
                 raise UsageError(
                     f"a template for {TIME_PROMPT.name} is given, but nothing is filtered; set "
                     "skip_time_dependent = true"

@@ -33,7 +33,7 @@ REASON_WORDS = (
     "推理",
     "이유",
 )
-"""What introduces the reason; models translate the marker along with the rest."""
+"""Words that introduce the reason; models translate the marker along with the rest."""
 
 ANSWER_WORDS = (
     "answer",
@@ -62,7 +62,7 @@ ANSWER_WORDS = (
     "답변",
     "정답",
 )
-"""What introduces the answer."""
+"""Words that introduce the answer."""
 
 _EMPHASIS = "[*_]{0,3}"
 _GAP = r"[ \t]{0,3}"
@@ -82,10 +82,10 @@ class RagAnswer:
     """A system's output, taken apart.
 
     Attributes:
-        reason: What stands after ``##Reason:``; None without that marker or without an answer
-            to tell it from.
+        reason: The text after ``##Reason:``; None without that marker or without an answer
+            after or before it.
         text: The answer proper, citations included, blank lines kept.
-        output: The whole output without the markers and thoughts, reason included.
+        output: The output without the markers and thoughts, reason included.
         is_marked: Whether an ``##Answer:`` marker introduces the answer.
     """
 
@@ -100,26 +100,31 @@ def parse_answer(output: str) -> RagAnswer:
 
     Markers are recognized in any case, in bold, with spaces, with a full-width colon, as a
     heading of their own line, and translated into MIRACL's languages. Of several answers the
-    last one that says anything counts, as the last verdict of a judge does; it ends at the next
-    marker. Without an ``##Answer:`` marker the whole output is the answer: it is all a reader
-    or a judge has. Thoughts that open the output, as reasoning models write them, are no part of
-    it.
+    last one that is not empty counts, as the last verdict of a judge does; it ends at the next
+    marker. Without an ``##Answer:`` marker the full output is the answer: it is all that a reader
+    or a judge has. Thoughts that open the output, as reasoning models write them, are left out.
     """
     output = without_thoughts(output)
-    if _MARKER.search(output) is None:
-        return RagAnswer(None, output.strip(), output.strip(), is_marked=False)
-    markers = list(_MARKER.finditer(output))
-    ends = [*(marker.start() for marker in markers), len(output)]
-    texts = [output[: ends[0]].strip()]
-    texts += [output[it.end() : end].strip() for it, end in zip(markers, ends[1:], strict=True)]
-    kinds = ["preamble", *(str(marker.lastgroup) for marker in markers)]
-    whole = "\n".join(filter(None, texts))
-    answers = [place for place, kind in enumerate(kinds) if kind == "answer"]
+    texts: list[str] = []
+    kinds: list[str] = []
+    kind = "preamble"
+    start = 0
+    for marker in _MARKER.finditer(output):
+        texts.append(output[start : marker.start()].strip())
+        kinds.append(kind)
+        kind = str(marker.lastgroup)
+        start = marker.end()
+    texts.append(output[start:].strip())
+    kinds.append(kind)
+    full_text = "\n".join(text for text in texts if text)
+    answers = [index for index, kind in enumerate(kinds) if kind == "answer"]
     if not answers:
-        return RagAnswer(None, whole, whole, is_marked=False)
-    chosen = ([place for place in answers if texts[place]] or answers)[-1]
+        return RagAnswer(None, full_text, full_text, is_marked=False)
+    filled_answers = [index for index in answers if texts[index]]
+    chosen = (filled_answers or answers)[-1]
     # The last reason before the answer, else the first one after it.
-    reasons = [place for place, kind in enumerate(kinds) if kind == "reason"]
-    before = [place for place in reasons if place < chosen]
-    reason = next((texts[place] for place in [*before[-1:], *reasons]), None)
-    return RagAnswer(reason, texts[chosen], whole, is_marked=True)
+    reason = None
+    for index, kind in enumerate(kinds):
+        if kind == "reason" and (index < chosen or reason is None):
+            reason = texts[index]
+    return RagAnswer(reason, texts[chosen], full_text, is_marked=True)

@@ -9,10 +9,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 WIDEST_RANGE = 20
-"""Most passages a range such as ``[1-3]`` may stand for; a wider one is an id of its own."""
+"""Maximum number of passages in a range such as ``[1-3]``; a wider one is an id itself."""
 
 LONGEST_ID = 100
-"""Most characters of an id that no passage has; anything longer in brackets is prose."""
+"""Maximum length of an id that no passage has; anything longer in brackets is prose."""
 
 LABELS = (
     "documents?",
@@ -86,15 +86,15 @@ class Citations(NamedTuple):
     """The passages an answer cites.
 
     Attributes:
-        ranking: Distinct ids in order of first citation, known and unknown.
-        known: Those that are passages of the query, in the same order.
-        unknown: Those that are not, in the same order.
-        mentions: How often known passages are cited, repetitions included.
+        ranking: Distinct ids in order of first citation.
+        matched: Ids of passages of the query, in the same order.
+        unmatched: Ids that no passage of the query has, in the same order.
+        mentions: Number of citations of the query's passages, repetitions included.
     """
 
     ranking: tuple[str, ...]
-    known: tuple[str, ...]
-    unknown: tuple[str, ...]
+    matched: tuple[str, ...]
+    unmatched: tuple[str, ...]
     mentions: int
 
 
@@ -116,16 +116,19 @@ class _Citable(NamedTuple):
 def cited_passages(text: str, passage_ids: Collection[str]) -> Citations:
     """Resolve the citations of an answer against the ids of its query's passages.
 
-    An id that no passage has is kept as unknown, never dropped.
+    An id that no passage has is kept as unmatched, never dropped.
     """
-    mentioned = [cited for marker in find_citations(text, passage_ids) for cited in marker.ids]
+    mentioned: list[str] = []
+    for marker in find_citations(text, passage_ids):
+        mentioned += marker.ids
     ranking = tuple(dict.fromkeys(mentioned))
-    known_ids = frozenset(passage_ids) if mentioned else frozenset()
+    # Most texts cite nothing: then the ids need no set.
+    ids = frozenset(passage_ids) if mentioned else frozenset()
     return Citations(
-        ranking,
-        tuple(cited for cited in ranking if cited in known_ids),
-        tuple(cited for cited in ranking if cited not in known_ids),
-        sum(cited in known_ids for cited in mentioned),
+        ranking=ranking,
+        matched=tuple(cited for cited in ranking if cited in ids),
+        unmatched=tuple(cited for cited in ranking if cited not in ids),
+        mentions=sum(cited in ids for cited in mentioned),
     )
 
 
@@ -134,14 +137,15 @@ def strip_citations(text: str, passage_ids: Collection[str] = ()) -> str:
 
     Ids of the query's passages are needed where they look like words.
     """
-    kept: list[str] = []
+    parts: list[str] = []
     position = 0
     for marker in find_citations(text, passage_ids):
-        kept.append(text[position : marker.start].rstrip(" \t"))
+        parts.append(text[position : marker.start].rstrip(" \t"))
         if _joins_words(text, marker):
-            kept.append(" ")
+            parts.append(" ")
         position = marker.end
-    return "".join([*kept, text[position:]]).strip()
+    parts.append(text[position:])
+    return "".join(parts).strip()
 
 
 def find_citations(text: str, passage_ids: Collection[str] = ()) -> Iterator[CitationMarker]:
@@ -182,7 +186,8 @@ def _joins_words(text: str, marker: CitationMarker) -> bool:
 
 @lru_cache(maxsize=256)
 def _citable(passage_ids: tuple[str, ...]) -> _Citable:
-    shapes = (_shape(passage_id) for passage_id in passage_ids)
+    shapes = {_shape(passage_id) for passage_id in passage_ids}
+    # A shape without digits would make citations of any such word.
     return _Citable(frozenset(passage_ids), frozenset(shape for shape in shapes if "0" in shape))
 
 
@@ -193,36 +198,45 @@ def _shape(passage_id: str) -> str:
 @lru_cache(maxsize=4096)  # the same few brackets come again and again
 def _cited_ids(content: str, citable: _Citable) -> tuple[str, ...]:
     """Return the ids a bracket cites; none if it holds prose."""
-    whole = _known_id([content, content.strip(), _plain(content)], citable)
-    if whole is not None:
-        return (whole,)
-    parts = [part for part in _SEPARATOR.split(content) if part.strip()]
-    read = [_part_ids(part, citable) for part in parts]
-    ids = [cited for part_ids in read for cited in part_ids]
-    if all(read):
+    # An id may hold a separator itself, such as "doc,17".
+    passage_id = _passage_id([content, content.strip(), _plain(content)], citable)
+    if passage_id is not None:
+        return (passage_id,)
+    ids: list[str] = []
+    are_all_ids = True
+    for part in _SEPARATOR.split(content):
+        if part.strip():
+            part_ids = _part_ids(part, citable)
+            are_all_ids = are_all_ids and bool(part_ids)
+            ids += part_ids
+    if are_all_ids:
         return tuple(ids)
+    # "[see 2, the second]" is prose, unless a part is the id of a passage.
     return tuple(cited for cited in ids if cited in citable.ids)
 
 
 def _part_ids(part: str, citable: _Citable) -> tuple[str, ...]:
     plain = _plain(part)
-    known = _known_id([part.strip(), plain], citable)
-    if known is not None:
-        return (known,)
+    passage_id = _passage_id([part.strip(), plain], citable)
+    if passage_id is not None:
+        return (passage_id,)
     label = _LABEL.match(plain)
-    plain = plain[label.end() :] if label else plain
-    known = _known_id([plain, plain.lstrip("0") or "0"], citable)
-    if known is not None:
-        return (known,)
+    if label:
+        plain = plain[label.end() :]
+    passage_id = _passage_id([plain, plain.lstrip("0") or "0"], citable)
+    if passage_id is not None:
+        return (passage_id,)
     numbers = _RANGE.fullmatch(plain)
-    if numbers and 0 < int(numbers[2]) - int(numbers[1]) < WIDEST_RANGE:
-        expanded = map(str, range(int(numbers[1]), int(numbers[2]) + 1))
-        return tuple(_known_id([number], citable) or number for number in expanded)
+    if numbers:
+        first = int(numbers[1])
+        last = int(numbers[2])
+        if 0 < last - first < WIDEST_RANGE:
+            return tuple(str(number) for number in range(first, last + 1))
     has_shape = len(plain) <= LONGEST_ID and _shape(plain) in citable.shapes
     return (plain,) if numbers or _NUMBER.fullmatch(plain) or has_shape else ()
 
 
-def _known_id(candidates: Iterable[str], citable: _Citable) -> str | None:
+def _passage_id(candidates: Iterable[str], citable: _Citable) -> str | None:
     return next((candidate for candidate in candidates if candidate in citable.ids), None)
 
 

@@ -80,17 +80,22 @@ def last_json_object(text: str, fields: Collection[str], is_whole: bool = True) 
     last: dict[str, Any] | JsonReplyError | None = None
     last_end = 0
     for value, start, end in _objects(text, is_whole):
-        found: dict[str, Any] | JsonReplyError = value
-        if isinstance(value, dict):
-            found = with_plain_keys(value)
-            inner = next(iter(found.values())) if len(found) == 1 else None
-            if isinstance(inner, dict) and found.keys().isdisjoint(fields):
-                found = with_plain_keys(inner)  # the reply names the object
-            if found.keys().isdisjoint(fields):
-                continue
-            if last is not None and _CHOICE.fullmatch(text, last_end, start):
-                found = JsonReplyError("the reply leaves a choice between JSON objects")
-        last, last_end = found, end
+        if isinstance(value, JsonReplyError):
+            last = value
+            last_end = end
+            continue
+        record = with_plain_keys(value)
+        if len(record) == 1 and record.keys().isdisjoint(fields):
+            (inner,) = record.values()
+            if isinstance(inner, dict):
+                record = with_plain_keys(inner)  # the reply names the object
+        if record.keys().isdisjoint(fields):
+            continue
+        is_choice = last is not None and _CHOICE.fullmatch(text, last_end, start)
+        last = record
+        if is_choice:
+            last = JsonReplyError("the reply leaves a choice between JSON objects")
+        last_end = end
     if last is None:
         raise JsonReplyError(f"the reply holds no JSON object with {' or '.join(fields)}")
     if isinstance(last, JsonReplyError):
@@ -116,8 +121,11 @@ def _without_quotes(text: str) -> str:
 
 def with_plain_keys(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object with its keys in lower case, and underscores between their words."""
-    spaced = {_WORD_BEGINS.sub("_", str(key)): part for key, part in value.items()}
-    return {_NOT_IN_A_KEY.sub("_", key.casefold()): part for key, part in spaced.items()}
+    plain = {}
+    for key, part in value.items():
+        words = _WORD_BEGINS.sub("_", str(key)).casefold()
+        plain[_NOT_IN_A_KEY.sub("_", words)] = part
+    return plain
 
 
 def _objects(

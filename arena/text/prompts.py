@@ -1,4 +1,4 @@
-"""Prompts: templates that files can replace, what fills them, and texts cut to so many tokens."""
+"""Prompts: templates, which a user's files can replace, and their variables."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 DIGEST_DIGITS = 12
 PACKAGED = "packaged"
-"""Stands for prompts that come with the package."""
+"""Name for prompts that come with the package."""
 
 _SUFFIX = ".jinja"
 _UNCLEAR = re.compile(r"[\s@+|,()=]+")
-"""What in the name of a file would be mistaken for parts of a signature."""
+"""Characters in the name of a file that a signature would mistake for its own."""
 
 
 @dataclass(frozen=True)
@@ -51,28 +51,31 @@ class PromptTemplate:
         return self.version.rpartition("@")[2]
 
     def fill(self, values: Mapping[str, Any]) -> str:
-        """Put values into the template, in one pass: what looks like a template in them stays.
+        """Put values into the template, in one pass: template marks inside of values stay.
 
         Raises:
-            UsageError: If the template fails, such as on an attribute that a value has not.
+            UsageError: If the template fails, such as on an attribute that a value does not have.
         """
-        further = {name: values[own] for name, own in self.also if own in values}
-        with _said_of(self.version):
-            counted = _LOOP_STEPS.set([0])
+        variables = dict(values)
+        for further_name, name in self.also:
+            if name in values:
+                variables[further_name] = values[name]
+        with _usage_errors(self.version):
+            token = _LOOP_STEPS.set([0])
             try:
-                return _compiled(self.text).render({**values, **further})
+                return _compiled(self.text).render(variables)
             finally:
-                _LOOP_STEPS.reset(counted)
+                _LOOP_STEPS.reset(token)
 
 
 @dataclass(frozen=True)
 class Variable:
-    """What a template is filled with.
+    """A variable of a template.
 
     Attributes:
-        meaning: What it holds.
+        meaning: What it holds, for the documentation.
         sample: A value to try templates with.
-        is_required: Whether a template must show it: as text, what the sample says.
+        is_required: Whether a template must show it, that is, the texts of the sample.
         also: Further names, such as a paper's.
     """
 
@@ -87,11 +90,11 @@ class ReplaceablePrompt:
     """A prompt that is sent unless the user's file takes its place.
 
     Attributes:
-        name: What it is called where a file is given for it: ``--template fluency=FILE``.
-        asks: What it asks for, in one line.
-        reply: What of a reply is read.
-        variables: What templates are filled with, by name.
-        package: The package whose folder ``prompts`` holds what is sent otherwise.
+        name: Its name for a user's file: ``--template fluency=FILE``.
+        asks: The question it puts to the model, in one line.
+        reply: The part of a reply that is read.
+        variables: Variables of templates, by name.
+        package: The package whose folder ``prompts`` holds the template that is used otherwise.
         packaged_name: The name of that file.
     """
 
@@ -103,15 +106,16 @@ class ReplaceablePrompt:
     packaged_name: str
 
     @property
-    def known(self) -> tuple[str, ...]:
+    def variable_names(self) -> tuple[str, ...]:
         """Names of all variables, each followed by its further names."""
-        return tuple(
-            each for name, variable in self.variables.items() for each in (name, *variable.also)
-        )
+        names: list[str] = []
+        for name, variable in self.variables.items():
+            names += [name, *variable.also]
+        return tuple(names)
 
     def packaged(self) -> PromptTemplate:
         """Return the template that comes with the package."""
-        return packaged_prompt(self.package, self.packaged_name, self.known)
+        return packaged_prompt(self.package, self.packaged_name, self.variable_names)
 
     def packaged_text(self) -> str:
         """Return the text of the file that comes with the package."""
@@ -130,8 +134,12 @@ class ReplaceablePrompt:
             text = small_file(path).decode()
         except UnicodeDecodeError as error:
             raise UsageError(f"the template {path.name} is not UTF-8 text") from error
-        also = tuple((name, own) for own, it in self.variables.items() for name in it.also)
-        template = _checked(path.name.removesuffix(_SUFFIX), text, self.known, also)
+        also = []
+        for name, variable in self.variables.items():
+            also += [(further_name, name) for further_name in variable.also]
+        template_name = path.name.removesuffix(_SUFFIX)
+        template = _checked(template_name, text, self.variable_names, tuple(also))
+        # Each is shown, even if it is not required: that tries the template with the samples.
         hidden = [
             name
             for name, variable in self.variables.items()
@@ -152,19 +160,24 @@ class ReplaceablePrompt:
             UsageError: If it cannot be filled.
         """
         samples = {name: variable.sample for name, variable in self.variables.items()}
-        shown = template.fill(samples)
-        return all(part in shown for part in _texts(samples[name]))
+        prompt = template.fill(samples)
+        return all(text in prompt for text in _texts(samples[name]))
 
 
 @dataclass(frozen=True)
 class Templates:
-    """A user's templates by names of prompts; those ``of_folder`` may be of other commands."""
+    """A user's templates by names of prompts.
 
-    own: tuple[tuple[str, PromptTemplate], ...] = ()
-    of_folder: frozenset[str] = frozenset()
+    Attributes:
+        templates: Names of prompts, each with its template.
+        from_folder: Prompts whose templates a folder holds: these may serve other commands.
+    """
+
+    templates: tuple[tuple[str, PromptTemplate], ...] = ()
+    from_folder: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
-        return bool(self.own)
+        return bool(self.templates)
 
     def of(self, prompt: ReplaceablePrompt) -> PromptTemplate:
         """Return the user's template for a prompt, or the packaged one."""
@@ -172,86 +185,96 @@ class Templates:
 
     def replacing(self, prompt: ReplaceablePrompt) -> PromptTemplate | None:
         """Return the user's template for a prompt, if there is one."""
-        return dict(self.own).get(prompt.name)
+        return dict(self.templates).get(prompt.name)
 
-    def stated(self, names: Iterable[str]) -> str:
-        """Say which of some prompts are replaced: ``name@digest``, joined by ``+``; or packaged."""
-        own = dict(self.own)
-        return "+".join(f"{name}@{own[name].digest}" for name in names if name in own) or PACKAGED
+    def signature(self, names: Iterable[str]) -> str:
+        """Return which of some prompts are replaced: ``name@digest+...``, or ``packaged``."""
+        templates = dict(self.templates)
+        parts = [f"{name}@{templates[name].digest}" for name in names if name in templates]
+        return "+".join(parts) or PACKAGED
 
-    def stating(self, text: str) -> Templates:
-        """Return the templates that a text of ``stated`` names.
+    def for_signature(self, signature: str) -> Templates:
+        """Return the templates of a signature.
 
         Raises:
             UsageError: If one of them was not given, or another one was.
         """
-        if text == PACKAGED:
+        if signature == PACKAGED:
             return NO_TEMPLATES
-        own, found = dict(self.own), []
-        for name, _, digest in (part.partition("@") for part in text.split("+")):
-            given = own.get(name)
-            if given is None or given.digest != digest:
-                instead = "" if given is None else f", and the one given has {given.digest}"
+        templates = dict(self.templates)
+        chosen = []
+        for part in signature.split("+"):
+            name, _, digest = part.partition("@")
+            template = templates.get(name)
+            if template is None or template.digest != digest:
+                instead = "" if template is None else f", and the one given has {template.digest}"
                 raise UsageError(
                     f"this needs the template for {name} with the digest {digest}{instead}; "
                     f"give that file by --template {name}=FILE, or ModelOptions(templates=...)"
                 )
-            found.append((name, given))
-        return Templates(tuple(found))
+            chosen.append((name, template))
+        return Templates(tuple(chosen))
 
 
 NO_TEMPLATES = Templates()
 MOST_LOOP_STEPS = 1_000_000
-"""Of all loops of one prompt together: nested ones could run for years."""
+"""Limit of all loops of one prompt together: nested ones could run for years."""
 _LOOP_STEPS: ContextVar[list[int]] = ContextVar("loop steps")
-"""Steps that the loops of the prompt being filled have taken."""
+"""Steps so far of the loops of the prompt that is being filled; a list, to count in place."""
 
 
 def read_templates(
-    given: Mapping[str, Path | str] | Sequence[str], prompts: Sequence[ReplaceablePrompt]
+    sources: Mapping[str, Path | str] | Sequence[str], prompts: Sequence[ReplaceablePrompt]
 ) -> Templates:
     """Read a user's templates, and try each.
 
     Args:
-        given: File of each prompt by its name; or texts ``NAME=FILE``, of which ``NAME=`` may be
-            left out where there is one prompt; or folders of files ``NAME.jinja``, of which those
+        sources: File of each prompt by its name; or texts ``NAME=FILE``, where ``NAME=`` may be
+            left out if there is one prompt; or folders of files ``NAME.jinja``, of which those
             of these prompts are read.
-        prompts: What can be replaced.
+        prompts: Prompts that can be replaced.
 
     Raises:
         UsageError: If there is no such prompt or file, two files are given for one prompt, or a
             file cannot be used, see ``ReplaceablePrompt.read``.
     """
-    known = {prompt.name: prompt for prompt in prompts}
-    named: list[tuple[str, Path | str]] = list(given.items()) if isinstance(given, Mapping) else []
-    for text in () if isinstance(given, Mapping) else given:
-        name, equals, path = text.partition("=")
-        if equals and (len(prompts) > 1 or name in known):
-            named.append((name.strip(), path.strip()))
-        elif Path(text).is_dir():
-            there = [name for name in known if (Path(text) / f"{name}{_SUFFIX}").is_file()]
-            if not there:
-                files = ", ".join(f"{name}{_SUFFIX}" for name in known)
-                raise UsageError(f"there is no template in {text}; it may hold {files}")
-            named += [(name, text) for name in there]
-        elif len(prompts) == 1:
-            named.append((prompts[0].name, text))
-        else:
-            raise UsageError(
-                f"{text!r} names no prompt; write NAME=FILE, NAME one of {', '.join(known)}"
-            )
-    read: dict[str, PromptTemplate] = {}
-    for name, file in named:
-        if name not in known:
-            raise UsageError(f"there is no prompt {name!r} to replace; {_offered(name, known)}")
-        if name in read:
+    by_name = {prompt.name: prompt for prompt in prompts}
+    paths: list[tuple[str, Path | str]] = []
+    if isinstance(sources, Mapping):
+        paths = list(sources.items())
+    else:
+        for text in sources:
+            paths += _named_paths(text, list(by_name))
+    templates: dict[str, PromptTemplate] = {}
+    for name, path in paths:
+        if name not in by_name:
+            raise UsageError(f"there is no prompt {name!r} to replace; {_offered(name, by_name)}")
+        if name in templates:
             raise UsageError(f"two templates are given for {name}; give one")
-        read[name] = known[name].read(file)
-    return Templates(tuple(read.items()), frozenset(n for n, file in named if Path(file).is_dir()))
+        templates[name] = by_name[name].read(path)
+    from_folder = frozenset(name for name, path in paths if Path(path).is_dir())
+    return Templates(tuple(templates.items()), from_folder)
 
 
-def _offered(name: str, known: Collection[str]) -> str:
-    return f"{did_you_mean(name, known)} available: {', '.join(known)}".lstrip()
+def _named_paths(text: str, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the prompts that ``NAME=FILE``, a folder or a file is for, with its path."""
+    name, equals, path = text.partition("=")
+    # With one prompt an unknown name before "=" is part of the file's name.
+    if equals and (len(names) > 1 or name in names):
+        return [(name.strip(), path.strip())]
+    if Path(text).is_dir():
+        held = [name for name in names if (Path(text) / f"{name}{_SUFFIX}").is_file()]
+        if not held:
+            files = ", ".join(f"{name}{_SUFFIX}" for name in names)
+            raise UsageError(f"there is no template in {text}; it may hold {files}")
+        return [(name, text) for name in held]
+    if len(names) == 1:
+        return [(names[0], text)]
+    raise UsageError(f"{text!r} names no prompt; write NAME=FILE, NAME one of {', '.join(names)}")
+
+
+def _offered(name: str, names: Collection[str]) -> str:
+    return f"{did_you_mean(name, names)} available: {', '.join(names)}".lstrip()
 
 
 def _texts(sample: object) -> Iterator[str]:
@@ -281,7 +304,7 @@ def _checked(
     from jinja2 import meta
 
     digest = hashlib.sha256(text.encode()).hexdigest()[:DIGEST_DIGITS]
-    with _said_of(name):
+    with _usage_errors(name):
         used = meta.find_undeclared_variables(_environment().parse(text))
         _compiled(text)
     unknown = sorted(used - set(variables))
@@ -294,8 +317,8 @@ def _checked(
 
 
 @contextmanager
-def _said_of(name: str) -> Iterator[None]:
-    """Turn whatever a template raises into a sentence with its line."""
+def _usage_errors(name: str) -> Iterator[None]:
+    """Turn any exception of a template into a UsageError with its line."""
     try:
         yield
     except Exception as error:
@@ -312,20 +335,21 @@ def _compiled(text: str) -> Template:
 
     environment = _environment()
     tree = environment.parse(text)
+    # The sandbox bounds range(), but not nested loops: count the steps of every loop.
     for loop in tree.find_all(nodes.For):
         counted = nodes.Filter(loop.iter, "count_steps", [], [], None, None)
         loop.iter = counted.set_lineno(loop.lineno, override=True)
     return environment.from_string(tree)
 
 
-def _count_steps(items: Iterable[Any]) -> Iterator[Any]:
-    """Yield what a loop runs over; all loops of a prompt together have so many steps at most."""
+def _count_steps(values: Iterable[Any]) -> Iterator[Any]:
+    """Yield the values of a loop; refuse more than ``MOST_LOOP_STEPS`` in a prompt."""
     steps = _LOOP_STEPS.get()
-    for item in items:
+    for value in values:
         steps[0] += 1
         if steps[0] > MOST_LOOP_STEPS:
             raise UsageError(f"its loops take more than {MOST_LOOP_STEPS:,} steps")
-        yield item
+        yield value
 
 
 @cache
@@ -345,11 +369,14 @@ def _environment() -> Environment:
 
 
 def delimiter_code(*texts: str) -> str:
-    """Choose a code of twelve hexadecimal digits that found in none of the texts.
+    """Choose a code of twelve hexadecimal digits that is found in none of the texts.
 
     It is a digest of all of them, so whoever writes one of them cannot foresee it, and equal
     texts give equal prompts.
     """
-    whole = "\x1f".join(texts)
-    codes = (hashlib.sha256(f"{salt}\x1f{whole}".encode()).hexdigest() for salt in count())
-    return next(code[:DIGEST_DIGITS] for code in codes if code[:DIGEST_DIGITS] not in whole)
+    joined = "\x1f".join(texts)
+    for salt in count():
+        code = hashlib.sha256(f"{salt}\x1f{joined}".encode()).hexdigest()[:DIGEST_DIGITS]
+        if code not in joined:
+            break
+    return code

@@ -13,9 +13,9 @@ from itertools import islice
 MOST_BLOCKS = 20
 """Blocks of thoughts in a row that are looked for; bounds the work on hostile texts."""
 MOST_MARKS = 500
-"""Marks within a block that are looked at, likewise."""
+"""Marks within a block that are looked at, for the same reason."""
 LONGEST_TOKEN = 40
-"""Most characters of a token at the end of a text."""
+"""Maximum length of a token at the end of a text."""
 LONGEST_LINE = 400
 """Characters of a line, on either side of a mark, that tell whether it is quoted."""
 
@@ -82,7 +82,7 @@ _TELLS_OF_TAG = re.compile(
     r"\b[^\n]{1,300}",
     re.IGNORECASE,
 )
-"""What follows a tag that a sentence tells of."""
+"""The rest of a sentence about a tag, behind it."""
 _HARMONY = re.compile(
     r"(?:<\|start\|>)?(?:assistant)?<\|channel\|>\s{0,3}(?:analysis|commentary)"
     r"|(?:analysis|commentary)[^<>\n]{0,60}<\|message\|>",
@@ -144,7 +144,8 @@ def without_thoughts(text: str, is_cut: bool | None = None) -> str:
     A text without either is returned as it is; thoughts that were cut off leave an empty text.
     ``is_cut`` says whether a limit ended the text, see ``answer_start``.
     """
-    start, end = answer_start(text, is_cut), len(text)
+    start = answer_start(text, is_cut)
+    end = len(text)
     while True:
         stripped = end
         while stripped > start and text[stripped - 1].isspace():
@@ -156,7 +157,7 @@ def without_thoughts(text: str, is_cut: bool | None = None) -> str:
 
 
 def has_thoughts(text: str) -> bool:
-    """Say whether thoughts, or the marks of a channel, open a text."""
+    """Tell whether thoughts, or the marks of a channel, open a text."""
     return answer_start(text) > 0
 
 
@@ -252,7 +253,7 @@ def _lone_closing_end(text: str, start: int) -> int:
 
 
 def _stands_between(text: str, mark: re.Match[str], start: int) -> bool:
-    """Say whether a closing mark stands where thoughts end, not within a sentence."""
+    """Tell whether a closing mark stands where thoughts end, not within a sentence."""
     line_start = max(text.rfind("\n", 0, mark.start()) + 1, start)
     before = text[max(line_start, mark.start() - LONGEST_LINE) : mark.start()]
     after = text[mark.end() : _line_end(text, mark.end())]
@@ -270,7 +271,7 @@ def _stands_between(text: str, mark: re.Match[str], start: int) -> bool:
 
 
 def _is_quoted(text: str, mark: re.Match[str]) -> bool:
-    """Say whether a mark stands in quotation marks or in a code span of its own line."""
+    """Tell whether a mark stands in quotation marks or in a code span of its own line."""
     before = text[max(0, mark.start() - 8) : mark.start()]
     if _OPENING_QUOTE.search(before) and _CLOSING_QUOTE.match(text, mark.end()):
         return True
@@ -279,7 +280,7 @@ def _is_quoted(text: str, mark: re.Match[str]) -> bool:
 
 
 def _is_inside_quotation(text: str, mark: re.Match[str]) -> bool:
-    """Say whether a mark stands within a longer quotation, or in a code block."""
+    """Tell whether a mark stands within a longer quotation, or in a code block."""
     line_before, line_after = _around(text, mark)
     if line_before.count('"') % 2 == 1 and '"' in line_after:
         return True

@@ -207,9 +207,9 @@ class Feature:
         if stated is None:
             return self
         if stated.value != PACKAGED:
-            templates.stating(str(stated.value))
+            templates.for_signature(str(stated.value))
             return self
-        return self.with_settings({TEMPLATE: templates.stated(stated.prompts)})
+        return self.with_settings({TEMPLATE: templates.signature(stated.prompts)})
 
     @property
     def model(self) -> str | None:

@@ -33,7 +33,7 @@ _RETRIEVED = ("passages", "relevance labels")
 @declared(_QUALITY, _LABELED, cutoff(10))
 def citation_recall(sample: Sample, k: int) -> Value:
     """Share of the relevant passages among the first k passages cited."""
-    return _recall(sample.citations.known[:k], sample.question.relevant_ids)
+    return _recall(sample.citations.matched[:k], sample.question.relevant_ids)
 
 
 @declared(f"{_QUALITY}; trec_eval map_cut", _LABELED, cutoff(10))
@@ -44,7 +44,7 @@ def citation_map(sample: Sample, k: int) -> Value:
     ``invalid_citations`` counts the others. The sum of precisions is divided by the number of
     relevant passages, cited or not.
     """
-    return _average_precision(sample.citations.known[:k], sample.question.relevant_ids)
+    return _average_precision(sample.citations.matched[:k], sample.question.relevant_ids)
 
 
 @declared(f"{_QUALITY}; trec_eval set_P", _LABELED)
@@ -67,13 +67,13 @@ def citation_precision(sample: Sample) -> Value:
 @declared(OWN, _CITED)
 def citations(sample: Sample) -> Value:
     """Number of distinct passages cited."""
-    return float(len(sample.citations.known)) if sample.question.passages else NO_PASSAGES
+    return float(len(sample.citations.matched)) if sample.question.passages else NO_PASSAGES
 
 
 @declared(OWN, _CITED)
 def invalid_citations(sample: Sample) -> Value:
     """Number of distinct ids cited that no passage of the query has."""
-    return float(len(sample.citations.unknown)) if sample.question.passages else NO_PASSAGES
+    return float(len(sample.citations.unmatched)) if sample.question.passages else NO_PASSAGES
 
 
 @declared(OWN, _CITED)
@@ -82,7 +82,7 @@ def invalid_citation_share(sample: Sample) -> Value:
     if not sample.question.passages:
         return NO_PASSAGES
     cited = sample.citations
-    return len(cited.unknown) / len(cited.ranking) if cited.ranking else NO_CITATION
+    return len(cited.unmatched) / len(cited.ranking) if cited.ranking else NO_CITATION
 
 
 @declared(OWN, ("answer", SENTENCES, "passages"))

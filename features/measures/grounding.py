@@ -79,7 +79,7 @@ def evidence(sample: Sample) -> Evidence | Missing:
     """Return what to hold the answer against, or why there is nothing; found once an answer."""
     if not sample.question.passages:
         return NO_PASSAGES
-    if not sample.citations.known:
+    if not sample.citations.matched:
         return NO_CITED_PASSAGES
     key = ("evidence", sample.question.key, sample.output)
     return sample.memo.get(key, lambda: _evidence(sample))
@@ -87,7 +87,7 @@ def evidence(sample: Sample) -> Evidence | Missing:
 
 def _evidence(sample: Sample) -> Evidence | Missing:
     index, numbers = passage_index(sample), sample.question.passage_ids
-    cited = sum(1 << numbers.index(each) for each in sample.citations.known) & index.with_words
+    cited = sum(1 << numbers.index(each) for each in sample.citations.matched) & index.with_words
     if not cited:
         return EMPTY_PASSAGES
     return Evidence(index, cited, sample.folded_words) if sample.folded_words else EMPTY_ANSWER

@@ -147,8 +147,10 @@ def with_templates(features: Iterable[Feature], templates: Templates) -> tuple[F
     """
     chosen = tuple(feature.with_templates(templates) for feature in features)
     used = "+".join(str(feature.settings.get(TEMPLATE, "")) for feature in chosen)
-    idle = [name for name, own in templates.own if f"{name}@{own.digest}" not in used.split("+")]
-    if idle := [name for name in idle if name not in templates.of_folder]:
+    idle = [
+        name for name, own in templates.templates if f"{name}@{own.digest}" not in used.split("+")
+    ]
+    if idle := [name for name in idle if name not in templates.from_folder]:
         raise UsageError(
             f"no feature that is asked for reads the prompt {idle[0]}; leave its template out"
         )

@@ -94,9 +94,9 @@ def query_pairs(sample: Sample) -> Items:
     """Return (query, passage) for each distinct passage cited, or why there are none."""
     if not sample.question.passages:
         return NO_PASSAGES
-    if not sample.citations.known:
+    if not sample.citations.matched:
         return NO_CITED_PASSAGES
-    texts = passage_texts(sample.question, sample.citations.known)
+    texts = passage_texts(sample.question, sample.citations.matched)
     return tuple((sample.question.query, text) for text in texts) or EMPTY_PASSAGES
 
 

@@ -306,5 +306,5 @@ def rating_prompt(item: Item, templates: Templates = NO_TEMPLATES) -> Prompt:
         values["passages"] = [Trimmer().trim(text, PASSAGE_TOKENS) for text in others]
         values["documents"] = "\n".join(values["passages"])
     asked = OVERLAP_PROMPT if name == OVERLAP else FLUENCY_PROMPT
-    template = templates.stating(stated).of(asked)
+    template = templates.for_signature(stated).of(asked)
     return Prompt.of(template.fill(values), version=template.version)

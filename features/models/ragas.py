@@ -243,7 +243,7 @@ def verdict(prompt: ReplaceablePrompt, llm: EndpointModel, items: Sequence[Item]
 
 def _prompt(llm: EndpointModel, prompt: ReplaceablePrompt, item: Item, shown: Shown) -> Prompt:
     """Make a prompt, after a demonstration where the packaged template is sent."""
-    templates = llm.templates.stating(item[1])
+    templates = llm.templates.for_signature(item[1])
     fill = partial(_filled, prompt, templates)
     task, version = Message("user", fill(shown)), versions(prompt, templates=templates)
     demonstration = _demonstration(prompt, templates)

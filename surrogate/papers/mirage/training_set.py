@@ -70,11 +70,11 @@ def _fault(language: str, answer: str, passages: Sequence[ShownPassage]) -> str 
         return NO_MARKERS
     ids = [passage.passage_id for passage in passages]
     cited = cited_passages(parsed.text, ids)
-    if cited.unknown:
+    if cited.unmatched:
         return WRONG_CITATION
-    if not cited.known:
+    if not cited.matched:
         return NO_CITATION
-    if any(each.relevance == 0 and each.passage_id in cited.known for each in passages):
+    if any(each.relevance == 0 and each.passage_id in cited.matched for each in passages):
         return NOT_RELEVANT
     told = identify(strip_citations(parsed.text, ids))
     likeliest = max(told, key=told.__getitem__)

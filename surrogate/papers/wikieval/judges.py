@@ -317,14 +317,14 @@ class RagasJudge:
     def _item(self, pair: Pair, text: str) -> Item:
         templates = self.options.templates
         if pair.criterion == FAITHFULNESS:
-            stated = templates.stated([STATEMENTS.name, VERDICTS.name])
+            stated = templates.signature([STATEMENTS.name, VERDICTS.name])
             return (pair.criterion, stated, pair.question, text, pair.context or "")
         if pair.criterion == ANSWER_RELEVANCE:
             is_e5 = "e5" in Path(named_models(self.model)[1]).name.casefold().split("-")
-            stated = templates.stated([QUESTION.name])
+            stated = templates.signature([QUESTION.name])
             before = "query: " if is_e5 else ""
             return (pair.criterion, stated, str(QUESTIONS), before, pair.question, text)
-        stated = templates.stated([SENTENCES.name])
+        stated = templates.signature([SENTENCES.name])
         return (pair.criterion, stated, LANGUAGE, pair.question, text)
 
 

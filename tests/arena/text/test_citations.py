@@ -41,8 +41,8 @@ SEVERAL = {
 )
 def test_citations_of_known_passages(text, known):
     found = cited_passages(text, KNOWN)
-    assert found.known == known
-    assert found.unknown == ()
+    assert found.matched == known
+    assert found.unmatched == ()
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_prose_in_brackets_is_no_citation(text):
     ],
 )
 def test_unknown_ids_are_kept_in_order(text, unknown):
-    assert cited_passages(text, KNOWN).unknown == unknown
+    assert cited_passages(text, KNOWN).unmatched == unknown
 
 
 def test_ranking_interleaves_known_and_unknown():
@@ -118,8 +118,8 @@ def test_order_of_first_citation_is_kept(style, ids):
     found = cited_passages(WRITTEN[style](ids), known)
     expected = list(dict.fromkeys(map(str, ids)))
     assert list(found.ranking) == expected
-    assert list(found.known) == [cited for cited in expected if cited in known]
-    assert list(found.unknown) == [cited for cited in expected if cited not in known]
+    assert list(found.matched) == [cited for cited in expected if cited in known]
+    assert list(found.unmatched) == [cited for cited in expected if cited not in known]
 
 
 @given(st.text(alphabet="[]【】() 12,#-aé١\n\u200f", max_size=60))

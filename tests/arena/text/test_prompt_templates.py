@@ -79,15 +79,15 @@ def test_a_template_is_tried_at_once(file, text, message):
 
 def test_what_is_stated_is_found_again_and_nothing_else(file):
     given = read_templates({"second": file(GOOD)}, [FIRST, SECOND])
-    stated = given.stated(["first", "second"])
+    stated = given.signature(["first", "second"])
     assert stated == f"second@{given.replacing(SECOND).digest}"
-    assert given.stating(stated) == given
-    assert given.stating(PACKAGED) == NO_TEMPLATES
+    assert given.for_signature(stated) == given
+    assert given.for_signature(PACKAGED) == NO_TEMPLATES
     other = read_templates({"second": file(GOOD + "!")}, [FIRST, SECOND])
-    with pytest.raises(UsageError, match=f"and the one given has {other.own[0][1].digest}"):
-        other.stating(stated)
+    with pytest.raises(UsageError, match=f"and the one given has {other.templates[0][1].digest}"):
+        other.for_signature(stated)
     with pytest.raises(UsageError, match="give that file by --template second=FILE"):
-        NO_TEMPLATES.stating(stated)
+        NO_TEMPLATES.for_signature(stated)
 
 
 def test_templates_go_to_other_processes(file):

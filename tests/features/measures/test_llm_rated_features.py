@@ -195,7 +195,7 @@ def test_what_templates_rate_is_never_mixed(rated, tmp_path, small_arena):
         for name, own in given.items():
             models = ModelOptions(llm=asked, templates=own)
             table = extract(small_arena, "llm_overlap", models=models, cache=tmp_path / "cache")
-            column = f"llm_overlap(template={own.stated(['overlap'])})"
+            column = f"llm_overlap(template={own.signature(['overlap'])})"
             means[name] = set(table[column].dropna())
         assert means == {"Strictly": {2.0}, "Mildly": {5.0}}
         with pytest.raises(UsageError, match="needs the template for overlap with the digest"):

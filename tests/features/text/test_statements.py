@@ -58,5 +58,5 @@ def test_thai_statements():
 def test_what_the_text_cites_its_statements_cite(text):
     statements = cut_statements(text, IDS, "en")
     cited = {name for statement in statements for name in statement.cited}
-    assert cited == (set(cited_passages(text, IDS).known) if statements else set())
+    assert cited == (set(cited_passages(text, IDS).matched) if statements else set())
     assert all(len(set(statement.cited)) == len(statement.cited) for statement in statements)

@@ -167,7 +167,7 @@ def test_mirage_figures_11_and_12_rate(serve, file, arena, tmp_path):
     asked = asked_at(server, store=str(tmp_path / "store.sqlite"))
     models = ModelOptions(llm=asked, templates=own)
     table = extract(arena, "llm_overlap,llm_fluency", models=models, cache=tmp_path / "cache")
-    names = [f"llm_{name}(template={own.stated([name])})" for name in given]
+    names = [f"llm_{name}(template={own.signature([name])})" for name in given]
     assert all(name in table for name in names)
     assert set(table[names[1]]) == {2.0}
     assert set(table[names[0]]) == {4.0}
