@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[1]
 GUIDES = sorted((ROOT / "docs").rglob("*.md"))
 WORKFLOWS = [*ROOT.glob("examples/*.yml"), *ROOT.glob(".github/workflows/*.yml")]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *GUIDES]
-REPRODUCING = ROOT / "docs" / "guides" / "reproducing.md"
+REPRODUCING = ROOT / "docs" / "reference" / "reproducing.md"
 COMMAND_LINE = get_command(app)
 
 
@@ -87,7 +87,18 @@ def test_commands_of_the_readme_exist():
     assert set(subcommands(COMMAND_LINE)) - {"demo"} <= set(every)
 
 
-OTHER_PROGRAMS = {"--build-arg", "dask", "docker", "git", "inspect", "pip", "python", "vllm"}
+OTHER_PROGRAMS = {
+    "--build-arg",
+    "dask",
+    "docker",
+    "git",
+    "inspect",
+    "llama-server",
+    "pip",
+    "python",
+    "transformers",
+    "vllm",
+}
 LEFT_OF_OPTIONS = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 FILE_SUFFIXES = {
     "csv",

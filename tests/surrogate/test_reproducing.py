@@ -15,7 +15,7 @@ from simulations import small_simulation
 
 from surrogate.papers.mirage.published_rows import PUBLISHED_FEATURES
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "reproducing.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "reference" / "reproducing.md"
 BASELINES = (
     *("Qwen/Qwen2-1.5B-Instruct", "Qwen/Qwen2-7B-Instruct", "cohereforai-c4ai-aya-23"),
     *("cohereforai-c4ai-command-r", "cohereforai-c4ai-command-r-plus", "google/gemma-1.1-2b-it"),
@@ -211,7 +211,7 @@ def test_the_papers_baselines_compete_and_gpt_4_is_the_reference(answered, clone
     assert info["reference_system"] == REFERENCE
 
 
-@pytest.mark.parametrize("guide", [GUIDE, GUIDE.with_name("importing.md")])
+@pytest.mark.parametrize("guide", [GUIDE, GUIDE.parents[1] / "guides" / "importing.md"])
 def test_the_guides_name_published_models(guide):
     commands = guide.read_text(encoding="utf-8").replace("\\\n", " ")
     options = re.findall(r"--(reference-system|apart|holdout) ([^\s`]+)", commands)

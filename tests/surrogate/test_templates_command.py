@@ -15,7 +15,7 @@ from chat_server import ChatServer, completion
 from arena import write_arena
 from surrogate.cli.judging import all_prompts
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "prompts.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "reference" / "prompts.md"
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_every_prompt_is_listed_in_the_guide_as_the_code_has_it(run, capsys):
     shown = [[cell.strip("| ") for cell in row] for row in rows[1:]]
     assert run("prompts", "--json") == 0
     listed = json.loads(capsys.readouterr().out)
-    columns = ["command", "name", "asks"]
+    columns = ["command", "name", "asks", "variables", "reply"]
     assert shown == [[row[name] for name in columns] for row in listed["prompts"]]
 
 

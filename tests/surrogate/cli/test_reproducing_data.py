@@ -10,7 +10,7 @@ import pytest
 from arena import read_arena
 from arena.generation import read_arena_to_answer
 
-GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "reproducing.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "reference" / "reproducing.md"
 SECTION = "Data and evaluation sets"
 LONG = "##Reason: [p0] says so.\n##Answer: It is the town of which the first passage tells us."
 

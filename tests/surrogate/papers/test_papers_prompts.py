@@ -38,7 +38,7 @@ from surrogate.papers.judges import PromptJudge
 from surrogate.papers.wikieval.benchmark import WIKIEVAL_PROMPTS
 from surrogate.papers.wikieval.judges import Pair, RankingPrompts, ScorePrompts
 
-GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "reproducing.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "reference" / "reproducing.md"
 PAPERS = Path(__file__).parents[4] / "shared" / "papers"
 PASSAGES = [
     {"passage_id": "7#1", "title": "Oslo", "text": "Oslo is the capital of Norway.", "relevance": 1}
