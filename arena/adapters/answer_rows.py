@@ -64,6 +64,7 @@ class AnswerRows:
         if passages is None:
             return
         self._note_joined_passages(values.get("passages"))
+        # A question without an id is known by its text, and by the turns before it.
         history = decoded(values.get(HISTORY))
         query_id = name_text(values.get("query_id"))
         if query_id is None:
@@ -151,6 +152,7 @@ class AnswerRows:
         if not is_missing_cell(reference):
             cells["reference"] = _first_text(reference)
         texts: dict[str, str] = {}
+        # All texts are looked at, so that one error names everything that is missing in a row.
         for field, cell in cells.items():
             text = name_text(cell)
             is_answer = field.startswith("answer")
@@ -204,6 +206,7 @@ class AnswerRows:
                 "its system has answered the question before: the first answer is kept",
             )
             return None
+        # Further askings are numbered from 2, and filled in the order of rows.
         language, query_id = key
         number = 2
         while self._earlier_answer((language, f"{query_id}-{number}"), texts, values) is not None:
@@ -232,6 +235,7 @@ class AnswerRows:
             row = self.collected.answers.get(answer_key)
             if row is None:
                 continue
+            # Another text is another answer, whoever judges it.
             if row["answer"] != texts[f"answer{side}"]:
                 return side, row
             if self.sides == SINGLE and not self._may_repeat(answer_key, values):
@@ -269,6 +273,7 @@ class AnswerRows:
             UsageError: If the reference is no system of the arena.
             DataError: With every problem of all rows.
         """
+        # Passages and turns that differ by answer stay with the answers.
         self.collected.share(OWN_PASSAGES)
         self.collected.share(HISTORY)
         self._refuse_missing_ids()
@@ -311,6 +316,7 @@ def _identity_of_verdict(values: Record) -> Record:
     if values.get(VOTER) is not None:
         identity[VOTER] = values[VOTER]
     if WEIGHT in values:
+        # A weight that is no number stays as it is, for the checks of the arena.
         weight = finite_number(values[WEIGHT])
         identity[WEIGHT] = values[WEIGHT] if weight is None else weight
     return identity
@@ -328,6 +334,7 @@ def row_language(collected: Collected, place: Place, cell: object, default: str)
     """Return the language of a row; None if it is unknown, which is a fault."""
     if is_missing_cell(cell):
         return default
+    # Words such as "unknown" say that nobody knows, which is no fault.
     if isinstance(cell, str) and cell.strip().casefold() in NO_LANGUAGE:
         collected.skip(place, "language", f"{cell!r} is none: read as {default or 'not given'}")
         return default
@@ -362,6 +369,7 @@ def open_replies(collected: Collected, place: Place, values: Record, sides: Sequ
         answer = values.get(f"answer{side}")
         if not isinstance(answer, str):
             continue
+        # An answer may well be JSON, if that was asked for: only objects of programs are opened.
         if not looks_like_reply(answer):
             if opened_text(answer) is not None:
                 collected.skip(place, "answer", "it is a list or record: kept as it is")

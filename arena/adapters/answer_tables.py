@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import get_args
 
@@ -105,6 +106,7 @@ def _named_tables(
         collected.notes += joined.notes[len(rows.notes) :]
         tables.append(joined)
         stems.append(bare_name(path))
+    # The name of a single file is hardly a system's.
     if len(tables) > 1 or FILE in columns.values():
         return [with_file_name(rows, stem) for rows, stem in zip(tables, stems, strict=True)]
     return tables
@@ -120,12 +122,13 @@ def _form(collected: Collected, tables: Sequence[Rows], columns: Mapping[str, st
     problems = list(collected.problems)
     for rows in tables:
         problems += rows.problems
+    # Rows that could not be read may hold the columns that are missing.
     form = table_form(tables, columns, is_broken=bool(problems))
     if form is not None:
         return form
     if problems:
         raise DataError(problems)
-    present = dict.fromkeys(str(column) for rows in tables for column in rows.table)
+    present = dict.fromkeys(map(str, chain.from_iterable(rows.table for rows in tables)))
     raise UsageError(
         f"the columns are {', '.join(present) or 'none'}; "
         "a table of answers needs question, system, answer, one of pairs question, system_a, "
@@ -155,6 +158,7 @@ def _rows_of(
         values = form.columns.values(record)
         if has_commas and isinstance(values.get("verdict"), str):
             values["verdict"] = values["verdict"].replace(",", ".")
+        # Without a judge, two rows that are alike may be votes of two people.
         if not (is_missing_cell(values.get("judge")) and is_missing_cell(values.get(VOTER))):
             values[WHOLE_ROW] = {column: record[column] for column in identifying}
         if winner_columns:

@@ -156,6 +156,7 @@ class BattleReader:
         names = self._column_names(rows)
         if names is None:
             return
+        # Faults call fields by the columns of the file that is read.
         collected.names = {**collected.names, **names}
         rows = with_whole_names(rows, names)
         columns = _BattleColumns(
@@ -202,6 +203,7 @@ class BattleReader:
         """Return the column of each field; None where one is missing that is needed."""
         names_of_fields = field_names("pairs")
         fields = {name: names_of_fields[name] for name in _FIELDS}
+        # Where a row is a battle, its own id is that of its question.
         fields["query_id"] = (*fields["query_id"], "id", "battle_id", "conversation_id")
         winner_columns = columns_of_winners(rows.table)
         columns = self.options.columns
@@ -255,6 +257,7 @@ class BattleReader:
         query_id: Any = f"battle-{number}"
         if "query_id" in names:
             value = record[names["query_id"]]
+            # pandas reads ids with gaps as decimals: 81.0 is 81.
             query_id = whole_digits(value) or value
         code: str | None = self.options.languages.get(str(query_id), self.options.language)
         language = record[names["language"]] if "language" in names else None
@@ -262,6 +265,7 @@ class BattleReader:
             code = language_code(language) if isinstance(language, str) else None
             if code is None:
                 self.collected.skip(place, "language", f"{language!r} is not known: read as und")
+        # The first turn keeps the id of its question, as in files without turns.
         if turn is not None and turn > 1 and is_sound_name(query_id):
             query_id = f"{query_id}-{turn}"
         return code or UNDETERMINED, query_id
@@ -281,6 +285,7 @@ class BattleReader:
         if WEIGHT in names:
             value = record[names[WEIGHT]]
             text = value.strip().replace(",", ".", 1) if isinstance(value, str) else value
+            # A weight of 0 would keep a vote and count it for nothing.
             weight = finite_number(text)
             if weight is None or weight <= 0:
                 self.collected.fault(
@@ -335,6 +340,7 @@ def columns_of_winners(columns: Iterable[object]) -> dict[str, str]:
     column_by_name: dict[str, str] = {}
     for column in map(str, columns):
         name = bare_column(column)
+        # Of columns that differ in case, the one that is written as the field is meant.
         if name not in column_by_name or column == name:
             column_by_name[name] = column
     for names, needed in ((ONE_HOT, ONE_HOT_NEEDED), (PROBABILITIES, PROBABILITIES)):

@@ -86,6 +86,7 @@ class Collected:
         for path in files_below(paths):
             try:
                 rows = read_rows(path, shown_path(path, paths))
+            # The other files are read all the same, so that one error names all problems.
             except DataError as error:
                 self.problems += error.problems
                 continue
@@ -102,6 +103,7 @@ class Collected:
         if self.lack_columns(rows, [name for name, info in fields.items() if info.is_required()]):
             return
         columns = [name for name in fields if name in rows.table]
+        # Columns of others are no part of the record, which may forbid further fields.
         for place, values in self.raw(replace(rows, table=rows.table[columns])):
             try:
                 yield place, record.model_validate(values)
@@ -188,6 +190,7 @@ class Collected:
             "answer": text,
             "place": place,
         }
+        # The first row stands for all: later ones may add what it lacks.
         first = self.answers.setdefault((language, query_id, name), row)
         if first is not row and not (may_repeat and first["answer"] == text):
             self.fault(
@@ -214,6 +217,7 @@ class Collected:
         """Move values of a column that all answers to a question have to the question."""
         with_value: dict[Key, list[Record]] = {}
         for (language, query_id, _), answer in self.answers.items():
+            # An answer without a value agrees with any.
             if answer.get(column) in (None, [], ""):
                 answer.pop(column, None)
             else:
@@ -268,8 +272,11 @@ class Collected:
 
     def judged_systems(self) -> set[str]:
         """Return the systems of all judgments whose names are texts."""
-        names = [row[side] for row in self.judgments for side in ("system_a", "system_b")]
-        return {name for name in names if isinstance(name, str)}
+        names: set[str] = set()
+        for row in self.judgments:
+            sides = (row["system_a"], row["system_b"])
+            names.update(name for name in sides if isinstance(name, str))
+        return names
 
     def system_name(self, place: Place, value: object) -> Any:  # noqa: ANN401 - what a cell holds
         """Return the name of a system: without spaces at its edges, which are counted; in digits.
@@ -280,6 +287,7 @@ class Collected:
             name = value.strip()
             if name != value and name:
                 self.skip(place, "name", f"{value!r} has spaces at its edges: read as {name!r}")
+            # A name of spaces alone stays, for the checks to refuse it.
             return name or value
         if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
             return whole_digits(value) or str(value)
@@ -294,6 +302,7 @@ class Collected:
         by_source: dict[str, list[Record]] = {}
         for row in self.judgments[self.decided :]:
             by_source.setdefault(row["place"].source, []).append(row)
+        # A winner such as 1 means something only beside the other winners of its file.
         del self.judgments[self.decided :]
         for source, rows in by_source.items():
             try:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import chain, pairwise
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -95,7 +95,7 @@ def chosen_columns(
     Raises:
         UsageError: If a chosen column is not there, or a field is unknown.
     """
-    columns = list(dict.fromkeys(str(column) for table in tables for column in table))
+    columns = list(dict.fromkeys(map(str, chain.from_iterable(tables))))
     filled = {column for column in columns if _has_values(tables, column)}
     names: dict[str, str] = {}
     for field, column in named.items():
@@ -113,6 +113,7 @@ def chosen_columns(
             continue
         chosen = (filled_candidates or candidates)[0]
         names[field] = chosen
+        # Tables with different names were joined: each row has a value under one of them.
         complements = _complements(tables, filled_candidates)
         if complements:
             fallbacks[field] = complements
@@ -168,10 +169,11 @@ def _fitting(names: Sequence[str], columns: Iterable[str], taken: set[str]) -> l
     """Return the columns that have one of a field's names, in the order of these."""
     by_name: dict[str, list[str]] = {name: [] for name in names}
     for column in columns:
+        # A column serves one field, the first that it fits.
         name = bare_column(column)
         if name in by_name and column not in taken:
             by_name[name].append(column)
-    return [column for fitting in by_name.values() for column in fitting]
+    return list(chain.from_iterable(by_name.values()))
 
 
 def _reason(column: str, field: str, chosen: str, is_filled: bool) -> str:
@@ -182,7 +184,7 @@ def _reason(column: str, field: str, chosen: str, is_filled: bool) -> str:
 
 
 def _has_values(tables: Iterable[pd.DataFrame], column: str) -> bool:
-    return any(_is_value(value) for table in tables for value in table.get(column, ()))
+    return any(any(map(_is_value, table.get(column, ()))) for table in tables)
 
 
 def _is_value(value: object) -> bool:
@@ -215,9 +217,11 @@ def without_row_numbers(table: pd.DataFrame) -> frozenset[str]:
 
 
 def _numbers_rows(table: pd.DataFrame, column: str) -> bool:
+    # A column of the user's that is called "index" may hold anything.
     is_of_pandas = _INDEX_COLUMNS.fullmatch(column) is not None and column != "index"
     if not is_of_pandas and bare_column(column) not in _ROW_NUMBERS:
         return False
+    # Longer numbers are ids, such as hashes, and too long to compare as integers.
     most_digits = 18
     numbers: list[int] = []
     for value in table[column]:

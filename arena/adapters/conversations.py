@@ -39,21 +39,25 @@ def last_exchange(messages: object) -> Exchange:
     A message says who speaks (``role``, ``speaker``) and what (``content``, ``text``: a text, or a
     list of parts with one); what is no message is left out.
     """
+    if not isinstance(messages, list):
+        return Exchange([], "", "")
     turns: list[Record] = []
     question_index = -1
-    for message in messages if isinstance(messages, list) else ():
+    for message in messages:
         if not isinstance(message, dict):
             continue
         role = OUR_ROLES.get(str(message.get("role", message.get("speaker"))).lower())
         if role is None:
             continue
         text = message.get("content", message.get("text"))
+        # Parts of a message may be images, which have no text.
         if isinstance(text, list):
             text = "\n".join(str(part["text"]) for part in text if "text" in part)
         if role == "user":
             question_index = len(turns)
         turns.append({"role": role, "content": str(text or "")})
     reply = "\n\n".join(turn["content"] for turn in turns[question_index + 1 :])
+    # Without a question, all that was said is the reply.
     if question_index < 0:
         return Exchange([], "", reply)
     return Exchange(turns[:question_index], turns[question_index]["content"], reply)
@@ -70,6 +74,7 @@ def exchanges_of(cells: Sequence[object], turn: int | None = None) -> list[Excha
         ValueError: If the cells hold no turns. The message is a clause that says what is wrong.
     """
     conversations = [_turns_of(cell) for cell in cells]
+    # A prompt and two replies, each a text or a list of turns.
     if len(conversations) == 3:
         prompts, *replies = conversations
         conversations = [_messages(prompts, texts) for texts in replies]
@@ -78,7 +83,9 @@ def exchanges_of(cells: Sequence[object], turn: int | None = None) -> list[Excha
         for message in messages:
             if not isinstance(message, dict) or not isinstance(message.get("content"), str | list):
                 raise ValueError("holds a turn without a role and content")
-        exchanges.append(last_exchange(messages if turn is None else _until(messages, turn)))
+        if turn is not None:
+            messages = _until(messages, turn)
+        exchanges.append(last_exchange(messages))
     return exchanges
 
 

@@ -34,6 +34,7 @@ def evident_kind(paths: Sequence[Path | str]) -> tuple[str, str] | None:
     """
     try:
         record = _beginning(files_below(paths, (JSON, *TABLE_SUFFIXES))[0])
+    # This only adds a hint to another error, which says what is wrong with the files.
     except (ArenaError, OSError, ValueError):
         return None
     for name, kind in evident_kinds().items():
@@ -55,6 +56,7 @@ def _beginning(path: Path) -> Any:  # noqa: ANN401 - whatever JSON holds
             mark = max(_DELIMITERS, key=header.count)
             names = next(csv.reader([header], delimiter=mark), [])
             return {name.strip(): True for name in names}
+        # Of a table of lines, the first says what all are.
         if path.name.endswith(JSON):
             value = parsed_json(stream.read(MOST_READ))
         else:

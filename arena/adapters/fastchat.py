@@ -63,6 +63,7 @@ def read_fastchat(
         else:
             benchmark.add_games(place, record)
     collected.decide_winners()
+    # A model may be judged whose answers are not in the files, and the other way round.
     systems = collected.judged_systems()
     for row in (*collected.marks, *collected.answers.values()):
         if isinstance(row["system"], str):
@@ -99,6 +100,7 @@ class _Benchmark:
                 fault="is not a question of question.jsonl",
                 hint="give the questions too",
             )
+        # FastChat may draw several answers: the first is judged.
         choices = record["choices"]
         choice = choices[0] if isinstance(choices, list) and choices else choices
         value = choice.get("turns") if isinstance(choice, dict) else choice
@@ -107,6 +109,7 @@ class _Benchmark:
         turns = zip(self.turns.get(_id(record), ()), replies, strict=False)
         for number, (question, text) in enumerate(turns, start=1):
             key = self._key(record, number)
+            # A failed answer stays in the history, empty, so that turns alternate.
             has_failed = text == FAILED
             if is_reference:
                 collected.queries[key].setdefault(REFERENCE, text)

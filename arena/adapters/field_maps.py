@@ -120,6 +120,7 @@ def _expanded(paths: list[str], names: Mapping[str, list[str]]) -> list[str]:
     expanded: list[str] = []
     for path in paths:
         start, brace, field = path.partition("{")
+        # The name in braces is the end of the path.
         if brace:
             expanded += [start + name for name in names[field.removesuffix("}")]]
         else:

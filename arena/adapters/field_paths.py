@@ -98,6 +98,7 @@ class _Survey:
             value = _value(name, record, path, is_stated=name in self.user_fields)
             if value is None:
                 continue
+            # That a path holds passages is sure once one record has some there.
             is_new = (name, path) not in self.holding
             if name == "passages" and is_new and not _holds_passages(value):
                 self.unread[path] += 1
@@ -132,6 +133,7 @@ def chosen_paths(
     for record in records:
         for name, paths in candidates.items():
             survey.look(name, record, paths)
+    # A path that the user named is the only one of its field.
     names = dict(user_paths)
     fallbacks: dict[str, list[str]] = {name: [] for name in user_paths}
     lacking = list(NEEDED)
@@ -174,6 +176,7 @@ def _stated_path(kind: FieldMap, name: str, path: str, records: Sequence[Record]
         UsageError: If the field is unknown, or no record has anything there.
     """
     checked_choice(name, kind.fields, f"field of {kind.tool}")
+    # A column of a table may have brackets in its name.
     for written in (path, dotted(path)):
         if any(at(record, written) is not None for record in records):
             return written
@@ -227,6 +230,7 @@ def _listed_paths(kind: FieldMap, records: Sequence[Record]) -> dict[str, bool]:
 def _value(name: str, record: Record, path: str, *, is_stated: bool) -> Any:  # noqa: ANN401
     """Return what a field takes of the value at a path, or None if that is nothing."""
     value = at(record, path)
+    # A path that the user named leads to the text itself.
     if name in _TEXTS and not is_stated:
         value = _inside(value, usual_names(name))
     if name == "answer":

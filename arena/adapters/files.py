@@ -53,6 +53,7 @@ def _files_at(path: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
     for folder, folders, names in os.walk(path):
         # The walk goes into the folders that are left in this list.
         folders[:] = [name for name in folders if not name.startswith(".")]
+        # Counted before any is opened: a wrong folder may be a whole disk.
         n_files += len(names)
         if n_files > MOST_FILES:
             raise UsageError(f"{path} holds more than {MOST_FILES:,} files; name its parts")

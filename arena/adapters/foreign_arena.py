@@ -91,6 +91,7 @@ def foreign_arena(
         for rows, schema in ((queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)):
             problems += _by_file_names(collected, check_table(rows, schema))
         raise DataError(_in_order(problems))
+    # Battles name systems that have no answers; their readers list them.
     if systems is None:
         systems = sorted({system for *_, system in collected.answers})
     info = ArenaInfo(
@@ -145,6 +146,7 @@ def _completed_judgments(collected: Collected) -> list[Record]:
         for row in judgments:
             row[CRITERION] = collected.criteria.get(row["judge"])
     number_repeats(judgments)
+    # A column that some rows have is true or false in all of them.
     if any(row.get(BOTH_BAD) for row in judgments):
         for row in judgments:
             row.setdefault(BOTH_BAD, False)

@@ -68,6 +68,7 @@ def import_arena(
         foreign = reader(paths, **options)
     except (UsageError, DataError) as error:
         raise _with_evident_kind(error, kind, paths) from None
+    # Files of another kind often read as tables without a single row of use.
     if foreign.arena.queries.empty and foreign.arena.judgments.empty:
         raise _with_evident_kind(UsageError(_nothing_read(foreign)), kind, paths)
     return foreign

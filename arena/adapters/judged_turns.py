@@ -40,6 +40,7 @@ def judged_turns(
     numbers = _numbers(collected, records, column)
     lengths = {place.line: _length(record, texts) for place, record in records}
     with_number = [placed for placed in records if placed[0].line in numbers]
+    # A turn 0 can only be the first.
     counts_from_0 = 0 in numbers.values()
     if not counts_from_0 and _may_count_from_0(column, numbers, lengths):
         place, record = with_number[0]
@@ -65,6 +66,7 @@ def judged_turns(
             fault=f"is beyond the conversation, which has {count_of(length, 'turn')}",
             hint="give the whole conversation",
         )
+    # A vote before the last turn shows that the column is the turn, not their number.
     if any(turn < (lengths[line] or turn) for line, turn in turns.items()):
         return turns
     has_several = "query_id" in names and _have_several(records, turns, names["query_id"])

@@ -76,7 +76,9 @@ def judge_and_voter(
         return voter if is_marked else f"{PERSON}{voter}", None
     if is_some_voter:
         return SOME_PERSON, None
-    for column in JUDGE_SOURCES if reads_sources else ():
+    if not reads_sources:
+        return UNKNOWN_JUDGE, None
+    for column in JUDGE_SOURCES:
         source = _name(record.get(column))
         if source is not None and is_person(source):
             return SOME_PERSON, None
@@ -87,6 +89,7 @@ def _person_or_model(name: str, column: str) -> str:
     """Return the name of a judge, marked as that of a person where it can only be one."""
     if is_person(name) or not names_one_judge(name):
         return name
+    # Crowds are anonymized as numbers, addresses or hashes; models never are.
     is_number = name.replace("-", "").isdigit()
     is_person_id = _PERSON_ID.fullmatch(name) is not None
     in_people_column = column in _PEOPLE_COLUMNS and not _MODEL_NAME.search(name)
@@ -116,5 +119,6 @@ def _joint_name(parts: list[object]) -> str | None:
     texts = [part.strip() for part in parts if isinstance(part, str) and not is_missing_cell(part)]
     if len(texts) != len(parts) or not texts:
         return None
+    # FastChat writes the judge and its prompt as a pair: the prompt is no judge.
     judges = [text for text in texts[1:] if not _PROMPT_NAME.fullmatch(text)]
     return "+".join([texts[0], *judges])

@@ -36,6 +36,7 @@ def with_winner_readings(
     cells = [row for row in judgments if not isinstance(row["winner"], WinnerReading | NoWinner)]
     winners = [row["winner"] for row in cells]
     sides = [(row["system_a"], row["system_b"]) for row in cells]
+    # Cells are read together: what 1 means depends on the other cells of the file.
     readings = iter(read_winners(winners, sides, field=field))
     for row in judgments:
         winner = row["winner"]

@@ -24,6 +24,7 @@ def judgments_of_marks(marks: pd.DataFrame, most_pairs: int | None = None) -> pd
     columns = [*key, "system", "mark"]
     pairs = marks[columns].merge(marks[columns], on=key, suffixes=("_a", "_b"))
     pairs = pairs[pairs["system_a"] < pairs["system_b"]].reset_index(drop=True)
+    # A digest of names draws the same in every run, whatever the order of rows.
     names = pairs[[*key, "system_a", "system_b"]].astype(str)
     draw = pd.util.hash_pandas_object(names, index=False)
     if most_pairs is not None:
@@ -38,6 +39,7 @@ def judgments_of_marks(marks: pd.DataFrame, most_pairs: int | None = None) -> pd
             "mark_b": "mark_a",
         }
     )
+    # Half of the pairs are shown the other way round, so that no side has all winners.
     is_mirrored = draw % 2 == 1
     shown = pd.concat([pairs[~is_mirrored], mirrored[is_mirrored]])
     difference = shown["mark_a"] - shown["mark_b"]

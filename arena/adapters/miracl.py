@@ -139,6 +139,7 @@ class _JudgedPassages:
 
     def read_corpus(self, path: Path, source: str, language: str) -> None:
         """Read the texts of judged passages: a corpus may be larger than memory."""
+        # Of a corpus of millions, the judged passages alone are kept.
         judged: set[str] = set()
         for (code, _), labels in self.labels.items():
             if code == language:
@@ -188,6 +189,7 @@ class _JudgedPassages:
             for number, line in enumerate(stream, start=1):
                 text = line.rstrip("\r\n")
                 cells = text.split("\t", count - 1)
+                # A question has spaces in it, a label has none.
                 if count > 2 and len(cells) < count:
                     cells = text.split()
                 place = Place(source, number)
@@ -239,10 +241,12 @@ def _files(
     paths: Sequence[Path | str], suffixes: Sequence[str], language: str | None
 ) -> list[tuple[Path, str, str]]:
     """List files with what messages call them, and the language of each."""
+    if not paths:
+        return []
     files = []
     unknown = []
     stated_code = checked_language(language)
-    for path in files_below(paths, suffixes) if paths else ():
+    for path in files_below(paths, suffixes):
         code = language_of(path, paths, stated_code)
         if code is None:
             unknown.append(str(path))

@@ -92,6 +92,7 @@ def read_answers(
     rows = with_joined_passages(read_rows(path), columns)
     if rows.table.empty and not rows.problems:
         raise UsageError(f"{path}: there is no answer in it")
+    # A file without a column for the system holds the answers of one.
     named_rows = with_file_name(rows, bare_name(path))
     form = table_form(
         [named_rows],
@@ -189,6 +190,7 @@ class _Questions:
     def with_text(self, text: str, history: object, language: str) -> Record | None:
         """Return the question of a text, and of the turns before it if several have the text."""
         questions = self.by_text.get(text, [])
+        # Of questions with one text, the one after the same turns is meant.
         text_id = question_id(text, history)
         exact = [question for question in questions if str(question["query_id"]) == text_id]
         return _only(exact, language) or _only(questions, language)

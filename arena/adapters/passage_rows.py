@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from arena.adapters.collected import Collected, Place, PlacedRecord
-from arena.adapters.record_values import opened_record, opened_value, with_citations
+from arena.adapters.record_values import opened_list, opened_record, opened_value, with_citations
 from arena.data.cells import finite_number, whole_digits
 from arena.data.types import Record
 
@@ -38,6 +38,7 @@ def joined_passage_rows(
             joined["passages"].append({"passage_id": passage_id, "text": text})
         elif record.get("passage_id") is not None:
             collected.skip(place, "passage", "it has no text")
+        # Rows of one query repeat the answer, or only the first has it.
         if joined.get("generated_answer") in (None, ""):
             joined["generated_answer"] = record.get("generated_answer")
     yield from groups.values()
@@ -95,18 +96,16 @@ def _result(place: Place, record: Record, run: Record, collected: Collected) -> 
     return joined
 
 
-_TEXTS = ("passage", "text", "document")
-
-
 def _passages_of(value: object) -> list[Record]:
     passages = []
     for key, passage in opened_record(value).items():
-        text = passage
+        texts = [passage]
         if isinstance(passage, dict):
-            texts = [passage[name] for name in _TEXTS if isinstance(passage.get(name), str)]
-            text = texts[0] if texts else None
-        if isinstance(text, str):
-            passages.append({"passage_id": _cited_id(key), "text": text})
+            texts = [passage.get(name) for name in ("passage", "text", "document")]
+        for text in texts:
+            if isinstance(text, str):
+                passages.append({"passage_id": _cited_id(key), "text": text})
+                break
     return passages
 
 
@@ -115,10 +114,9 @@ def _answer_of(answer: object) -> str | None:
     if isinstance(answer, str):
         return answer
     sentences = []
-    for part in answer if isinstance(answer, list) else ():
+    for part in opened_list(answer):
         if not isinstance(part, dict) or not isinstance(part.get("text"), str):
             continue
-        citations = part.get("citations")
-        cited = citations if isinstance(citations, list) else []
-        sentences.append(with_citations(part["text"], map(_cited_id, cited)))
+        numbers = map(_cited_id, opened_list(part.get("citations")))
+        sentences.append(with_citations(part["text"], numbers))
     return " ".join(sentences) or None

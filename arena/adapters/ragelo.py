@@ -155,6 +155,7 @@ class _RageloTables:
                     hint="give each query one text",
                 )
             self.keys[query_id] = key
+            # Some tables of RAGElo name a query by its text.
             self.keys.setdefault(text, key)
 
     def _key_of(self, place: Place, record: Record, hint: str) -> Key | None:
@@ -184,6 +185,7 @@ class _RageloTables:
                 "title": record.get("title"),
                 "relevance": None,
             }
+            # A document that several retrievers return is one passage.
             if passage["passage_id"] not in [earlier["passage_id"] for earlier in passages]:
                 passages.append(passage)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 from arena.adapters.collected import Place
@@ -54,6 +54,7 @@ def scope_ids(kind: FieldMap, rows: Sequence[ToolRow], system_path: str) -> None
     for path in kind.id_scope:
         if path == system_path:
             continue
+        # A scope that never differs within the wider ones tells nothing.
         names = [str(at(row.record, path) or "") for row in rows]
         if not _is_one_each(map(tuple, scopes), names):
             for scope, name in zip(scopes, names, strict=True):
@@ -86,7 +87,7 @@ def _telling_settings(
     if kind.settings is None or _is_one_each(keys, questions):
         return nothing
     settings = [opened_record(at(row.record, kind.settings)) for row in rows]
-    names = sorted({str(name) for record in settings for name in record})
+    names = sorted(set(map(str, chain.from_iterable(settings))))
     most_settings = 2
     for count in range(1, most_settings + 1):
         telling: list[list[str]] = []

@@ -149,8 +149,8 @@ def _value_of_score(record: Mapping[str, object]) -> object:
     type_name = _first(record, _TYPES)
     if type_name is not None:
         if str(type_name).upper() in ("NUMERIC", "BOOLEAN"):
-            return label if value is None else value
-        return Category(str(value if label is None else label))
+            return _first(record, (*_VALUES, *_LABELS))
+        return Category(str(_first(record, (*_LABELS, *_VALUES))))
     if label is None or (value is not None and number_of(label, {}) is not None):
         return value
     # A label beside a number, without a type: 0 is what tools write where no number is set.
@@ -186,7 +186,7 @@ def marks_of(
             values = _values(at(record, judge))
         numbers: list[float] = []
         for value in values or [None]:
-            number = None if isinstance(value, Category) else number_of(value, kind.words)
+            number = number_of(value, kind.words)  # of a category there is none
             if number is None:
                 collected.skip(place, "score", f"{judge!r} {_fault(value)}")
             else:
@@ -200,6 +200,7 @@ def marks_of(
 
 def _mean(numbers: list[float]) -> float | None:
     """Return the mean, rounded so that equal values have the same mean, however many they are."""
+    # The mean of 0.1 and 0.1 and 0.1 is not 0.1 in floating point, and would beat it.
     digits = 12
     return round(fsum(numbers) / len(numbers), digits) if numbers else None
 

@@ -15,7 +15,7 @@ from arena.adapters.battle_rows import Battle
 from arena.adapters.collected import Collected, Place
 from arena.adapters.conversations import last_exchange
 from arena.adapters.judged_turns import CONVERSATIONS
-from arena.adapters.record_values import messages_of, opened_record, opened_value
+from arena.adapters.record_values import messages_of, opened_list, opened_record, opened_value
 from arena.data.passages import passages_of
 from arena.data.rows import Rows
 from arena.data.schema import OWN_PASSAGES
@@ -85,8 +85,11 @@ def add_search_answers(collected: Collected, battle: Battle, metadata: Sequence[
             collected.skip(place, "answer", "it has no text")
             continue
         collected.answer_after(place, key, system, exchange.history, exchange.reply)
-        passages = list(_passages(collected, place, metadata[side])) if metadata else []
+        passages: list[Record] = []
+        if metadata:
+            passages += _passages(collected, place, metadata[side])
         answer = collected.answers.get((*key, system))
+        # An answer is left out if the turns before it are no conversation.
         if answer is not None and passages:
             answer.setdefault(OWN_PASSAGES, passages)
 
@@ -111,7 +114,7 @@ def _passages(collected: Collected, place: Place, metadata: object) -> Iterator[
     if isinstance(retrieved, str):
         yield {"passage_id": "1", "text": retrieved, "title": None, "relevance": None}
         return
-    items = retrieved if isinstance(retrieved, list) else []
+    items = opened_list(retrieved)
     if items and all(isinstance(element, list) and not _is_reference(element) for element in items):
         items = items[-1]  # a list for each turn
     n_addresses = 0

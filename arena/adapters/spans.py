@@ -67,6 +67,7 @@ class Span:
 
 def spans_of(place: Place, record: Record) -> Iterator[Span]:
     """Yield the spans and log records of a part of an export, or the span of a row of a table."""
+    # Exports and rows of tables both have attributes; only exports have lists of spans.
     is_export = any(isinstance(opened_value(record.get(part)), list) for part in _PARTS)
     if not is_export and ("context.trace_id" in record or "context" in record):
         yield _span_of_row(place, record)
@@ -80,6 +81,7 @@ def _spans_of_export(place: Place, record: Mapping[str, Any], outer: Record) -> 
     resource = record.get("resource")
     if isinstance(resource, Mapping):
         inherited.update(_by_name(resource.get("attributes")))
+    # The file may name the system, also of spans far inside.
     if "file" in record:
         inherited["file"] = record["file"]
     lists = [record[part] for part in _PARTS if isinstance(record.get(part), list)]
@@ -247,6 +249,7 @@ def read_events(span: Span) -> None:
             if event.get(attribute) is not None:
                 span.attributes.setdefault(attribute, event[attribute])
         elif name == "gen_ai.client.inference.operation.details":
+            # Attributes of the span itself count more than those of its events.
             span.attributes = {**event, **span.attributes}
         elif name in _RESULT_EVENTS:
             texts = [event.get(f"{result}.document") for result in _RESULT_EVENTS]
@@ -269,7 +272,7 @@ def _by_name(attributes: object, levels: int = _LEVELS) -> Record:
     if isinstance(attributes, Mapping):
         return _flat(attributes)
     values: Record = {}
-    for pair in attributes if isinstance(attributes, list) else ():
+    for pair in opened_list(attributes):
         if isinstance(pair, Mapping):
             values[str(pair.get("key"))] = _plain(pair.get("value"), levels)
     return values

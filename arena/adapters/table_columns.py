@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import pandas as pd
 
@@ -125,8 +126,9 @@ def table_form(
     for field in columns:
         all_fields = {**field_names("answers"), **field_names("pairs")}
         checked_choice(field, all_fields, "field of a table of answers")
+    # A column that the user named may be in the rows that could not be read.
     if is_broken:
-        present = {str(column) for frame in frames for column in frame}
+        present = set(map(str, chain.from_iterable(frames)))
         columns = {field: name for field, name in columns.items() if name in present}
     pair_fields = dict(field_names("pairs"))
     answer_fields = dict(field_names("answers"))
@@ -197,7 +199,7 @@ def count_unread(
     collected: Collected, rows: Rows, chosen: ChosenColumns, further: Sequence[str] = ()
 ) -> None:
     """Count the columns of a file that are not read; ``further`` columns are read too."""
-    fallbacks = {column for columns in chosen.fallbacks.values() for column in columns}
+    fallbacks = set(chain.from_iterable(chosen.fallbacks.values()))
     for column, reason in chosen.unread.items():
         if column in fallbacks:
             collected.notes.append(f"{rows.source}: {reason}: it is read there")

@@ -32,7 +32,7 @@ def tool_files(kind: FieldMap, paths: Sequence[Path | str]) -> list[Path]:
     named: list[Path | str] = []
     for path in paths:
         hidden = [Path(path, name) for name in kind.hidden_files if Path(path, name).is_file()]
-        named.append(hidden[0] if hidden else path)
+        named += hidden[:1] or [path]
     return files_below(named, (*_JSON_VALUES, *TABLE_SUFFIXES))
 
 
@@ -112,6 +112,7 @@ def _items_of(
         try:
             value = read_json_value(path, source, kind.hint)
         except DataError:
+            # Some tools write JSON lines into files called .json.
             lines = list(json_records(path, source))
             # A single object may be what is left of a damaged file.
             if len(lines) < 2 or any(isinstance(element, Problem) for _, element in lines):
@@ -140,6 +141,7 @@ def _listed_items(kind: FieldMap, value: Any, source: str, collected: Collected)
         places = " or ".join(map(repr, kind.lists)) or "the top"
         fault = f"holds no records of {kind.tool}: no list at {places}"
         raise _NoListError(Problem(source, None, None, None, fault, kind.hint))
+    # Spans and log records are lists of their own, and belong together.
     if kind.form == "spans":
         return [element for items in lists for element in items]
     header: Record = {}

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
 
@@ -145,7 +146,7 @@ def _reason_to_leave_out(kind: FieldMap, record: Record) -> str | None:
 def _chosen_scores(
     kind: FieldMap, records: Sequence[Record], named: Sequence[str]
 ) -> tuple[str, ...]:
-    names = {score for record in records for score in scores_of(kind, record)}
+    names = set(chain.from_iterable(scores_of(kind, record) for record in records))
     for score in named:
         # A score may be named by its path, as a column that is no list.
         if all(at(record, score) is None for record in records):
@@ -172,6 +173,7 @@ def _tool_rows(
 ) -> list[ToolRow]:
     """Return each record with its values, systems and ids made distinct."""
     rows = [ToolRow(place, record, chosen.values(record)) for place, record in records]
+    # Variants come first: they may make systems of one name that answer the same ids.
     name_variants(kind, rows)
     if "query_id" not in chosen.user_fields:
         scope_ids(kind, rows, chosen.names["system"])
@@ -203,6 +205,7 @@ def _add_rows(
         values["passages"] = parts
         if not _is_complete(collected, place, values, chosen):
             continue
+        # Traces of a running app hold the same question many times.
         if rows.repeats == "first" and _is_answered(values, answered):
             collected.skip(
                 place,
@@ -220,6 +223,7 @@ def _split_passages(kind: FieldMap, value: Any) -> Any:  # noqa: ANN401 - whatev
     """Return the passages that a tool joined to one text; any other value as it is."""
     if not isinstance(value, str) or opened_value(value) is not value:
         return value
+    # The tool writes no mark of its own: the first separator that parts the text is taken.
     for separator in kind.passage_separators:
         parts = [part.strip() for part in re.split(separator, value)]
         if len(parts) > 1:

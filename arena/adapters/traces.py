@@ -79,8 +79,11 @@ def _answers_of_trace(spans: list[Span]) -> Iterator[PlacedRecord]:
         groups.setdefault(_outermost_answer(span, by_id), []).append(span)
     groups = _by_question(groups, by_id)
     answering = [span_id for span_id in groups if span_id]
-    if len(answering) < 2:
-        yield _joined(spans, by_id[answering[0]] if answering else None)
+    if not answering:
+        yield _joined(spans, None)
+        return
+    if len(answering) == 1:
+        yield _joined(spans, by_id[answering[0]])
         return
     # Spans around several answers are none themselves.
     for span_id in answering:
@@ -131,7 +134,9 @@ def _by_question(
     questions: dict[str, str] = {}
     last_calls: dict[str, str] = {}
     for span_id in groups:
-        question = _question_of_call(by_id[span_id].attributes) if span_id else None
+        if not span_id:
+            continue  # spans around no answer
+        question = _question_of_call(by_id[span_id].attributes)
         if question is None:
             continue
         questions[span_id] = question
@@ -162,6 +167,7 @@ def _joined(spans: list[Span], answer: Span | None) -> PlacedRecord:
     """Join spans; outer ones overrule inner ones, but the answering one says their kind."""
     record: Record = {}
     for span in spans:
+        # Spans come in the order of their ends, so that outer ones overwrite inner ones.
         is_answer = _is_answer(span.attributes)
         for name, value in span.attributes.items():
             if name.startswith(SCORES) and not is_answer and name in record:

@@ -83,8 +83,10 @@ def _with_text(place: Place, record: Record, collected: Collected) -> Record:
             numbers = _numbers(place, sentence.get("citations"), references, collected)
             sentences.append(with_citations(text, numbers))
     topic_id = first_at(record, _TOPIC_IDS)
+    if topic_id is not None:
+        topic_id = _id(topic_id)
     return {
-        "query_id": None if topic_id is None else _id(topic_id),
+        "query_id": topic_id,
         "answer": " ".join(sentences),
         "references": references,
     }
@@ -134,9 +136,10 @@ def _numbers(
     if isinstance(inside, Mapping):  # id to how well it supports the sentence
         inside = sorted(inside, key=lambda cited: -_support(inside[cited]))
     numbers: list[int] = []
-    for cited in inside if isinstance(inside, list) else ():
+    for cited in opened_list(inside):
         name = _reference_id(cited)
         index = _index(cited)
+        # An id is sure; a number may be an index into the references.
         if name in references:
             number = references.index(name) + 1
         elif index is not None and 0 <= index < len(references):
@@ -188,8 +191,7 @@ _TEXTS = ("text", "segment", "contents", "content", "body", "passage")
 def _document(document: object, key: str | None) -> Iterator[Record]:
     if not isinstance(document, Mapping):
         return
-    inner = opened_value(document.get("doc"))
-    holder = inner if isinstance(inner, Mapping) else document
+    holder = opened_record(document.get("doc")) or document
     name = first_at(document, _IDS) or first_at(holder, _IDS) or key
     text = first_at(holder, _TEXTS)
     if name is not None and isinstance(text, str):
@@ -197,7 +199,9 @@ def _document(document: object, key: str | None) -> Iterator[Record]:
 
 
 def _reference_id(element: object) -> str:
-    return _id(first_at(element, _IDS) if isinstance(element, Mapping) else element)
+    if isinstance(element, Mapping):
+        return _id(first_at(element, _IDS))
+    return _id(element)
 
 
 def _id(value: object) -> str:
