@@ -13,8 +13,9 @@ import openai
 
 from arena.llm import replies
 from arena.llm.completions import MalformedAnswerError, read_completion, read_embedding
+from arena.llm.error_reports import reported, reported_error
 from arena.llm.events import is_event_stream, joined_events
-from arena.llm.faults import fault_of, reported, reported_error
+from arena.llm.faults import fault_of
 from arena.llm.llm_settings import EMBEDDINGS, LlmSettings, Request
 from arena.llm.replies import Completion, Fault, shown_detail, without_key
 

@@ -128,7 +128,14 @@ class SequentialTest:
         """
         if not 0 < abs(difference) <= EVEN or variance <= 0 or not 0 < power < 1:
             raise UsageError("difference and variance must be above 0, power between 0 and 1")
-        return math.ceil(self._reach(power) ** 2 * variance / difference**2)
+        deviation = math.sqrt(variance)
+        return scores_to_find(
+            difference,
+            error=self.error * LAST,
+            power=power,
+            null_deviation=deviation,
+            deviation=deviation,
+        )
 
     def difference_found(self, scores: int, variance: float, power: float = 0.8) -> float:
         """Return the difference that a number of scores finds; inverse of ``scores_needed``."""
@@ -137,6 +144,24 @@ class SequentialTest:
     def _reach(self, power: float) -> float:
         """Return the difference, in standard errors, that the last look finds with a power."""
         return float(ndtri(1 - self.error * LAST / 2) + ndtri(power))
+
+
+def scores_to_find(
+    difference: float, *, error: float, power: float, null_deviation: float, deviation: float
+) -> int:
+    """Return how many scores a two-sided test needs to find a difference (normal approximation).
+
+        ((z(1 - error / 2) s0 + z(power) s1) / difference)^2
+
+    Args:
+        difference: Distance of the mean from that of the null hypothesis.
+        error: Probability of finding one where there is none.
+        power: Probability of finding this one.
+        null_deviation: Standard deviation s0 of a score under the null hypothesis.
+        deviation: Standard deviation s1 of a score if the difference is as stated.
+    """
+    reach = ndtri(1 - error / 2) * null_deviation + ndtri(power) * deviation
+    return math.ceil(float(reach / difference) ** 2)
 
 
 def _bounds(scores: npt.ArrayLike, error: float) -> tuple[float, float]:

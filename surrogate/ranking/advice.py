@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, ndtri
+from scipy.special import expit
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
+from arena.statistics.significance import scores_to_find
 from surrogate.board.board import Board
 from surrogate.ranking.ranked_systems import RankedSystems
 
@@ -41,20 +42,22 @@ class Advice:
 
 
 def judgments_to_separate(win_rate: float) -> int | None:
-    """Return how many judgments of a pair tell a win rate from one half; None where none do.
+    """Return how many judgments of a pair distinguish a win rate from one half, or None.
 
-    The number at which a two-sided test of one half at the ``LEVEL`` finds the difference with
-    the ``POWER``, if the share of points p that one is expected to win against the other is right
-    (normal approximation of the binomial; ties, which vary less, need no more):
-
-        ((z(level) / 2 + z(power) sqrt(p (1 - p))) / (p - 1/2))^2
+    The number at which a two-sided test of one half at the ``LEVEL`` finds the difference with the
+    ``POWER``, if the expected win rate is right. Verdicts are taken as binomial: ties, which vary
+    less, need no more judgments.
     """
     margin = abs(win_rate - 0.5)
     if margin < SMALLEST_MARGIN:
         return None
-    by_chance = float(ndtri((1 + LEVEL) / 2)) / 2
-    as_expected = float(ndtri(POWER)) * math.sqrt(win_rate * (1 - win_rate))
-    return math.ceil(((by_chance + as_expected) / margin) ** 2)
+    return scores_to_find(
+        margin,
+        error=1 - LEVEL,
+        power=POWER,
+        null_deviation=0.5,
+        deviation=math.sqrt(win_rate * (1 - win_rate)),
+    )
 
 
 def advise(board: Board, placed: RankedSystems, *, questions: int = QUESTIONS) -> Advice:

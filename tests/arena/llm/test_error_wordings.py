@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.llm import replies
-from arena.llm.faults import fault_of, is_too_long, reported, reported_error
+from arena.llm.error_reports import reported, reported_error
+from arena.llm.faults import fault_of, is_too_long
 
 FIELDS = (
     *("temperature", "max_tokens", "top_p", "logprobs", "top_logprobs", "seed", "user"),

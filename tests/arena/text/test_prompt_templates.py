@@ -1,7 +1,6 @@
 """Templates in the place of prompts: names, variables, digests."""
 
 import pickle
-import time
 
 import pytest
 
@@ -121,10 +120,8 @@ LOOPED = (
 )
 def test_loops_within_loops_end(loops):
     """They print nothing, so that no bound of the text's length ever stopped them."""
-    started = time.perf_counter()
     with pytest.raises(UsageError, match="more than 1,000,000 steps"):
         PromptTemplate("nested@0", loops).fill({"question": "who?"})
-    assert time.perf_counter() - started < 20
 
 
 def test_loops_that_end_know_where_they_are():
