@@ -130,6 +130,17 @@ class _BattleColumns:
     winners: Mapping[str, str]
     identifying: frozenset[str]
 
+    @classmethod
+    def of(cls, rows: Rows, names: Mapping[str, str]) -> _BattleColumns:
+        """Find the columns of a file, of which those of fields are known."""
+        texts: tuple[str, ...] = ()
+        if set(CONVERSATIONS) <= set(rows.table):
+            texts = CONVERSATIONS
+        elif names.keys() >= set(_TEXTS):
+            texts = tuple(names[field] for field in _TEXTS)
+        winners = columns_of_winners(rows.table)
+        return cls(names, texts, winners, without_row_numbers(rows.table))
+
 
 @dataclass
 class BattleReader:
@@ -159,45 +170,47 @@ class BattleReader:
         # Faults call fields by the columns of the file that is read.
         collected.names = {**collected.names, **names}
         rows = with_whole_names(rows, names)
-        columns = _BattleColumns(
-            names=names,
-            texts=_text_columns(rows, names),
-            winners=columns_of_winners(rows.table),
-            identifying=without_row_numbers(rows.table),
-        )
+        columns = _BattleColumns.of(rows, names)
         records = list(collected.raw(rows))
         turns = judged_turns(collected, records, names, columns.texts)
         for number, (place, record) in enumerate(records, start=first_number):
             if self._is_dropped(place, record):
                 continue
-            turn = turns.get(place.line)
-            key = self._key(place, record, names, number, turn)
-            judgment = self._add_judgment(place, record, columns, key)
-            _, query_id = key
-            sides = (judgment["system_a"], judgment["system_b"])
-            winner = judgment["winner"]
-            has_winner = not is_missing_cell(winner) and not isinstance(winner, NoWinner)
-            if has_winner and all(map(is_sound_name, (query_id, *sides))):
-                cells = tuple(record[column] for column in columns.texts)
-                yield Battle(place, key, sides, turn, cells)
+            battle = self._battle(place, record, columns, number, turns.get(place.line))
+            if battle is not None:
+                yield battle
 
-    def _add_judgment(
-        self, place: Place, record: Record, columns: _BattleColumns, key: tuple[str, Any]
-    ) -> Record:
+    def _battle(
+        self,
+        place: Place,
+        record: Record,
+        columns: _BattleColumns,
+        number: int,
+        turn: int | None,
+    ) -> Battle | None:
+        """Add the judgment of a row, and return the battle if its texts are worth reading."""
         names = columns.names
+        key = self._key(place, record, names, number, turn)
         judge, voter = judge_and_voter(record, names, judge=self.options.judge)
+        winner = winner_of(record, names, columns.winners)
         whole_row = None
         if _tells_rows_apart(record, columns, self.options.judge):
             whole_row = {name: record[name] for name in record if name in columns.identifying}
-        return self.collected.judgment(
+        judgment = self.collected.judgment(
             place,
             key,
             (record[names["system_a"]], record[names["system_b"]]),
-            winner_of(record, names, columns.winners),
+            winner,
             judge,
             columns=self._further_columns(place, record, names, voter),
             record=whole_row,
         )
+        sides = (judgment["system_a"], judgment["system_b"])
+        if is_missing_cell(winner) or isinstance(winner, NoWinner):
+            return None
+        if not all(map(is_sound_name, (key[1], *sides))):
+            return None
+        return Battle(place, key, sides, turn, tuple(record[column] for column in columns.texts))
 
     def _column_names(self, rows: Rows) -> Mapping[str, str] | None:
         """Return the column of each field; None where one is missing that is needed."""
@@ -298,15 +311,6 @@ class BattleReader:
                 weight = None
             columns[WEIGHT] = weight
         return columns
-
-
-def _text_columns(rows: Rows, names: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the columns of conversations, or of a prompt and two replies; none if one lacks."""
-    if set(CONVERSATIONS) <= set(rows.table):
-        return CONVERSATIONS
-    if not names.keys() >= set(_TEXTS):
-        return ()
-    return tuple(names[field] for field in _TEXTS)
 
 
 def winner_of(

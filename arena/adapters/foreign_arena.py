@@ -108,13 +108,9 @@ def foreign_arena(
         arena = checked_arena(info, queries, answers, judgments)
     except DataError as error:
         raise DataError(_in_order(_by_file_names(collected, error.problems))) from None
-    notes = list(collected.notes)
     thoughts = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))
-    if thoughts:
-        notes.append(thoughts)
-    if features is None:
-        features = pd.DataFrame()
-    return ForeignArena(arena, collected.skipped(), features, tuple(notes))
+    notes = tuple(filter(None, [*collected.notes, thoughts]))
+    return ForeignArena(arena, collected.skipped(), pd.DataFrame(features), notes)
 
 
 def _replace_half_surrogates(collected: Collected) -> None:

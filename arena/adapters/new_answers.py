@@ -10,8 +10,7 @@ from typing import Any, get_args
 
 import pandas as pd
 
-from arena.adapters.answer_rows import (
-    Repeats,
+from arena.adapters.answer_cells import (
     empty_answers,
     open_replies,
     row_language,
@@ -19,6 +18,7 @@ from arena.adapters.answer_rows import (
     stripped_name,
     text_of_truth,
 )
+from arena.adapters.answer_rows import Repeats
 from arena.adapters.collected import Collected, Place, question_id
 from arena.adapters.columns import NO_COLUMNS, bare_column, with_whole_names
 from arena.adapters.files import bare_name
@@ -86,6 +86,8 @@ def read_answers(
         UsageError: If there is no such file or column, or no answer in it.
         DataError: For malformed or duplicate answers and answers to unknown questions.
     """
+    if repeats is not None:
+        checked_choice(repeats, get_args(Repeats), "way to read repeated questions")
     path = Path(path)
     if not path.is_file():
         raise UsageError(f"there is no file of answers at {path}")
@@ -110,28 +112,34 @@ def read_answers(
     if not answers and collected.problems:
         raise DataError(collected.problems)
     table = pd.DataFrame(answers, dtype=object)
-    if repeats is not None:
-        checked_choice(repeats, get_args(Repeats), "way to read repeated questions")
     if repeats == "each":
         table = _with_numbered_askings(table)
-    # An answer may be in several pairs, or in a row for each judge.
-    is_copy = table.duplicated([*QUESTION_KEY, "system", "answer"])
-    if is_copy.any() and form.sides == SINGLE:
-        reason = "rows that repeat an earlier answer: left out"
-        _LOG.warning("%s: %s (%d)", path.name, reason, is_copy.sum())
-    if repeats == "first":
-        is_further = table.duplicated([*QUESTION_KEY, "system"]) & ~is_copy
-        if is_further.any():
-            reason = "further answers to a question: the first is kept"
-            _LOG.warning("%s: %s (%d)", path.name, reason, is_further.sum())
-        is_copy |= is_further
+    is_left_out = _is_repeated(table, path.name, repeats, is_single=form.sides == SINGLE)
     distinct = Rows(
-        table[~is_copy].reset_index(drop=True),
-        pd.Series(lines, dtype=int)[~is_copy].reset_index(drop=True),
+        table[~is_left_out].reset_index(drop=True),
+        pd.Series(lines, dtype=int)[~is_left_out].reset_index(drop=True),
         rows.source,
         tuple(collected.problems),
     )
     return checked_answers(distinct, queries)
+
+
+def _is_repeated(
+    table: pd.DataFrame, source: str, repeats: str | None, *, is_single: bool
+) -> pd.Series:
+    """Tell of each answer whether an earlier one stands for it, and warn of those."""
+    # An answer may be in several pairs, or in a row for each judge.
+    is_copy = table.duplicated([*QUESTION_KEY, "system", "answer"])
+    if is_copy.any() and is_single:
+        reason = "rows that repeat an earlier answer: left out"
+        _LOG.warning("%s: %s (%d)", source, reason, is_copy.sum())
+    if repeats != "first":
+        return is_copy
+    is_further = table.duplicated([*QUESTION_KEY, "system"]) & ~is_copy
+    if is_further.any():
+        reason = "further answers to a question: the first is kept"
+        _LOG.warning("%s: %s (%d)", source, reason, is_further.sum())
+    return is_copy | is_further
 
 
 def _with_numbered_askings(table: pd.DataFrame) -> pd.DataFrame:

@@ -83,9 +83,6 @@ class ToolReader:
         collected = Collected()
         files = tool_files(kind, paths)
         placed = _answers(kind, records_of_files(kind, files, paths, collected), collected)
-        if not placed:
-            left_out = _left_out(collected)
-            raise UsageError(f"there is no record of an answer to read{left_out}; {kind.hint}")
         records = [record for _, record in placed]
         chosen = chosen_paths(kind, records, columns, len(files))
         collected.names = chosen.names
@@ -122,7 +119,11 @@ def _left_out(collected: Collected) -> str:
 def _answers(
     kind: FieldMap, records: Iterable[PlacedRecord], collected: Collected
 ) -> list[PlacedRecord]:
-    """Return the records that are answers; others are counted, with the reason."""
+    """Return the records that are answers; others are counted, with the reason.
+
+    Raises:
+        UsageError: If there are none.
+    """
     answers = []
     for place, record in records:
         reason = _reason_to_leave_out(kind, record)
@@ -130,6 +131,9 @@ def _answers(
             answers.append((place, record))
         else:
             collected.skip(place, "record", reason)
+    if not answers:
+        left_out = _left_out(collected)
+        raise UsageError(f"there is no record of an answer to read{left_out}; {kind.hint}")
     return answers
 
 
