@@ -4,7 +4,7 @@ from .diagnosis import Diagnosis as Diagnosis
 from .diagnosis import diagnose as diagnose
 from .diagnosis import diagnose_languages as diagnose_languages
 from .judge_label import JudgeLabel as JudgeLabel
-from .judge_label import PeopleAgreement as PeopleAgreement
 from .judge_label import label_judge as label_judge
+from .people_agreement import PeopleAgreement as PeopleAgreement
 from .verdicts import Finding as Finding
 from .verdicts import Severity as Severity

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
@@ -16,8 +16,9 @@ from arena.data.judge_names import UNKNOWN_JUDGE, is_person, judges_named
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.types import Floats
 from arena.data.wording import count_of
-from arena.diagnostics.agreement import LOW_KAPPA, agreement_with_reference
+from arena.diagnostics.agreement import LOW_KAPPA
 from arena.diagnostics.bias import answer_lengths, flips, position
+from arena.diagnostics.people_agreement import PeopleAgreement, agreement_with_people
 from arena.diagnostics.verdicts import ITEM, PAIR, majorities, verdicts
 from arena.rating.battles import Battles
 from arena.rating.posterior import battle_posterior
@@ -80,27 +81,6 @@ IDENTICAL = "identical"
 """Flag of a tie between identical answers, which nobody was asked about."""
 FLAG_SEPARATOR = ","
 SAYS_THE_SAME = "{} of {} are {}: it says the same whatever the answers are"
-
-
-@dataclass(frozen=True)
-class PeopleAgreement:
-    """How far a judge agrees with people on the same pairs.
-
-    Attributes:
-        kappa: Cohen's kappa.
-        standard_error: Of kappa, by bootstrap over questions.
-        items: Pairs that both judged.
-    """
-
-    kappa: float
-    standard_error: float
-    items: int
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Lower and upper bound of the 95% interval."""
-        reach = NORMAL_QUANTILE * self.standard_error
-        return self.kappa - reach, self.kappa + reach
 
 
 @dataclass(frozen=True)
@@ -221,29 +201,6 @@ def without_identical(judgments: pd.DataFrame) -> pd.DataFrame:
         return judgments
     flags = judgments["flags"].fillna("").astype(str).str.split(FLAG_SEPARATOR)
     return judgments[[IDENTICAL not in each for each in flags]]
-
-
-def agreement_with_people(judgments: pd.DataFrame, judges: Sequence[str]) -> PeopleAgreement | None:
-    """Compare judges, taken as one, with the people who judged the same pairs.
-
-    Returns:
-        None where there are no people, or too few shared pairs for an interval.
-    """
-    is_by_people = judgments["judge"].map(is_person).astype(bool)
-    is_own = judgments["judge"].isin(judges) & ~is_by_people
-    people = sorted(set(judgments.loc[is_by_people, "judge"]))
-    if not people or not is_own.any():
-        return None
-    both = judgments[is_own | is_by_people]
-    both = both.assign(judge=both["judge"].mask(is_own, judges[0]))
-    try:
-        found = agreement_with_reference(both, people)
-    except UsageError:  # no pair in common
-        return None
-    row = found.iloc[0]
-    if not np.isfinite(row["kappa"] + row["standard_error"]):
-        return None
-    return PeopleAgreement(float(row["kappa"]), float(row["standard_error"]), int(row["items"]))
 
 
 def same_verdict(winners: pd.Series) -> tuple[str, int] | None:
@@ -505,6 +462,18 @@ def _of_people(people: PeopleAgreement) -> Look:
         f"Cohen's kappa with people is {people.kappa:.2f} on "
         f"{count_of(people.items, 'pair')} (95% interval {low:.2f} to {high:.2f})"
     )
+    among_people = people.among_people
+    is_as_good = False
+    if among_people is not None:
+        is_as_good = among_people.is_as_good
+        sentence += (
+            f"; with a single vote it is {among_people.judge_kappa:.2f}, and two people's votes "
+            f"have {among_people.kappa:.2f} on {count_of(among_people.items, 'pair')} that "
+            "several people judged"
+        )
+    # Where people hardly agree with each other, no judge can agree with them more.
+    if is_as_good and low > 0:
+        return "agrees", sentence
     if high < NO_AGREEMENT:
         return "unreliable", sentence
     if people.kappa < LOW_KAPPA:

@@ -16,10 +16,10 @@ from arena.diagnostics.judge_label import (
     FLAG_SEPARATOR,
     NOTABLE_INVALID,
     JudgeLabel,
-    PeopleAgreement,
     label_judge,
     without_identical,
 )
+from arena.diagnostics.people_agreement import PeopleAgreement
 from arena.judging.choosing.chosen_pairs import ChosenPairs, Verdicts
 from arena.judging.llm_judge import LlmJudge, pairs_left
 from arena.llm.replies import UNPARSABLE

@@ -17,7 +17,7 @@ from arena.data.tables import read_rows
 from arena.data.types import Progress
 from arena.data.wording import repeated
 from arena.diagnostics.agreement import agreement_table
-from arena.diagnostics.judge_label import PeopleAgreement
+from arena.diagnostics.people_agreement import PeopleAgreement
 from arena.diagnostics.verdicts import verdicts
 from arena.judging.answer_pairs import PAIR_COLUMNS, pair_keys
 from arena.judging.choosing.adaptive import AdaptivePairs

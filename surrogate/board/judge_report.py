@@ -18,7 +18,8 @@ from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.judge_names import PEOPLE, is_person
 from arena.data.tables import read_rows
 from arena.diagnostics.influence import LISTED, first_place, support_sentence
-from arena.diagnostics.judge_label import JudgeLabel, PeopleAgreement, label_judge
+from arena.diagnostics.judge_label import JudgeLabel, label_judge
+from arena.diagnostics.people_agreement import PeopleAgreement
 from arena.diagnostics.verdicts import share_of
 from surrogate.board.conclusions import Number
 from surrogate.board.tables import read_json
