@@ -80,3 +80,30 @@ def test_without_errors_nothing_is_said():
         table = overall_board(board, covariance)
         assert table[["rank_low", "rank_high", "probability_best"]].isna().all(axis=None)
         assert table["rank"].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 1.0])
+def test_of_many_ratings_the_uncertainty_is_close_to_that_of_joint_draws(monkeypatch, correlation):
+    board = board_of({"a": 0.3, "b": 0.0, "c": -0.4})
+    covariance = joint_covariance(parts_of(0.25), across(0.25, correlation))
+    joint = overall_board(board, covariance)
+    monkeypatch.setattr("surrogate.board.overall.MOST_RATINGS", 8)  # of nine
+    by_language = overall_board(board, covariance)
+    np.testing.assert_allclose(
+        by_language["probability_best"].astype(float),
+        joint["probability_best"].astype(float),
+        atol=0.03,
+    )
+    assert by_language["rank_low"].tolist() == joint["rank_low"].tolist()
+    assert by_language["rank_high"].tolist() == joint["rank_high"].tolist()
+
+
+def test_of_many_systems_in_one_language_the_variances_alone_count(monkeypatch):
+    board = board_of({"a": 0.3, "b": 0.0, "c": -0.4})
+    covariance = joint_covariance(parts_of(0.25), across(0.25, 0.5))
+    joint = overall_board(board, covariance)
+    monkeypatch.setattr("surrogate.board.overall.MOST_RATINGS", 2)
+    alone = overall_board(board, covariance)
+    np.testing.assert_allclose(
+        alone["probability_best"].astype(float), joint["probability_best"].astype(float), atol=0.05
+    )
