@@ -11,17 +11,18 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.judge_names import is_person
 from arena.data.judgments import named_voters
-from arena.data.schema import VOTER
+from arena.data.schema import QUESTION_KEY, VOTER
 from arena.data.seeds import generator
 from arena.data.types import Floats
-from arena.diagnostics.agreement import FEWEST_ITEMS, RESAMPLES, agreement_with_reference
+from arena.diagnostics.agreement import FEWEST_ITEMS, agreement_with_reference
 from arena.diagnostics.verdicts import QUESTION_PAIR, majorities, verdicts
 from arena.statistics.agreement import cohen_kappas
 from arena.statistics.bootstrap import resampled_sums
 from arena.statistics.significance import NORMAL_QUANTILE
 
-OUTCOMES = (-1, 0, 1)
+_OUTCOMES = (-1, 0, 1)
 """Of a pair's first system, in the order of the rows and columns of a table."""
+_RESAMPLES = 2000
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ def agreement_among_people(by_judge: pd.DataFrame, by_people: pd.DataFrame) -> A
     votes["person"] = _persons(by_people)
     votes = majorities(votes, [*QUESTION_PAIR, "person"])
     counts = votes.groupby([*QUESTION_PAIR, "outcome"]).size().unstack("outcome", fill_value=0)
-    counts = counts.reindex(columns=list(OUTCOMES), fill_value=0)
+    counts = counts.reindex(columns=list(_OUTCOMES), fill_value=0)
     counts = counts[counts.sum(axis=1) > 1]
     judged = majorities(verdicts(by_judge), QUESTION_PAIR).set_index(QUESTION_PAIR)["outcome"]
     shared = counts.index.intersection(judged.index)
@@ -128,11 +129,11 @@ def agreement_among_people(by_judge: pd.DataFrame, by_people: pd.DataFrame) -> A
         return None
     # Shape (items, 3): how many people said each outcome, and which one the judge said.
     by_outcome = counts.loc[shared].to_numpy(np.float64)
-    by_judge_outcome = (judged.loc[shared].to_numpy()[:, None] == np.array(OUTCOMES)).astype(float)
+    by_judge_outcome = (judged.loc[shared].to_numpy()[:, None] == np.array(_OUTCOMES)).astype(float)
     n_votes = by_outcome.sum(axis=1)[:, None, None]
     # Ordered pairs of different votes: all pairs, less those of a vote with itself.
     pairs = by_outcome[:, :, None] * by_outcome[:, None, :]
-    pairs -= by_outcome[:, :, None] * np.eye(len(OUTCOMES))
+    pairs -= by_outcome[:, :, None] * np.eye(len(_OUTCOMES))
     tables = np.stack(
         [
             pairs / (n_votes * (n_votes - 1)),
@@ -142,14 +143,14 @@ def agreement_among_people(by_judge: pd.DataFrame, by_people: pd.DataFrame) -> A
     )
     # Which system is called the first is arbitrary: count each pair half in either orientation.
     tables = (tables + tables[:, :, ::-1, ::-1]) / 2
-    questions = shared.to_frame()[["language", "query_id"]].apply(tuple, axis=1)
+    questions = shared.to_frame()[QUESTION_KEY].apply(tuple, axis=1)
     codes, names = pd.factorize(questions)
     sums = np.zeros((len(names), tables[0].size))
     np.add.at(sums, codes, tables.reshape(len(tables), -1))
     if len(names) < 2:
         return None
     kappas = _kappas(sums.sum(axis=0, keepdims=True))[0]
-    resampled = _kappas(resampled_sums(sums, RESAMPLES, generator(0, "agreement among people")))
+    resampled = _kappas(resampled_sums(sums, _RESAMPLES, generator(0, "agreement among people")))
     differences = resampled[:, 1] - resampled[:, 0]
     error = float(np.nanstd(differences)) if np.isfinite(differences).any() else np.nan
     if not np.isfinite(kappas.sum() + error):
@@ -169,5 +170,5 @@ def _persons(by_people: pd.DataFrame) -> list[str]:
 
 def _kappas(sums: Floats) -> Floats:
     """Kappa of people and of the judge, from flat tables of shape (N, 18): shape (N, 2)."""
-    n_outcomes = len(OUTCOMES)
+    n_outcomes = len(_OUTCOMES)
     return cohen_kappas(sums.reshape(-1, n_outcomes, n_outcomes)).reshape(-1, 2)
