@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,9 +29,7 @@ from surrogate.publish.site import INDEX, write_site
 
 OVERVIEW = "overview.csv"
 BOUNDS = ["rating", "low", "high"]
-UNRANKED = "no rank by {}"
 FEWEST_RANKED = 3
-FEW = "it ranks {}, by {}; {} are needed"
 
 
 @dataclass(frozen=True)
@@ -82,22 +80,29 @@ def build_criteria(
     Raises:
         UsageError: If no judgment has a criterion, or no board can be built.
     """
-    arena, boards, left_out = open_arena(arena), dict[str, Board](), dict[str, str]()
+    arena = open_arena(arena)
+    boards: dict[str, Board] = {}
+    left_out: dict[str, str] = {}
     for criterion in arena.criteria:
-        given = {**options, "criterion": criterion}
+        board_options = {**options, "criterion": criterion}
         if boards:
-            given["feature_table"] = next(iter(boards.values())).features
-        own = {name: given[name] for name in given if name in BoardSettings.model_fields}
+            # Answers are the same for every criterion: they are measured once.
+            board_options["feature_table"] = next(iter(boards.values())).features
+        values = {
+            name: value
+            for name, value in board_options.items()
+            if name in BoardSettings.model_fields
+        }
         try:
-            judges = board_judges(arena, chosen_settings(settings, own))
+            judges = board_judges(arena, chosen_settings(settings, values))
             if folder is not None and judges:
-                given["records"] = read_judging_records(folder, judges[0])
-            boards[criterion] = build_board(arena, settings, **given)
+                board_options["records"] = read_judging_records(folder, judges[0])
+            boards[criterion] = build_board(arena, settings, **board_options)
         except UsageError as error:
             left_out[criterion] = str(error)
     if not boards:
-        why = next(iter(left_out.values()), "no judgment names one")
-        raise UsageError(f"no board of any criterion: {why}")
+        reason = next(iter(left_out.values()), "no judgment names one")
+        raise UsageError(f"no board of any criterion: {reason}")
     return boards, left_out
 
 
@@ -114,49 +119,95 @@ def weighted_overview(
         UsageError: For a weight of no criterion, one that is negative or no number, or if all are
             0.
     """
-    skipped, given = dict(left_out or {}), dict(weights or {})
+    skipped = dict(left_out or {})
     for name, board in boards.items():
-        if (ranked := board.overall["rank"].count()) < FEWEST_RANKED:
-            judgments = sum(item.judgments for item in board.summary.languages.values())
-            counts = count_of(ranked, "system"), count_of(judgments, "judgment")
-            skipped[name] = FEW.format(*counts, FEWEST_RANKED)
-    for name, weight in given.items():
-        checked_choice(name, [*boards, *skipped], f"criterion ({argument('weights')})")
-        if (number := finite_number(weight)) is None or number < 0:
-            raise UsageError(
-                f"{argument('weights')}: {name} has {weight}; give a number, 0 or more"
+        n_ranked = board.overall["rank"].count()
+        if n_ranked < FEWEST_RANKED:
+            n_judgments = sum(item.judgments for item in board.summary.languages.values())
+            skipped[name] = (
+                f"it ranks {count_of(n_ranked, 'system')}, by {count_of(n_judgments, 'judgment')}; "
+                f"{FEWEST_RANKED} are needed"
             )
-    stated = {name: float(given.get(name, 1)) for name in boards if name not in skipped}
-    total = sum(stated.values())
-    if not total:
-        why = "; ".join(map(": ".join, skipped.items()))
-        raise UsageError(f"no criterion has a weight ({argument('weights')}) that counts; {why}")
-    rated = {name: _ratings(boards[name]) for name in stated}
-    systems = sorted({system for rows in rated.values() for system in rows.index})
+    stated = _stated_weights(weights or {}, boards, skipped)
+    ratings = {name: _ratings(boards[name]) for name in stated}
+    weighted = {}
+    for name, weight in stated.items():
+        if weight:
+            weighted[name] = ratings[name][ratings[name]["rank"].notna()]
+    systems = sorted(set().union(*(rows.index for rows in ratings.values())))
+    score = _scores(systems, weighted, stated)
     table = pd.DataFrame(index=pd.Index(systems, name="system"))
-    counted = {name: rows[rows["rank"].notna()] for name, rows in rated.items() if stated[name]}
-    known = [name for name in systems if all(name in rows.index for rows in counted.values())]
-    score = pd.DataFrame(0.0, index=known, columns=BOUNDS)
-    for name, rows in counted.items():
-        own = rows.loc[known, BOUNDS]
-        spread = float(own["rating"].std(ddof=0))
-        score += stated[name] / total * (own - own["rating"].mean()) / (spread or 1.0)
-    score = score.round(DECIMALS)
-    table["rank"] = score["rating"].rank(ascending=False, method="min").astype("Int64")
-    low, high = score["low"].fillna(-np.inf), score["high"].fillna(np.inf)
-    table["rank_low"] = pd.Series([1 + (low > bound).sum() for bound in high], known, "Int64")
-    table["rank_high"] = pd.Series([(high >= bound).sum() for bound in low], known, "Int64")
+    table[["rank", "rank_low", "rank_high"]] = _ranks(score).reindex(table.index)
     table[["score", "low", "high"]] = score[BOUNDS].reindex(table.index)
-    absent = {
-        system: ", ".join(name for name, rows in counted.items() if system not in rows.index)
-        for system in systems
-    }
-    table["note"] = [UNRANKED.format(names) if names else "" for names in absent.values()]
-    for name, rows in rated.items():
+    notes = []
+    for system in systems:
+        absent = [name for name, rows in weighted.items() if system not in rows.index]
+        notes.append(f"no rank by {', '.join(absent)}" if absent else "")
+    table["note"] = notes
+    for name, rows in ratings.items():
         table[f"{name}_rating"] = rows["rating"].where(rows["rank"].notna())
         table[f"{name}_rank"] = rows["rank"]
     ordered = table.reset_index().sort_values(["rank", "system"], ignore_index=True)
     return Overview(ordered, boards, stated, skipped)
+
+
+def _stated_weights(
+    weights: Mapping[str, float | str], boards: Mapping[str, Board], skipped: Mapping[str, str]
+) -> dict[str, float]:
+    """Return the weight of each criterion that counts: 1 where none is stated.
+
+    Raises:
+        UsageError: As ``weighted_overview`` says.
+    """
+    numbers: dict[str, float] = {}
+    for name, weight in weights.items():
+        checked_choice(name, [*boards, *skipped], f"criterion ({argument('weights')})")
+        number = finite_number(weight)
+        if number is None or number < 0:
+            raise UsageError(
+                f"{argument('weights')}: {name} has {weight}; give a number, 0 or more"
+            )
+        numbers[name] = number
+    stated = {name: numbers.get(name, 1.0) for name in boards if name not in skipped}
+    if not sum(stated.values()):
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in skipped.items())
+        raise UsageError(
+            f"no criterion has a weight ({argument('weights')}) that counts; {reasons}"
+        )
+    return stated
+
+
+def _scores(
+    systems: Sequence[str], weighted: Mapping[str, pd.DataFrame], weights: Mapping[str, float]
+) -> pd.DataFrame:
+    """Return the weighted mean of standardized ratings, and of their bounds.
+
+    Only systems that every criterion with a weight ranks have a score: ratings are standardized
+    over the same systems, so that no criterion counts more for having ranked more of them.
+    """
+    ranked = [name for name in systems if all(name in rows.index for rows in weighted.values())]
+    total = sum(weights.values())
+    score = pd.DataFrame(0.0, index=ranked, columns=BOUNDS)
+    for name, rows in weighted.items():
+        bounds = rows.loc[ranked, BOUNDS]
+        center = bounds["rating"].mean()
+        # Where all ratings are equal their spread is 0, and they stay 0.
+        spread = float(bounds["rating"].std(ddof=0)) or 1.0
+        score += weights[name] / total * (bounds - center) / spread
+    return score.round(DECIMALS)
+
+
+def _ranks(score: pd.DataFrame) -> pd.DataFrame:
+    """Return each system's rank, and those it may have wherever scores lie in their bounds."""
+    low = score["low"].fillna(-np.inf)
+    high = score["high"].fillna(np.inf)
+    ranks = {
+        "rank": score["rating"].rank(ascending=False, method="min"),
+        # Systems that are surely above, and those that may be above or are the system itself.
+        "rank_low": pd.Series([1 + (low > bound).sum() for bound in high], score.index),
+        "rank_high": pd.Series([(high >= bound).sum() for bound in low], score.index),
+    }
+    return pd.DataFrame(ranks).astype("Int64")
 
 
 def _ratings(board: Board) -> pd.DataFrame:
@@ -185,15 +236,22 @@ def save_overview(
     write_text(guarded_csv(found.table), out / OVERVIEW)
     if not site:
         return saved, None
-    shown = [
-        {"name": name, "conclusion": conclusion(board), "link": f"{names[name]}/site/{INDEX}"}
-        for name, board in saved.items()
-    ]
+    shown = []
     for name, board in saved.items():
         write_site(board, out / names[name] / "site", arena)
+        link = f"{names[name]}/site/{INDEX}"
+        shown.append({"name": name, "conclusion": conclusion(board), "link": link})
     ends = found.table[["low", "score", "high"]].to_numpy(float)
-    ends = ends[np.isfinite(ends)].tolist()
-    told = {"arena": arena.info.name, "rows": plain_records(found.table), "boards": shown}
-    span = {"least": min(ends, default=0), "most": max(ends, default=1)}
-    write_text(filled("criteria", ("tables.js",), found=found, **told, **span), out / INDEX)
+    finite_ends = ends[np.isfinite(ends)].tolist()
+    page = filled(
+        "criteria",
+        ("tables.js",),
+        found=found,
+        arena=arena.info.name,
+        rows=plain_records(found.table),
+        boards=shown,
+        least=min(finite_ends, default=0),
+        most=max(finite_ends, default=1),
+    )
+    write_text(page, out / INDEX)
     return saved, out / INDEX
