@@ -62,14 +62,16 @@ class Texts:
         The seed draws the order of questions, of which so many are shown in a language at most.
         """
         self.judgments = judged.judgments
-        self._texts, self._most = ArenaTexts(judged), most
+        self._texts = ArenaTexts(judged)
+        self._most = most
         rows = judged.queries[[*QUESTION_KEY, "query"]].itertuples(index=False, name=None)
         queries: dict[QuestionKey, str] = {(code, name): query for code, name, query in rows}
-        seen = set(judged.judgments[QUESTION_KEY].itertuples(index=False, name=None))
-        drawn = {
-            key: int(seed_sequence(seed, "examples", *key).generate_state(1)[0]) for key in queries
-        }
-        ordered = sorted(queries, key=lambda key: (key not in seen, drawn[key], key))
+        judged_keys = set(judged.judgments[QUESTION_KEY].itertuples(index=False, name=None))
+        draws: dict[QuestionKey, int] = {}
+        for key in queries:
+            # By the question's own key, so that a further question moves no other one.
+            draws[key] = int(seed_sequence(seed, "examples", *key).generate_state(1)[0])
+        ordered = sorted(queries, key=lambda key: (key not in judged_keys, draws[key], key))
         self.queries = {key: queries[key] for key in ordered}
         languages = {language for language, _ in self.queries}
         self._room = min(LONGEST_PAGE, LONGEST_SITE // max(len(languages), 1))
@@ -80,64 +82,78 @@ class Texts:
         Verdicts have a column ``reason``, which takes room, too. Parts of answers are texts with
         citations apart (``answer_parts``); what is ``cut`` are characters that are not shown.
         """
-        told = verdicts[verdicts["reason"] != ""].groupby("query_id")["reason"]
-        said = {name: sum(map(len, own)) for name, own in told}
-        room, shown = self._room, list[Row]()
-        place = {name: number for number, name in enumerate(systems)}
-        named = {
-            key: sorted(place.keys() & self._texts.systems(key), key=place.__getitem__)
-            for key in self.queries
-            if key[0] == language
-        }
-        answered = [(key, names) for key, names in named.items() if len(names) > 1]
-        for key, names in answered:
+        reason_sizes = verdicts["reason"].str.len().groupby(verdicts["query_id"]).sum()
+        order = {name: index for index, name in enumerate(systems)}
+        room = self._room
+        n_answered = 0
+        shown: list[Row] = []
+        for key in self.queries:
+            if key[0] != language:
+                continue
+            names = sorted(order.keys() & self._texts.systems(key), key=order.__getitem__)
+            if len(names) < 2:
+                continue
+            n_answered += 1
             if len(shown) == self._most:
-                break
+                continue
             question, size = self._shown(key, names)
-            size += said.get(key[1], 0)
+            size += int(reason_sizes.get(key[1], 0))
+            # A question that is too long leaves its room to shorter ones.
             if size <= room:
                 shown.append(question)
                 room -= size
-        return {"questions": shown, "answered": len(answered)}
+        return {"questions": shown, "answered": n_answered}
 
     def _shown(self, key: QuestionKey, names: Sequence[str]) -> tuple[Row, int]:
         """Return a question as it is shown, and the bytes of its texts."""
-        given = {name: self._texts.passages(key, name) for name in names}
+        passages_by_system = {name: self._texts.passages(key, name) for name in names}
         holders: dict[ShownPassage, list[str]] = {}
-        for name, passages in given.items():
+        for name, passages in passages_by_system.items():
             for passage in dict.fromkeys(passages):
                 holders.setdefault(passage, []).append(name)
-        places = {passage: place for place, passage in enumerate(holders)}
+        indices = {passage: index for index, passage in enumerate(holders)}
         query = cut_text(self._texts.question(key), LONGEST_QUERY)
+        texts = [query]
         answers: list[Row] = []
         for name in names:
             output = self._texts.shown(key, name)
-            own = {passage.passage_id: places[passage] for passage in given[name]}
-            parts = list(answer_parts(output[:LONGEST_ANSWER], own))
-            cut = max(len(output) - LONGEST_ANSWER, 0)
-            answers.append({"system": name, "parts": parts, "cut": cut})
-        shown = [_passage(passage, own, names) for passage, own in holders.items()]
-        said = shown_of_all({name: self._texts.history(key, name) for name in names})
-        turns = [replace(turn, text=cut_text(turn.text, LONGEST_PASSAGE)) for turn in said]
-        texts = [query, *(part[0] for answer in answers for part in answer["parts"])]
-        texts += [*(passage["text"] for passage in shown), *(turn.text for turn in turns)]
-        question: Row = {"key": key, "query": query, "turns": turns, "answers": answers}
-        question["passages"] = shown
+            index_by_id = {
+                passage.passage_id: indices[passage] for passage in passages_by_system[name]
+            }
+            parts = list(answer_parts(output[:LONGEST_ANSWER], index_by_id))
+            texts.extend(part[0] for part in parts)
+            n_cut = max(len(output) - LONGEST_ANSWER, 0)
+            answers.append({"system": name, "parts": parts, "cut": n_cut})
+        shown_passages = [_passage(passage, held, names) for passage, held in holders.items()]
+        texts.extend(passage["text"] for passage in shown_passages)
+        histories = shown_of_all({name: self._texts.history(key, name) for name in names})
+        turns = [replace(turn, text=cut_text(turn.text, LONGEST_PASSAGE)) for turn in histories]
+        texts.extend(turn.text for turn in turns)
+        question: Row = {
+            "key": key,
+            "query": query,
+            "turns": turns,
+            "answers": answers,
+            "passages": shown_passages,
+        }
         return question, sum(len(text.encode()) for text in texts)
 
 
-def _passage(passage: ShownPassage, held: Sequence[str], answered: Sequence[str]) -> Row:
-    """Return a passage as it is shown; to whom it was given in words, the shorter way."""
-    others = [name for name in answered if name not in held]
-    few = ", ".join(held) if len(held) <= len(others) else f"all but {', '.join(others)}"
+def _passage(passage: ShownPassage, holders: Sequence[str], answering: Sequence[str]) -> Row:
+    """Return a passage as it is shown; who was given it in words, the shorter way."""
+    without = [name for name in answering if name not in holders]
+    given_to = ", ".join(holders)
+    if len(holders) > len(without):
+        given_to = f"all but {', '.join(without)}"
     return {
         "id": passage.passage_id,
         "title": passage.title,
         "relevance": passage.relevance,
         "text": passage.text[:LONGEST_PASSAGE],
         "cut": max(len(passage.text) - LONGEST_PASSAGE, 0),
-        "systems": list(held) if others else [],
-        "given_to": few if others else "",
+        # A passage that every system was given is everybody's, and says nothing more.
+        "systems": list(holders) if without else [],
+        "given_to": given_to if without else "",
     }
 
 
@@ -282,26 +298,34 @@ def _results(
         question to what was said with each of these, of those shown. And how many verdicts were
         left out.
     """
-    place = {system: number for number, system in enumerate(systems)}
-    winner = {name: number for number, name in enumerate(WINNERS)}
-    pairs = verdicts["system_a"].map(place) * len(systems) + verdicts["system_b"].map(place)
-    codes = (pairs * len(WINNERS) + verdicts["winner"].map(winner)).astype("int64")
-    said = verdicts.assign(code=codes).sort_values("code", kind="stable")
+    index_of = {system: index for index, system in enumerate(systems)}
+    code_of_winner = {name: code for code, name in enumerate(WINNERS)}
+    first = verdicts["system_a"].map(index_of)
+    second = verdicts["system_b"].map(index_of)
+    winners = verdicts["winner"].map(code_of_winner)
+    codes = ((first * len(systems) + second) * len(WINNERS) + winners).astype("int64")
+    ordered = verdicts.assign(code=codes).sort_values("code", kind="stable")
     by_question: dict[str, list[tuple[int, str]]] = {}
-    for name, *what in zip(said["query_id"], said["code"], said["reason"], strict=True):
-        by_question.setdefault(name, []).append(tuple(what))
-    first = [question["key"] for question in shown]
-    judged = {key for key in texts.queries if key[0] == language and key[1] in by_question}
-    others = sorted(judged - set(first))
-    questions, coded, reasons, taken = [], [], {}, 0
-    for number, key in enumerate([*first, *others]):
-        own, is_shown = by_question.get(key[1], []), number < len(first)
-        if not is_shown and taken + len(own) > MOST_VERDICTS:
+    for query_id, code, reason in zip(
+        ordered["query_id"], ordered["code"], ordered["reason"], strict=True
+    ):
+        by_question.setdefault(query_id, []).append((code, reason))
+    shown_keys = [question["key"] for question in shown]
+    judged_keys = {key for key in texts.queries if key[0] == language and key[1] in by_question}
+    questions: list[list[object]] = []
+    coded: list[list[int]] = []
+    reasons: dict[str, list[str]] = {}
+    n_taken = 0
+    for number, key in enumerate([*shown_keys, *sorted(judged_keys - set(shown_keys))]):
+        pairs = by_question.get(key[1], [])
+        is_shown = number < len(shown_keys)
+        if not is_shown and n_taken + len(pairs) > MOST_VERDICTS:
             break
         title = cut_text(texts.queries[key], LONGEST_TITLE)
         questions.append([key[1], title, number if is_shown else -1])
-        coded.append([code for code, _ in own])
-        taken += len(own)
-        if is_shown and any(reason for _, reason in own):
-            reasons[str(number)] = [reason for _, reason in own]
-    return {"questions": questions, "verdicts": coded, "reasons": reasons}, len(said) - taken
+        coded.append([code for code, _ in pairs])
+        n_taken += len(pairs)
+        if is_shown and any(reason for _, reason in pairs):
+            reasons[str(number)] = [reason for _, reason in pairs]
+    results: Row = {"questions": questions, "verdicts": coded, "reasons": reasons}
+    return results, len(ordered) - n_taken
