@@ -51,7 +51,7 @@ def fit_with_choix(
     """Fit the battles of one tournament with choix.
 
     Args:
-        judgments: As ``published_ratings`` takes them; ties are passed over.
+        judgments: As ``run_recipe`` takes them; ties are passed over.
         drawn: Ids of questions; one that was drawn twice counts twice.
         systems: The systems, in the order of the coefficients.
 
@@ -87,7 +87,7 @@ Fitter = Callable[[pd.DataFrame, Sequence[str], Sequence[str]], tuple[Floats, bo
 """Fits one tournament, as ``fit_with_choix`` does."""
 
 
-def published_ratings(
+def run_recipe(
     judgments: pd.DataFrame,
     features: pd.DataFrame,
     holdout: Sequence[str],

@@ -18,7 +18,7 @@ from arena.text.citations import strip_citations
 from features import extract, parse_features
 from surrogate import Board, build_board, place_systems
 from surrogate.learning.surrogate import KEYS
-from surrogate.papers.mirage.recipe import fit_with_choix, published_ratings
+from surrogate.papers.mirage.recipe import fit_with_choix, run_recipe
 
 SEED, TOURNAMENTS = 5, 4
 BY_MODELS = ("nli_entailment", "nli_neutral", "reranker_score", "llm_overlap", "llm_fluency")
@@ -107,7 +107,7 @@ def test_its_numbers_are_those_of_the_recipe(board, arena, table, language):
         np.testing.assert_allclose(ours, theirs, atol=5e-3 if is_fallback else 1e-6, rtol=5e-3)
         return ours, is_fallback
 
-    recipe = published_ratings(
+    recipe = run_recipe(
         judgments, table, summary.holdout, tournaments=TOURNAMENTS, seed=SEED, fit=fit
     )
     r2 = recipe.holdout_r2
@@ -133,12 +133,10 @@ def test_its_numbers_are_those_of_the_recipe(board, arena, table, language):
 def test_the_recipe_learns_by_xgboost_and_rates_one_language_at_a_time(arena, table):
     pytest.importorskip("xgboost")
     english = arena.judgments[arena.judgments["language"] == "en"]
-    recipe = published_ratings(
-        english, table, arena.info.systems[:2], tournaments=2, regressor="xgboost"
-    )
+    recipe = run_recipe(english, table, arena.info.systems[:2], tournaments=2, regressor="xgboost")
     assert np.isfinite(recipe.ratings).all()
     with pytest.raises(UsageError, match="en, hi"):
-        published_ratings(arena.judgments, table, ())
+        run_recipe(arena.judgments, table, ())
 
 
 def test_it_ranks_a_new_system_once_loaded(board, table, tmp_path):
