@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from arena.llm.replies import Completion, UnparsableError, candidate_masses
+from arena.text.quotations import own_matches
 from arena.text.thoughts import without_thoughts
 
 Winner = Literal["a", "b", "tie"]
@@ -33,44 +34,12 @@ _VERDICT = re.compile(
     rf"{_OPEN}{_MARKS_INSIDE}((?:(?:assistant|answer)\s)?[ABＡＢ]|[CＣ]|tie){_MARKS_INSIDE}{_CLOSE}",
     re.IGNORECASE,
 )
-_BLOCK_END = re.compile(r"\s*```\s*\Z")
-# What the judge quotes of its prompt is not its verdict: an answer between its two lines, and the
-# format that it was told to follow.
-_QUOTED_ANSWER = re.compile(
-    r"\[The Start of Assistant ([AB])'s Answer([^\]\n]{0,40})\]"
-    r".*?\[The End of Assistant \1's Answer\2\]",
-    re.DOTALL | re.IGNORECASE,
-)
+# The format that the prompt asks for is not a verdict, where a judge repeats it.
 _FORMAT = re.compile(
     r"\[\[A\]\]\W{0,3} if\b[^\n]{1,80}?\[\[B\]\]\W{0,3} if\b[^\n]{1,80}?"
     r"\[\[C\]\]\W{0,3} (?:for|if)\b",
     re.IGNORECASE,
 )
-# Quotation marks as they stand around words: behind a space, before one.
-_QUOTATION = re.compile(
-    r"(?<![\w\"])\"(?=[^\s\"])[^\"\n]{0,600}?(?<=\S)\"(?!\w)"
-    r"|`[^`\n]{1,600}`|“[^”\n]{1,600}”|„[^“”\n]{1,600}[“”]|«[^»\n]{1,600}»|「[^」\n]{1,600}」"
-    r"|『[^』\n]{1,600}』|(?<!\w)'\\?\[[^'\n]{1,40}\]'(?!\w)|‘[^’\n]{1,600}’"
-    r"|^[ \t]{0,3}>[^\n]{1,600}$",
-    re.MULTILINE,
-)
-_QUOTES = " \t\"'`“”„«»‘’「」『』*_"
-_LABEL = re.compile(
-    r"[\W_]*(?:(?:(?:so|thus|therefore|hence|my|the|final|overall|is|be|would|as|own)\b[\W_]*){0,6}"
-    r"(?:(?:verdict|judge?ment|decision|choice|conclusion|answer|output|winner|result)\b[\W_]*)?"
-    r"(?:(?:is|be|as)\b[\W_]*)?)",
-    re.IGNORECASE,
-)
-_ASCRIBING = re.compile(
-    r"\b(?:say|said|saying|claim\w*|writ\w+|wrote|end(?:s|ed|ing)? (?:with|in|on)|contain\w*"
-    r"|state[sd]?|stating|includ\w*|show\w*|instruct\w*|ask\w*|demand\w*|insert\w*|print\w*|put\w*|repeat\w*"
-    r"|add(?:s|ed)?|says|quot\w*|contains|phrase|string|marker|tag|instead of|not|rather than)"
-    r"\W{0,12}\Z",
-    re.IGNORECASE,
-)
-LONGEST_ENDING = 40
-"""Characters that may follow a quoted verdict at the end of a reply."""
-LONGEST_LABEL = 80
 _ORDER = re.compile(r"\[\[\s?\d{1,3}(?:\s{0,3}[>=]\s{0,3}\d{1,3})+\s?\]\]")
 _NEARLY_ORDER = re.compile(
     r"\[{0,2}\s?\d{1,3}\s?\]{0,2}(?:\s{0,3}[>=]\s{0,3}\[{0,2}\s?\d{1,3}\s?\]{0,2})+"
@@ -112,7 +81,7 @@ def read_verdict(completion: Completion) -> PairVerdict:
     """
     is_cut = completion.is_cut
     reply = completion.answer
-    verdicts = _verdicts_of(_FORMAT.sub(_blanks, _QUOTED_ANSWER.sub(_blanks, reply)))
+    verdicts = own_matches(_VERDICT, _FORMAT.sub(_blanks, reply))
     if not verdicts:
         why = "the reply was cut off before a verdict" if is_cut else "the reply has no verdict"
         raise UnparsableError(f"{why}; expected [[A]], [[B]] or [[C]]")
@@ -130,48 +99,6 @@ def _letter(verdict: re.Match[str]) -> str:
     """Return the letter of a verdict, which may be written ``Assistant A`` or ``tie``."""
     word = unicodedata.normalize("NFKC", verdict[1]).upper().split()[-1]
     return _LETTER_OF_WORD.get(word, word)
-
-
-def _verdicts_of(reply: str) -> list[re.Match[str]]:
-    """Return the verdicts of a reply, without those that it quotes of an answer or a format.
-
-    A verdict in quotation marks that has its line for itself is the judge's own. Where all are
-    quoted, the last one counts if the last line ends in it and does not ascribe it to a text.
-    """
-    quoted: list[re.Match[str]] = []
-    stated: list[re.Match[str]] = []
-    quotations = [quotation.span() for quotation in _QUOTATION.finditer(reply)]
-    following = 0
-    for verdict in _VERDICT.finditer(reply):
-        while following < len(quotations) and quotations[following][1] <= verdict.start():
-            following += 1
-        is_quoted = following < len(quotations) and quotations[following][0] < verdict.start()
-        if is_quoted and not _has_own_line(reply, verdict):
-            quoted.append(verdict)
-        else:
-            stated.append(verdict)
-    if stated or not quoted:
-        return stated
-    last = quoted[-1]
-    line_start = reply.rfind("\n", 0, last.start()) + 1
-    is_alone = len(quoted) == 1 or quoted[-2].end() <= line_start
-    opening = reply[line_start : last.start()].rstrip(_QUOTES)
-    rest = _BLOCK_END.sub("", reply[last.end() :])
-    is_at_end = len(rest) <= LONGEST_ENDING and "\n" not in rest.strip()
-    is_ascribed = _ASCRIBING.search(opening[-LONGEST_ENDING * 4 :]) is not None
-    return [last] if is_alone and is_at_end and not is_ascribed else []
-
-
-def _has_own_line(reply: str, verdict: re.Match[str]) -> bool:
-    """Say whether nothing but marks, or a label such as "Final verdict:", shares the line."""
-    line_start = reply.rfind("\n", 0, verdict.start()) + 1
-    line_end = reply.find("\n", verdict.end())
-    after = reply[verdict.end() : len(reply) if line_end < 0 else line_end]
-    before = reply[line_start : verdict.start()]
-    if len(before) > LONGEST_LABEL or len(after) > LONGEST_LABEL:
-        return False
-    is_labeled = _LABEL.fullmatch(before) is not None
-    return is_labeled and not any(character.isalnum() for character in after)
 
 
 def _blanks(match: re.Match[str]) -> str:
