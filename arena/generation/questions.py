@@ -12,6 +12,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.languages import named_language
+from arena.data.rows import selected_columns
 from arena.data.schema import HISTORY, QUESTION_KEY
 from arena.data.types import Flags, Progress
 from arena.generation.generation_settings import GenerationSettings
@@ -101,8 +102,8 @@ def choose_questions(
 
 def given_questions(queries: pd.DataFrame, only_relevant: bool = False) -> Iterator[GivenQuestion]:
     """Yield the questions of a table, in its order, with all passages or the relevant ones."""
-    columns = [*QUESTION_KEY, "query", "passages", HISTORY]
-    rows = queries.reindex(columns=columns).itertuples(index=False, name=None)
+    table = selected_columns(queries, [*QUESTION_KEY, "query", "passages"], [HISTORY])
+    rows = table.itertuples(index=False, name=None)
     for language, query_id, query, passages, history in rows:
         shown = tuple(
             ShownPassage(passage["passage_id"], passage["text"], passage.get("title"))

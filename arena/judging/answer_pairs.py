@@ -10,6 +10,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.rows import selected_columns
 from arena.data.schema import HISTORY, OWN_PASSAGES, QUESTION_KEY, TurnRole
 from arena.data.seeds import seed_sequence
 
@@ -82,7 +83,7 @@ class ArenaTexts:
         self._questions: dict[QuestionKey, tuple[str, Any, Any]] = {}
         for language, query_id, query, passages, history in _rows(
             # Arenas need not have passages or histories.
-            arena.queries.reindex(columns=columns),
+            selected_columns(arena.queries, [*QUESTION_KEY, "query"], ["passages", HISTORY]),
             *columns,
         ):
             self._questions[language, query_id] = (query, passages, history)
