@@ -46,15 +46,20 @@ def cut_text(text: str, longest: int) -> str:
 
 def cautions(board: Board, language: str | None = None) -> list[str]:
     """Return what limits a board, or a language of it, as sentences, what limits most first."""
-    macro, languages = board.summary.macro, board.summary.languages
+    macro = board.summary.macro
+    summaries = board.summary.languages
     if language is not None:
-        own = languages[language].warnings if language in languages else ()
-        return [*filter(None, [macro.judge_fault]), *own]
-    found: dict[str, list[str]] = {}
-    for code, item in languages.items():
-        for said in set(item.warnings) - set(macro.warnings):
-            found.setdefault(said, []).append(language_name(code))
-    return [*macro.warnings, *sorted(f"{', '.join(found[said])}: {said}" for said in found)]
+        warnings = [macro.judge_fault] if macro.judge_fault else []
+        if language in summaries:
+            warnings.extend(summaries[language].warnings)
+        return warnings
+    # A warning that several languages share is one sentence that names them.
+    names_by_warning: dict[str, list[str]] = {}
+    for code, summary in summaries.items():
+        for warning in set(summary.warnings) - set(macro.warnings):
+            names_by_warning.setdefault(warning, []).append(language_name(code))
+    of_languages = [f"{', '.join(names)}: {warning}" for warning, names in names_by_warning.items()]
+    return [*macro.warnings, *sorted(of_languages)]
 
 
 def overview(board: Board, system_slugs: Mapping[str, str]) -> dict[str, Any]:
@@ -141,18 +146,24 @@ def _judges(board: Board) -> dict[str, Any]:
 
 def _unranked(board: Board, ranked: set[str]) -> list[Row]:
     coverage = board.overall.set_index("system")["coverage"]
-    known = board.ratings.set_index(["system", "language"])
-    places, notes = set(known.index[known["rank"].notna()]), known["note"].to_dict()
+    ratings = board.ratings.set_index(["system", "language"])
+    ranked_keys = set(ratings.index[ratings["rank"].notna()])
+    notes = ratings["note"].to_dict()
     rows = []
-    for system in (name for name in board.systems if name not in ranked):
+    for system in board.systems:
+        if system in ranked:
+            continue
+        n_languages = 0
         reasons: dict[str, list[str]] = {}
-        absent = [code for code in board.languages if (system, code) not in places]
-        for language in absent:
+        for language in board.languages:
+            if (system, language) in ranked_keys:
+                n_languages += 1
+                continue
             reason = unranked_reason(board, notes.get((system, language), ""), language)
             reasons.setdefault(reason, []).append(language_name(language))
-        count = len(board.languages) - len(absent)
-        row = {"system": system, "languages": count, "coverage": coverage.get(system)}
-        rows.append(row | {"reasons": reasons})
+        row: Row = {"system": system, "languages": n_languages, "reasons": reasons}
+        row["coverage"] = coverage.get(system)
+        rows.append(row)
     return rows
 
 
