@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from arena.data.types import Floats
+from arena.data.types import Floats, Indices
 
 PRIOR_DEVIATION = 1.5
 """Of the logarithm of each variance; by a factor of 4.5 up or down."""
@@ -49,8 +49,8 @@ class GaussianProcess:
         cls, variances: Floats, kernels: Floats, ratings: Floats, noise: Floats, groups: Floats
     ) -> GaussianProcess:
         """Condition it; see ``fit_process``."""
-        own = noise + (variances[-1] + JITTER) * np.eye(len(ratings))
-        covariance = own + np.tensordot(variances[:-1], kernels, 1)
+        residual = noise + (variances[-1] + JITTER) * np.eye(len(ratings))
+        covariance = residual + np.tensordot(variances[:-1], kernels, 1)
         inverse = np.linalg.inv(covariance)
         solved = inverse @ groups
         precision = groups.T @ solved
@@ -74,12 +74,11 @@ class GaussianProcess:
             item's own rating, shape (N,), 1 where that has no noise and 0 where it has nothing
             but noise.
         """
-        known = self.noise @ self.restricted
-        return (
-            self.ratings - self.noise @ self.dual,
-            self.noise - known @ self.noise,
-            1.0 - known.diagonal(),
-        )
+        # What is taken for noise of each rating, by all ratings, shape (N, N).
+        taken = self.noise @ self.restricted
+        means = self.ratings - self.noise @ self.dual
+        covariance = self.noise - taken @ self.noise
+        return means, covariance, 1.0 - taken.diagonal()
 
     def slopes(self, kernels: Floats) -> Floats:
         """Gradient of minus the restricted likelihood by the variances, shape (K + 1,)."""
@@ -102,27 +101,49 @@ def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats)
         noise: The ratings' sampling covariance, shape (N, N).
         groups: Which group each item is in, shape (N, G), rows of zeros and a one.
     """
-    if len(ratings) > MANY:  # evenly among each group's
-        ordered = np.lexsort((ratings, groups.argmax(axis=1)))
-        kept = ordered[np.linspace(0, len(ordered) - 1, MANY).round().astype(np.intp)]
-        some = np.ix_(kept, kept)
-        there = groups[kept][:, groups[kept].any(axis=0)]
-        few = fit_process(kernels[:, kept[:, None], kept], ratings[kept], noise[some], there)
-        return GaussianProcess.of(few.variances, kernels, ratings, noise, groups)
-    spread = ratings - groups @ np.linalg.lstsq(groups, ratings, rcond=None)[0]
-    variance = float(spread @ spread) / max(len(ratings) - groups.shape[1], 1)
-    signal = variance - float(np.diag(noise).mean())
-    # Equal ratings are not known to be equal, by as much as their noise, and a logit at most.
-    least = max(variance, min(float(np.diag(noise).min()), 1.0))
-    signal = max(signal, SMALLEST_SHARE * least, JITTER)
-    start = np.full(len(kernels) + 1, np.log(signal / (len(kernels) + 1)))
+    if len(ratings) > MANY:
+        few = _spread_sample(ratings, groups)
+        is_present = groups[few].any(axis=0)
+        sampled = fit_process(
+            kernels[:, few[:, None], few],
+            ratings[few],
+            noise[np.ix_(few, few)],
+            groups[few][:, is_present],
+        )
+        return GaussianProcess.of(sampled.variances, kernels, ratings, noise, groups)
+    n_variances = len(kernels) + 1
+    start = np.full(n_variances, np.log(_signal_variance(ratings, noise, groups) / n_variances))
 
     def loss(logs: Floats) -> tuple[float, Floats]:
-        variances, away = np.exp(logs), (logs - start) / PRIOR_DEVIATION**2
+        """Minus the logarithm of the variances' posterior density, and its gradient."""
+        variances = np.exp(logs)
+        deviations = logs - start
+        prior_slopes = deviations / PRIOR_DEVIATION**2
         process = GaussianProcess.of(variances, kernels, ratings, noise, groups)
         value = 0.5 * float(ratings @ process.dual) + process.half - np.log(variances.sum())
+        value += 0.5 * float(prior_slopes @ deviations)
         slopes = process.slopes(kernels) - 1 / variances.sum()
-        return value + 0.5 * float(away @ (logs - start)), variances * slopes + away
+        # The chain rule: the slope by a logarithm is that by the variance, times the variance.
+        return value, variances * slopes + prior_slopes
 
     best = scipy.optimize.minimize(loss, start, jac=True, method="L-BFGS-B").x
     return GaussianProcess.of(np.exp(best), kernels, ratings, noise, groups)
+
+
+def _spread_sample(ratings: Floats, groups: Floats) -> Indices:
+    """Choose ``MANY`` of the ratings, evenly among each group's from the lowest to the highest."""
+    ordered = np.lexsort((ratings, groups.argmax(axis=1)))
+    positions = np.linspace(0, len(ordered) - 1, MANY).round().astype(np.intp)
+    return np.asarray(ordered[positions])
+
+
+def _signal_variance(ratings: Floats, noise: Floats, groups: Floats) -> float:
+    """Estimate the variance of the ratings about their groups' means that is not noise."""
+    group_means = np.linalg.lstsq(groups, ratings, rcond=None)[0]
+    residuals = ratings - groups @ group_means
+    freedom = max(len(ratings) - groups.shape[1], 1)
+    variance = float(residuals @ residuals) / freedom
+    signal = variance - float(np.diag(noise).mean())
+    # Equal ratings are not known to be equal, by as much as their noise, and a logit at most.
+    smallest = max(variance, min(float(np.diag(noise).min()), 1.0))
+    return float(max(signal, SMALLEST_SHARE * smallest, JITTER))
