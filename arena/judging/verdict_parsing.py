@@ -1,4 +1,4 @@
-"""What is read from a judge's reply: a verdict on a pair, or an order of answers."""
+"""Reading a judge's reply: a verdict on a pair, or an order of answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DOUBTFUL = "letters_unlikely"
 """Flag of a verdict where the model would rather have written something else than a letter."""
 DOUBTFUL_MASS = 0.5
 LONGEST_REASON = 2000
-"""Characters of a reason that are kept beside a verdict; the store has the whole reply."""
+"""Characters of a reason that are kept with a verdict; the store has the whole reply."""
 
 _OPEN = r"\\?[\[［【]\s{0,3}\\?[\[［【]"
 _CLOSE = r"\\?[\]］】]\s{0,3}\\?[\]］】]"
@@ -53,11 +53,11 @@ _ORDER_FORMAT = re.compile(r'"\[\[2 > 1 = 3\]\]" says')
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """What is read from a reply on a pair.
+    """A verdict on a pair, as read from a reply.
 
     Attributes:
-        winner: Of several that differ, the last one.
-        shares: Probability of each verdict, where known by log-probabilities.
+        winner: The last one, if the reply states several.
+        shares: Probability of each verdict, if log-probabilities tell it.
         flags: What is odd, such as ``cut_off``.
         reason: What the judge wrote before its verdict.
     """
@@ -69,7 +69,7 @@ class PairVerdict:
 
 
 def read_verdict(completion: Completion) -> PairVerdict:
-    """Read the last verdict of a reply, and what is odd about it.
+    """Read the last verdict of a reply, and flag what is odd about it.
 
     Lower case, full-width letters and brackets, spaces, backslashes and marks inside are accepted,
     and so are ``[[Assistant A]]`` and ``[[tie]]``.
@@ -151,15 +151,17 @@ def read_order(text: str, is_cut: bool | None = None) -> tuple[int, ...]:
     Raises:
         UnparsableError: If there is no order, or it does not name every number from 1 once.
     """
-    own = _ORDER_FORMAT.sub(" ", _QUOTED_IN_LIST.sub(" ", without_thoughts(text, is_cut)))
-    own = unicodedata.normalize("NFKC", own)
-    orders = _ORDER.findall(own) or _NEARLY_ORDER.findall(own)
+    answer = _QUOTED_IN_LIST.sub(" ", without_thoughts(text, is_cut))
+    answer = unicodedata.normalize("NFKC", _ORDER_FORMAT.sub(" ", answer))
+    orders = _ORDER.findall(answer) or _NEARLY_ORDER.findall(answer)
     if not orders:
         raise UnparsableError("the reply has no order; expected such as [[2 > 1 = 3]]")
     places: dict[int, int] = {}
     place = 1
-    for count, (sign, number) in enumerate(_STEP.findall(orders[-1])):
-        place = count + 1 if sign == ">" else place
+    for index, (sign, number) in enumerate(_STEP.findall(orders[-1])):
+        # Equal answers share the place of the first of them, as in sports: 1, 2, 2, 4.
+        if sign == ">":
+            place = index + 1
         if int(number) in places:
             raise UnparsableError(f"the order names answer {number} twice")
         places[int(number)] = place

@@ -1,4 +1,4 @@
-"""Asking a model about the rows of a table: one prompt a row in, one value or reason a row out."""
+"""Asking a model about the rows of a table: one prompt per row, one value or reason per row."""
 
 from __future__ import annotations
 
@@ -29,13 +29,6 @@ from arena.llm.store import Store
 from arena.llm.usage import Budget, Usage
 
 PROMPTS_AT_A_TIME = 64
-LEAST_AHEAD = 512
-AHEAD_PER_CONNECTION = 16
-HOPELESS_OTHERS = 3
-"""Answers of another model, and none of the one asked, after which a run stops."""
-SHOWN_NAME = 80
-SHOWN_REPLY = 160
-"""Characters of a reply that are shown where it holds no value."""
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -60,7 +53,7 @@ class Llm:
 
 @dataclass(frozen=True)
 class Asked(Generic[R, T]):
-    """What a model was asked about rows, a reply a row, and what it took."""
+    """The rows that a model was asked about, one reply per row, and calls and tokens used."""
 
     rows: Sequence[R]
     replies: list[Reply[T]]
@@ -71,18 +64,18 @@ class Asked(Generic[R, T]):
 
     @property
     def values(self) -> list[T | None]:
-        """The value of each row; None where there is none."""
+        """The value of each row; None if there is none."""
         return [reply.value for reply in self.replies]
 
     def table(self) -> pd.DataFrame:
-        """Return columns ``value, reason, detail, key, from_store``, a row a row."""
+        """Return columns ``value, reason, detail, key, from_store``, one row per input row."""
         columns = ["value", "reason", "detail", "key", "from_store"]
         records = [tuple(getattr(reply, name) for name in columns) for reply in self.replies]
         return pd.DataFrame(records, columns=columns, dtype=object)
 
 
 def read_text(completion: Completion) -> str:
-    """Take the text of an answer as it is: the parser for those who want no other."""
+    """Return the text of an answer as it is: a parser for ``ask_table``."""
     return completion.text or ""
 
 
@@ -99,21 +92,21 @@ def ask_table(
 
     Prompts are made as they are sent. Each answer is in the store before it is read, and is asked
     once: by this call, by a later one, or by another process with the same store, which waits;
-    rows with equal prompts share a call. What failed in passing is a counted failure after its
-    retries, and a later call tries it again. An interrupt (Ctrl-C) waits for calls under way and
-    keeps them.
+    rows with equal prompts share a call. A call that fails for a passing reason is a counted
+    failure after its retries, and a later run tries it again. An interrupt (Ctrl-C) waits for calls
+    under way and keeps their answers.
 
     Args:
         rows: What to ask about, such as ``list(table.itertuples(index=False))``.
-        prompt: Makes a row's prompt; called once a row, in their order.
+        prompt: Makes a row's prompt; called once per row, in their order.
         parse: Reads a value from an answer, or raises ``UnparsableError``; see ``read_text``.
-        llm: Whom to ask.
+        llm: The model to ask.
         stage: Name for ``progress``.
         progress: See ``Progress``.
 
     Raises:
-        UsageError: If there is no key, a prompt or setting cannot be sent, or the endpoint says
-            what no further call can change (a wrong key, an unknown model, no server there).
+        UsageError: If there is no key, a prompt or setting cannot be sent, or no call can succeed
+            (a wrong key, an unknown model, no server at the address).
         MissingDependencyError: If the extra ``llm`` is not installed and a call is due.
     """
     usage = Usage(llm.settings.model)
@@ -137,7 +130,10 @@ class _Run(Generic[T]):
         usage: Usage,
         count: Callable[[int], None],
     ) -> None:
-        self._llm, self._parse, self._usage, self._count = llm, parse, usage, count
+        self._llm = llm
+        self._parse = parse
+        self._usage = usage
+        self._count = count
         self._calls_left = llm.budget.calls_left
         llm.budget.usages.append(usage)
         self._replies: dict[str, Reply[T]] = {}
@@ -147,8 +143,9 @@ class _Run(Generic[T]):
         self._is_served = False  # whether the model asked has answered
 
     def replies(self, prompts: Iterator[Prompt]) -> list[Reply[T]]:
-        """Return a reply a prompt."""
-        most_waiting = max(LEAST_AHEAD, AHEAD_PER_CONNECTION * self._llm.settings.concurrency)
+        """Return one reply per prompt, in their order."""
+        # Enough ahead that no connection waits for prompts, and few enough to hold in memory.
+        most_waiting = max(512, 16 * self._llm.settings.concurrency)
         keys: list[str] = []
         with self._opened:
             while chunk := list(islice(prompts, PROMPTS_AT_A_TIME)):
@@ -162,36 +159,38 @@ class _Run(Generic[T]):
         return [self._replies[key] for key in keys]
 
     def _take_on(self, prompts: Sequence[Prompt]) -> list[str]:
-        """Look up or send what is not under way or settled yet; returns the prompts' keys."""
+        """Look up or send requests that are not waiting or settled; return the prompts' keys."""
         requests = [request_for(prompt, self._llm.settings) for prompt in prompts]
-        fresh: dict[str, Request] = {}
+        new: dict[str, Request] = {}
         for request in requests:
-            if (reply := self._replies.get(request.key)) is not None:
+            reply = self._replies.get(request.key)
+            if reply is not None:
                 self._hand_out(reply, rows=1, repeated=1)
                 continue
             if request.key not in self._waiting:
                 self._llm.settings.refuse_key(request.content)
-                fresh[request.key] = request
+                new[request.key] = request
             self._waiting[request.key] += 1
-        self._look_up(fresh)
-        if fresh and self._sender is None and self._calls_left != 0:
+        self._look_up(new)
+        if new and self._sender is None and self._calls_left != 0:
             self._start_sending()
-            self._look_up(fresh)  # another run may have asked while this one waited for it
-        within = len(fresh) if self._calls_left is None else self._calls_left
-        for request in islice(fresh.values(), within, None):
+            # Another run may have asked while this one waited for the store's lock.
+            self._look_up(new)
+        n_sent = len(new) if self._calls_left is None else self._calls_left
+        for request in islice(new.values(), n_sent, None):
             spent = Completion(None, failure=OVER_BUDGET, detail="max_calls is used up")
             self._settle(request.key, spent)
         if self._sender is not None:
-            sent = list(islice(fresh.values(), within))
+            sent = list(islice(new.values(), n_sent))
             self._sender.submit(sent)
             if self._calls_left is not None:
                 self._calls_left -= len(sent)
         return [request.key for request in requests]
 
-    def _look_up(self, fresh: dict[str, Request]) -> None:
-        """Settle what the store has, and leave the rest."""
-        for key, completion in self._llm.store.look_up(list(fresh)).items():
-            del fresh[key]
+    def _look_up(self, requests: dict[str, Request]) -> None:
+        """Settle the requests that the store has answered, and remove them."""
+        for key, completion in self._llm.store.look_up(list(requests)).items():
+            del requests[key]
             self._settle(key, completion, from_store=True)
 
     def _start_sending(self) -> None:
@@ -207,7 +206,7 @@ class _Run(Generic[T]):
     def _wait(self) -> None:
         """Wait for a result."""
         if self._sender is None:
-            raise RuntimeError("rows wait that nobody was asked about")
+            raise RuntimeError("rows wait for a reply, and nothing was sent")
         finished = self._sender.finished.get()
         if isinstance(finished, BaseException):
             raise finished
@@ -222,7 +221,7 @@ class _Run(Generic[T]):
         self._hand_out(reply, rows, repeated=rows - 1)
 
     def _read(self, completion: Completion) -> tuple[T | None, str | None, str]:
-        """Return the value, or the reason why there is none with more about it."""
+        """Return the value, or the reason why there is none and its detail."""
         served = completion.served_model
         if served is not None and not is_same_model(self._llm.settings.model, served):
             self._usage.count_other_model(served)
@@ -241,15 +240,15 @@ class _Run(Generic[T]):
             return None, UNPARSABLE, _why_unparsable(error, completion)
 
     def _stop_if_hopeless(self, served: str) -> None:
-        """Stop where nothing but another model answers; what it said is in the store."""
-        others = sum(self._usage.other_models.values())
-        if others < HOPELESS_OTHERS or self._is_served:
+        """Stop if another model alone answers; its answers are in the store."""
+        n_of_other_models = sum(self._usage.other_models.values())
+        if n_of_other_models < 3 or self._is_served:
             return
-        asked, where = self._llm.settings.model, self._llm.settings.where
+        settings = self._llm.settings
         raise UsageError(
-            f"{where} answers as {served[:SHOWN_NAME]!r} where {asked!r} was asked; ask for the "
-            "model by that name, or accept any model's replies (any_model = true): "
-            "what was answered is in the store"
+            f"{settings.where} answers as {served[:80]!r}, and {settings.model!r} was asked; ask "
+            "for the model by that name, or accept any model's replies (any_model = true): the "
+            "answers so far are in the store"
         )
 
     def _hand_out(self, reply: Reply[T], rows: int, repeated: int) -> None:
@@ -260,9 +259,9 @@ class _Run(Generic[T]):
 
 
 def _why_unparsable(error: UnparsableError, completion: Completion) -> str:
-    """Say why a reply holds no value, with what it says."""
+    """Explain why a reply has no value, and quote its beginning and end."""
     words = " ".join((completion.text or "").split())
-    if len(words) > SHOWN_REPLY:
-        words = f"{words[: SHOWN_REPLY // 2]} … {words[-SHOWN_REPLY // 2 :]}"
+    if len(words) > 160:
+        words = f"{words[:80]} … {words[-80:]}"
     cut_off = "; it was cut off: raise max_tokens" if completion.finish_reason == "length" else ""
     return f"{error}{cut_off}; the reply: {words!r}"

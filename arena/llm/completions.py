@@ -150,16 +150,17 @@ def finish_kind(reason: str) -> str | None:
 def _finish(
     answer: Mapping[str, Any], choice: Mapping[str, Any], message: Mapping[str, Any]
 ) -> tuple[str | None, str | None, str]:
-    """Return the finish reason, and the failure that it means with more about it."""
-    stated = [_reason(choice.get(name)) for name in FINISH_NAMES]
-    if not any(stated):
-        stated.append(_reason(choice.get("stop_reason")))
-        stated += [_reason(answer.get(name)) for name in LATER_FINISH_NAMES]
+    """Return the finish reason, the failure that it means, and the failure's detail."""
+    words = [_reason(choice.get(name)) for name in FINISH_NAMES]
+    if not any(words):
+        words.append(_reason(choice.get("stop_reason")))
+        words += [_reason(answer.get(name)) for name in LATER_FINISH_NAMES]
     else:
-        stated += [_reason(answer.get(name)) for name in ("done_reason", "incomplete_details")]
-    reasons = [reason for reason in stated if reason is not None]
+        words += [_reason(answer.get(name)) for name in ("done_reason", "incomplete_details")]
+    reasons = [reason for reason in words if reason is not None]
     if not reasons:
-        return (None, CONTENT_FILTER, _blocked(answer)) if _blocked(answer) else (None, None, "")
+        blocked = _blocked(answer)
+        return None, CONTENT_FILTER if blocked else None, blocked
     kinds = [finish_kind(reason) for reason in reasons]
     for kind, reason in zip(kinds, reasons, strict=True):
         if kind == CONTENT_FILTER:
@@ -170,13 +171,10 @@ def _finish(
     if reasons[0].casefold() in _TOOL_WORDS and not has_tool_calls:
         kinds[0] = WHOLE
     # A gateway's own words for what its server said count only if they are known to be bad.
-    bad = [
-        reason
-        for place, (kind, reason) in enumerate(zip(kinds, reasons, strict=True))
-        if kind is None and (place == 0 or _is_bad(reason))
-    ]
-    if bad:
-        return bad[0], BROKEN_OFF, f"the answer was broken off: finish_reason {_shown(bad[0])}"
+    for index, (kind, reason) in enumerate(zip(kinds, reasons, strict=True)):
+        if kind is None and (index == 0 or _is_bad(reason)):
+            detail = f"the answer was broken off: finish_reason {_shown(reason)}"
+            return reason, BROKEN_OFF, detail
     return WHOLE, None, ""
 
 
@@ -243,7 +241,7 @@ def _why_empty(
     text: str | None,
     finish_reason: str | None,
 ) -> str:
-    """Say why an answer has no text, and which setting may help."""
+    """Explain why an answer has no text, and which setting may help."""
     in_thoughts = _thought_tokens(answer)
     name = next((name for name in _THOUGHTS_FIELDS if message.get(name)), None)
     parts = _texts(_parts_of_json(message.get("content")), "", DEEPEST_PART)
@@ -276,22 +274,23 @@ def _thought_tokens(answer: Mapping[str, Any]) -> int:
     usage = answer.get("usage")
     if not isinstance(usage, Mapping):
         return 0
-    details = [
+    for part in (
         usage,
-        *(usage.get(name) for name in ("completion_tokens_details", "output_tokens_details")),
-    ]
-    for part in details:
+        usage.get("completion_tokens_details"),
+        usage.get("output_tokens_details"),
+    ):
         if not isinstance(part, Mapping):
             continue
         for name in ("reasoning_tokens", "thoughts_token_count", "thoughtsTokenCount"):
             count = _count(part.get(name))
             if count:
                 return count
-    total, used = _count(usage.get("total_tokens")), _count(usage.get("prompt_tokens"))
-    answered = _count(usage.get("completion_tokens"))
-    if total is None or used is None or answered is None:
+    total = _count(usage.get("total_tokens"))
+    tokens_in = _count(usage.get("prompt_tokens"))
+    tokens_out = _count(usage.get("completion_tokens"))
+    if total is None or tokens_in is None or tokens_out is None:
         return 0
-    return max(0, total - used - answered)
+    return max(0, total - tokens_in - tokens_out)
 
 
 def _mapping(value: object, name: str) -> Mapping[str, Any]:
@@ -337,8 +336,11 @@ def _texts(content: object, kind: str | None, depth: int) -> Iterator[str]:
     type_name = content.get("type")
     type_name = type_name if isinstance(type_name, str) else ""
     kinds = f"{type_name} {content.get('channel', '')}"
-    is_thought = content.get("thought") is True or _THOUGHTS_PART.search(kinds) is not None
-    part_kind = "" if is_thought else _REFUSAL_PART if type_name == _REFUSAL_PART else None
+    part_kind = None
+    if content.get("thought") is True or _THOUGHTS_PART.search(kinds):
+        part_kind = ""
+    elif type_name == _REFUSAL_PART:
+        part_kind = _REFUSAL_PART
     for name in (*_TEXT_NAMES, *_THOUGHTS_FIELDS, "refusal"):
         inner = content.get(name)
         if inner is None:

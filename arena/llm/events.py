@@ -18,12 +18,12 @@ _BEGINNINGS = (b"data:", b"event:", b"id:", b"retry:", b": ")
 
 
 def is_event_stream(content_type: str, body: bytes) -> bool:
-    """Say whether an answer is a stream of events."""
+    """Tell whether an answer is a stream of events."""
     return "text/event-stream" in content_type or body.lstrip()[:8].startswith(_BEGINNINGS)
 
 
 def joined_events(body: bytes) -> dict[str, Any]:
-    """Put the events of a whole stream together to what a plain answer would have been.
+    """Join the events of a whole stream to the JSON of a plain answer.
 
     Raises:
         MalformedAnswerError: If an event is no JSON, or the stream ends before its end.
@@ -33,21 +33,24 @@ def joined_events(body: bytes) -> dict[str, Any]:
     texts: dict[str, list[str]] = {name: [] for name in _TEXTS}
     tokens: list[object] = []
     is_done = False
-    kept_names = ("model", "usage", *LATER_FINISH_NAMES)
     for event in _events(body):
         if event is None:
             is_done = True
             break
         if event.get("error"):
             return dict(event)
-        answer |= {name: event[name] for name in kept_names if event.get(name)}
+        for name in ("model", "usage", *LATER_FINISH_NAMES):
+            if event.get(name):
+                answer[name] = event[name]
         choices = event.get("choices")
         first = choices[0] if isinstance(choices, list) and choices else None
         if not isinstance(first, Mapping) or first.get("index", 0) != 0:
             continue
         if first.get("error"):
             return {"error": first["error"]}
-        choice |= {name: first[name] for name in FINISH_NAMES if first.get(name)}
+        for name in FINISH_NAMES:
+            if first.get(name):
+                choice[name] = first[name]
         delta = first.get("delta") or first.get("message")
         if isinstance(delta, Mapping):
             for name in _TEXTS:
@@ -63,7 +66,8 @@ def joined_events(body: bytes) -> dict[str, Any]:
     choice["message"] = message
     if tokens:
         choice["logprobs"] = {"content": tokens}
-    return answer | {"choices": [choice]}
+    answer["choices"] = [choice]
+    return answer
 
 
 def _events(body: bytes) -> Iterator[dict[str, Any] | None]:
@@ -75,13 +79,13 @@ def _events(body: bytes) -> Iterator[dict[str, Any] | None]:
             continue
         if line or not data:
             continue
-        whole = b"\n".join(data)
+        text = b"\n".join(data)
         data = []
-        if whole == b"[DONE]":
+        if text == b"[DONE]":
             yield None
             return
         try:
-            event = json.loads(whole)
+            event = json.loads(text)
         except (ValueError, RecursionError):
             raise MalformedAnswerError(
                 "the server streams events, and one is no JSON; let it send whole answers"

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
@@ -92,16 +92,20 @@ def _body(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _secret_in(value: object, name: str = "") -> str | None:
-    """Return the name of a field that holds a key, or seems to."""
+    """Return the name of a field that has, or seems to have, a key."""
     if isinstance(value, str):
         is_named = bool(value) and _SECRET_NAME.fullmatch(name)
         return name if is_named or _SECRET_VALUE.search(value) else None
-    parts: Iterable[tuple[str, object]] = ()
+    parts: list[tuple[str, object]] = []
     if isinstance(value, Mapping):
-        parts = ((str(key), part) for key, part in value.items())
+        parts = [(str(key), part) for key, part in value.items()]
     elif isinstance(value, list | tuple):
-        parts = ((name, part) for part in value)
-    return next((found for key, part in parts if (found := _secret_in(part, key))), None)
+        parts = [(name, part) for part in value]
+    for key, part in parts:
+        secret = _secret_in(part, key)
+        if secret:
+            return secret
+    return None
 
 
 def listed_names(value: object) -> object:
@@ -144,7 +148,9 @@ class LlmSettings(BaseModel):
     temperature: float | None = Field(
         default=0.0, description="Below 0, none is sent: some models take none."
     )
-    max_tokens: int | None = Field(default=1024, ge=1, description="Most tokens of a reply.")
+    max_tokens: int | None = Field(
+        default=1024, ge=1, description="Maximum length of a reply in tokens."
+    )
     body: Annotated[dict[str, Any], AfterValidator(_body)] = Field(
         default_factory=dict, description="Further fields of the request, such as top_p."
     )
@@ -153,16 +159,18 @@ class LlmSettings(BaseModel):
         description="Fields of the request to leave out, such as temperature or top_p.",
     )
     concurrency: int = Field(
-        default=8, ge=1, le=MOST_CONNECTIONS, description="Most calls at the same time."
+        default=8, ge=1, le=MOST_CONNECTIONS, description="Maximum number of calls at a time."
     )
     timeout_s: float = Field(default=60.0, gt=0, description="Timeout of a call in seconds.")
     retries: int = Field(
-        default=5, ge=0, description="Most retries of a call that failed for a passing reason."
+        default=5,
+        ge=0,
+        description="Maximum number of retries of a call that failed for a passing reason.",
     )
     max_calls: int | None = Field(
         default=None,
         ge=0,
-        description="Most calls in one run, retries not counted; the next run makes the rest.",
+        description="Maximum number of calls in a run without retries; the next run continues.",
     )
     store: Address | None = Field(default=None, description="SQLite file that keeps every reply.")
     any_model: bool = Field(default=False, description="Accept replies from a different model.")
@@ -327,7 +335,7 @@ class Request:
 
 
 def request_for(prompt: Prompt, settings: LlmSettings) -> Request:
-    """Put a prompt to a model; UsageError if it, or a setting, cannot be sent."""
+    """Make the request of a prompt to a model; UsageError if it cannot be sent."""
     if not settings.model:
         raise UsageError("no model is named; name it as the server does")
     try:
@@ -338,10 +346,13 @@ def request_for(prompt: Prompt, settings: LlmSettings) -> Request:
         raise UsageError("a prompt has no messages; give at least one")
     messages = [{"role": message.role, "content": message.content} for message in prompt.messages]
     try:
-        embeds = settings.path == EMBEDDINGS
-        asked = {"input": messages[-1]["content"]} if embeds else {"messages": messages}
         fields = settings.fields()
-        body = canonical_json(fields | asked)
+        names = tuple(name for name in fields if name != "model")
+        if settings.path == EMBEDDINGS:
+            fields["input"] = messages[-1]["content"]
+        else:
+            fields["messages"] = messages
+        body = canonical_json(fields)
         content = f'{{"body":{body},"purpose":{canonical_json(prompt.purpose)}}}'
         return Request(
             key=digest(content),
@@ -350,7 +361,7 @@ def request_for(prompt: Prompt, settings: LlmSettings) -> Request:
             version=prompt.version,
             model=settings.model,
             path=settings.path,
-            fields=tuple(name for name in fields if name != "model"),
+            fields=names,
         )
     except UnicodeEncodeError as error:
         raise UsageError(f"a prompt {HALF_SURROGATE}; {HALF_SURROGATE_HINT}") from error

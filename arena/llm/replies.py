@@ -1,4 +1,4 @@
-"""What comes back from a model: completions, why there is none, scores and ratings in them."""
+"""Replies of a model: completions, faults, and the scores and ratings in them."""
 
 from __future__ import annotations
 
@@ -51,8 +51,6 @@ MOST_COUNT = 2**53
 """Tokens beyond which a count is none: no sum of such is exact, or can be stored."""
 RATINGS = (1, 2, 3, 4, 5)
 SHOWN_CHARACTERS = 300
-SHOWN_AFTER = 10
-"""Characters of a reply that are quoted after a number that is no rating."""
 KEY_STAND_IN = "[key]"
 LEAST_KEY = 8
 """Characters of a key below which it is a stand-in, and its like may be in any text."""
@@ -170,14 +168,14 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[T]):
-    """What came of one row's prompt.
+    """The reply to one row's prompt.
 
     Attributes:
-        value: What was read from the model's answer; None if there is a reason.
+        value: The value read from the model's answer; None if there is a reason.
         reason: Why there is no value (``unparsable``, ``refusal``, ``timeout`` ...), or None.
         detail: More about the reason.
-        key: In the store.
-        from_store: Whether it was there: from before, or by another process.
+        key: Key in the store.
+        from_store: Whether the store had it, from an earlier run or another process.
     """
 
     value: T | None
@@ -225,38 +223,41 @@ def find_rating(text: str, form: RatingForm, is_cut: bool | None = None) -> tupl
         UnparsableError: If there is none, or the last one is no whole number from 1 to 5.
     """
     start = answer_start(text, is_cut)
-    own = " " * start + text[start:]
-    found = own_matches(_RATING_FORMATS[form], own) or own_matches(_LABELED, own)
-    last = found[-1] if found else _BARE.fullmatch(own)
+    # Blanks take the place of thoughts, so that places in the text stay what they are.
+    answer = " " * start + text[start:]
+    matches = own_matches(_RATING_FORMATS[form], answer) or own_matches(_LABELED, answer)
+    last = matches[-1] if matches else _BARE.fullmatch(answer)
     if last is None:
         raise UnparsableError("the reply has no rating")
     number = _ZEROS.sub("", last["number"])
-    is_other = _RANGE_OR_SCALE.match(own, last.end("number")) is not None
-    if is_other or not number.isdecimal() or int(number) not in RATINGS:
-        shown = own[last.start("number") : last.end("number") + SHOWN_AFTER].strip()
+    is_other_scale = _RANGE_OR_SCALE.match(answer, last.end("number")) is not None
+    if is_other_scale or not number.isdecimal() or int(number) not in RATINGS:
+        shown = answer[last.start("number") : last.end("number") + 10].strip()
         raise UnparsableError(f"the rating is {shown!r}; expected a whole number from 1 to 5")
     return int(number), last.start("number")
 
 
 def without_key(completion: Completion, api_key: str) -> Completion:
-    """Take the key out of an answer that repeats it, so that it is nowhere written down."""
+    """Remove the key from an answer that repeats it, so that it is never written down."""
     if len(api_key) < LEAST_KEY:
         return completion
-    names = ("text", "finish_reason", "refusal", "detail", "served_model")
-    texts = {name: text for name in names if (text := getattr(completion, name))}
-    cleaned = {
-        name: text.replace(api_key, KEY_STAND_IN) for name, text in texts.items() if api_key in text
-    }
+    cleaned: dict[str, str] = {}
+    for name in ("text", "finish_reason", "refusal", "detail", "served_model"):
+        text = getattr(completion, name) or ""
+        if api_key in text:
+            cleaned[name] = text.replace(api_key, KEY_STAND_IN)
+    # Tokens hold a key in pieces, so all log-probabilities go if it is in them.
     tokens = completion.logprobs or ()
-    chosen = "".join(token.token for token in tokens)
-    others = "\n".join(text for token in tokens for text, _ in token.alternatives)
-    if cleaned or api_key in chosen or api_key in others:  # tokens hold it in pieces
-        return replace(completion, **cleaned, logprobs=None)
+    texts = ["".join(token.token for token in tokens)]
+    for token in tokens:
+        texts += [text for text, _ in token.alternatives]
+    if cleaned or any(api_key in text for text in texts):
+        return replace(completion, **cleaned, logprobs=None)  # type: ignore[arg-type]
     return completion
 
 
 def shown_detail(text: str, api_key: str) -> str:
-    """Return what a server or the network said as it is shown and kept: short, without keys."""
+    """Shorten a message of a server or the network, and remove keys, to show and keep it."""
     if len(api_key) >= LEAST_KEY:
         text = text.replace(api_key, KEY_STAND_IN)
     text = _KEY_LIKE.sub(KEY_STAND_IN, " ".join(text.split()))

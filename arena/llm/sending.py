@@ -19,18 +19,18 @@ from arena.llm.store import Store
 from arena.llm.usage import Usage
 
 BACKOFF_S = 0.5
-"""Wait before the first retry, doubled each time."""
+"""Wait before the first retry; each further one waits twice as long."""
 LONGEST_WAIT_S = 60.0
-"""Where a server asks to wait for longer, the call fails."""
+"""If a server asks to wait for longer, the call fails."""
 HOPELESS_AFTER = 8
 """Rejected prompts, and no answered one, after which the settings must be wrong: a few prompts
 alone may be rejected for what they hold."""
 HOPELESS_AT_END = 3
-"""Likewise, where no prompt is left to send."""
+"""Rejected prompts, and no answered one, that are enough once all prompts are sent."""
 MALFORMED_AFTER = 3
 """Prompts with a malformed answer at each try, and none answered, after which a run stops."""
 MOST_BROKEN = 3
-"""Most tries of a prompt whose answers are broken off: each of them may be paid for."""
+"""Maximum number of tries of a prompt whose answers are broken off: each may be paid for."""
 
 
 class Transport(Protocol):
@@ -56,14 +56,16 @@ class Sender:
     """Sends requests in a thread of its own, and writes each result as it arrives.
 
     A result is written before the next request takes its place, so that a process that is killed
-    loses the calls under way at most. ``finished`` holds keys of requests and what they brought,
-    or the error that ended the sending.
+    loses the calls under way at most. ``finished`` holds keys of requests and their completions, or
+    the error that ended the sending.
     """
 
     def __init__(self, settings: LlmSettings, store: Store, usage: Usage, proven: bool) -> None:
         """Open the connections; ``proven`` if the model has answered such a request before."""
         self.finished: SimpleQueue[tuple[str, Completion] | BaseException] = SimpleQueue()
-        self._settings, self._store, self._usage = settings, store, usage
+        self._settings = settings
+        self._store = store
+        self._usage = usage
         self._is_proven = proven
         self._unusable = 0
         self._last_unusable: Fault | None = None
@@ -83,7 +85,7 @@ class Sender:
             call.add_done_callback(self._calls.discard)
 
     def stop(self) -> None:
-        """Send no further call, wait for those under way, and write what they bring.
+        """Send no further call, wait for those under way, and write their answers.
 
         An interrupt (Ctrl-C) while waiting drops the calls under way.
         """
@@ -115,7 +117,7 @@ class Sender:
                 self.finished.put(error)
 
     async def _send(self, request: Request) -> tuple[int, Completion | None]:
-        """Send a request, again after what may pass; return the calls sent, and what they brought.
+        """Send a request, again after a passing failure; return the calls sent and the completion.
 
         Raises:
             UsageError: If no call can succeed before the user has changed something.
@@ -148,8 +150,9 @@ class Sender:
                 break
             if tries <= self._settings.retries:
                 backoff = min(LONGEST_WAIT_S, BACKOFF_S * 2.0 ** (tries - 1))
-                held = time.monotonic() + fault.asked_wait_s
-                self._closed_until = max(self._closed_until, held)  # for all, as servers limit all
+                # Servers limit all calls together, so all of them wait.
+                open_again = time.monotonic() + fault.asked_wait_s
+                self._closed_until = max(self._closed_until, open_again)
                 await self._pause(max(backoff, fault.asked_wait_s) * random.uniform(1.0, 1.1))  # noqa: S311
         if fault is None:
             return tries, None
@@ -157,9 +160,9 @@ class Sender:
         return tries, Completion(None, failure=fault.reason, detail=fault.detail)
 
     def _count_unusable(self, fault: Fault) -> None:
-        """Stop the run (UsageError) where prompt after prompt shows that none can succeed.
+        """Stop the run (UsageError) once the prompts so far show that none can succeed.
 
-        A prompt that is too long or filtered says nothing of the others.
+        Prompts that are too long or filtered do not count: others may succeed.
         """
         if self._is_proven or fault.reason not in (REJECTED, MALFORMED):
             return

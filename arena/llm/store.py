@@ -1,4 +1,4 @@
-"""Replies of all calls, kept in an SQLite file as they arrive: nothing is paid twice."""
+"""Replies of all calls, kept in an SQLite file as they arrive, so that none is paid twice."""
 
 from __future__ import annotations
 
@@ -82,23 +82,30 @@ class Store:
             lock.release()
 
     def look_up(self, keys: Sequence[str]) -> dict[str, Completion]:
-        """Return what is there of these requests, by key."""
+        """Return the completions of these requests that the store has, by key."""
         with self._transaction() as connection:
             rows = connection.execute(_LOOK_UP, (json.dumps(keys),))
             return {row["key"]: _completion(row) for row in rows}
 
     def save(self, request: Request, completion: Completion, tries: int = 1) -> None:
-        """Write what a request brought, unless it is there; what failed in passing is not kept."""
+        """Write the completion of a request, unless there is one; passing failures are not kept."""
         if not completion.is_final:
             return
-        asked = (request.key, request.model, request.version, request.content)
-        reply = _completions().dump_json(completion).decode()
+        values = (
+            request.key,
+            request.model,
+            request.version,
+            request.content,
+            _completions().dump_json(completion).decode(),
+            completion.failure,
+            completion.detail,
+            tries,
+        )
         with self._transaction("IMMEDIATE") as connection:
-            values = (*asked, reply, completion.failure, completion.detail, tries)
             connection.execute(_SAVE, values)
 
     def join(self, others: Iterable[Path | str]) -> int:
-        """Take over what other stores hold of requests that are not here; return how many."""
+        """Copy the replies of other stores that are not in this one; return their number."""
         before = self._connection.total_changes
         for path in others:
             if not Path(path).is_file():
@@ -123,18 +130,18 @@ class Store:
                         self._connection.execute("ROLLBACK")
                     raise
         except (sqlite3.DatabaseError, UnicodeDecodeError, IndexError, ValidationError) as error:
-            said = " ".join(str(error).split())[:300]
+            reason = " ".join(str(error).split())[:300]
             raise UsageError(
-                f"the store {self.path} cannot be used ({said}); restore it from a copy, or give "
-                "another: what was written before is in it"
+                f"the store {self.path} cannot be used ({reason}); restore it from a copy, or give "
+                "another: earlier replies are still in it"
             ) from error
 
 
 def open_store(where: str | Path) -> Store:
-    """Open a store: an SQLite file on a local disk, made where there is none or an empty one.
+    """Open a store: an SQLite file on a local disk, which is made if absent or empty.
 
     Raises:
-        UsageError: If there is something else, or no folder to make it in.
+        UsageError: If the file is something else, or there is no folder to make it in.
     """
     if "://" in str(where):
         raise UsageError(f"a store is a file on a local disk, not {where}; give a path")
@@ -142,7 +149,7 @@ def open_store(where: str | Path) -> Store:
     if not path.parent.is_dir():
         raise UsageError(f"there is no folder {path.parent} to keep the store {path.name} in")
     if path.exists() and not path.is_file():
-        raise UsageError(f"{path} is not a file; name the file of a store, or a new one")
+        raise UsageError(f"{path} is not a file; give a store file or a new path")
     return Store(path)
 
 
@@ -167,15 +174,17 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
-    """Tell whether a file is to become a store; refuse what is none."""
-    found = [
-        connection.execute(query).fetchone()[0]
-        for query in ("SELECT COUNT(*) FROM sqlite_master", "PRAGMA application_id")
-    ]
-    if found == [0, 0]:
+    """Tell whether a file has no tables yet.
+
+    Raises:
+        UsageError: If it is no store, or one of another version.
+    """
+    (n_tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+    if n_tables == 0 and application_id == 0:
         return True
-    if found[1] != _APPLICATION_ID:
-        raise UsageError("it holds something else; give another file")
+    if application_id != _APPLICATION_ID:
+        raise UsageError("it is no store of replies; give another file")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version != _VERSION:
         raise UsageError(

@@ -91,7 +91,7 @@ class ServerTransport:
         return without_key(read(payload, latency_s), self._api_key)
 
     def _connection_fault(self, error: Exception) -> Fault:
-        """Say what it means that no whole answer came."""
+        """Return the fault of a call without a whole answer."""
         causes: list[BaseException] = [error]
         while causes[-1].__cause__ is not None:
             causes.append(causes[-1].__cause__)
@@ -99,11 +99,13 @@ class ServerTransport:
         detail = shown_detail(str(cause) or type(cause).__name__, self._api_key)
         if isinstance(cause, MalformedAnswerError):
             return Fault(replies.MALFORMED, detail, again=True)
-        if any(isinstance(each, aiohttp.ClientConnectorError) for each in causes):
-            advice = "nothing answers there; start the server, or correct base_url"
-            stops = None if self._was_reached else advice
-            return Fault(replies.CONNECTION, detail, again=True, advice=stops)
-        if any(isinstance(each, TimeoutError) for each in causes):
+        if any(isinstance(error, aiohttp.ClientConnectorError) for error in causes):
+            # A server that has answered before may be restarting: that is no reason to stop.
+            advice = None
+            if not self._was_reached:
+                advice = "nothing answers there; start the server, or correct base_url"
+            return Fault(replies.CONNECTION, detail, again=True, advice=advice)
+        if any(isinstance(error, TimeoutError) for error in causes):
             return Fault(replies.TIMEOUT, "no answer in time", again=True)
         return Fault(replies.CONNECTION, detail, again=True)
 
@@ -137,7 +139,7 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 def _redirect_fault(headers: Mapping[str, str], api_key: str) -> Fault:
-    """Say where a server sends prompts on to; they are not sent there."""
+    """Return the fault of a redirect: prompts are never sent on to another address."""
     target = shown_detail(headers.get("location", "nowhere"), api_key)
     detail = f"it sends prompts on to {target}, where they were not sent"
     advice = "if that is whom you want to ask, give its address as base_url"

@@ -1,7 +1,8 @@
-"""What a run asked and used: calls, retries, failures, tokens, and the cost at given prices."""
+"""Calls, retries, failures and tokens of a run, and its cost at given prices."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from arena.llm.store import Store
 
 MILLION = 1_000_000
-TOKENS_A_MESSAGE = 4
-
-_PROMPTS_AT_A_TIME = 500
 
 Cost = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -39,18 +37,18 @@ class Price:
     tokens_out: Cost
 
     def of(self, tokens_in: int, tokens_out: int) -> float:
-        """Return the cost of so many tokens."""
+        """Return the cost of numbers of tokens."""
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / MILLION
 
 
 def read_prices(path: Path | str) -> dict[str, Price]:
-    """Read what models cost.
+    """Read the prices of models.
 
-    It is JSON: ``{"gpt-4o": {"tokens_in": 2.5, "tokens_out": 10}}``, per million tokens.
+    The file is JSON: ``{"gpt-4o": {"tokens_in": 2.5, "tokens_out": 10}}``, per million tokens.
 
     Raises:
         UsageError: If there is no such file.
-        DataError: If it holds something else.
+        DataError: If the file has something else.
     """
     path = Path(path)
     if not path.is_file():
@@ -69,14 +67,14 @@ class Usage:
     Attributes:
         model: The model asked.
         prompts: Completed prompts.
-        from_store: Those of them that were answered before, or meanwhile by another process.
-        repeated: Those of them that share the call of an equal prompt in this run.
-        calls: Calls sent, retries among them.
-        retries: Of these, those after one that failed in passing.
+        from_store: Prompts answered before, or meanwhile by another process.
+        repeated: Prompts that share the call of an equal prompt in this run.
+        calls: Calls sent, including retries.
+        retries: Calls after one that failed for a passing reason.
         failures: Outcomes without a usable answer, by reason.
-        details: What was said about the first failure of each reason.
-        tokens_in: Of the prompts of this run's calls, as the endpoint counts.
-        tokens_out: Of their answers.
+        details: Detail of the first failure of each reason.
+        tokens_in: Tokens of the prompts of this run's calls, as the endpoint counts.
+        tokens_out: Tokens of their answers.
         without_tokens: Answers whose endpoint did not count tokens.
         other_models: Answers of another model than the one asked, by its name.
     """
@@ -96,17 +94,21 @@ class Usage:
 
     @classmethod
     def total(cls, model: str, usages: Iterable[Usage]) -> Usage:
-        """Add up what one model was asked in several steps."""
-        whole = cls(model)
+        """Add up the usages of one model in several steps."""
+        total = cls(model)
+        failures: Counter[str] = Counter()
+        other_models: Counter[str] = Counter()
         for usage in usages:
             for name, count in vars(usage).items():
                 if isinstance(count, int):
-                    setattr(whole, name, getattr(whole, name) + count)
-            for name in ("failures", "other_models"):
-                counts = getattr(whole, name)
-                counts.update(Counter(counts) + Counter(getattr(usage, name)))
-            whole.details = {**usage.details, **whole.details}
-        return whole
+                    setattr(total, name, getattr(total, name) + count)
+            failures.update(usage.failures)
+            other_models.update(usage.other_models)
+            # The first detail of each reason stands, as within one step.
+            total.details = {**usage.details, **total.details}
+        total.failures = dict(failures)
+        total.other_models = dict(other_models)
+        return total
 
     @property
     def sent(self) -> int:
@@ -115,12 +117,12 @@ class Usage:
 
     @property
     def asked(self) -> int:
-        """Prompts that were asked, now or before: all but those that no call was left for."""
+        """Prompts that were asked, now or before: all but those over the budget of calls."""
         return self.prompts - self.failures.get(OVER_BUDGET, 0)
 
     @property
     def answered(self) -> int:
-        """Those of them that got a usable answer."""
+        """Prompts that got a usable answer."""
         return self.prompts - sum(self.failures.values())
 
     @property
@@ -133,7 +135,7 @@ class Usage:
         return asdict(self) | {"sent": self.sent}
 
     def cost(self, prices: Mapping[str, Price]) -> float | None:
-        """Return the cost of this run's calls at each model's price; None where it is not known."""
+        """Return the cost of this run's calls at each model's price; None if it is unknown."""
         price = prices.get(self.model)
         if price is None or self.without_tokens:
             return None
@@ -146,17 +148,17 @@ class Usage:
         self.without_tokens += tokens_in is None or tokens_out is None
 
     def count_failure(self, reason: str, rows: int, detail: str = "") -> None:
-        """Add rows without a usable answer, and what was said about it."""
+        """Count rows without a usable answer; the first detail of a reason is kept."""
         self.failures[reason] = self.failures.get(reason, 0) + rows
         if detail:
             self.details.setdefault(reason, detail)
 
     def shown_failures(self) -> str:
-        """Show how many rows failed for each reason, with what was said about the first."""
+        """Return the number of failures for each reason, with the detail of the first."""
         parts = []
         for reason, count in sorted(self.failures.items()):
-            detail = self.details.get(reason)
-            parts.append(f"{count} {reason}" + (f" ({detail})" if detail else ""))
+            detail = f" ({self.details[reason]})" if reason in self.details else ""
+            parts.append(f"{count} {reason}{detail}")
         return ", ".join(parts)
 
     def count_other_model(self, served: str) -> None:
@@ -181,11 +183,11 @@ class Usage:
 
 @dataclass
 class Budget:
-    """Most prompts to send, shared by all that are asked with it.
+    """Maximum number of prompts to send, shared by all runs that use it.
 
     Attributes:
-        max_calls: Retries not counted; None for any number.
-        usages: What was used, an entry each time that rows are asked about.
+        max_calls: Maximum number of calls without retries; None for any number.
+        usages: One entry per run.
     """
 
     max_calls: int | None = None
@@ -199,7 +201,7 @@ class Budget:
         return max(0, self.max_calls - sum(usage.sent for usage in self.usages))
 
     def usages_by_model(self) -> list[Usage]:
-        """Add up what was used, an entry a model."""
+        """Add up the usages of each model."""
         by_model: dict[str, list[Usage]] = {}
         for usage in self.usages:
             by_model.setdefault(usage.model, []).append(usage)
@@ -208,16 +210,16 @@ class Budget:
 
 @dataclass(frozen=True)
 class DryRun:
-    """What a run would do.
+    """What a run would ask, and what that would cost.
 
     Attributes:
-        prompts: Prompts given.
-        distinct: Those of them that differ.
-        in_store: Those of the distinct that the store has answered.
+        prompts: Number of prompts.
+        distinct: Number of distinct prompts.
+        in_store: Distinct prompts that the store has answered.
         calls: Calls that are left, without retries.
-        tokens_in: Estimate for these.
-        tokens_out_at_most: None if the settings set no limit.
-        cost_at_most: None without a price or a limit.
+        tokens_in: Estimated tokens of these calls' prompts.
+        tokens_out_at_most: Maximum tokens of the answers; None if the settings set no limit.
+        cost_at_most: Maximum cost; None without a price or a limit.
     """
 
     prompts: int
@@ -243,24 +245,44 @@ def dry_run(
     Raises:
         UsageError: If a prompt or a setting cannot be sent.
     """
-    given, known, tokens_in, seen = 0, 0, 0, set[str]()
+    n_prompts = 0
+    n_in_store = 0
+    tokens_in = 0
+    distinct: set[str] = set()
     source = iter(prompts)
-    while chunk := list(islice(source, _PROMPTS_AT_A_TIME)):
-        given += len(chunk)
-        fresh = {request_for(prompt, settings).key: prompt for prompt in chunk}
-        fresh = {key: prompt for key, prompt in fresh.items() if key not in seen}
-        seen |= fresh.keys()
-        answered = {} if store is None else store.look_up(list(fresh))
-        known += len(answered)
-        tokens_in += sum(
-            -(-len(message.content.encode()) // BYTES_A_TOKEN) + TOKENS_A_MESSAGE
-            for key, prompt in fresh.items()
-            if key not in answered
-            for message in prompt.messages
-        )
-    calls = len(seen) - known
+    # Some hundreds at a time: one look into the store for many, without all texts in memory.
+    while chunk := list(islice(source, 500)):
+        n_prompts += len(chunk)
+        new: dict[str, Prompt] = {}
+        for prompt in chunk:
+            key = request_for(prompt, settings).key
+            if key not in distinct:
+                new[key] = prompt
+        distinct.update(new)
+        answered = {} if store is None else store.look_up(list(new))
+        n_in_store += len(answered)
+        tokens_in += sum(_estimated_tokens(new[key]) for key in new.keys() - answered.keys())
+    calls = len(distinct) - n_in_store
     limit = settings.body.get("max_completion_tokens", settings.max_tokens)
     tokens_out = calls * limit if isinstance(limit, int) else None
     price = (prices or {}).get(settings.model)
-    cost = None if price is None or tokens_out is None else price.of(tokens_in, tokens_out)
-    return DryRun(given, len(seen), known, calls, tokens_in, tokens_out, cost)
+    cost = None
+    if price is not None and tokens_out is not None:
+        cost = price.of(tokens_in, tokens_out)
+    return DryRun(
+        prompts=n_prompts,
+        distinct=len(distinct),
+        in_store=n_in_store,
+        calls=calls,
+        tokens_in=tokens_in,
+        tokens_out_at_most=tokens_out,
+        cost_at_most=cost,
+    )
+
+
+def _estimated_tokens(prompt: Prompt) -> int:
+    tokens = 0
+    for message in prompt.messages:
+        # Chat formats add some 4 tokens for the role and the ends of a message.
+        tokens += math.ceil(len(message.content.encode()) / BYTES_A_TOKEN) + 4
+    return tokens

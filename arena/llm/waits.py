@@ -55,26 +55,35 @@ def asked_wait(headers: Mapping[str, str], body: object = None, message: str = "
         body: JSON of the error.
         message: Its words.
     """
-    stated = _of_headers(headers)
-    if stated is None:
-        stated = _of_body(body)
-    if stated is None:
-        words = message[:MOST_READ]
-        found = _STATED.search(words) or _STATED_SECONDS.search(words)
-        stated = None if found is None else _seconds(found[1])
-    if stated is None:
-        stated = _reset(headers)
+    wait = _first_wait(headers, body, message)
+    return 0.0 if wait is None or math.isnan(wait) else max(0.0, wait)
+
+
+def _first_wait(headers: Mapping[str, str], body: object, message: str) -> float | None:
+    wait = _of_headers(headers)
+    if wait is not None:
+        return wait
+    wait = _of_body(body)
+    if wait is not None:
+        return wait
+    text = message[:MOST_READ]
+    match = _STATED.search(text) or _STATED_SECONDS.search(text)
+    if match is not None:
+        wait = _seconds(match[1])
+    if wait is None:
+        wait = _reset(headers)
+    # Gateways put the headers of the server behind them into the body.
     for inner in nested_values(body, _HEADERS):
-        if stated is None and isinstance(inner, Mapping):
-            lowered = {str(name).lower(): str(value) for name, value in inner.items()}
-            stated = _of_headers(lowered)
-            if stated is None:
-                stated = _reset(lowered)
-    return 0.0 if stated is None or math.isnan(stated) else max(0.0, stated)
+        if wait is None and isinstance(inner, Mapping):
+            inner_headers = {str(name).lower(): str(value) for name, value in inner.items()}
+            wait = _of_headers(inner_headers)
+            if wait is None:
+                wait = _reset(inner_headers)
+    return wait
 
 
 def nested_values(value: object, names: Collection[str], depth: int = DEEPEST) -> Iterator[object]:
-    """Yield what stands under some names anywhere in JSON, within a few levels."""
+    """Yield the values of some names anywhere in JSON, within a few levels."""
     if depth == 0:
         return
     if isinstance(value, Mapping):
@@ -91,9 +100,9 @@ def _of_headers(headers: Mapping[str, str]) -> float | None:
     milliseconds = _number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
         return milliseconds / 1000
-    stated = headers.get("retry-after", "")
-    seconds = _seconds(stated)
-    return _until_date(stated) if seconds is None else seconds
+    retry_after = headers.get("retry-after", "")
+    seconds = _seconds(retry_after)
+    return _until_date(retry_after) if seconds is None else seconds
 
 
 def _of_body(body: object) -> float | None:
@@ -109,7 +118,7 @@ def _of_body(body: object) -> float | None:
 
 
 def _reset(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds until the limits are reset that are used up."""
+    """Return the seconds until all limits that are used up are reset."""
     waits = []
     for name, value in headers.items():
         if not re.fullmatch(r"(?:x-)?rate-?limit-reset(?:-requests|-tokens|-after)?", name):
@@ -121,7 +130,8 @@ def _reset(headers: Mapping[str, str]) -> float | None:
         if seconds is not None:
             waits.append(seconds)
     for policy in headers.get("ratelimit", "")[:MOST_READ].split(',"'):
-        reset, left = _LIMIT_RESET.search(policy), _LIMIT_LEFT.search(policy)
+        reset = _LIMIT_RESET.search(policy)
+        left = _LIMIT_LEFT.search(policy)
         if reset is not None and (left is None or int(left[1]) == 0):
             waits.append(float(reset[1]))
     return max(waits, default=None)
@@ -130,14 +140,17 @@ def _reset(headers: Mapping[str, str]) -> float | None:
 def _seconds(value: object) -> float | None:
     """Read a wait: 20, "20", "20s", "1m30s", "500ms", {"seconds": 20}, or a moment since 1970."""
     if isinstance(value, Mapping):
-        whole, nanos = _number(value.get("seconds", 0)), _number(value.get("nanos", 0))
-        return None if whole is None else whole + (nanos or 0.0) / 1e9
+        seconds = _number(value.get("seconds", 0))
+        nanoseconds = _number(value.get("nanos", 0))
+        return None if seconds is None else seconds + (nanoseconds or 0.0) / 1e9
     number = _number(value)
     if number is not None:
         now = datetime.now(UTC).timestamp()
         if number >= EPOCH_MS:
             return max(0.0, number / 1000 - now)
-        return max(0.0, number - now) if number >= EPOCH_S else number
+        if number >= EPOCH_S:
+            return max(0.0, number - now)
+        return number
     if not isinstance(value, str):
         return None
     parts = _DURATION.findall(value[:100])
@@ -161,9 +174,9 @@ def _number(value: object) -> float | None:
     return None if math.isnan(number) else number
 
 
-def _until_date(stated: str) -> float | None:
+def _until_date(date: str) -> float | None:
     try:
-        moment = parsedate_to_datetime(stated)
+        moment = parsedate_to_datetime(date)
         return max(0.0, moment.timestamp() - datetime.now(UTC).timestamp())
     except (ValueError, OverflowError, TypeError, IndexError):  # of absurd dates
         return None
