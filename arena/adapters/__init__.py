@@ -1,4 +1,4 @@
-"""What others published, read into our tables: one reader a kind of source, see ``imports``."""
+"""Files of other programs and publishers, read as arenas: one reader per kind, see ``imports``."""
 
 import lazy_loader as lazy
 

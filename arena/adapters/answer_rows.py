@@ -39,7 +39,7 @@ class AnswerRows:
     ``system_b``, ``answer_b``, ``winner``.
 
     Attributes:
-        collected: What is added to.
+        collected: Keeps the rows, with faults and counts.
         language: Language of rows that name none.
         sides: Endings of the fields of a row's answers.
         repeats: What becomes of a question that a system answers again; None refuses it.

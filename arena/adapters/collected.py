@@ -1,4 +1,4 @@
-"""What others published, collected row by row into an arena; what is left out is counted."""
+"""Rows of others' files, collected for an arena; what is left out is counted."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ class Collected:
         marked: Language, id of the question, system and judge of an answer to its mark.
         criteria: Judge to the criterion of its judgments, if it has one.
         decided: Number of judgments whose winner is read; see ``decide_winners``.
-        notes: What a user should know of how the files were read.
-        problems: What was wrong.
+        notes: Remarks for the user on how the files were read.
+        problems: Everything wrong in the files.
         skips: Source, item and reason of what was left out, with counts.
     """
 
@@ -82,7 +82,7 @@ class Collected:
     skips: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
     def files(self, paths: Sequence[Path | str]) -> Iterator[tuple[Path, Rows]]:
-        """Read the files that are named or lie in folders; a damaged one is a problem."""
+        """Read files, also those in folders; a damaged one becomes a problem."""
         for path in files_below(paths):
             try:
                 rows = read_rows(path, shown_path(path, paths))
@@ -149,7 +149,7 @@ class Collected:
     def question(
         self, place: Place, key: Key, text: str, passages: list[Record], may_repeat: bool = False
     ) -> Record:
-        """Add a question, and return the row that stands for it: the first one."""
+        """Add a question, and return its row: the first one that was added."""
         language, query_id = key
         row: Record = {
             "query_id": query_id,
@@ -190,7 +190,7 @@ class Collected:
             "answer": text,
             "place": place,
         }
-        # The first row stands for all: later ones may add what it lacks.
+        # The first row is the answer: later ones may add what it lacks.
         first = self.answers.setdefault((language, query_id, name), row)
         if first is not row and not (may_repeat and first["answer"] == text):
             self.fault(
@@ -302,7 +302,7 @@ class Collected:
         by_source: dict[str, list[Record]] = {}
         for row in self.judgments[self.decided :]:
             by_source.setdefault(row["place"].source, []).append(row)
-        # A winner such as 1 means something only beside the other winners of its file.
+        # A winner such as 1 means something only with the other winners of its file.
         del self.judgments[self.decided :]
         for source, rows in by_source.items():
             try:

@@ -32,14 +32,14 @@ class FieldMap(EvidentKind):
 
     Attributes:
         tool: Name of the program.
-        fields: Field to the names or paths where it may stand, the best first.
+        fields: Field to the names or paths that may hold it, the best first.
         hint: What to write or export where a file holds something else.
         lists: Where a JSON object holds its records, the first that is there.
         hidden_files: Files that the tool keeps in a folder, and that are read if it is named.
         header: Paths of what a JSON object says of all its records.
         other_lists: Lists of a JSON object that are not read, each with the reason.
         form: How records must be put together before fields are read; None where each is whole.
-        scores: Name of a score to its path; a star in it stands for names of scores.
+        scores: Name of a score to its path; a star in it is any name of a score.
         words: Words that are scores, to their numbers.
         lower_is_better: Names of scores of which the lower wins.
         left_out: Paths that tell that a record is no answer, each with the reason.

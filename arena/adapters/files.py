@@ -94,7 +94,7 @@ def language_of(path: Path, below: Sequence[Path | str], language: str | None = 
 
 
 def checked_language(name: str | None) -> str | None:
-    """Return the code of a language by its code, English name, or tag; a tag's region is told.
+    """Return the code of a language by its code, English name, or tag; a tag's region is logged.
 
     Raises:
         UsageError: If it names none.

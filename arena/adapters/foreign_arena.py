@@ -1,4 +1,4 @@
-"""The arena of what was collected, put together and checked."""
+"""Arenas put together from collected rows, and checked."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from arena.data.types import Record
 
 @dataclass(frozen=True)
 class ForeignArena:
-    """What others published, as an arena.
+    """An arena that was read from the files of others.
 
     Attributes:
         arena: Questions, answers and judgments, if there are any.
-        skipped: What was left out: ``source`` (file or data set), ``item`` (``judgment``,
+        skipped: Counts of what was left out: ``source`` (file or data set), ``item`` (``judgment``,
             ``battle``, ``answer``, ``passage``, ``column`` ...), ``reason, count``, sorted.
         features: Published features, one row per answer: ``language, system, query_id``, one float
             column per feature and one ``<feature>:missing`` with the reason of each NaN; empty
             where none are published.
-        notes: What a user should know of how it was read.
+        notes: Remarks for the user on how it was read.
     """
 
     arena: Arena
@@ -64,7 +64,7 @@ def foreign_arena(
     """Put the arena together, and check it as any other.
 
     Args:
-        collected: What was read.
+        collected: The rows that were read.
         name: Name of the arena.
         source: Where the data come from; the files' names by default.
         reference: System whose answers serve as reference.

@@ -1,4 +1,4 @@
-"""Data sets of others as arenas: one reader a kind of source, and one way to write them down."""
+"""Data sets of others as arenas: one reader per kind of source, and one way to write them down."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _reader_of(kind: str | Reader) -> Reader:
 
 @dataclass(frozen=True)
 class WrittenImport:
-    """What was written.
+    """An arena folder that was written.
 
     Attributes:
         folder: The arena folder.
@@ -167,10 +167,10 @@ def write_import(
 ) -> WrittenImport:
     """Write an arena folder, whole or not at all.
 
-    Published features go beside the tables, for ``board --feature-table``.
+    Published features become a file in the folder, for ``board --feature-table``.
 
     Args:
-        foreign: What was read.
+        foreign: The arena that was read.
         folder: Where to; see ``check_import_folder``.
         apart: Systems to keep out of the arena; their answers are written to a file of their own,
             which ``rank`` reads. Their judgments and published ratings are left out.

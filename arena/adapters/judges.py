@@ -32,7 +32,7 @@ _PERSON_ID = re.compile(
 _NAME_FIELDS = ("name", "model", "model_name", "model_id", "judge", "id")
 """Where a judge that is a record has its name, the best first."""
 _PROMPT_NAME = re.compile(r"(?:pair|single)(?:-[\w-]+)?")
-"""Names of FastChat's prompts, which stand behind the judge that was given them."""
+"""Names of FastChat's prompts, which follow the name of the judge."""
 
 
 def judge_and_voter(

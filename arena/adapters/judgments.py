@@ -25,8 +25,8 @@ class CountedJudgments:
     Attributes:
         table: Columns ``query_id, language, system_a, system_b, winner, judge``, and those of
             ``criterion``, ``chosen``, ``soft``, ``probability_a``, ``probability_b``, ``voter``,
-            ``weight``, ``both_bad`` and ``repeat`` that it has; one row a judgment.
-        skipped: What was left out or changed: ``source, item, reason, count``, sorted.
+            ``weight``, ``both_bad`` and ``repeat`` that it has; one row per judgment.
+        skipped: Counts of what was left out or changed: ``source, item, reason, count``, sorted.
     """
 
     table: pd.DataFrame

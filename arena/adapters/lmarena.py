@@ -1,7 +1,7 @@
 """Battle tables in the manner of LMArena: ``model_a, model_b, winner`` and little more.
 
-Most hold neither questions nor answers: they become an arena whose questions are known by their id
-alone, so that everything that needs only judgments works on it. Some are published with both
+Most hold neither questions nor answers: they become an arena of questions known by their id
+alone, on which everything works that needs only judgments. Some are published with both
 conversations, from which questions and answers are read.
 """
 

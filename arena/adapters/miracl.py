@@ -66,7 +66,7 @@ def read_miracl(
             positive_passages, negative_passages``, which needs no other files.
         qrels: Relevance files in TREC's form (id, Q0, passage, label), labels 0 and 1.
         corpus: JSONL with ``docid, title, text``; passages that nobody judged are not kept.
-        language: Language of all files; else it is told by each file's name or folder.
+        language: Language of all files; by default each file's name or folder tells it.
         name: Name of the arena.
 
     Returns:
@@ -215,7 +215,7 @@ def read_corpus(
 
     Args:
         paths: JSONL with ``docid, title, text``, or folders of such files.
-        language: Language of all files; else it is told by each file's name or folder.
+        language: Language of all files; by default each file's name or folder tells it.
         languages: Languages to read; all there are if left out.
 
     Returns:

@@ -127,7 +127,7 @@ def read_answers(
 def _is_repeated(
     table: pd.DataFrame, source: str, repeats: str | None, *, is_single: bool
 ) -> pd.Series:
-    """Tell of each answer whether an earlier one stands for it, and warn of those."""
+    """Tell of each answer whether an earlier one replaces it, and warn of those."""
     # An answer may be in several pairs, or in a row for each judge.
     is_copy = table.duplicated([*QUESTION_KEY, "system", "answer"])
     if is_copy.any() and is_single:

@@ -17,8 +17,8 @@ def note_on_systems(counts: Mapping[str, int], one: str, several: str) -> str:
 
     Args:
         counts: System to its number of answers.
-        one: What is true, of a single answer: ``is empty``.
-        several: The same of several: ``are empty``.
+        one: The statement on a single answer: ``is empty``.
+        several: The statement on several: ``are empty``.
     """
     total = sum(counts.values())
     systems = sorted(counts, key=lambda system: (-counts[system], system))

@@ -78,7 +78,7 @@ def unnamed_scores(kind: FieldMap, record: Record) -> int:
 
 
 def plain_scores(kind: FieldMap, record: Record) -> list[str]:
-    """Return the names of numbers and truth values that stand beside the usual scores."""
+    """Return the names of numbers and truth values other than the usual scores."""
     if kind.no_scores is None:
         return []
     passed = {_plain_name(name) for name in (*kind.no_scores, *kind.roots, *_LABEL_COLUMNS)}
@@ -87,7 +87,7 @@ def plain_scores(kind: FieldMap, record: Record) -> list[str]:
 
 
 def _plain_name(name: str) -> str:
-    """Return a name in lower case, without what stands between its words."""
+    """Return a name in lower case, without marks between its words."""
     return "".join(filter(str.isalnum, name.lower()))
 
 
@@ -153,7 +153,7 @@ def _value_of_score(record: Mapping[str, object]) -> object:
         return Category(str(_first(record, (*_LABELS, *_VALUES))))
     if label is None or (value is not None and number_of(label, {}) is not None):
         return value
-    # A label beside a number, without a type: 0 is what tools write where no number is set.
+    # A label and a number, without a type: 0 is what tools write where no number is set.
     return Category(str(label)) if value in (None, 0) else value
 
 

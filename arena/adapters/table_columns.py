@@ -215,7 +215,7 @@ def has_decimal_commas(table: pd.DataFrame, column: str | None) -> bool:
 
 
 def has_only_decimal_commas(table: pd.DataFrame, column: str | None) -> bool:
-    """Tell whether commas in a column of numbers can only stand before decimals.
+    """Tell whether commas in a column of numbers can only be decimal commas.
 
     They do if that is sure of one number, and no number has a point or a second comma.
     """

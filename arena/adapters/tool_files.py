@@ -44,7 +44,7 @@ def records_of_files(
     Args:
         kind: The tool, and how its files are built.
         files: The files.
-        paths: What the user named; messages call files by their path below it.
+        paths: Files and folders that the user named; messages call files by their path in these.
         collected: Counts what is left out.
 
     Raises:

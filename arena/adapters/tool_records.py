@@ -161,7 +161,7 @@ def _chosen_scores(
 def _count_plain_scores(
     collected: Collected, kind: FieldMap, records: Sequence[PlacedRecord], taken: Sequence[str]
 ) -> None:
-    """Count the numbers beside the usual scores, which are scores only if the user names them."""
+    """Count numbers other than the usual scores, which are scores only if the user names them."""
     for place, record in records:
         for name in plain_scores(kind, record):
             if name not in taken:

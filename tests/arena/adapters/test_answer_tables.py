@@ -33,8 +33,8 @@ def test_a_row_an_answer(tmp_path):
     arena = read.arena
     where, why = arena.queries.to_dict(orient="records")
     assert where["query"] == "Where?"
-    assert [item["text"] for item in where["passages"]] == ["Paris is in France.", "Oslo."]
-    assert [item["text"] for item in why["passages"]] == ["[1] A plain text"]
+    assert [passage["text"] for passage in where["passages"]] == ["Paris is in France.", "Oslo."]
+    assert [passage["text"] for passage in why["passages"]] == ["[1] A plain text"]
     answers = arena.answers.set_index(["query_id", "system"])["answer"]
     assert answers[where["query_id"], "m2"] == ""
     assert where["reference"] == "In France"
@@ -105,7 +105,7 @@ def test_results_of_ragas_are_read_a_file_a_system(tmp_path):
     paths = sorted(tmp_path.iterdir())
     arena = import_arena("csv", paths, columns={"verdict": "faithfulness"}, language="en").arena
     assert arena.info.systems == ("gemma", "gpt-4.1")
-    texts = [item["text"] for item in arena.queries["passages"][0]]
+    texts = [passage["text"] for passage in arena.queries["passages"][0]]
     assert texts == ["It's in Norway.", 'Called "Oslo".']
     assert arena.queries["reference"].tolist() == ["Norway"]
     (row,) = arena.judgments.itertuples()
@@ -161,19 +161,19 @@ def test_a_question_with_an_id_in_some_rows_alone_is_refused(tmp_path):
     ]
     with pytest.raises(
         DataError, match="query_id = None: is missing here, and is on line 2"
-    ) as told:
+    ) as caught:
         import_arena("csv", [records(tmp_path, rows)])
-    assert len(told.value.problems) == 1
+    assert len(caught.value.problems) == 1
 
 
 @given(st.one_of(st.none(), st.text(), st.lists(st.one_of(st.text(), st.integers()))))
 def test_any_cell_of_passages_is_read_or_refused(cell):
     try:
-        found = passages_of(cell)
+        passages = passages_of(cell)
     except ValueError:
         return
-    assert all(isinstance(passage["text"], str) for passage in found)
-    assert len({passage["passage_id"] for passage in found}) == len(found)
+    assert all(isinstance(passage["text"], str) for passage in passages)
+    assert len({passage["passage_id"] for passage in passages}) == len(passages)
 
 
 def test_where_contexts_differ_each_answer_has_its_own(tmp_path):
@@ -191,10 +191,10 @@ def test_where_contexts_differ_each_answer_has_its_own(tmp_path):
     shared = {row.query: row.passages for row in arena.queries.itertuples()}
     assert shared["Where?"] == []
     assert [passage["text"] for passage in shared["Why?"]] == ["Because."]
-    own = arena.answers["passages"].map(
+    texts = arena.answers["passages"].map(
         lambda passages: passages and [passage["text"] for passage in passages]
     )
-    assert own.tolist() == [["Paris is in France."], ["Bern.", "Oslo."], None, None]
+    assert texts.tolist() == [["Paris is in France."], ["Bern.", "Oslo."], None, None]
 
 
 DOOR = {
@@ -374,7 +374,7 @@ def test_probabilities_without_a_winner_are_soft_verdicts(as_text, tmp_path):
     read = import_arena("csv", [records(tmp_path, rows)])
     judged = read.arena.judgments.sort_values("probability_a", ascending=False)
     assert judged["winner"].tolist() == ["a", "tie"]
-    assert judged[["probability_a", "probability_b"]].values.tolist() == [list(it) for it in shares]
+    assert judged[["probability_a", "probability_b"]].values.tolist() == list(map(list, shares))
     assert read.skipped.empty
     fitted = read_judgments(records(tmp_path, rows))
     assert sorted(fitted["probability_a"]) == [0.2, 0.8]
@@ -403,7 +403,7 @@ def test_half_surrogates_are_replaced_and_counted(tmp_path):
     path = records(tmp_path, rows)
     read = import_arena("csv", [path])
     assert sorted(read.arena.answers["answer"]) == ["So \ufffd.", "\U0001f600"]
-    texts = [each["text"] for found in read.arena.queries["passages"] for each in found]
+    texts = [passage["text"] for passages in read.arena.queries["passages"] for passage in passages]
     assert texts == ["A \ufffd b.", "c"]
     assert read.skipped["count"].tolist() == [2]
     again = read_answers(path, read.arena.queries)
@@ -608,15 +608,15 @@ def test_numbered_columns_of_passages_are_read_in_their_order(tmp_path):
         }
     )
     table.to_csv(tmp_path / "answers.csv", index=False)
-    found = import_arena("csv", [tmp_path / "answers.csv"])
+    read = import_arena("csv", [tmp_path / "answers.csv"])
     texts = [
-        [passage["text"] for passage in passages] for passages in found.arena.queries["passages"]
+        [passage["text"] for passage in passages] for passages in read.arena.queries["passages"]
     ]
     assert sorted(texts) == [["first", "second", "last"], ["only"]]
-    assert any("3 columns, 'context_1' to 'Context 10'" in note for note in found.notes)
+    assert any("3 columns, 'context_1' to 'Context 10'" in note for note in read.notes)
     new = table.assign(system="new")
     new.to_csv(tmp_path / "new.csv", index=False)
-    assert "passages" not in read_answers(tmp_path / "new.csv", found.arena.queries)
+    assert "passages" not in read_answers(tmp_path / "new.csv", read.arena.queries)
 
 
 def test_documents_that_haystack_printed_are_passages():
@@ -645,7 +645,7 @@ def test_merged_cells_of_a_workbook_count_for_the_rows_they_cover(tmp_path):
     sheet.merge_cells("A2:A3")
     sheet.merge_cells("A4:A5")
     workbook.save(tmp_path / "answers.xlsx")
-    found = import_arena("csv", [tmp_path / "answers.xlsx"])
-    assert sorted(found.arena.queries["query"]) == ["How?", "Why?"]
-    assert len(found.arena.answers) == 4
-    assert sum("merged" in note for note in found.notes) == 1
+    read = import_arena("csv", [tmp_path / "answers.xlsx"])
+    assert sorted(read.arena.queries["query"]) == ["How?", "Why?"]
+    assert len(read.arena.answers) == 4
+    assert sum("merged" in note for note in read.notes) == 1

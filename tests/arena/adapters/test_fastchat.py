@@ -72,15 +72,15 @@ def test_every_turn_of_a_benchmark_is_a_question(tmp_path):
 
 def test_games_are_judgments_in_both_orders_and_marks_a_judge_of_their_own(tmp_path):
     read = import_arena("fastchat", [write(tmp_path, FILES)])
-    told = read.arena.judgments.drop(columns="language").values.tolist()
-    assert [row for row in told if row[-1] == "gpt-4"] == [
+    judgments = read.arena.judgments.drop(columns="language").values.tolist()
+    assert [row for row in judgments if row[-1] == "gpt-4"] == [
         ["81", "x", "y", "a", "gpt-4"],
         ["81", "y", "x", "tie", "gpt-4"],
         ["81-2", "x", "y", "b", "gpt-4"],
         ["81-2", "y", "x", "a", "gpt-4"],
         ["82", "y", "x", "b", "gpt-4"],
     ]
-    (mark,) = [row for row in told if row[-1] == "gpt-4:pointwise"]
+    (mark,) = [row for row in judgments if row[-1] == "gpt-4:pointwise"]
     assert mark[0] == "81-2"
     assert mark[1 + "ab".index(mark[3])] == "y"
     counted = read.skipped[read.skipped["item"] != "column"]
@@ -103,8 +103,8 @@ def test_what_is_no_row_is_told_with_its_line(tmp_path, name, row, field):
     write(tmp_path, FILES | {name: [*FILES[name], row]})
     with pytest.raises(DataError) as caught:
         import_arena("fastchat", [tmp_path])
-    told = [(it.source, it.line, it.field) for it in caught.value.problems]
-    assert (name, len(FILES[name]) + 1, field) in told
+    places = [(problem.source, problem.line, problem.field) for problem in caught.value.problems]
+    assert (name, len(FILES[name]) + 1, field) in places
 
 
 def test_turns_before_a_question_in_a_table(tmp_path):
@@ -123,12 +123,15 @@ def test_turns_before_a_question_in_a_table(tmp_path):
     write(tmp_path, {"answers.jsonl": [row, row | {"system": "y", "history": turns("Hi?")}]})
     with pytest.raises(DataError, match="ends with the user's turn") as caught:
         import_arena("csv", [path])
-    assert [(it.line, it.field) for it in caught.value.problems] == [(2, "history")]
+    assert [(problem.line, problem.field) for problem in caught.value.problems] == [(2, "history")]
 
 
 def test_a_set_of_conversations_keeps_turns_and_the_passages_of_each(tmp_path):
-    said = [("user", "Who won?"), ("agent", "The Cardinals."), ("user", "When?")]
-    spoken = [{"speaker": speaker, "text": text} for speaker, text in said]
+    spoken = [
+        {"speaker": "user", "text": "Who won?"},
+        {"speaker": "agent", "text": "The Cardinals."},
+        {"speaker": "user", "text": "When?"},
+    ]
     tasks = [
         {
             "task_id": f"c::{n}",
@@ -144,6 +147,6 @@ def test_a_set_of_conversations_keeps_turns_and_the_passages_of_each(tmp_path):
     assert (first["query"], second["query"]) == ("Who won?", "When?")
     assert first["history"] is None
     assert second["history"] == turns("Who won?", "The Cardinals.")
-    assert [it["passage_id"] for it in second["passages"]] == ["d2"]
+    assert [passage["passage_id"] for passage in second["passages"]] == ["d2"]
     assert second["reference"] == "target 2"
     assert arena.answers["answer"].tolist() == ["reply 1", "reply 2"]

@@ -12,20 +12,20 @@ ANSWERS = {"large": "It is 40 m deep.", "small": "About 45 m."}
 PASSAGES = ["The lake is 40 m deep.", "Pikes live in it."]
 
 
-def value(it):
-    if isinstance(it, bool):
-        return {"boolValue": it}
-    if isinstance(it, int):
-        return {"intValue": str(it)}
-    if isinstance(it, list):
-        return {"arrayValue": {"values": [value(each) for each in it]}}
-    if isinstance(it, dict):
-        return {"kvlistValue": {"values": pairs(it)}}
-    return {"stringValue": it}
+def value(content):
+    if isinstance(content, bool):
+        return {"boolValue": content}
+    if isinstance(content, int):
+        return {"intValue": str(content)}
+    if isinstance(content, list):
+        return {"arrayValue": {"values": [value(element) for element in content]}}
+    if isinstance(content, dict):
+        return {"kvlistValue": {"values": pairs(content)}}
+    return {"stringValue": content}
 
 
 def pairs(attributes):
-    return [{"key": name, "value": value(it)} for name, it in attributes.items()]
+    return [{"key": name, "value": value(content)} for name, content in attributes.items()]
 
 
 def span(trace, number, attributes, parent="", events=()):
@@ -35,7 +35,7 @@ def span(trace, number, attributes, parent="", events=()):
         "parentSpanId": parent and f"{trace}-{parent}",
         "endTimeUnixNano": str(10**18 + int(number)),
         "attributes": pairs(attributes),
-        "events": [{"name": name, "attributes": pairs(it)} for name, it in events],
+        "events": [{"name": name, "attributes": pairs(values)} for name, values in events],
     }
 
 
@@ -119,7 +119,7 @@ def test_log_records_belong_to_their_spans(tmp_path):
         records.append(place | {"attributes": named, "body": body})
     logs = {"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}
     spans = otlp([span(model, "1", {"gen_ai.request.model": model}) for model in ANSWERS])
-    lines = (json.dumps(each) for each in (logs, spans))
+    lines = (json.dumps(export) for export in (logs, spans))
     (tmp_path / "export.jsonl").write_text("\n".join(lines))
     assert answers(import_arena("opentelemetry", [tmp_path])) == ANSWERS
 
@@ -127,13 +127,13 @@ def test_log_records_belong_to_their_spans(tmp_path):
 def test_a_workflow_around_calls_is_the_answer_with_what_was_found(tmp_path):
     spans = []
     for model, answer in ANSWERS.items():
-        found = [("db.query.result", {"db.query.result.document": text}) for text in PASSAGES]
+        events = [("db.query.result", {"db.query.result.document": text}) for text in PASSAGES]
         call = {"gen_ai.request.model": model, "gen_ai.prompt.0.content": f"... {QUESTION}"}
         call |= {"gen_ai.prompt.0.role": "user", "gen_ai.completion.0.content": "draft"}
         outer = {"traceloop.span.kind": "workflow", "traceloop.entity.output": json.dumps(answer)}
         outer["traceloop.entity.input"] = json.dumps({"args": [QUESTION], "kwargs": {}})
         spans += [
-            span(model, "1", {"db.system": "chroma"}, "3", found),
+            span(model, "1", {"db.system": "chroma"}, "3", events),
             span(model, "2", call, "3"),
         ]
         spans.append(span(model, "3", outer))
@@ -141,7 +141,7 @@ def test_a_workflow_around_calls_is_the_answer_with_what_was_found(tmp_path):
     read = import_arena("opentelemetry", [tmp_path])
     assert read.arena.queries["query"].tolist() == [QUESTION]
     assert answers(read) == ANSWERS
-    assert [it["text"] for it in read.arena.queries["passages"][0]] == PASSAGES
+    assert [passage["text"] for passage in read.arena.queries["passages"][0]] == PASSAGES
 
 
 def test_calls_of_tools_are_no_answers(tmp_path):
@@ -160,7 +160,7 @@ def test_calls_of_tools_are_no_answers(tmp_path):
     (tmp_path / "spans.json").write_text(json.dumps(otlp(spans)))
     read = import_arena("opentelemetry", [tmp_path])
     assert answers(read) == {"large": "Deep."}
-    assert [it["text"] for it in read.arena.queries["passages"][0]] == PASSAGES[:1]
+    assert [passage["text"] for passage in read.arena.queries["passages"][0]] == PASSAGES[:1]
     assert read.skipped.empty
 
 
@@ -189,13 +189,13 @@ def test_embeddings_are_left_out(tmp_path):
 def phoenix_rows():
     rows = []
     for model, answer in ANSWERS.items():
-        found = [
+        documents = [
             {"document.content": text, "document.id": f"d{number}", "document.score": 0.5}
             for number, text in enumerate(PASSAGES)
         ]
         root = {"input.value": QUESTION, "output.value": answer, "metadata": {"system": model}}
         parts = [
-            ("1", "r", "RETRIEVER", {"input.value": QUESTION, "retrieval.documents": found}),
+            ("1", "r", "RETRIEVER", {"input.value": QUESTION, "retrieval.documents": documents}),
             ("2", "r", "LLM", {"input.value": "prompt", "output.value": "draft"}),
             ("r", None, "CHAIN", root),
         ]
@@ -209,7 +209,7 @@ def phoenix_rows():
                     "span_kind": kind,
                     "status_code": "OK",
                     "end_time": pd.Timestamp("2026-01-01T00:00:00Z") + pd.Timedelta(seconds=second),
-                    **{f"attributes.{key}": it for key, it in attributes.items()},
+                    **{f"attributes.{key}": attribute for key, attribute in attributes.items()},
                 }
             )
     return pd.DataFrame(rows)
@@ -229,7 +229,7 @@ def test_tables_of_phoenix_are_joined_by_trace(tmp_path, kind, ending):
     assert read.arena.queries["query"].tolist() == [QUESTION]
     assert answers(read) == ANSWERS
     passages = read.arena.queries["passages"][0]
-    assert [(it["passage_id"], it["text"]) for it in passages] == [
+    assert [(passage["passage_id"], passage["text"]) for passage in passages] == [
         *(("d0", PASSAGES[0]), ("d1", PASSAGES[1]))
     ]
 
@@ -288,7 +288,7 @@ def test_spans_of_phoenix_api_are_read(tmp_path):
     read = import_arena("phoenix", [tmp_path])
     assert read.arena.answers["answer"].tolist() == ["Yes."]
     assert read.arena.info.systems == ("spans",)
-    assert [it["text"] for it in read.arena.queries["passages"][0]] == PASSAGES[:1]
+    assert [passage["text"] for passage in read.arena.queries["passages"][0]] == PASSAGES[:1]
 
 
 def test_spans_without_an_answer_are_said(tmp_path):

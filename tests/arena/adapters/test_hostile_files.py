@@ -64,7 +64,7 @@ def test_any_rows_are_read_or_refused(kind, data, tmp_path):
     row = st.fixed_dictionaries({}, optional=dict.fromkeys(SCHEMAS[kind], VALUES))
     rows = data.draw(st.lists(row, max_size=3))
     path = tmp_path / "en.jsonl"
-    path.write_text("\n".join(json.dumps(each) for each in rows), encoding="utf-8")
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
     try:
         read = import_arena(kind, [tmp_path])
     except ArenaError:

@@ -40,9 +40,9 @@ def test_an_arena_folder_gives_its_judgments(tmp_path):
 
 @pytest.mark.parametrize("further", [{}, {"soft": ["true", "false"]}])
 def test_probabilities_are_kept(tmp_path, further):
-    told = table(probability_a=["0.7", "0.2"], probability_b=["0.3", "0.1"], **further)
+    judgments = table(probability_a=["0.7", "0.2"], probability_b=["0.3", "0.1"], **further)
     path = tmp_path / "judgments.csv"
-    write_rows(told, path)
+    write_rows(judgments, path)
     read = read_judgments(path)
     assert read["probability_a"].tolist() == ["0.7", "0.2"]
     assert set(read) == {*COLUMNS, "probability_a", "probability_b", *further}
@@ -71,7 +71,7 @@ def test_faults_name_file_line_and_field(tmp_path):
     path.write_text("system_a,system_b,winner\nx,y,who?\nx,y,\n,y,a\n")
     with pytest.raises(DataError) as caught:
         read_judgments(path)
-    assert [(it.source, it.line, it.field) for it in caught.value.problems] == [
+    assert [(problem.source, problem.line, problem.field) for problem in caught.value.problems] == [
         ("judgments.csv", 2, "winner"),
         ("judgments.csv", 4, "system_a"),
     ]
@@ -136,7 +136,8 @@ def test_weights_are_read_and_bad_ones_refused(tmp_path):
         written(path, "1,x,y,model_a,1", f"2,x,y,model_b,{weight}", header=header)
         with pytest.raises(DataError) as caught:
             read_judgments(path)
-        assert [(it.line, it.field) for it in caught.value.problems] == [(3, "weight")]
+        (problem,) = caught.value.problems
+        assert (problem.line, problem.field) == (3, "weight")
 
 
 @pytest.mark.parametrize(

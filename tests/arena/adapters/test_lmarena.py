@@ -125,16 +125,17 @@ def test_turns_are_kept(tmp_path):
 
 
 def test_turns_that_both_sides_share_are_those_of_the_question(tmp_path):
-    both = {f"conversation_{side}": turns("Hi?", "Hello.", "Why?", side) for side in "ab"}
-    arena = import_arena("lmarena", [write(tmp_path, CONVERSED | both)]).arena
+    conversations = {f"conversation_{side}": turns("Hi?", "Hello.", "Why?", side) for side in "ab"}
+    arena = import_arena("lmarena", [write(tmp_path, CONVERSED | conversations)]).arena
     assert arena.queries["history"].tolist() == [turns("Hi?", "Hello.")]
     assert "history" not in arena.answers
 
 
 def test_an_answer_after_turns_that_are_no_conversation_is_counted(tmp_path):
-    said = {"prompt": ["Hi?", "Why?"], "response_a": ["Hello.", "So."], "response_b": [None, "No."]}
+    replies = {"response_a": ["Hello.", "So."], "response_b": [None, "No."]}
+    texts = {"prompt": ["Hi?", "Why?"], **replies}
     battle = {name: CONVERSED[name] for name in ("question_id", "model_a", "model_b", "winner")}
-    read = import_arena("lmarena", [write(tmp_path, battle | said)])
+    read = import_arena("lmarena", [write(tmp_path, battle | texts)])
     assert read.arena.answers["answer"].tolist() == ["So."]
     assert read.arena.queries["history"].tolist() == [turns("Hi?", "Hello.")]
     assert len(read.arena.judgments) == 1
@@ -191,10 +192,10 @@ def test_turns_may_count_from_0(tmp_path, name):
 def test_conversations_that_python_printed_are_those_of_json(tmp_path):
     row = voted(1)
     printed = row | {name: str(row[name]) for name in ("conversation_a", "conversation_b")}
-    given = import_arena("lmarena", [write(tmp_path, row)]).arena
+    expected = import_arena("lmarena", [write(tmp_path, row)]).arena
     read = import_arena("lmarena", [write(tmp_path, printed)]).arena
-    pd.testing.assert_frame_equal(read.queries, given.queries)
-    pd.testing.assert_frame_equal(read.answers, given.answers)
+    pd.testing.assert_frame_equal(read.queries, expected.queries)
+    pd.testing.assert_frame_equal(read.answers, expected.answers)
 
 
 def test_an_index_of_turns_that_may_count_from_0_or_1_is_refused(tmp_path):
@@ -222,9 +223,9 @@ def test_a_turn_that_is_not_there_is_refused(tmp_path, turn):
 def test_votes_that_were_not_blind_can_be_left_out(tmp_path):
     rows = [voted(2, question=n, anony=n != 1, dedup_tag={"sampled": n != 2}) for n in range(4)]
     path = write(tmp_path, *rows)
-    kept = import_arena("lmarena", [path])
-    assert len(kept.arena.judgments) == 4
-    assert kept.skipped["count"].tolist() == [1, 1]
+    read = import_arena("lmarena", [path])
+    assert len(read.arena.judgments) == 4
+    assert read.skipped["count"].tolist() == [1, 1]
     left = import_arena("lmarena", [path], drop_flagged=True)
     assert left.arena.judgments["query_id"].tolist() == ["0", "3"]
     assert left.skipped["count"].tolist() == [1, 1]

@@ -36,16 +36,16 @@ def read(clone, **options):
 
 
 def test_questions_with_their_judged_passages(clone):
-    found = read(clone)
-    assert found.arena.info.languages == ("en",)
-    first, second = found.arena.queries.to_dict(orient="records")
+    foreign = read(clone)
+    assert foreign.arena.info.languages == ("en",)
+    first, second = foreign.arena.queries.to_dict(orient="records")
     assert first["query"] == "Where is Oslo?"
     assert [(p["passage_id"], p["relevance"], p["title"]) for p in first["passages"]] == [
         ("5#1", 1, "Oslo"),
         ("5#2", 0, "Rome"),
     ]
     assert [p["text"] for p in second["passages"]] == ["She was a queen."]
-    assert found.skipped[["item", "reason", "count"]].values.tolist() == [
+    assert foreign.skipped[["item", "reason", "count"]].values.tolist() == [
         ["passage", "it is in no corpus file", 1],
         ["question", "its text is in no file of topics", 1],
         ["question", "it has no judged passage with a text", 1],
@@ -83,7 +83,8 @@ def test_every_fault_names_file_and_line(clone):
         stream.write('{"docid": "5#1"}\n{"docid": "8#0"}\nno JSON\n')
     with pytest.raises(DataError) as caught:
         read(clone)
-    assert [(it.source[:4], it.line, it.field) for it in caught.value.problems] == [
+    problems = caught.value.problems
+    assert [(problem.source[:4], problem.line, problem.field) for problem in problems] == [
         *[("topi", 2, None), ("topi", 3, "query_id"), ("topi", 4, "query"), ("topi", 5, None)],
         *[("qrel", 2, "passage"), ("qrel", 3, "label"), ("qrel", 4, None)],
         *[("docs", 5, "text"), ("docs", 7, None)],

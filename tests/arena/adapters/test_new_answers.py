@@ -115,8 +115,8 @@ def test_repeated_questions_are_read_as_where_the_arena_was_imported(tmp_path):
     queries = import_arena("csv", [tmp_path / "old.csv"], repeats="each").arena.queries
     with pytest.raises(DataError):
         read_answers(tmp_path / "new.csv", queries)
-    each = read_answers(tmp_path / "new.csv", queries, repeats="each")
-    assert dict(zip(each["query_id"], each["answer"], strict=True)) == {
+    answers = read_answers(tmp_path / "new.csv", queries, repeats="each")
+    assert dict(zip(answers["query_id"], answers["answer"], strict=True)) == {
         "q1": "So.",
         "q1-2": "Thus.",
         "q1-3": "Hence.",

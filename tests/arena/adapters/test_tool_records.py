@@ -33,7 +33,7 @@ def test_inspect_logs():
     questions = read.arena.queries.set_index("query_id")
     assert questions.loc["q2", "reference"] == "Switzerland"  # the first of two targets
     assert questions.loc["q2", "query"] == "Where is Bern?"  # the user's message, not the system's
-    assert [item["text"] for item in questions.loc["q2", "passages"]] == [
+    assert [passage["text"] for passage in questions.loc["q2", "passages"]] == [
         "Bern is in Switzerland.",
         "Bern lies on the Aare.",
     ]

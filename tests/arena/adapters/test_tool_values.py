@@ -71,7 +71,7 @@ def test_json_text_is_opened_wherever_it_stands(tmp_path, ending, times):
     rows = traces(json_text({"question": QUESTION}, times), [json_text(a, times) for a in answers])
     read = read_of(tmp_path, rows, ending)
     assert texts(read) == ([QUESTION], list(ANSWERS))
-    assert [it["text"] for it in read.arena.queries["passages"][0]] == PASSAGES
+    assert [passage["text"] for passage in read.arena.queries["passages"][0]] == PASSAGES
 
 
 def test_json_text_within_a_known_field_is_opened(tmp_path):
@@ -146,8 +146,8 @@ def test_arguments_of_calls_are_read_in_each_manner(tmp_path, first, second, end
 @pytest.mark.parametrize("is_named", [True, False])
 @pytest.mark.parametrize("is_record", [True, False])
 def test_turns_among_the_arguments_of_a_call_are_the_history(tmp_path, is_named, is_record):
-    said = [("user", "Hello"), ("assistant", "Yes?"), ("user", QUESTION)]
-    messages = [{"role": role, "content": text} for role, text in said]
+    turns = [("user", "Hello"), ("assistant", "Yes?"), ("user", QUESTION)]
+    messages = [{"role": role, "content": text} for role, text in turns]
     value = {"messages": messages} if is_record else messages
     call = {"args": [], "kwargs": {"body": value, "k": 4}}
     if not is_named:
@@ -191,7 +191,8 @@ def test_passages_of_each_record_are_read_by_their_name(tmp_path, name):
     outputs[0]["contexts"] = PASSAGES
     outputs[1][name] = json_text(PASSAGES)
     passages = read_of(tmp_path, traces(QUESTION, outputs)).arena.queries["passages"][0]
-    assert [it["text"] for it in passages] == PASSAGES  # of both, or they would be the answers'
+    # They are those of both answers, or they would be the answers' own.
+    assert [passage["text"] for passage in passages] == PASSAGES
 
 
 def test_no_other_name_stands_for_a_missing_system(tmp_path):
@@ -226,11 +227,11 @@ def test_numbers_beside_the_scores_are_counted_and_read_if_named(tmp_path, endin
     ],
 )
 def test_what_retrievers_within_a_trace_found_are_passages(tmp_path, outputs):
-    observations = [{"type": "RETRIEVER", "output": each} for each in outputs]
+    observations = [{"type": "RETRIEVER", "output": output} for output in outputs]
     observations.append({"type": "GENERATION", "output": "40 m"})
     rows = traces(QUESTION, ANSWERS, observations=[observations, json_text(observations)])
     passages = read_of(tmp_path, rows).arena.queries["passages"][0]
-    assert [it["text"] for it in passages] == PASSAGES
+    assert [passage["text"] for passage in passages] == PASSAGES
 
 
 @pytest.mark.parametrize("ending", [".json", ".csv"])
@@ -238,13 +239,13 @@ def test_what_retrievers_within_a_trace_found_are_passages(tmp_path, outputs):
 def test_retrievers_in_a_table_of_observations_are_no_answers(tmp_path, ending, order):
     rows = []
     for row in traces(QUESTION, ANSWERS):
-        found = json_text([{"page_content": text} for text in PASSAGES])
-        retriever = {"id": f"{row['id']}-r", "type": "RETRIEVER", "output": found}
+        documents = json_text([{"page_content": text} for text in PASSAGES])
+        retriever = {"id": f"{row['id']}-r", "type": "RETRIEVER", "output": documents}
         rows.append({**row, **retriever, "traceId": row["id"]})
         rows.append({**row, "id": f"{row['id']}-g", "type": "GENERATION", "traceId": row["id"]})
     read = read_of(tmp_path, rows[::order], ending)
     assert texts(read) == ([QUESTION], list(ANSWERS))
-    assert [it["text"] for it in read.arena.queries["passages"][0]] == PASSAGES
+    assert [passage["text"] for passage in read.arena.queries["passages"][0]] == PASSAGES
     assert skipped(read) == {"it retrieves, and answers nothing": 2}
 
 
@@ -261,14 +262,14 @@ def test_contexts_of_deepeval_are_passages_in_each_manner(tmp_path, contexts):
     row = {"input": QUESTION, "actual_output": ANSWERS[0], "retrieval_context": contexts}
     ending = ".csv" if isinstance(contexts, str) else ".json"
     read = read_of(tmp_path, [row], ending, kind="deepeval")
-    assert [it["text"] for it in read.arena.queries["passages"][0]] == PASSAGES
+    assert [passage["text"] for passage in read.arena.queries["passages"][0]] == PASSAGES
 
 
 @pytest.mark.parametrize("text", ["The lake is deep; pikes live in it.", "Pike&amp;perch."])
 def test_a_semicolon_in_a_sentence_parts_no_passages(tmp_path, text):
     row = {"input": QUESTION, "actual_output": ANSWERS[0], "retrieval_context": text}
     read = read_of(tmp_path, [row], ".csv", kind="deepeval")
-    assert [it["text"] for it in read.arena.queries["passages"][0]] == [text]
+    assert [passage["text"] for passage in read.arena.queries["passages"][0]] == [text]
 
 
 def inspect_log(folder, model, task_args, questions, dataset="lakes"):
@@ -283,13 +284,16 @@ def inspect_log(folder, model, task_args, questions, dataset="lakes"):
 
 @pytest.mark.parametrize("dataset", ["lakes", None])
 def test_a_task_run_with_other_arguments_has_other_questions(tmp_path, dataset):
-    asked = {"en": ["How deep?", "How wide?"], "fr": ["Quelle profondeur ?", "Quelle largeur ?"]}
+    by_language = {
+        "en": ["How deep?", "How wide?"],
+        "fr": ["Quelle profondeur ?", "Quelle largeur ?"],
+    }
     for model in ("m", "n"):
-        for language, questions in asked.items():
+        for language, questions in by_language.items():
             task_args = {"a_seed": f"{model}-{language}", "lang": language}
             inspect_log(tmp_path, model, task_args, questions, dataset)
     read = import_arena("inspect", [tmp_path])
-    assert sorted(read.arena.queries["query"]) == sorted(asked["en"] + asked["fr"])
+    assert sorted(read.arena.queries["query"]) == sorted(by_language["en"] + by_language["fr"])
     assert len(read.arena.answers) == 8
     assert not skipped(read)
 
@@ -380,7 +384,7 @@ def test_columns_of_labels_are_counted(tmp_path):
 def test_a_context_that_holds_no_passages_is_passed_over(tmp_path):
     logged = {"question": QUESTION, "context": {"tenant": 5}, "documents": PASSAGES}
     read = read_of(tmp_path, traces(logged, ANSWERS))
-    assert [it["text"] for it in read.arena.queries["passages"][0]] == PASSAGES
+    assert [passage["text"] for passage in read.arena.queries["passages"][0]] == PASSAGES
     with pytest.raises(DataError):
         read_of(tmp_path, traces(logged, ANSWERS), columns={"passages": "input.context"})
 
@@ -485,9 +489,9 @@ def test_runs_of_chat_models_are_read(tmp_path, ending):
         ids = ["langchain", "schema", "messages", f"{kind}Message"]
         return {"lc": 1, "type": "constructor", "id": ids, "kwargs": {"content": text}}
 
-    asked = {"messages": [[message("System", "Be brief."), message("Human", QUESTION)]]}
+    prompt = {"messages": [[message("System", "Be brief."), message("Human", QUESTION)]]}
     rows = [
-        {"session_name": f"v{n}", "run_type": "llm", "inputs": asked}
+        {"session_name": f"v{n}", "run_type": "llm", "inputs": prompt}
         | {"outputs": {"generations": [[{"text": "", "message": message("AI", text)}]]}}
         for n, text in enumerate(ANSWERS)
     ]
@@ -518,15 +522,20 @@ def log(task, model, samples, dataset=None):
         "version": 2,
         "eval": {"task": task, "model": model, "dataset": {"name": dataset or task}},
         "samples": [
-            {"id": number, "epoch": 1, "input": asked, "output": {"completion": f"{asked} Yes."}}
-            for number, asked in samples
+            {
+                "id": number,
+                "epoch": 1,
+                "input": question,
+                "output": {"completion": f"{question} Yes."},
+            }
+            for number, question in samples
         ],
     }
 
 
 def logs_of(folder, *logs):
-    for number, each in enumerate(logs):
-        (folder / f"{number}.json").write_text(json.dumps(each))
+    for number, record in enumerate(logs):
+        (folder / f"{number}.json").write_text(json.dumps(record))
     return import_arena("inspect", [folder])
 
 
@@ -539,9 +548,10 @@ def test_ids_of_inspect_are_those_of_a_task(tmp_path):
 
 def test_an_id_that_the_user_names_is_taken_as_it_is(tmp_path):
     logs = [log(task, "a", [(1, f"{task}?")]) for task in ("lakes", "fish")]
-    for each in logs:
-        each["samples"][0]["metadata"] = {"key": f"{each['eval']['task']}-1"}
-        (tmp_path / f"{each['eval']['task']}.json").write_text(json.dumps(each))
+    for inspected in logs:
+        name = inspected["eval"]["task"]
+        inspected["samples"][0]["metadata"] = {"key": f"{name}-1"}
+        (tmp_path / f"{name}.json").write_text(json.dumps(inspected))
     read = import_arena("inspect", [tmp_path], columns={"query_id": "metadata.key"})
     assert set(read.arena.queries["query_id"]) == {"lakes-1", "fish-1"}
 
@@ -619,7 +629,7 @@ def test_deepeval_test_runs_of_two_versions(tmp_path):
     assert texts(read) == ([QUESTION], list(ANSWERS))
     assert read.arena.info.systems == ("first", "second")
     assert read.arena.queries["reference"].tolist() == ["40 m"]
-    assert [it["text"] for it in read.arena.queries["passages"][0]] == PASSAGES
+    assert [passage["text"] for passage in read.arena.queries["passages"][0]] == PASSAGES
     assert winners(read, "Faithfulness") == ["first"]
     assert winners(read, "Hallucination") == ["first"]  # of which the lower is better
     assert skipped(read)["it is a conversation of DeepEval's"] == 1
@@ -651,10 +661,10 @@ def test_each_asking_may_be_a_question(tmp_path):
     first = read_of(tmp_path, rows)
     assert len(first.arena.queries) == 1
     assert sum(skipped(first).values()) == 2
-    each = read_of(tmp_path, rows, repeats="each")
-    assert len(each.arena.queries) == 2
-    assert len(each.arena.answers) == 4
-    assert each.skipped.empty
+    read = read_of(tmp_path, rows, repeats="each")
+    assert len(read.arena.queries) == 2
+    assert len(read.arena.answers) == 4
+    assert read.skipped.empty
     with pytest.raises(UsageError, match="repeated questions"):
         read_of(tmp_path, rows, repeats="last")
 
@@ -679,7 +689,7 @@ def test_ragchecker_results(tmp_path):
     read = import_arena("ragchecker", [tmp_path])
     assert texts(read) == ([QUESTION], list(ANSWERS))
     assert read.arena.queries["query_id"].tolist() == ["q7"]
-    assert [it["passage_id"] for it in read.arena.queries["passages"][0]] == ["d0", "d1"]
+    assert [passage["passage_id"] for passage in read.arena.queries["passages"][0]] == ["d0", "d1"]
     assert winners(read, "f1") == winners(read, "noise_sensitivity_in_relevant") == ["a"]
 
 
@@ -714,11 +724,11 @@ def test_any_text_comes_back_from_any_number_of_quotings(text, times, name):
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["user", "assistant", "system"]), WORDS), min_size=1))
 def test_the_last_message_of_a_role_counts_in_every_manner(turns):
-    said = [text for role, text in turns if role == "user"]
-    expected = said[-1] if said else None
+    questions = [text for role, text in turns if role == "user"]
+    expected = questions[-1] if questions else None
     messages = [{"role": role, "content": text} for role, text in turns]
-    parts = [{"role": role, "content": [{"type": "text", "text": it}]} for role, it in turns]
-    contents = [{"role": role, "parts": [{"text": it}]} for role, it in turns]
+    parts = [{"role": role, "content": [{"type": "text", "text": text}]} for role, text in turns]
+    contents = [{"role": role, "parts": [{"text": text}]} for role, text in turns]
     pairs = [[role, text] for role, text in turns]
     for logged in (messages, parts, {"messages": messages}, {"contents": contents}, pairs):
         assert text_of(logged, ("user",)) == expected

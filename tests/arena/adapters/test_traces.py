@@ -18,44 +18,44 @@ def span(number, parent, kind, trace="t", status=0, **attributes):
 
 
 def documents(*texts, kind="retrieval__documents"):
-    found = {}
+    attributes = {}
     for number, text in enumerate(texts):
-        found[f"{kind}__{number}__document__content"] = text
-        found[f"{kind}__{number}__document__id"] = f"d-{text}"
-        found[f"{kind}__{number}__document__metadata"] = json.dumps({"title": text.upper()})
-    return found
+        attributes[f"{kind}__{number}__document__content"] = text
+        attributes[f"{kind}__{number}__document__id"] = f"d-{text}"
+        attributes[f"{kind}__{number}__document__metadata"] = json.dumps({"title": text.upper()})
+    return attributes
 
 
 def rag(number, question, answer, trace="t", parent=None, **more):
     """Return the spans of one answer, as they end."""
-    said = json.dumps({"query": question, "k": 2})
+    prompt = json.dumps({"query": question, "k": 2})
     root = number + 3
     return [
         span(number, root, "RETRIEVER", trace, output__value="[]", **documents("one", "two")),
         span(number + 1, root, "RETRIEVER", trace, **documents("two", "three")),
         span(number + 2, root, "LLM", trace, input__value="prompt", output__value="{raw}"),
-        span(root, parent, "CHAIN", trace, input__value=said, output__value=answer, **more),
+        span(root, parent, "CHAIN", trace, input__value=prompt, output__value=answer, **more),
     ]
 
 
 def otlp(spans, service="mine"):
-    def value(it):
-        return {"intValue": str(it)} if isinstance(it, int) else {"stringValue": it}
+    def value(content):
+        return {"intValue": str(content)} if isinstance(content, int) else {"stringValue": content}
 
     def listed(attributes):
-        return [{"key": name, "value": value(it)} for name, it in attributes.items()]
+        return [{"key": name, "value": value(content)} for name, content in attributes.items()]
 
     written = [
         {
-            "traceId": it["trace"],
-            "spanId": str(it["id"]),
-            **({"parentSpanId": str(it["parent"])} if it["parent"] is not None else {}),
+            "traceId": entry["trace"],
+            "spanId": str(entry["id"]),
+            **({"parentSpanId": str(entry["parent"])} if entry["parent"] is not None else {}),
             "name": "run",
-            "endTimeUnixNano": str(it["end"]),
-            "status": {"code": it["status"]} if it["status"] else {},
-            "attributes": listed(it["attributes"]),
+            "endTimeUnixNano": str(entry["end"]),
+            "status": {"code": entry["status"]} if entry["status"] else {},
+            "attributes": listed(entry["attributes"]),
         }
-        for it in spans
+        for entry in spans
     ]
     resource = {"attributes": listed({"service.name": service})}
     return {"resourceSpans": [{"resource": resource, "scopeSpans": [{"spans": written}]}]}
@@ -83,10 +83,10 @@ def test_spans_become_answers_with_what_was_retrieved(tmp_path, is_one_file):
     }
     assert read.arena.info.systems == ("mine",)
     for passages in read.arena.queries["passages"]:
-        assert [(it["passage_id"], it["text"]) for it in passages] == [
+        assert [(passage["passage_id"], passage["text"]) for passage in passages] == [
             *(("d-one", "one"), ("d-two", "two"), ("d-three", "three")),
         ]
-        assert [it["title"] for it in passages] == ["ONE", "TWO", "THREE"]
+        assert [passage["title"] for passage in passages] == ["ONE", "TWO", "THREE"]
     assert dict(zip(read.skipped["reason"], read.skipped["count"], strict=True)) == {
         "its call failed": 1,
         "it embeds, and answers nothing": 1,
@@ -99,7 +99,7 @@ def test_the_last_reranker_has_the_last_word(tmp_path):
     spans.insert(2, span(1, 3, "RERANKER", "t", **documents("three", kind=kind)))
     (tmp_path / "a.json").write_text(json.dumps(otlp(spans)))
     read = import_arena("opentelemetry", [tmp_path])
-    assert [it["text"] for it in read.arena.queries["passages"][0]] == ["three"]
+    assert [passage["text"] for passage in read.arena.queries["passages"][0]] == ["three"]
 
 
 def test_several_answers_in_one_trace_stay_apart(tmp_path):

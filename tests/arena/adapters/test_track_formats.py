@@ -28,8 +28,8 @@ def answers(read):
 
 
 def passages(read, query=0):
-    found = read.arena.queries["passages"][query]
-    return [(it["passage_id"], it["text"]) for it in found]
+    passages_of_query = read.arena.queries["passages"][query]
+    return [(passage["passage_id"], passage["text"]) for passage in passages_of_query]
 
 
 def test_runs_of_2024_count_references_from_0(tmp_path):
@@ -145,9 +145,9 @@ def test_games_of_ragelo_may_name_the_query_by_its_text(tmp_path):
 def test_what_was_retrieved_for_one_agent_is_that_agents(tmp_path):
     documents = "did,document,qid,agent\n0,The lake is 40 m deep.,0,one\n"
     read = import_arena("ragelo", [ragelo(tmp_path, q=QUERIES, a=AGENTS, d=documents)])
-    own = read.arena.answers.set_index(["query_id", "system"])["passages"]
-    assert [it["text"] for it in own["0", "one"]] == PASSAGES[:1]
-    assert own["0", "two"] is None
+    answer_passages = read.arena.answers.set_index(["query_id", "system"])["passages"]
+    assert [passage["text"] for passage in answer_passages["0", "one"]] == PASSAGES[:1]
+    assert answer_passages["0", "two"] is None
     assert passages(read) == []
 
 
@@ -226,8 +226,8 @@ def test_battles_of_the_search_arena(tmp_path, kind, ending):
     assert sorted(read.arena.info.languages) == ["de", "en"]
     assert read.arena.judgments["winner"].tolist() == ["b", "tie"]
     assert answers(read) == {"one": f"{ANSWERS[0]} [1]", "two": ANSWERS[1]}
-    own = {row["system"]: row["passages"] for row in read.arena.answers.to_dict(orient="records")}
-    assert own["one"] is None
-    assert [it["text"] for it in own["two"]] == PASSAGES[:1]
+    by_system = dict(zip(read.arena.answers["system"], read.arena.answers["passages"], strict=True))
+    assert by_system["one"] is None
+    assert [passage["text"] for passage in by_system["two"]] == PASSAGES[:1]
     assert skipped(read)["only its address is in the file"] == 2
     assert skipped(read)["it has no winner"] == 1
