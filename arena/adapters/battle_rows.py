@@ -30,7 +30,7 @@ from arena.data.languages import UNDETERMINED, language_code
 from arena.data.rows import Rows
 from arena.data.schema import BOTH_BAD, CHOSEN, CRITERION, REPEAT, SOFT_COLUMNS, TURN, VOTER, WEIGHT
 from arena.data.types import Record
-from arena.data.winners import (
+from arena.data.winner_columns import (
     NO_WINNER,
     ONE_HOT,
     ONE_HOT_NEEDED,

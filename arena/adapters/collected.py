@@ -29,7 +29,8 @@ from arena.data.schema import (
 )
 from arena.data.tables import read_rows
 from arena.data.types import Record
-from arena.data.winners import UndecidableWinnersError, WinnerReading
+from arena.data.winner_columns import WinnerReading
+from arena.data.winners import UndecidableWinnersError
 
 Key = tuple[str, str]
 """Language and id of a question."""

@@ -16,7 +16,7 @@ from arena.data.cells import finite_number, whole_digits
 from arena.data.languages import UNDETERMINED
 from arena.data.schema import REFERENCE
 from arena.data.types import Record
-from arena.data.winners import WinnerReading
+from arena.data.winner_columns import WinnerReading
 
 FAILED = "$ERROR$"
 """What FastChat writes where a model has not answered."""

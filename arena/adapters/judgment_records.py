@@ -9,7 +9,8 @@ from typing import Any
 
 from arena.data.judge_names import names_one_judge
 from arena.data.schema import BOTH_BAD, REPEAT, SOFT, VOTER
-from arena.data.winners import NoWinner, WinnerReading, read_winners
+from arena.data.winner_columns import NoWinner, WinnerReading
+from arena.data.winners import read_winners
 
 ROW_DIGEST = "row digest"
 """Key of a record under which it keeps the digest of the row of its file."""

@@ -15,7 +15,8 @@ from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows
 from arena.data.schema import OWN_PASSAGES
 from arena.data.types import Record
-from arena.data.winners import NoWinner, read_winners
+from arena.data.winner_columns import NoWinner
+from arena.data.winners import read_winners
 
 JUDGE = "ragelo"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from arena.data.checks import (
     duplicates,
+    reference_problems,
     self_judgments,
     undeclared,
     unknown_questions,
@@ -325,7 +326,7 @@ def checked_arena(
         *undeclared(judgments, "system_a", info.systems, "systems"),
         *undeclared(judgments, "system_b", info.systems, "systems"),
         *self_judgments(judgments),
-        *_reference_problems(info, queries),
+        *reference_problems(info, queries),
         *name_problems(info.systems, name_source, "systems"),
         *name_problems(judgments.table["judge"], judgments.source, "judge"),
         *rating_problems,
@@ -343,26 +344,6 @@ def checked_arena(
         published_ratings=ratings,
         attributes=attributes,
     )
-
-
-def _reference_problems(info: ArenaInfo, queries: Rows) -> Iterator[Problem]:
-    """Check the reference system, and the reference answers of questions, which may be missing."""
-    name = info.reference_system
-    if name is not None and name not in info.systems:
-        source = INFO_FILE
-        fault = f"is not among the systems of {INFO_FILE}"
-        hint = "name one of the systems, or write null"
-        if queries.is_frame:
-            source = "from_frames"
-            fault = "is not among the systems"
-            hint = "name one of the systems, or None"
-        yield Problem(source, None, "reference_system", name, fault, hint)
-    if REFERENCE in queries.table:
-        references = queries.table[REFERENCE]
-        is_text = references.map(lambda value: isinstance(value, str)).astype(bool)
-        fault = "is not text"
-        hint = "write an answer, or leave it empty"
-        yield from queries.problems_of(references.notna() & ~is_text, [REFERENCE], (fault, hint))
 
 
 def _checked_info(fields: Mapping[str, object]) -> ArenaInfo:

@@ -38,16 +38,16 @@ REPLY_TEXTS = (
 
 # A cheap look at the first characters, before any parser: most cells are prose.
 _OPENS_VALUE = re.compile(r"""\s*(?:[\[{("']|[A-Za-z_][\w.]*\s*[(=])""")
-COLLECTIONS = (
+_COLLECTIONS = (
     r"(?:array|deque|set|frozenset|list|tuple|mappingproxy|namespace|defaultdict|OrderedDict"
     r"|o?dict_(?:values|keys|items))"
 )
 # Only capitalized names and these collections: "see(below)" is prose.
-_CONSTRUCTOR = re.compile(rf"(?:[A-Za-z_]\w*\.)*(?:{COLLECTIONS}|[A-Z]\w*)\(")
-FIELD_NAMES = r"(?:page_content|pageContent|metadata|id_?|text|node)"
-MESSAGE = r"content=['\"\[]"
-_FIELD = re.compile(rf"{FIELD_NAMES}\s*=\s*['\"\[{{]|{MESSAGE}")
-ARRAY = re.compile(r"<?\w*Array>?\s*\n\s*\[")
+_CONSTRUCTOR = re.compile(rf"(?:[A-Za-z_]\w*\.)*(?:{_COLLECTIONS}|[A-Z]\w*)\(")
+_FIELD_NAMES = r"(?:page_content|pageContent|metadata|id_?|text|node)"
+_MESSAGE = r"content=['\"\[]"
+_FIELD = re.compile(rf"{_FIELD_NAMES}\s*=\s*['\"\[{{]|{_MESSAGE}")
+_ARRAY = re.compile(r"<?\w*Array>?\s*\n\s*\[")
 _REPLY_HOLDERS = ("choices", "message", "generations")
 _REPLY_LEVELS = 6
 _PRINTED_REPLY = re.compile(
@@ -64,6 +64,32 @@ _PRINTED_REPLY = re.compile(
 _TRUE = frozenset({"true", "1", "1.0"})
 _DECIMAL_COMMA = re.compile(r"[-+]?(?:0?,[0-9]+|[0-9]+,(?:[0-9]{1,2}|[0-9]{4,}))")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+_PRINTED_TABLE = re.compile(
+    r"""
+      shape:\s\(\d+,.*                                 # of polars
+    | .*\n(?:Name:\s[^\n]*,\s|Length:\s\d+,\s)*dtype:\s[^\n]*   # a series of pandas
+    | [^\n]*\n0[ ]{2}[^\n]*(?:\n(?:\d+|\.+)[ ]{2}[^\n]*)*(?:\n+\[\d+\srows\sx[^\n]*)?
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""A table as programs show it, with texts cut and padded."""
+_LOOKS_PRINTED = re.compile(
+    rf"""
+      \[\s*(?:['"\[{{(\]<]|(?:None|null|nan|NaN)\b|(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*\()
+    | \{{\s*['"}}]
+    | \(\s*['"\[{{].*\)\Z
+    | ['"]\s*[\[{{]\s*[\\'"{{\[\]}}]
+    | (?:[A-Za-z_]\w*\.)*{_COLLECTIONS}\(\s*[\[({{<]
+    | {_ARRAY.pattern}
+    | {_MESSAGE}
+    | (?:[A-Za-z_]\w*\.)*[A-Z]\w*\(\s*{_FIELD_NAMES}\s*[=:]
+    | {_FIELD_NAMES}\s*=\s*['"{{]
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ENCLOSED_LIST = re.compile(r"\[[^\[\]]*,[^\[\]]*\]|\{[^{}]*,[^{}]*\}", re.DOTALL)
+_OBJECT_ADDRESS = re.compile(r"<[^<>]* at 0x[0-9A-Fa-f]+>")
 
 
 def is_null(value: object) -> bool:
@@ -135,7 +161,7 @@ def parsed_text(text: str, levels: int) -> list[Any] | dict[str, Any] | None:
     """
     if levels == 0:
         raise ValueError(f"is nested deeper than {MOST_LEVELS} levels")
-    if not _OPENS_VALUE.match(text) and not ARRAY.match(text):
+    if not _OPENS_VALUE.match(text) and not _ARRAY.match(text):
         return None
     value: object = None
     if text[0] in '[{"':
@@ -153,7 +179,7 @@ def parsed_text(text: str, levels: int) -> list[Any] | dict[str, Any] | None:
 def _looks_like_literal(text: str) -> bool:
     if text[0] in "[{('\"":
         return True
-    return any(pattern.match(text) for pattern in (_CONSTRUCTOR, _FIELD, ARRAY))
+    return any(pattern.match(text) for pattern in (_CONSTRUCTOR, _FIELD, _ARRAY))
 
 
 def looks_like_reply(text: str) -> bool:
@@ -268,3 +294,20 @@ def storable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
     if isinstance(value, list):
         return [storable(inner) for inner in value]
     return value
+
+
+def looks_printed(text: str, is_cell: bool) -> bool:
+    """Tell whether a text was meant as a list or record.
+
+    In a list that was read, a text that only begins like one is a text.
+    """
+    if _OBJECT_ADDRESS.fullmatch(text):
+        return True
+    if _LOOKS_PRINTED.match(text):
+        return is_cell or text[-1:] in "])}"
+    return is_cell and _ENCLOSED_LIST.fullmatch(text) is not None
+
+
+def shows_table(text: str) -> bool:
+    """Tell whether a text is a table as pandas or polars shows it, which may cut its texts."""
+    return _PRINTED_TABLE.fullmatch(text) is not None and _ARRAY.match(text) is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -17,8 +17,10 @@ from arena.data.schema import (
     FOR_ALL_ROWS,
     INFO_FILE,
     QUESTION_KEY,
+    REFERENCE,
     ROLES,
     WINNERS,
+    ArenaInfo,
     Kind,
     Passage,
     TableSchema,
@@ -38,16 +40,16 @@ def validation_problems(
     ``hint`` tells for a place in the record (``passages.0.text``) how to fix it.
     """
     problems = []
-    for item in error.errors():
-        place = ".".join(str(part) for part in item["loc"])
-        value = item["input"]
-        fault = item["msg"]
+    for detail in error.errors():
+        place = ".".join(str(part) for part in detail["loc"])
+        value = detail["input"]
+        fault = detail["msg"]
         advice = hint(place)
-        if item["type"] == "missing":
+        if detail["type"] == "missing":
             # pydantic's input is then the whole record.
             value = None
             fault = "is missing"
-        elif item["type"] == "string_unicode":
+        elif detail["type"] == "string_unicode":
             fault = HALF_SURROGATE
             advice = HALF_SURROGATE_HINT
         problems.append(Problem(source, line, place or None, value, fault, advice))
@@ -113,10 +115,10 @@ def check_table(rows: Rows, schema: TableSchema) -> list[Problem]:
             if fault is not None:
                 shown = None if is_null(value) else value
                 faults.append((position, str(column), shown, fault))
-    faults.sort(key=lambda item: item[0])
+    faults.sort(key=lambda entry: entry[0])
 
-    def problem_of(item: tuple[int, str, object, Fault]) -> Problem:
-        position, column, value, (fault, hint) = item
+    def problem_of(entry: tuple[int, str, object, Fault]) -> Problem:
+        position, column, value, (fault, hint) = entry
         return rows.problem(table.index[position], column, value, fault, hint)
 
     return counted_problems(faults, problem_of)
@@ -241,3 +243,23 @@ def self_judgments(judgments: Rows) -> list[Problem]:
     is_self = judgments.table["system_a"] == judgments.table["system_b"]
     fault = ("is judged against itself", "remove this judgment")
     return judgments.problems_of(is_self, ["system_b"], fault)
+
+
+def reference_problems(info: ArenaInfo, queries: Rows) -> Iterator[Problem]:
+    """Check the reference system, and the reference answers of questions, which may be missing."""
+    name = info.reference_system
+    if name is not None and name not in info.systems:
+        source = INFO_FILE
+        fault = f"is not among the systems of {INFO_FILE}"
+        hint = "name one of the systems, or write null"
+        if queries.is_frame:
+            source = "from_frames"
+            fault = "is not among the systems"
+            hint = "name one of the systems, or None"
+        yield Problem(source, None, "reference_system", name, fault, hint)
+    if REFERENCE in queries.table:
+        references = queries.table[REFERENCE]
+        is_text = references.map(lambda value: isinstance(value, str)).astype(bool)
+        fault = "is not text"
+        hint = "write an answer, or leave it empty"
+        yield from queries.problems_of(references.notna() & ~is_text, [REFERENCE], (fault, hint))

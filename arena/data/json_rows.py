@@ -63,8 +63,8 @@ def _numbered_items(value: object, source: str) -> Numbered:
         items = json_items(value)
     except ValueError as error:
         raise DataError.of_file(source, str(error), _ONE_ARRAY) from None
-    for number, item in enumerate(items, start=1):
-        yield number, json_object(item, source, number)
+    for number, record in enumerate(items, start=1):
+        yield number, json_object(record, source, number)
 
 
 def json_records(path: Path, source: str) -> Numbered:

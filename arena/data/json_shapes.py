@@ -114,8 +114,8 @@ def _listed_records(value: Mapping[str, Any]) -> list[Record]:
         if lists:
             node = _likeliest(lists)
             return [
-                {**node.around, **item} if isinstance(item, Mapping) else item
-                for item in node.value
+                {**node.around, **record} if isinstance(record, Mapping) else record
+                for record in node.value
             ]
         level = [node for node in inner if isinstance(node.value, Mapping)]
     raise ValueError("holds an object without a list of records")
@@ -128,7 +128,7 @@ def _parts(node: _Node) -> Iterator[_Node]:
         if isinstance(part, str | int | float):
             around[name] = part
     for name, part in node.value.items():
-        is_list = isinstance(part, list) and any(isinstance(item, Mapping) for item in part)
+        is_list = isinstance(part, list) and any(isinstance(record, Mapping) for record in part)
         if is_list or isinstance(part, Mapping):
             yield _Node(f"{node.path}.{name}".lstrip("."), part, around)
 

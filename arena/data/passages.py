@@ -7,15 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from arena.data.cells import (
-    ARRAY,
-    COLLECTIONS,
-    FIELD_NAMES,
-    MESSAGE,
     content_text,
     decoded,
     is_missing_cell,
+    looks_printed,
     opened_text,
     parsed_text,
+    shows_table,
     whole_digits,
 )
 from arena.data.files import MOST_LEVELS
@@ -82,38 +80,12 @@ PASSAGE_RESULTS = (
 """Fields that hold the list of passages in replies of stores, in records without a text."""
 PASSAGE_SENTENCES = "sentences"
 """Field that holds a passage as a list of its sentences."""
-
-_PRINTED_TABLE = re.compile(
-    r"""
-      shape:\s\(\d+,.*                                 # of polars
-    | .*\n(?:Name:\s[^\n]*,\s|Length:\s\d+,\s)*dtype:\s[^\n]*   # a series of pandas
-    | [^\n]*\n0[ ]{2}[^\n]*(?:\n(?:\d+|\.+)[ ]{2}[^\n]*)*(?:\n+\[\d+\srows\sx[^\n]*)?
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-"""A table as programs show it, with texts cut and padded."""
-_LOOKS_PRINTED = re.compile(
-    rf"""
-      \[\s*(?:['"\[{{(\]<]|(?:None|null|nan|NaN)\b|(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*\()
-    | \{{\s*['"}}]
-    | \(\s*['"\[{{].*\)\Z
-    | ['"]\s*[\[{{]\s*[\\'"{{\[\]}}]
-    | (?:[A-Za-z_]\w*\.)*{COLLECTIONS}\(\s*[\[({{<]
-    | {ARRAY.pattern}
-    | {MESSAGE}
-    | (?:[A-Za-z_]\w*\.)*[A-Z]\w*\(\s*{FIELD_NAMES}\s*[=:]
-    | {FIELD_NAMES}\s*=\s*['"{{]
-    """,
-    re.VERBOSE | re.DOTALL,
-)
 _HAYSTACK_CUT = 100
 _HAYSTACK_DOCUMENT = re.compile(r"(?:\A|(?<=, ))Document\(id=(?P<id>\w{1,128}), content: '")
 _HAYSTACK_FIELDS = ("blob", "meta", "score", "embedding", "sparse_embedding")
-_ENCLOSED_LIST = re.compile(r"\[[^\[\]]*,[^\[\]]*\]|\{[^{}]*,[^{}]*\}", re.DOTALL)
 _ID = re.compile(r"(?=\S*\d)\S*\w")
 """The id of a passage: one word with a digit."""
 _LONGEST_HEADING = 80
-_OBJECT_ADDRESS = re.compile(r"<[^<>]* at 0x[0-9A-Fa-f]+>")
 
 
 def passages_of(value: object) -> list[Record]:
@@ -139,11 +111,11 @@ def passages_of(value: object) -> list[Record]:
         value = value.tolist()
     items = []
     numbers = []
-    for number, item in enumerate(_passage_items(value, MOST_LEVELS), start=1):
-        if item is not None:
-            items.append(item)
+    for number, raw in enumerate(_passage_items(value, MOST_LEVELS), start=1):
+        if raw is not None:
+            items.append(raw)
             numbers.append(number)
-    records = [_passage(item, number) for item, number in zip(items, numbers, strict=True)]
+    records = [_passage(raw, number) for raw, number in zip(items, numbers, strict=True)]
     passages = []
     for passage_id, record in zip(_passage_ids(items, numbers), records, strict=True):
         passage: Record = {PASSAGE_ID: passage_id, "title": None, "relevance": None}
@@ -193,16 +165,16 @@ def _items_of_text(text: str, levels: int) -> Iterator[object]:
     if haystack:
         yield from haystack
         return
-    if is_cell and _PRINTED_TABLE.fullmatch(stripped) and not ARRAY.match(stripped):
+    if is_cell and shows_table(stripped):
         raise ValueError("is a table as pandas or polars shows it, which may cut its texts")
     opened = None
     try:
         opened = parsed_text(stripped, levels)
     except ValueError as error:
-        if _looks_printed(stripped, is_cell):
+        if looks_printed(stripped, is_cell):
             raise ValueError(str(error)) from None
     if opened is None:
-        if _looks_printed(stripped, is_cell):
+        if looks_printed(stripped, is_cell):
             raise ValueError("is no list of passages that can be read")
         yield text
     elif is_cell:
@@ -244,23 +216,11 @@ def _haystack_documents(text: str) -> list[Record]:
     return documents
 
 
-def _looks_printed(text: str, is_cell: bool) -> bool:
-    """Tell whether a text was meant as a list or record.
-
-    In a list that was read, a text that only begins like one is a text.
-    """
-    if _OBJECT_ADDRESS.fullmatch(text):
-        return True
-    if _LOOKS_PRINTED.match(text):
-        return is_cell or text[-1:] in "])}"
-    return is_cell and _ENCLOSED_LIST.fullmatch(text) is not None
-
-
 def _holds_passages(opened: list[Any] | dict[str, Any]) -> bool:
     """Tell whether a text in a list holds passages, rather than being a passage of JSON."""
     if isinstance(opened, dict):
         return _text_of_passage(opened) is not None or _list_of_passages(opened) is not None
-    first = next((item for item in opened if not is_missing_cell(item)), None)
+    first = next((raw for raw in opened if not is_missing_cell(raw)), None)
     if isinstance(first, dict):
         return _holds_passages(first)
     return isinstance(first, str | list)
@@ -298,7 +258,7 @@ def _check_pairs(items: Sequence[object]) -> None:
     Raises:
         ValueError: If all of several items are such pairs.
     """
-    pairs = [item for item in items if isinstance(item, list | tuple) and len(item) == 2]
+    pairs = [raw for raw in items if isinstance(raw, list | tuple) and len(raw) == 2]
     if len(pairs) < 2 or len(pairs) < len(items):
         return
     if not all(isinstance(first, str) and isinstance(second, str) for first, second in pairs):
@@ -339,7 +299,7 @@ def _records_of_columns(record: Mapping[str, Any]) -> list[Record] | None:
     kind = list if name == PASSAGE_SENTENCES else str
     if not isinstance(column, list) or not column:
         return None
-    if not all(item is None or isinstance(item, kind) for item in column):
+    if not all(raw is None or isinstance(raw, kind) for raw in column):
         return None
     columns = {}
     for field, values in record.items():
@@ -367,21 +327,21 @@ def _text_of_passage(record: Mapping[str, Any]) -> str | None:
     return " ".join(sentence.strip() for sentence in sentences)
 
 
-def _passage(item: object, number: int) -> Record:
+def _passage(raw: object, number: int) -> Record:
     """Return a passage's record: its own fields if the text is among them, else text and title."""
-    if isinstance(item, str):
-        return {"text": item}
-    if not isinstance(item, Mapping):
+    if isinstance(raw, str):
+        return {"text": raw}
+    if not isinstance(raw, Mapping):
         raise ValueError(
-            f"has no text in passage {number}, but a value of type {type(item).__name__}"
+            f"has no text in passage {number}, but a value of type {type(raw).__name__}"
         )
-    records = list(_nested_records(item))
+    records = list(_nested_records(raw))
     holder = next((record for record in records if _text_of_passage(record) is not None), None)
     if holder is None:
         raise ValueError(f"has no text in passage {number}")
     passage: Record = {}
-    if holder is item and "text" in item:
-        passage = {name: value for name, value in item.items() if value is not None}
+    if holder is raw and "text" in raw:
+        passage = {name: value for name, value in raw.items() if value is not None}
     passage["text"] = _text_of_passage(holder)
     passage.pop(PASSAGE_ID, None)
     if "title" not in passage:
@@ -415,8 +375,8 @@ def _passage_ids(items: Sequence[object], numbers: Sequence[int]) -> list[str]:
     """Return an id for each passage: its own, or the number of its position."""
     arena_ids = []
     store_ids = []
-    for item in items:
-        records = list(_nested_records(item)) if isinstance(item, Mapping) else []
+    for raw in items:
+        records = list(_nested_records(raw)) if isinstance(raw, Mapping) else []
         arena_ids.append(_first_id(records, [PASSAGE_ID]))
         store_ids.append(_first_id(records, PASSAGE_IDS))
     if any(passage_id is not None for passage_id in arena_ids):

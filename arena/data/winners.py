@@ -11,93 +11,25 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from arena.data.cells import finite_number, is_null, whole_digits
+from arena.data.cells import whole_digits
+from arena.data.winner_columns import (
+    NO_WINNER,
+    NoWinner,
+    WinnerReading,
+    reading_of_word,
+    winner_number,
+    winner_text,
+)
 from arena.data.winner_words import (
     COMPARISON,
     NEITHER,
     NO_VERDICT,
-    NO_VERDICT_WORDS,
     better_side,
     word_of,
 )
 
 SCALE_BY_FIELD = "preference"
 """Field whose numbers go from 1 (the first wins) to 2 (the second wins), as AlpacaEval's do."""
-ONE_HOT = MappingProxyType(
-    {
-        "winner_model_a": "a",
-        "winner_model_b": "b",
-        "winner_tie": "tie",
-        "winner_tie_bothbad": NEITHER,
-        "winner_bothbad": NEITHER,
-    }
-)
-"""Columns of which one is true, to the word for the winner."""
-ONE_HOT_NEEDED = ("winner_model_a", "winner_model_b")
-SIDE_WINS = MappingProxyType(
-    {
-        "a_wins": "a",
-        "a_won": "a",
-        "a_is_better": "a",
-        "model_a_wins": "a",
-        "model_a_won": "a",
-        "system_a_wins": "a",
-        "system_a_won": "a",
-        "b_wins": "b",
-        "b_won": "b",
-        "b_is_better": "b",
-        "model_b_wins": "b",
-        "model_b_won": "b",
-        "system_b_wins": "b",
-        "system_b_won": "b",
-    }
-)
-"""Columns that say by true or false whether one side won, to that side."""
-PROBABILITIES = ("probability_a", "probability_b")
-"""Columns with the probabilities that side A and side B win; a tie has the rest."""
-# Spreadsheets write their words for true and false in the language of their user.
-_TRUE = frozenset(
-    {
-        "true",
-        "1",
-        "yes",
-        "t",
-        "x",
-        "wahr",
-        "ja",
-        "vrai",
-        "oui",
-        "verdadero",
-        "verdadeiro",
-        "vero",
-        "tosi",
-        "waar",
-        "sant",
-        "sann",
-        "sand",
-        "prawda",
-    }
-)
-_FALSE = frozenset(
-    {
-        "false",
-        "0",
-        "no",
-        "f",
-        "",
-        "falsch",
-        "nein",
-        "faux",
-        "non",
-        "falso",
-        "epätosi",
-        "onwaar",
-        "falskt",
-        "falsk",
-        "usann",
-        "fałsz",
-    }
-)
 
 _SCALES: tuple[Mapping[float, str], ...] = (
     {1.0: "a", 0.5: "tie", 0.0: "b"},  # points of the first side
@@ -108,51 +40,6 @@ _SCALES: tuple[Mapping[float, str], ...] = (
     {1.0: "a", 2.0: "b", 3.0: "tie"},
 )
 _NUMBERS_HINT = "write a, b or tie instead of numbers"
-
-
-@dataclass(frozen=True)
-class WinnerReading:
-    """The verdict on a pair.
-
-    Attributes:
-        winner: ``a``, ``b`` or ``tie``; the likelier one where the verdict is soft.
-        probability_a: Probability that side A wins; None where the verdict is not soft.
-        probability_b: Probability that side B wins; a tie has the rest.
-        is_both_bad: Whether neither answer is good, which is a tie for ratings.
-    """
-
-    winner: str
-    probability_a: float | None = None
-    probability_b: float | None = None
-    is_both_bad: bool = False
-
-    @property
-    def is_soft(self) -> bool:
-        """Whether probabilities count instead of the winner."""
-        return self.probability_a is not None
-
-
-@dataclass(frozen=True)
-class NoWinner:
-    """Why a cell holds no verdict.
-
-    Attributes:
-        reason: Clause for a message, after ``it`` or the value.
-        hint: How to write it instead; empty where the verdict is missing, which is no fault.
-        value: The value at fault, where several columns were read.
-    """
-
-    reason: str
-    hint: str = ""
-    value: object = None
-
-    @property
-    def is_fault(self) -> bool:
-        """Whether the cell holds something that cannot be read."""
-        return bool(self.hint)
-
-
-NO_WINNER = NoWinner("it has no winner")
 
 
 class UndecidableWinnersError(ValueError):
@@ -204,108 +91,6 @@ def read_winners(
     return [_read(cell, scale, by_name=by_name) for cell in cells]
 
 
-def read_one_hot(record: Mapping[str, object]) -> WinnerReading | NoWinner:
-    """Read columns such as ``winner_model_a``, of which one is true.
-
-    Args:
-        record: A row with some of the columns of ``ONE_HOT``.
-    """
-    marked: list[str] = []
-    is_empty = True
-    for column, word in ONE_HOT.items():
-        if column not in record:
-            continue
-        text = _text_of(record[column])
-        if text is None:
-            continue
-        is_empty = False
-        is_true = _truth_of(text)
-        if is_true is None:
-            return _no_truth(column, record[column])
-        if is_true:
-            marked.append(word)
-    if is_empty:
-        return NO_WINNER
-    if not marked:
-        return NoWinner("no column of winners is true")
-    if len(marked) > 1:
-        return NoWinner("several columns of winners are true")
-    return _verdict_of(marked[0])
-
-
-def read_side_wins(record: Mapping[str, object]) -> WinnerReading | NoWinner:
-    """Read a column such as ``a_wins``; false means that the other side won.
-
-    Args:
-        record: A row with columns of ``SIDE_WINS``: one, or one of each side, where both may be
-            false in a tie.
-    """
-    winners: list[str] = []
-    for column, value in record.items():
-        text = _text_of(value)
-        if text is None:
-            continue
-        side = SIDE_WINS[column]
-        other = "b" if side == "a" else "a"
-        is_true = _truth_of(text)
-        if is_true is None:
-            return _no_truth(column, value)
-        winners.append(side if is_true else other)
-    if not winners:
-        return NO_WINNER
-    if len(set(winners)) == 1:
-        return _verdict_of(winners[0])
-    columns = " and ".join(record)
-    if any(_truth_of(_text_of(value) or "") for value in record.values()):
-        return NoWinner(f"{columns} are both true")
-    return _verdict_of("tie")
-
-
-def _truth_of(text: str) -> bool | None:
-    number = _number_of(text)
-    mark = text.casefold() if number is None else f"{number:g}"
-    if mark in _TRUE:
-        return True
-    return False if mark in _FALSE else None
-
-
-def _no_truth(column: str, value: object) -> NoWinner:
-    fault = f"is neither true nor false in the column {column}"
-    return NoWinner(fault, "write 1 or 0, or true or false", value)
-
-
-def read_probabilities(record: Mapping[str, object]) -> WinnerReading | NoWinner:
-    """Read the columns of ``PROBABILITIES``, which are a soft verdict.
-
-    Args:
-        record: A row that has both columns.
-    """
-    texts = [_text_of(record[column]) for column in PROBABILITIES]
-    if texts == [None, None]:
-        return NO_WINNER
-    first, second = (None if text is None else _number_of(text) for text in texts)
-    rounding = 1e-6
-    if first is None or second is None or min(first, second) < 0 or first + second > 1 + rounding:
-        fault = f"{' and '.join(PROBABILITIES)} are no probabilities"
-        return NoWinner(fault, "write two numbers from 0 to 1 whose sum is at most 1, or nothing")
-    winner = "a" if first > second else "b"
-    if first == second or 1 - first - second > max(first, second):
-        winner = "tie"
-    return WinnerReading(winner, probability_a=first, probability_b=second)
-
-
-def _text_of(value: object) -> str | None:
-    """Return a cell as text; None where it is missing."""
-    if is_null(value):
-        return None
-    text = (whole_digits(value) or str(value)).strip()
-    return None if text.casefold() in NO_VERDICT_WORDS else text
-
-
-def _number_of(text: str) -> float | None:
-    return finite_number(text.replace(",", ".", 1))
-
-
 @dataclass(frozen=True)
 class _Cell:
     """A cell of a column of winners.
@@ -322,10 +107,10 @@ class _Cell:
 
     @classmethod
     def read(cls, value: object, names: tuple[object, object]) -> _Cell:
-        text = _text_of(value)
+        text = winner_text(value)
         if text is None:
             return cls(None)
-        return cls(text, _number_of(text), _side_named(text, names))
+        return cls(text, winner_number(text), _side_named(text, names))
 
     def meaning(self, scale: Mapping[float, str] | None) -> str | None:
         """Return what the cell means if it does not name a system; None if that is nothing."""
@@ -458,17 +243,11 @@ def _read(
     if word is None or word == NO_VERDICT:
         word = cell.side
     if word is not None:
-        return _verdict_of(word)
+        return reading_of_word(word)
     hint = "write a, b or tie (or model_a, model_b; tie (bothbad)), or nothing"
     if cell.text.casefold() in ("true", "false"):
         hint = "name the column a_wins or b_wins, or write a, b or tie"
     return NoWinner("is not a winner", hint)
-
-
-def _verdict_of(word: str) -> WinnerReading:
-    if word == NEITHER:
-        return WinnerReading("tie", is_both_bad=True)
-    return WinnerReading(word)
 
 
 def _soft(preference: float) -> WinnerReading:

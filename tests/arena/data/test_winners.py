@@ -6,15 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.data.winners import (
+from arena.data.winner_columns import (
     NO_WINNER,
     NoWinner,
-    UndecidableWinnersError,
     WinnerReading,
     read_one_hot,
     read_side_wins,
-    read_winners,
 )
+from arena.data.winners import UndecidableWinnersError, read_winners
 
 WORDS = {
     "a": "A a model_a MODEL_A system_a System-A Model_1 left first agent_a assistant_a response_a",
