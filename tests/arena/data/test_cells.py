@@ -134,7 +134,13 @@ def test_a_gap_in_a_list_keeps_the_numbers_that_answers_cite():
     [
         *("['a' 'b'", "['it's', 'b']", "['a''b']", "('a' 'b')", "{'a' 'b'}", "['a' + 'b']"),
         *("['a' ... 'b']", "['a', ...]", "[<Doc object at 0x7f00>]", "<Doc object at 0x7f00>"),
-        *("[Document(id=6c5d, content: 'text')]", "[open('x')", "[a, b]", '["a", ', "[{'a': 1}]"),
+        *(
+            f"[Document(id=6c5d, content: '{'x' * 100}...')]",
+            "[open('x')",
+            "[a, b]",
+            '["a", ',
+            "[{'a': 1}]",
+        ),
         *("Document(page_content='The tower", "[1, 2]", 5, True, ["a", 3], [["a", "b"], 3]),
         *(
             "0    a\n1    b\nName: text, dtype: object",
