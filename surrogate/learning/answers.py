@@ -2,13 +2,15 @@
 
 A blend of two predictions, both linear in the verdicts and in closed form: of its answers' scores
 on their questions (``question_scores``), and of its rating as a whole (``system_ridge``). Each is
-in units of how far it lies from 0 for systems left out; the first counts twice. What a unit of the
-blend is worth in logits is learned from the systems left out, and so is the error.
+divided by its size for systems left out; the first counts twice. What a unit of the blend is worth
+in logits is learned from the systems left out, and so is the error.
+
+Derivation: docs/guides/surrogate.md, sections 1 to 3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -44,23 +46,11 @@ from surrogate.learning.training import (
     training_ratings,
 )
 
-ANSWERS_SHARE = 2 / 3
-"""Of the blend, that is the prediction by single answers."""
-LEAST_AGREEMENT = 0.1
-"""Correlation of ratings and blend that is taken to be there at least, so that ranks are told."""
-SMALLEST_UNIT = 0.02
-"""Of the spread of ratings: a part whose left-out predictions vary by less says next to nothing,
-and must not be blown up to the size of the other part."""
-PRIOR_SYSTEMS = 1
-"""Number of systems that the belief counts for that ratings spread by one logit."""
-MOST_QUESTIONS, MOST_SYSTEMS = 200, 300
-"""Of a language that are learned from at most, so that a board stays small and time is bounded."""
-AT_ONCE = 100
-"""Systems that are looked at together, which bounds memory."""
-SHOWN_FEATURES = 3
-UPPER_90 = 0.95
+MOST_QUESTIONS = 200
+MOST_SYSTEMS = 300
+"""Maximum of a language to learn from, so that a board stays small and time is bounded."""
 SMALLEST = 1e-9
-NO_DIFFERENCE = "the same for all training systems"
+"""Below it, a number is 0 but for rounding."""
 
 
 @dataclass(eq=False)
@@ -68,12 +58,19 @@ class AnswersSurrogate(Surrogate):
     """Learns from verdicts on answers, all languages together.
 
     It learns from features, and from the answers where the table has a column ``answer``; where
-    only ratings are known, from these. Every system that answered is in the field beside which
-    others are seen, judged or not. ``seed`` draws what is kept of more than 200 questions or 300
-    systems of a language, the judged ones first; ``rows`` is not used.
+    only ratings are known, from these. Every system that answered, judged or not, is in the field
+    that answers are compared with. ``seed`` draws the rows to learn from where a language has more
+    than 200 questions or 300 systems, judged ones first; ``rows`` is not used.
 
     Attributes:
-        fields_: Language to the systems beside which answers are seen.
+        fields_: Language to the systems that answers are compared with.
+        scores_: Prediction of answers' scores; None where only ratings are known.
+        ridge_: Prediction of systems' ratings.
+        weights_: Weight of both predictions in the blend, shape (2,).
+        slope_: Logits per unit of the blend.
+        error_: Standard error of a rating of usual variance (logits).
+        usual_variance_: Mean predictive variance of the systems left out.
+        levels_: Language to the mean rating of its systems (logits).
     """
 
     pooled: ClassVar[bool] = True
@@ -90,78 +87,90 @@ class AnswersSurrogate(Surrogate):
 
     def restore(self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays]) -> Self:
         """Learn from all languages, with vectors in place of texts; see ``Surrogate.restore``."""
-        known = training_ratings(ratings)
         names = [name for name in feature_columns(X) if name not in (ANSWER, CONSENSUS)]
         self.features_ = tuple(X[names].select_dtypes("number").columns)
-        self.ratings_, self.failures_, self.fields_ = {}, {}, {}
-        kept = []
-        for language, rated in sorted(known.items()):
-            rows = self._some(X[X["language"] == language], rated)
-            there = set(rows["system"])
-            answering = pd.Series(rated.means, list(rated.systems)).dropna().index
-            systems = [name for name in answering if name in there]
+        self.ratings_ = {}
+        self.failures_ = {}
+        self.fields_ = {}
+        training_rows = []
+        for language, rated in sorted(training_ratings(ratings).items()):
+            rows = self._drawn_rows(X[X["language"] == language], rated)
+            answering = set(rows["system"])
+            means = pd.Series(rated.means, list(rated.systems)).dropna()
+            systems = [name for name in means.index if name in answering]
             if systems:
                 self.ratings_[language] = rated.take(systems)
-                kept.append(rows)
-            if len(there) < FEWEST_SYSTEMS or not systems:
+                training_rows.append(rows)
+            if systems and len(answering) >= FEWEST_SYSTEMS:
+                vectors = arrays.get(language)
+                self.fields_[language] = Field.of(rows, language, self.features_, vectors)
+            else:
                 reason = too_few(len(systems), len(self.features_))
                 self.failures_[language] = f"{language}: {reason}"
-                continue
-            told = arrays.get(language)
-            self.fields_[language] = Field.of(rows, language, self.features_, told)
-        self.X_ = pd.concat([X.iloc[:0], *kept])[[*KEYS, *self.features_]].reset_index(drop=True)
+        columns = [*KEYS, *self.features_]
+        self.X_ = pd.concat([X.iloc[:0], *training_rows])[columns].reset_index(drop=True)
         self._learn()
         return self
 
-    def _some(self, rows: pd.DataFrame, rated: TrainingRatings) -> pd.DataFrame:
-        """Keep one answer a system and question, and no more of both than are learned from."""
+    def _drawn_rows(self, rows: pd.DataFrame, rated: TrainingRatings) -> pd.DataFrame:
+        """Keep one answer per system and question, of at most so many of both.
+
+        Judged systems and questions come first; the rest is drawn at random.
+        """
         rows = rows.drop_duplicates(["system", "query_id"])
-        for column, first, most in (
+        for column, judged, most in (
             ("query_id", rated.questions, MOST_QUESTIONS),
             ("system", rated.systems, MOST_SYSTEMS),
         ):
             names = sorted(rows[column].unique())
-            if len(names) > most:
-                drawn = generator(self.seed, f"{column} learned from", rows["language"].iloc[0])
-                order, judged = drawn.permutation(len(names)), set(first)
-                chosen = sorted(order, key=lambda place: names[place] not in judged)[:most]
-                rows = rows[rows[column].isin({names[place] for place in chosen})]
+            if len(names) <= most:
+                continue
+            random = generator(self.seed, f"{column} learned from", rows["language"].iloc[0])
+            shuffled = [names[index] for index in random.permutation(len(names))]
+            first = set(judged)
+            chosen = sorted(shuffled, key=lambda name: name not in first)[:most]
+            rows = rows[rows[column].isin(set(chosen))]
         return rows
 
     def _learn(self) -> None:
-        """Fit both parts, and what the systems left out say of their blend."""
-        rated = {name: self._rated(name) for name in self.fields_}
-        known = {name: int(np.isfinite(own).sum()) for name, own in rated.items()}
-        enough = {name for name, count in known.items() if count >= FEWEST_SYSTEMS}
-        if not (enough and any(field.names for field in self.fields_.values())):
-            for name, count in known.items():
-                self.failures_[name] = f"{name}: {too_few(count, len(self.features_))}"
-            self.fields_, enough = {}, set()
-        self.borrowing_ = frozenset(self.fields_.keys() - enough)
-        self.levels_ = {name: float(np.nanmean(rated[name])) for name in enough}
-        if not self.fields_:
+        """Fit both parts, and learn from the systems left out what their blend is worth."""
+        ratings = {language: self._field_ratings(language) for language in self.fields_}
+        n_rated = {language: int(np.isfinite(own).sum()) for language, own in ratings.items()}
+        learned = [name for name in sorted(n_rated) if n_rated[name] >= FEWEST_SYSTEMS]
+        if not learned or not any(field.names for field in self.fields_.values()):
+            for language, count in n_rated.items():
+                reason = too_few(count, len(self.features_))
+                self.failures_[language] = f"{language}: {reason}"
+            self.fields_ = {}
+            learned = []
+        self.borrowing_ = frozenset(self.fields_.keys() - set(learned))
+        self.levels_ = {language: float(np.nanmean(ratings[language])) for language in learned}
+        if not learned:
             return
-        seen = {name: field.own for name, field in self.fields_.items()}
-        told, scored = {name: rated[name] for name in sorted(enough)}, {}
-        for name in told:
-            questions = self.fields_[name].tensor.questions
-            item = Scored.of(seen[name], questions, self.ratings_[name])
-            if item.judged.any():
-                scored[name] = item
+        views = {language: field.own for language, field in self.fields_.items()}
+        scored = {}
+        for language in learned:
+            questions = self.fields_[language].tensor.questions
+            scores = Scored.of(views[language], questions, self.ratings_[language])
+            if scores.judged.any():
+                scored[language] = scores
         self.scores_ = QuestionScores.fit(scored) if scored else None
-        self.ridge_ = SystemRidge.fit(seen, told, is_alone=self.scores_ is None)
-        self._blend(told)
+        learned_ratings = {language: ratings[language] for language in learned}
+        self.ridge_ = SystemRidge.fit(views, learned_ratings, is_alone=self.scores_ is None)
+        self._blend(learned_ratings)
         if self.borrowing_:
-            rates = self._predicted(seen, self._scales(self.fields_))["rating"]
-            blended = rates.groupby("language").mean()
-            self.levels_ |= (-blended[list(self.borrowing_)]).to_dict()
+            # Nobody's verdicts tell their level: the mean of a language's systems is taken as 0.
+            predictions = self._predicted(views, self._scales(self.fields_))["rating"]
+            means = predictions.groupby("language").mean()
+            for language in self.borrowing_:
+                self.levels_[language] = -float(means[language])
 
-    def _rated(self, language: str) -> Floats:
+    def _field_ratings(self, language: str) -> Floats:
         """Rating of each system of a field, shape (N,); NaN of those without."""
         rated = self.ratings_[language]
-        own = pd.Series(rated.means, list(rated.systems))
+        means = pd.Series(rated.means, list(rated.systems))
         systems = list(self.fields_[language].tensor.systems)
-        return np.asarray(own.reindex(systems).to_numpy(np.float64))
+        return np.asarray(means.reindex(systems).to_numpy(np.float64))
 
     def _blend(self, rated: Mapping[str, Floats]) -> None:
         """Learn the units of both parts, the slope and the error, from systems left out."""
@@ -177,8 +186,8 @@ class AnswersSurrogate(Surrogate):
         residuals = target - self.slope_ * predictions
         degrees_of_freedom = max(len(residuals) - 1, 1)
         # The error is estimated from few systems, so a normal interval would be too narrow:
-        # Student's quantile replaces the normal one.
-        student_factor = stdtrit(degrees_of_freedom, UPPER_90) / NORMAL_90
+        # Student's quantile replaces the normal one of a 90% interval.
+        student_factor = stdtrit(degrees_of_freedom, 0.95) / NORMAL_90
         residual_variance = float(residuals @ residuals) / degrees_of_freedom
         self.error_ = float(np.sqrt(residual_variance) * student_factor)
         self.usual_variance_ = float(table["variance"].mean())
@@ -191,7 +200,7 @@ class AnswersSurrogate(Surrogate):
             ratings: Rating of each system of the field, shape (N,); NaN of those without.
 
         Returns:
-            Columns ``language, system, scores, ridge, variance, target``, a row a rated system.
+            Columns ``language, system, scores, ridge, variance, target``, one row per rated system.
         """
         is_rated = np.isfinite(ratings)
         systems = np.array(self.fields_[language].tensor.systems, dtype=object)[is_rated]
@@ -214,55 +223,71 @@ class AnswersSurrogate(Surrogate):
         )
 
     def _scales(self, fields: Mapping[str, Field]) -> dict[str, Scale]:
-        """How fields are standardized: by the rated systems, or by all where none are."""
-        return {
-            name: self.ridge_.scales.get(name)
-            or Scale.of(field.own, np.ones(len(field.tensor.systems), dtype=bool))
-            for name, field in fields.items()
-        }
+        """Return how fields are standardized: by the rated systems, or by all where none are."""
+        scales = {}
+        for language, field in fields.items():
+            scale = self.ridge_.scales.get(language)
+            if scale is None:
+                everybody = np.ones(len(field.tensor.systems), dtype=bool)
+                scale = Scale.of(field.own, everybody)
+            scales[language] = scale
+        return scales
 
     def _predicted(
-        self, seen: Mapping[str, FieldView], scales: Mapping[str, Scale]
+        self, views: Mapping[str, FieldView], scales: Mapping[str, Scale]
     ) -> pd.DataFrame:
-        """Rate systems, less the level of their language; by language and system."""
-        rated = self.ridge_.predict(seen, scales)
-        parts = np.zeros((len(rated), 2))
-        parts[:, 1] = rated["rating"]
+        """Rate systems relative to the level of their language, by language and system.
+
+        Returns:
+            Columns ``rating`` and ``standard_error``.
+        """
+        by_ridge = self.ridge_.predict(views, scales)
+        parts = np.zeros((len(by_ridge), 2))
+        parts[:, 1] = by_ridge["rating"]
         if self.scores_ is not None:
-            scores = [self.scores_.predict(name, item) for name, item in seen.items()]
+            scores = [self.scores_.predict(language, view) for language, view in views.items()]
             parts[:, 0] = np.nan_to_num(np.concatenate(scores))
-        blend = self.slope_ * (parts @ self.weights_)
-        errors = self.error_ * np.sqrt(rated.pop("variance") / self.usual_variance_)
-        return rated.assign(rating=blend, standard_error=errors).set_index(["language", "system"])
+        # A system that is unlike the others is predicted less surely than usual.
+        relative_variance = by_ridge["variance"] / self.usual_variance_
+        predictions = pd.DataFrame(
+            {
+                "language": by_ridge["language"],
+                "system": by_ridge["system"],
+                "rating": self.slope_ * (parts @ self.weights_),
+                "standard_error": self.error_ * np.sqrt(relative_variance),
+            }
+        )
+        return predictions.set_index(["language", "system"])
 
     def covariances(self, X: pd.DataFrame | None = None) -> Covariances | None:
-        """How alike the field's systems are, and those of a table; see ``Surrogate``."""
+        """Return how alike the field's systems are, and those of a table; see ``Surrogate``."""
         if not self.fields_:
             return None
-        seen = {name: field.own for name, field in self.fields_.items()}
         scales = self._scales(self.fields_)
-        looks = Looks.of(seen, scales)
+        views = {language: field.own for language, field in self.fields_.items()}
+        looks = Looks.of(views, scales)
         if X is not None:
-            told = self._told(with_features(X, self))
-            told = told[told["language"].isin(list(self.fields_))]
-            others = told[~pd.MultiIndex.from_frame(told[["language", "system"]]).isin(looks.keys)]
-            for some in _beside(self.fields_, others):
-                looks = looks.joined(Looks.of(some, scales))
+            rows = self._usable_rows(with_features(X, self))
+            rows = rows[rows["language"].isin(list(self.fields_))]
+            keys = pd.MultiIndex.from_frame(rows[["language", "system"]])
+            for new_views in _views_in_batches(self.fields_, rows[~keys.isin(looks.keys)]):
+                looks = looks.joined(Looks.of(new_views, scales))
         return Covariances(tuple(looks.keys), looks.covariances())
 
     @property
     def left_out_(self) -> dict[str, dict[str, str]]:
         """Language to feature to why it could not be used."""
-        found = {}
+        reasons: dict[str, dict[str, str]] = {}
         for language, field in self.fields_.items():
-            values = np.isfinite(field.tensor.values).sum(axis=(0, 1))
-            signs = np.abs(field.own.ranks).sum(axis=(0, 1))
-            found[language] = {
-                name: NO_DIFFERENCE if values[place] else NO_VALUE
-                for place, name in enumerate(self.features_)
-                if not signs[place]
-            }
-        return found
+            n_values = np.isfinite(field.tensor.values).sum(axis=(0, 1))
+            differences = np.abs(field.own.ranks).sum(axis=(0, 1))
+            reasons[language] = {}
+            for index, feature in enumerate(self.features_):
+                if differences[index]:
+                    continue
+                reason = "the same for all training systems" if n_values[index] else NO_VALUE
+                reasons[language][feature] = reason
+        return reasons
 
     def predict(
         self,
@@ -270,29 +295,41 @@ class AnswersSurrogate(Surrogate):
         questions: Asked | None = None,  # noqa: ARG002 - no missing answer counts
     ) -> pd.DataFrame:
         """Rate every system by its answers, with a standard error; see ``Surrogate.predict``."""
-        counts = X.groupby(["language", "system"]).size()
-        table = self._told(with_features(X, self)).drop_duplicates(KEYS)
-        texts = {ANSWER: table.get(ANSWER, "")} if self._reads else {}
-        table = table.drop(columns=ANSWER, errors="ignore").assign(**texts)
-        fields, levels = dict(self.fields_), dict(self.levels_)
-        for name, rows in table.groupby("language") if self.fields_ else ():
-            is_known = name in fields or name in self.failures_
-            if not is_known and rows["system"].nunique() >= FEWEST_SYSTEMS:
-                fields[name] = Field.of(rows, str(name), self.features_)
-        found = [pd.DataFrame(columns=["rating", "standard_error"], dtype=np.float64)]
+        n_answers = X.groupby(["language", "system"]).size()
+        rows = self._usable_rows(with_features(X, self)).drop_duplicates(KEYS)
+        if self._reads:
+            rows = rows.assign(**{ANSWER: rows.get(ANSWER, "")})
+        else:
+            rows = rows.drop(columns=ANSWER, errors="ignore")
+        fields = dict(self.fields_)
+        if fields:
+            fields.update(self._new_fields(rows))
         scales = self._scales(fields)
-        found += [self._predicted(seen, scales) for seen in _beside(fields, table)]
-        rated = pd.concat(found[1:] or found)
-        for name in fields.keys() - levels.keys():
-            levels[name] = -float(rated.loc[name, "rating"].mean())
-        rated = rated.reindex(counts.index).reset_index()
+        parts = [self._predicted(views, scales) for views in _views_in_batches(fields, rows)]
+        nothing = pd.DataFrame(columns=["rating", "standard_error"], dtype=np.float64)
+        predicted = pd.concat(parts) if parts else nothing
+        levels = dict(self.levels_)
+        for language in fields.keys() - levels.keys():
+            levels[language] = -float(predicted.loc[language, "rating"].mean())
+        rated = predicted.reindex(n_answers.index).reset_index()
         rated["rating"] += rated["language"].map(levels)
-        rated["answers"] = counts.to_numpy()
+        rated["answers"] = n_answers.to_numpy()
         columns = ["language", "system", "rating", "answers", "standard_error"]
         return rated[columns].sort_values(["language", "system"], ignore_index=True)
 
-    def _told(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Leave out systems of which nothing is known in a language: no mean stands for these."""
+    def _new_fields(self, rows: pd.DataFrame) -> dict[str, Field]:
+        """Return fields of languages that were not learned from, of the systems in a table."""
+        fields = {}
+        for name, part in rows.groupby("language"):
+            language = str(name)
+            if language in self.fields_ or language in self.failures_:
+                continue
+            if part["system"].nunique() >= FEWEST_SYSTEMS:
+                fields[language] = Field.of(part, language, self.features_)
+        return fields
+
+    def _usable_rows(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Leave out systems without any value in a language: no mean stands in for them."""
         if self._reads and ANSWER in X:
             return X
         has_value = X[list(self.features_)].notna().any(axis=1)
@@ -303,80 +340,111 @@ class AnswersSurrogate(Surrogate):
         return any(field.counts is not None for field in self.fields_.values())
 
     def importances(self) -> pd.DataFrame:
-        """Spread of what each feature adds to the rated systems; see ``Surrogate.importances``."""
-        parts = [pd.DataFrame(columns=["language", "feature", "importance"])]
+        """Return the spread of each feature's contributions; see ``Surrogate.importances``."""
         left_out = self.left_out_
+        parts = []
         for language, field in self.fields_.items():
-            added = self._added(language, field.own)[:, : len(self.features_)]
-            sizes = added[np.isfinite(self._rated(language))].std(axis=0)
-            unused = [name in left_out[language] for name in self.features_]
-            sizes = np.where(unused, np.nan, sizes)
-            total = np.nansum(sizes)
-            columns = {"language": language, "feature": self.features_}
-            parts.append(pd.DataFrame(columns).assign(importance=sizes / (total or 1.0)))
-        return pd.concat(parts[1:] or parts, ignore_index=True)
+            contributions = self._contributions(language, field.own)[:, : len(self.features_)]
+            is_rated = np.isfinite(self._field_ratings(language))
+            spreads = contributions[is_rated].std(axis=0)
+            is_unused = [name in left_out[language] for name in self.features_]
+            spreads = np.where(is_unused, np.nan, spreads)
+            total = np.nansum(spreads) or 1.0
+            part = pd.DataFrame({"language": language, "feature": self.features_})
+            parts.append(part.assign(importance=spreads / total))
+        if not parts:
+            return pd.DataFrame(columns=["language", "feature", "importance"])
+        return pd.concat(parts, ignore_index=True)
 
     def explain(self, X: pd.DataFrame) -> pd.DataFrame:
         """Say what moves each rating; see ``Surrogate.explain``."""
-        rows: list[tuple[object, ...]] = []
-        for name, own in self._told(with_features(X, self)).groupby("language"):
+        parts = [pd.DataFrame(columns=EXPLANATION_COLUMNS)]
+        for name, rows in self._usable_rows(with_features(X, self)).groupby("language"):
             language = str(name)
-            if language not in self.fields_:
-                continue
-            field = self.fields_[language]
-            scored = None if self.scores_ is None else self.scores_.languages.get(language)
-            seen = field.seen(own)
-            added = self._added(language, seen)
-            for place, system in enumerate(seen.systems):
-                largest = np.argsort(-np.abs(added[place]), kind="stable")[:SHOWN_FEATURES]
-                moved = [(field.names[at], round(float(added[place, at]), 2)) for at in largest]
-                alike: list[list[str]] = [[], []]
-                if scored is not None and self._reads:
-                    cosines = np.where(scored.judged, seen.cosines[:, place], 0.0)
-                    nearest = cosines.argmax(axis=1)
-                    won = scored.scores[np.arange(len(nearest)), nearest] - scored.means
-                    telling = won * np.maximum(cosines.max(axis=1), 0.0)
-                    for question in np.argsort(-np.abs(telling), kind="stable"):
-                        if telling[question]:
-                            side = alike[int(telling[question] < 0)]
-                            side.append(field.tensor.questions[question])
-                rows.append((language, system, [item for item in moved if item[1]], *alike))
+            if language in self.fields_:
+                parts.append(self._explained(language, self.fields_[language].seen(rows)))
+        return pd.concat(parts[1:] or parts, ignore_index=True)
+
+    def _explained(self, language: str, view: FieldView) -> pd.DataFrame:
+        """Explain the ratings of one language."""
+        n_shown = 3
+        names = self.fields_[language].names
+        contributions = self._contributions(language, view)
+        rows = []
+        for index, system in enumerate(view.systems):
+            moved_by = []
+            for feature in np.argsort(-np.abs(contributions[index]), kind="stable")[:n_shown]:
+                added = round(float(contributions[index, feature]), 2)
+                if added:
+                    moved_by.append((names[feature], added))
+            like_winners, like_losers = self._telling_questions(language, view, index)
+            rows.append((language, system, moved_by, like_winners, like_losers))
         return pd.DataFrame(rows, columns=EXPLANATION_COLUMNS)
 
-    def _added(self, language: str, seen: FieldView) -> Floats:
-        """What each feature adds to the rating of each system, shape (M, F)."""
+    def _telling_questions(
+        self, language: str, view: FieldView, index: int
+    ) -> tuple[list[str], list[str]]:
+        """List the questions on which a system's answer is like a winning, or a losing, one.
+
+        The judged answer with the largest cosine counts, by its score less the question's mean,
+        times the cosine; the most telling question comes first.
+        """
+        like_winners: list[str] = []
+        like_losers: list[str] = []
+        scored = None if self.scores_ is None else self.scores_.languages.get(language)
+        if scored is None or not self._reads:
+            return like_winners, like_losers
+        cosines = np.where(scored.judged, view.cosines[:, index], 0.0)
+        nearest = cosines.argmax(axis=1)
+        n_questions = len(nearest)
+        advantages = scored.scores[np.arange(n_questions), nearest] - scored.means
+        weights = advantages * np.maximum(cosines.max(axis=1), 0.0)
+        questions = self.fields_[language].tensor.questions
+        for question in np.argsort(-np.abs(weights), kind="stable"):
+            if weights[question] > 0:
+                like_winners.append(questions[question])
+            elif weights[question] < 0:
+                like_losers.append(questions[question])
+        return like_winners, like_losers
+
+    def _contributions(self, language: str, view: FieldView) -> Floats:
+        """Return the logits that each feature adds to the rating of each system, shape (M, F)."""
+        contributions = np.zeros(view.means.shape)
         scale = self.ridge_.scales.get(language)
-        added = np.zeros(seen.means.shape)
         if scale is not None:
-            size = len(self.ridge_.slopes)
-            features = scale.features(seen)[:, :size]
+            n_features = len(self.ridge_.slopes)
+            features = scale.features(view)[:, :n_features]
             if self.ridge_.is_alone:
                 features = features * scale.reliability
-            added[:, :size] += self.weights_[1] * features * self.ridge_.slopes
+            contributions[:, :n_features] += self.weights_[1] * features * self.ridge_.slopes
         if self.scores_ is not None:
-            answered = np.maximum(seen.answered.sum(axis=1), 1)
-            ranks = seen.ranks.sum(axis=1) / answered[:, None]
-            added += self.weights_[0] * (ranks * self.scores_.slopes)
-        return np.asarray(self.slope_ * added)
+            n_answers = np.maximum(view.answered.sum(axis=1), 1)
+            mean_ranks = view.ranks.sum(axis=1) / n_answers[:, None]
+            contributions += self.weights_[0] * (mean_ranks * self.scores_.slopes)
+        return np.asarray(self.slope_ * contributions)
 
     def arrays(self) -> dict[str, Arrays]:
-        """The vectors of the field's answers, in place of the answers."""
-        own = {language: field.arrays() for language, field in self.fields_.items()}
-        return {language: arrays for language, arrays in own.items() if arrays}
+        """Return the vectors of the field's answers, in place of the answers."""
+        vectors = {language: field.arrays() for language, field in self.fields_.items()}
+        return {language: arrays for language, arrays in vectors.items() if arrays}
 
 
 def _blend_weights(parts: Floats, target: Floats) -> Floats:
     """Return the weight of both parts in the blend, shape (2,).
 
-    Each part is divided by the root mean square of its left-out predictions; scores count twice.
+    Each part is divided by the root mean square of its left-out predictions; scores count twice
+    (docs/guides/surrogate.md, section 3).
 
     Args:
         parts: Left-out predictions by scores and by the ridge, shape (N, 2).
         target: Ratings less the others' mean, shape (N,).
     """
+    scores_share = 2 / 3
     units = np.sqrt(np.mean(parts**2, axis=0))
-    smallest = max(SMALLEST_UNIT * float(np.sqrt(np.mean(target**2))), SMALLEST)
-    shares = np.where(units > SMALLEST, [ANSWERS_SHARE, 1 - ANSWERS_SHARE], 0.0)
+    # A part whose left-out predictions hardly vary says next to nothing, and must not be blown up
+    # to the size of the other part: its unit is at least 2% of the spread of ratings.
+    smallest = max(0.02 * float(np.sqrt(np.mean(target**2))), SMALLEST)
+    shares = np.where(units > SMALLEST, [scores_share, 1 - scores_share], 0.0)
     total = max(float(shares.sum()), SMALLEST)
     return np.asarray(shares / total / np.maximum(units, smallest))
 
@@ -388,23 +456,38 @@ def _calibration_slope(predictions: Floats, target: Floats) -> float:
         predictions: Left-out predictions by the blend, shape (N,).
         target: Ratings less the others' mean, shape (N,).
     """
+    # Ranks are told even where left-out systems show nothing: some agreement is taken for granted.
+    smallest_correlation = 0.1
+    # The belief that ratings spread by one logit counts for this number of systems.
+    prior_systems = 1
     n_systems = len(target)
     target_square = float(target @ target)
     prediction_square = max(float(predictions @ predictions), SMALLEST)
     norms = np.sqrt(prediction_square * max(target_square, SMALLEST))
-    correlation = max(float(predictions @ target) / norms, LEAST_AGREEMENT)
+    correlation = max(float(predictions @ target) / norms, smallest_correlation)
     # The two spreads are averaged geometrically. An arithmetic mean would let one logit swamp the
     # ratings of an arena whose systems are close, and place most new systems above all judged ones.
-    variance = max(target_square / n_systems, SMALLEST) ** (n_systems / (n_systems + PRIOR_SYSTEMS))
+    exponent = n_systems / (n_systems + prior_systems)
+    variance = max(target_square / n_systems, SMALLEST) ** exponent
     spread = np.sqrt(variance / (prediction_square / n_systems))
     return float(correlation * spread)
 
 
-def _beside(fields: Mapping[str, Field], rows: pd.DataFrame) -> Iterator[dict[str, FieldView]]:
-    """Look at the systems of a table beside the fields, some at a time."""
-    names = rows["system"].unique()
-    for start in range(0, len(names), AT_ONCE):
-        some = rows[rows["system"].isin(names[start : start + AT_ONCE])].groupby("language")
-        seen = {str(name): fields[name].seen(own) for name, own in some if name in fields}
-        if seen := {name: item for name, item in seen.items() if item.systems}:
-            yield seen
+def _views_in_batches(
+    fields: Mapping[str, Field], rows: pd.DataFrame
+) -> Iterator[dict[str, FieldView]]:
+    """Compare the systems of a table with the fields, some at a time, which bounds memory."""
+    batch_size = 100
+    systems: Sequence[str] = rows["system"].unique()
+    for start in range(0, len(systems), batch_size):
+        batch = rows[rows["system"].isin(systems[start : start + batch_size])]
+        views = {}
+        for name, part in batch.groupby("language"):
+            language = str(name)
+            if language not in fields:
+                continue
+            view = fields[language].seen(part)
+            if view.systems:
+                views[language] = view
+        if views:
+            yield views

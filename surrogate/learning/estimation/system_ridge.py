@@ -1,8 +1,8 @@
-"""What ratings say of systems as wholes: a kernel ridge on the means of their answers.
+"""Predicting ratings of whole systems: a kernel ridge on the means of their answers.
 
-A rating is a mean of its language and functions of what a system's answers are like on average:
-linear in its features, and of how it writes (``system_looks``). The one penalty is that by which
-systems, left out one at a time, are predicted best.
+A rating is the mean of its language plus functions of the system's average answer: linear in its
+features, and of how it writes (``system_looks``). The one penalty is the one that predicts systems,
+left out one at a time, best (docs/guides/surrogate.md, section 2).
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ class SystemRidge:
     Attributes:
         scales: Language learned from to how its systems are standardized.
         looks: Of the systems learned from.
-        is_alone: Whether it is all there is, and sees the consensus and features' smooth kernel.
-        variances: What each kernel is divided by, shape (K,).
+        is_alone: Whether no scores are predicted, so that it also has the consensus and a smooth
+            kernel of features.
+        variances: Mean diagonal of each kernel, by which it is divided, shape (K,).
         kernel: Of the ratings, shape (N, N).
-        penalty: The penalty taken.
-        inverse: Of the ratings' covariance, their languages' means not known, shape (N, N).
+        penalty: The chosen penalty.
+        inverse: Of the ratings' covariance about the unknown means of languages, shape (N, N).
         dual: Weight of each rating, shape (N,).
         left_out: Language and system to its rating less the mean of the others in the language,
             predicted with the system left out in all languages.
@@ -54,80 +55,135 @@ class SystemRidge:
 
     @classmethod
     def fit(
-        cls, seen: Mapping[str, FieldView], ratings: Mapping[str, Floats], is_alone: bool = False
+        cls, views: Mapping[str, FieldView], ratings: Mapping[str, Floats], is_alone: bool = False
     ) -> SystemRidge:
-        """Learn from ratings, language to shape (N,); NaN of a system without, two or more known.
-
-        What is seen are the fields' own systems.
-        """
-        known = {name: np.isfinite(values) for name, values in ratings.items()}
-        scales = {name: Scale.of(seen[name], rated) for name, rated in known.items()}
-        looks = Looks.of({name: seen[name] for name in known}, scales, known)
-        target = np.concatenate([ratings[name][rated] for name, rated in known.items()])
-        kernels = np.array(_kernels(looks, looks, looks, is_alone))
-        diagonals = np.einsum("knn->k", kernels) / len(target)
-        variances = np.where(diagonals > SMALLEST, diagonals, np.inf)
-        kernel = np.tensordot(1 / variances, kernels, 1)
-        size = max(float(np.trace(kernel)) / len(target), SMALLEST)
-        # Each language's mean is not known: the inverse is that of what is about it.
-        same = np.equal.outer(looks.languages, looks.languages)
-        middle = np.eye(len(target)) - same / same.sum(axis=1)
-        values, vectors = np.linalg.eigh(middle @ kernel @ middle)
-        vectors = middle @ vectors
-        codes, names = looks.owners
-        blocks = [np.flatnonzero(codes == code) for code in range(len(names))]
-        tried = []
-        for penalty in size * np.array(PENALTIES):
-            inverse = (vectors / (np.maximum(values, 0.0) + penalty)) @ vectors.T
-            dual = inverse @ target
-            missed, unknown = np.zeros((2, len(target)))
-            for rows in blocks:  # each system, left out of all languages
-                spread = np.linalg.pinv(inverse[np.ix_(rows, rows)])
-                missed[rows], unknown[rows] = spread @ dual[rows], np.diag(spread)
-            tried.append((float(missed @ missed), penalty, inverse, dual, missed, unknown))
-        _, penalty, inverse, dual, missed, unknown = min(tried, key=lambda found: found[0])
-        others = (same @ target - target) / np.maximum(same.sum(axis=1) - 1, 1)
-        left_out = dict(zip(looks.keys, target - missed - others, strict=True))
-        spreads = dict(zip(looks.keys, unknown, strict=True))
-        learned = (variances, kernel, penalty, inverse, dual, left_out, spreads)
-        return cls(scales, looks, is_alone, *learned)
-
-    def predict(self, seen: Mapping[str, FieldView], scales: Mapping[str, Scale]) -> pd.DataFrame:
-        """Rate the systems seen in languages, less the mean of the language's rated systems.
+        """Learn from ratings.
 
         Args:
-            seen: Language to what is seen of the systems.
+            views: Language to its field's own systems.
+            ratings: Language to their ratings, shape (N,); NaN for a system without one, with two
+                ratings or more in each language.
+            is_alone: See the attribute.
+        """
+        is_rated = {language: np.isfinite(values) for language, values in ratings.items()}
+        scales = {language: Scale.of(views[language], rows) for language, rows in is_rated.items()}
+        looks = Looks.of({language: views[language] for language in ratings}, scales, is_rated)
+        target = np.concatenate([ratings[language][rows] for language, rows in is_rated.items()])
+        n_ratings = len(target)
+        kernels = np.array(_kernels(looks, looks, looks, is_alone))
+        diagonals = np.einsum("knn->k", kernels) / n_ratings
+        variances = np.where(diagonals > SMALLEST, diagonals, np.inf)
+        kernel = np.tensordot(1 / variances, kernels, 1)
+        # The means of languages are unknown: ratings and kernel are projected onto what is left
+        # when each language's mean is taken out, which the penalty does not touch.
+        same_language = np.equal.outer(looks.languages, looks.languages)
+        centering = np.eye(n_ratings) - same_language / same_language.sum(axis=1)
+        eigenvalues, vectors = np.linalg.eigh(centering @ kernel @ centering)
+        vectors = centering @ vectors
+        mean_variance = max(float(np.trace(kernel)) / n_ratings, SMALLEST)
+        candidates = []
+        for penalty in mean_variance * np.array(PENALTIES):
+            inverse = (vectors / (np.maximum(eigenvalues, 0.0) + penalty)) @ vectors.T
+            candidates.append(_LeftOut.of(inverse, target, looks, float(penalty)))
+        best = min(candidates, key=lambda candidate: candidate.squared_error)
+        # What is predicted is the distance from the mean of the language's other systems.
+        n_others = np.maximum(same_language.sum(axis=1) - 1, 1)
+        others_mean = (same_language @ target - target) / n_others
+        predictions = target - best.residuals - others_mean
+        return cls(
+            scales=scales,
+            looks=looks,
+            is_alone=is_alone,
+            variances=variances,
+            kernel=kernel,
+            penalty=best.penalty,
+            inverse=best.inverse,
+            dual=best.dual,
+            left_out=dict(zip(looks.keys, predictions, strict=True)),
+            left_out_variances=dict(zip(looks.keys, best.variances, strict=True)),
+        )
+
+    def predict(self, views: Mapping[str, FieldView], scales: Mapping[str, Scale]) -> pd.DataFrame:
+        """Rate systems, less the mean of their language's rated systems.
+
+        Args:
+            views: Language to the systems, compared with the field.
             scales: Language to how its field is standardized.
 
         Returns:
-            Columns ``language, system, rating, variance``, the variance in units of the kernel; in
-            a language without ratings, by what the others tell of features and texts.
+            Columns ``language, system, rating, variance``, the variance in units of the kernel. A
+            language without ratings is rated by what the others teach about features and texts.
         """
-        looks = Looks.of(seen, scales)
-        kernels, own = self._kernel(looks, self.looks), self._kernel(looks, looks).diagonal().copy()
-        for language in self.scales.keys() & seen.keys():
-            rows, rated = looks.languages == language, self.looks.languages == language
-            middle = kernels[np.ix_(rows, rated)].mean(axis=1)
-            own[rows] += self.kernel[np.ix_(rated, rated)].mean() - 2 * middle
-            kernels[rows] -= self.kernel[rated].mean(axis=0)
+        looks = Looks.of(views, scales)
+        kernel = self._kernel(looks, self.looks)
+        prior_variances = self._kernel(looks, looks).diagonal().copy()
+        for language in self.scales.keys() & views.keys():
+            # Var(f - mean of the rated) = Var(f) - 2 Cov(f, mean) + Var(mean)
+            rows = looks.languages == language
+            is_rated = self.looks.languages == language
+            covariance_with_mean = kernel[np.ix_(rows, is_rated)].mean(axis=1)
+            variance_of_mean = self.kernel[np.ix_(is_rated, is_rated)].mean()
+            prior_variances[rows] += variance_of_mean - 2 * covariance_with_mean
+            kernel[rows] -= self.kernel[is_rated].mean(axis=0)
+        explained = np.einsum("mn,nk,mk->m", kernel, self.inverse, kernel)
         table = looks.keys.to_frame(index=False, name=["language", "system"])
-        lost = np.einsum("mn,nk,mk->m", kernels, self.inverse, kernels)
-        variance = np.maximum(own - lost, 0.0) + self.penalty
-        return table.assign(rating=kernels @ self.dual, variance=variance)
+        table["rating"] = kernel @ self.dual
+        table["variance"] = np.maximum(prior_variances - explained, 0.0) + self.penalty
+        return table
 
-    def _kernel(self, one: Looks, other: Looks) -> Floats:
-        parts = zip(_kernels(one, other, self.looks, self.is_alone), self.variances, strict=True)
-        return np.asarray(sum(part / own for part, own in parts))
+    def _kernel(self, looks: Looks, others: Looks) -> Floats:
+        """Return the kernel of M systems with N others, shape (M, N)."""
+        kernels = _kernels(looks, others, self.looks, self.is_alone)
+        total = np.zeros((len(looks.keys), len(others.keys)))
+        for kernel, variance in zip(kernels, self.variances, strict=True):
+            total += kernel / variance
+        return total
 
     @property
     def slopes(self) -> Floats:
         """What a standard deviation of each feature adds to a rating, shape (F,)."""
-        own = self.looks.reliable if self.is_alone else self.looks.features
-        return np.asarray(own.T @ self.dual / self.variances[0])
+        features = self.looks.reliable if self.is_alone else self.looks.features
+        return np.asarray(features.T @ self.dual / self.variances[0])
 
 
-def _kernels(one: Looks, other: Looks, rated: Looks, is_alone: bool) -> list[Floats]:
-    """Kernels of M systems with N others, shape (M, N) each, as the rated ones have them."""
-    texts = one.alike(other, len(set(rated.languages)) > 1)
-    features = one.smooth(other, rated.width) if is_alone else [one.features @ other.features.T]
-    return [*features, *texts]
+@dataclass(frozen=True)
+class _LeftOut:
+    """A penalty, and how well it predicts each of N ratings with its system left out."""
+
+    penalty: float
+    inverse: Floats  # (N, N)
+    dual: Floats  # (N,)
+    residuals: Floats  # (N,)
+    variances: Floats  # (N,), of the residuals, in units of the kernel
+
+    @classmethod
+    def of(cls, inverse: Floats, target: Floats, looks: Looks, penalty: float) -> _LeftOut:
+        """Leave each system out of all languages at once, in closed form.
+
+        With P the inverse covariance, the residuals of a block B of ratings are P_BB⁻¹ (P y)_B
+        (Rasmussen and Williams, 2006, section 5.4.2, for blocks).
+        """
+        dual = inverse @ target
+        residuals = np.zeros(len(target))
+        variances = np.zeros(len(target))
+        system_codes, systems = looks.owners
+        for code in range(len(systems)):
+            block = np.flatnonzero(system_codes == code)
+            covariance = np.linalg.pinv(inverse[np.ix_(block, block)])
+            residuals[block] = covariance @ dual[block]
+            variances[block] = np.diag(covariance)
+        return cls(penalty, inverse, dual, residuals, variances)
+
+    @property
+    def squared_error(self) -> float:
+        """Sum of the squared residuals."""
+        return float(self.residuals @ self.residuals)
+
+
+def _kernels(looks: Looks, others: Looks, rated: Looks, is_alone: bool) -> list[Floats]:
+    """Return the kernels of M systems with N others, shape (M, N) each, as the rated ones have."""
+    has_languages = len(set(rated.languages)) > 1
+    texts = looks.alike(others, has_languages)
+    if is_alone:
+        return [*looks.smooth(others, rated.width), *texts]
+    return [looks.features @ others.features.T, *texts]
