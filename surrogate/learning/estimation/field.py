@@ -1,7 +1,7 @@
-"""The field: the systems of a language beside which answers are seen, judged or not.
+"""The field: the systems of a language, judged or not, that answers are compared with.
 
-Whatever is said of a system is said by comparing its answers with those of the field to the same
-questions: which have the higher value of a feature, and which are alike.
+A system is described by comparing its answers with those of the field to the same questions: which
+have the higher value of a feature, and which are alike (docs/guides/surrogate.md, section 1).
 """
 
 from __future__ import annotations
@@ -22,15 +22,12 @@ from surrogate.learning.estimation.answer_texts import (
     DIMENSIONS,
     document_weights,
     hashed,
-    unit_vectors,
+    unit_rows,
 )
 from surrogate.learning.surrogate import ANSWER_MARK
 from surrogate.learning.training import FeatureTensor, feature_tensor, finite_means, mean_of
 
 ANSWER = "answer"
-DIGITS = 9
-BLOCK = 250_000
-"""Numbers of vectors that are dense at a time: some that a processor's cache holds."""
 CONSENSUS = "consensus"
 """Feature made here: an answer's mean cosine to the field's answers to its question."""
 
@@ -53,43 +50,51 @@ class AnswerVectors:
         return np.asarray(self.places >= 0)
 
     @cached_property
-    def spread(self) -> sparse.csr_array:
-        """The same with columns of their own for each question, shape (A, Q D)."""
-        count, (answers, width) = self.places.shape[1], self.rows.shape
-        question = np.zeros(answers, dtype=np.int32)
+    def by_question(self) -> sparse.csr_array:
+        """The vectors with columns of their own for each question, shape (A, Q D)."""
+        n_answers, n_dimensions = self.rows.shape
+        n_questions = self.places.shape[1]
+        question = np.zeros(n_answers, dtype=np.int32)
         question[self.places[self.answered]] = np.nonzero(self.answered)[1]
-        columns = self.rows.indices + np.repeat(question * width, np.diff(self.rows.indptr))
-        shape = (answers, count * width)
-        return sparse.csr_array((self.rows.data, columns, self.rows.indptr), shape=shape)
+        n_entries = np.diff(self.rows.indptr)
+        columns = self.rows.indices + np.repeat(question * n_dimensions, n_entries)
+        return sparse.csr_array(
+            (self.rows.data, columns, self.rows.indptr),
+            shape=(n_answers, n_questions * n_dimensions),
+        )
 
     def sums(self, weights: Floats) -> Floats:
-        """Weigh the answers, shape (M, Q), and add them up on each question, shape (Q D,)."""
-        own = np.zeros(self.spread.shape[0])
-        own[self.places[self.answered]] = weights[self.answered]
-        return np.asarray(self.spread.T @ own)
+        """Add up the weighted vectors of each question, shape (Q D,).
+
+        Args:
+            weights: Of the answers, shape (M, Q).
+        """
+        by_row = np.zeros(self.rows.shape[0])
+        by_row[self.places[self.answered]] = weights[self.answered]
+        return np.asarray(self.by_question.T @ by_row)
 
     def products(self, sums: Floats) -> Floats:
-        """Inner product of each answer with such sums, shape (M, Q); 0 where there is none."""
-        found = np.append(self.spread @ sums, 0.0)
-        return np.asarray(found[self.places])
+        """Return each answer's inner product with such sums, shape (M, Q); 0 without an answer."""
+        products = np.append(self.by_question @ sums, 0.0)  # place -1 takes the last one
+        return np.asarray(products[self.places])
 
 
 @dataclass(frozen=True)
 class FieldView:
-    """M systems beside a field of N systems, on its Q questions.
+    """M systems compared with a field of N systems, on its Q questions.
 
     Attributes:
         systems: The M systems.
         answered: Who answered which question, shape (M, Q).
         values: Of each of F features, the consensus last, shape (M, Q, F).
-        field: Likewise of the field's answers, shape (N, Q, F).
+        field: The same of the field's answers, shape (N, Q, F).
         is_self: Who of the field each system is, shape (M, N).
         means: Mean of each feature less the field's mean on the question, shape (M, F); NaN
             without values.
         errors: Squared standard error of each mean, shape (M, F); NaN with fewer than two values.
         profiles: Mean vector of a system's answers, shape (M, D); no columns without texts.
         vectors: Vectors of the systems' answers.
-        others: Likewise of the field's.
+        field_vectors: Vectors of the field's answers.
     """
 
     systems: tuple[str, ...]
@@ -101,53 +106,67 @@ class FieldView:
     errors: Floats
     profiles: Floats
     vectors: AnswerVectors
-    others: AnswerVectors
+    field_vectors: AnswerVectors
 
     @cached_property
     def cosines(self) -> Floats:
-        """Of answers to the field's to the same question, shape (Q, M, N); 0 without one."""
-        mine, theirs = self.vectors.places, self.others.places
-        cosines = np.zeros((mine.shape[1], len(mine), len(theirs)))
-        step = max(BLOCK // (DIMENSIONS * max(len(mine), len(theirs), 1)), 1)
-        for start in range(0, len(cosines), step):
-            there = slice(start, start + step)
-            other = _dense(self.others.rows, theirs[:, there])
-            own = other
-            if self.vectors is not self.others:
-                own = _dense(self.vectors.rows, mine[:, there])
-            np.matmul(own, other.transpose(0, 2, 1), out=cosines[there])
+        """Cosines with the field's answers to the same question, shape (Q, M, N); 0 without."""
+        # Vectors are made dense for so many numbers at a time, which a processor's cache holds.
+        block_size = 250_000
+        n_systems, n_questions = self.vectors.places.shape
+        n_field = len(self.field_vectors.places)
+        cosines = np.zeros((n_questions, n_systems, n_field))
+        step = max(block_size // (DIMENSIONS * max(n_systems, n_field, 1)), 1)
+        for start in range(0, n_questions, step):
+            questions = slice(start, start + step)
+            field = _dense(self.field_vectors.rows, self.field_vectors.places[:, questions])
+            vectors = field
+            if self.vectors is not self.field_vectors:
+                vectors = _dense(self.vectors.rows, self.vectors.places[:, questions])
+            np.matmul(vectors, field.transpose(0, 2, 1), out=cosines[questions])
         return cosines
 
     def likeness(self, weights: Floats) -> Floats:
-        """Sum of each answer's cosines to the field's, these weighted, shape (M, Q).
+        """Return the weighted sum of each answer's cosines to the field's, shape (M, Q).
 
-        Cosines are linear in the vectors: the weighted sum of the field's is all that is needed.
+        Cosines are linear in the vectors, so the weighted sum of the field's vectors is enough.
 
         Args:
             weights: Of the field's answers, shape (N, Q).
         """
-        return self.vectors.products(self.others.sums(weights))
+        return self.vectors.products(self.field_vectors.sums(weights))
 
     @cached_property
     def ranks(self) -> Floats:
-        """Mean sign of the difference of features from the field's other answers to a question.
+        """Rank of each value among the field's other answers to the question, shape (M, Q, F).
 
-        Shape (M, Q, F): 1 above all of them, -1 below; 0 where there is no value.
+        It is the mean sign of the differences: 1 above all of them, -1 below, 0 where there is no
+        value. Of the values 3, 5, 5, 9 of a feature on a question, the ranks are -1, 0, 0, 1: the
+        first 5 is above one other, equal to one and below one.
         """
-        size, shape = len(self.field), self.values.shape
-        both = np.concatenate([self.field, self.values]).reshape(size + shape[0], -1)
-        known, cells = np.isfinite(both), np.arange(both.shape[1]) * both.size
-        # Each value's place among all, of one cell after the other: those of a cell are compared.
-        keys = np.unique(both, return_inverse=True)[1].reshape(both.shape) + cells
-        others = np.sort(keys[:size][known[:size]])
-        first, last = (np.searchsorted(others, keys[size:], side) for side in ("left", "right"))
-        times = known[:size].sum(axis=0)
-        signs = first + last - 2 * np.searchsorted(others, cells) - times
-        counts = np.tile(times, (shape[0], 1))
-        own, itself = np.nonzero(self.is_self)
-        signs[own] -= np.sign(np.nan_to_num(both[size + own] - both[itself])).astype(np.intp)
-        counts[own] -= known[itself]
-        ranks = np.where(known[size:], signs / np.maximum(counts, 1), 0.0)
+        n_field = len(self.field)
+        shape = self.values.shape
+        # One column per question and feature: a cell, whose values are compared with each other.
+        values = np.concatenate([self.field, self.values]).reshape(n_field + shape[0], -1)
+        is_known = np.isfinite(values)
+        n_known = is_known[:n_field].sum(axis=0)
+        # Values are replaced by their ordinal among all, shifted so that the cells follow each
+        # other: one sorted array and two searches then count, in every cell at once, how many of
+        # the field's values lie below and above.
+        cell_starts = np.arange(values.shape[1]) * values.size
+        ordinals = np.unique(values, return_inverse=True)[1].reshape(values.shape) + cell_starts
+        field_ordinals = np.sort(ordinals[:n_field][is_known[:n_field]])
+        n_before_cell = np.searchsorted(field_ordinals, cell_starts)
+        n_below = np.searchsorted(field_ordinals, ordinals[n_field:], "left") - n_before_cell
+        n_not_above = np.searchsorted(field_ordinals, ordinals[n_field:], "right") - n_before_cell
+        signs = n_below + n_not_above - n_known
+        counts = np.tile(n_known, (shape[0], 1))
+        # A system of the field is not compared with itself.
+        rows, selves = np.nonzero(self.is_self)
+        differences = np.nan_to_num(values[n_field + rows] - values[selves])
+        signs[rows] -= np.sign(differences).astype(np.intp)
+        counts[rows] -= is_known[selves]
+        ranks = np.where(is_known[n_field:], signs / np.maximum(counts, 1), 0.0)
         return np.asarray(ranks.reshape(shape))
 
 
@@ -173,27 +192,29 @@ class Field:
         rows: pd.DataFrame,
         language: str,
         features: Sequence[str],
-        kept: Mapping[str, npt.NDArray[Any]] | None = None,
+        arrays: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> Field:
         """Take the field from a table.
 
         Args:
-            rows: Answers of the language, one a system and question: ``language, system,
+            rows: Answers of the language, one per system and question: ``language, system,
                 query_id``, the features, and the ``answer`` where there are texts.
             language: The language.
             features: Feature columns.
-            kept: What ``arrays`` gave, in place of the texts.
+            arrays: The result of ``arrays``, in place of the texts.
 
         Raises:
-            UsageError: If these are not of as many answers.
+            UsageError: If the arrays are not of as many answers.
         """
-        counts = _counts_from(kept, len(rows)) if kept else _hashed_answers(rows)
-        names = tuple(features) if counts is None else (*features, CONSENSUS)
+        counts = _counts_from(arrays, len(rows)) if arrays else _hashed_answers(rows)
+        names = tuple(features)
+        if counts is not None:
+            names += (CONSENSUS,)
         tensor = feature_tensor(rows, language, features)
         return cls(names, tensor, counts, _places(rows, tensor))
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """What stands for the texts, in the order of the rows: some 2 kB an answer."""
+        """Return arrays that replace the texts, in the order of the rows: 2 kB per answer."""
         if self.counts is None:
             return {}
         return {
@@ -204,51 +225,64 @@ class Field:
 
     @cached_property
     def own(self) -> FieldView:
-        """The field's own systems beside each other."""
-        return self._seen(self.tensor, self.vectors)
+        """The field's own systems, compared with each other."""
+        return self._view(self.tensor, self.vectors)
 
     @cached_property
     def vectors(self) -> AnswerVectors:
         """Vectors of the answers, in the order of the rows."""
-        return self._vectors(self.counts, self.places)
+        return self._unit_vectors(self.counts, self.places)
 
     def seen(self, rows: pd.DataFrame) -> FieldView:
-        """Look at other systems beside the field.
+        """Compare other systems with the field.
 
         Args:
-            rows: As of ``of``; answers to other questions are not looked at. A system of the
-                field is not compared with itself, nor is a part of its answers, whose name is the
-                system's, ``ANSWER_MARK`` and anything.
+            rows: As of ``of``; answers to other questions are left out. A system of the field is
+                not compared with itself, nor is a part of its answers, named by the system,
+                ``ANSWER_MARK`` and anything.
         """
-        rows = rows[rows["query_id"].isin(set(self.tensor.questions))]
+        questions = self.tensor.questions
+        rows = rows[rows["query_id"].isin(set(questions))]
         features = [name for name in self.names if name != CONSENSUS]
-        asked = self.tensor.questions
-        tensor = feature_tensor(rows, self.tensor.language, features, questions=asked)
+        tensor = feature_tensor(rows, self.tensor.language, features, questions=questions)
         counts = None
         if self.counts is not None:
             counts = _hashed_answers(rows.assign(**{ANSWER: rows.get(ANSWER, "")}))
-        return self._seen(tensor, self._vectors(counts, _places(rows, tensor)))
+        return self._view(tensor, self._unit_vectors(counts, _places(rows, tensor)))
 
-    def _vectors(self, counts: sparse.csr_array | None, places: Indices) -> AnswerVectors:
+    def _unit_vectors(self, counts: sparse.csr_array | None, places: Indices) -> AnswerVectors:
+        """Weigh counts as the field's own are, and bring them to length 1."""
         if counts is None or self.counts is None:
-            return AnswerVectors(sparse.csr_array(((places >= 0).sum(), 0)), places)
-        return AnswerVectors(unit_vectors(counts, document_weights(self.counts)), places)
+            n_answers = (places >= 0).sum()
+            return AnswerVectors(sparse.csr_array((n_answers, 0)), places)
+        return AnswerVectors(unit_rows(counts, document_weights(self.counts)), places)
 
-    def _seen(self, tensor: FeatureTensor, vectors: AnswerVectors) -> FieldView:
+    def _view(self, tensor: FeatureTensor, vectors: AnswerVectors) -> FieldView:
+        """Compare the systems of a tensor with the field."""
         owners = np.array([name.split(ANSWER_MARK)[0] for name in tensor.systems], dtype=object)
         is_self = np.equal.outer(owners, np.array(self.tensor.systems, dtype=object))
         values = self._values_of(tensor, vectors, is_self)
-        away = (values - finite_means(self._values)).transpose(1, 0, 2)
-        means, times = finite_means(away), np.isfinite(away).sum(axis=0)
-        errors = mean_of(finite_means((away - means) ** 2), times - 1)
-        beside = (tensor.systems, tensor.answered, values, self._values, is_self)
-        return FieldView(*beside, means, errors, _profiles(vectors), vectors, self.vectors)
+        centered = (values - finite_means(self._values)).transpose(1, 0, 2)  # (Q, M, F)
+        means = finite_means(centered)
+        n_values = np.isfinite(centered).sum(axis=0)
+        variances = finite_means((centered - means) ** 2)
+        return FieldView(
+            systems=tensor.systems,
+            answered=tensor.answered,
+            values=values,
+            field=self._values,
+            is_self=is_self,
+            means=means,
+            errors=mean_of(variances, n_values - 1),
+            profiles=_profiles(vectors),
+            vectors=vectors,
+            field_vectors=self.vectors,
+        )
 
     @cached_property
     def _values(self) -> Floats:
-        return self._values_of(
-            self.tensor, self.vectors, np.eye(len(self.tensor.systems), dtype=bool)
-        )
+        is_self = np.eye(len(self.tensor.systems), dtype=bool)
+        return self._values_of(self.tensor, self.vectors, is_self)
 
     def _values_of(self, tensor: FeatureTensor, vectors: AnswerVectors, is_self: Flags) -> Floats:
         """Features of answers, the consensus last where there are texts, shape (M, Q, F)."""
@@ -265,15 +299,17 @@ def _hashed_answers(rows: pd.DataFrame) -> sparse.csr_array | None:
     return hashed(rows[ANSWER].fillna("").astype(str).tolist())
 
 
-def _counts_from(kept: Mapping[str, npt.NDArray[Any]], answers: int) -> sparse.csr_array:
-    """Undo ``Field.arrays``, which a file may have held."""
-    shapes = {name: array.shape for name, array in kept.items()}
-    if set(shapes) != {"values", "columns", "ends"} or shapes["ends"] != (answers + 1,):
-        raise UsageError(f"the vectors of its answers are not those of {answers} answers")
-    values, columns, ends = kept["values"], kept["columns"], kept["ends"]
+def _counts_from(arrays: Mapping[str, npt.NDArray[Any]], n_answers: int) -> sparse.csr_array:
+    """Undo ``Field.arrays``; they may come from a file that somebody else wrote."""
+    is_complete = set(arrays) == {"values", "columns", "ends"}
+    if not is_complete or arrays["ends"].shape != (n_answers + 1,):
+        raise UsageError(f"the vectors of its answers are not those of {n_answers} answers")
+    values = arrays["values"]
+    columns = arrays["columns"]
+    ends = arrays["ends"]
     is_sound = (
         columns.dtype.kind == ends.dtype.kind == "u"
-        and shapes["values"] == shapes["columns"] == (int(ends[-1]),)
+        and values.shape == columns.shape == (int(ends[-1]),)
         and ends[0] == 0
         and (ends[1:] >= ends[:-1]).all()
         and (columns < DIMENSIONS).all()
@@ -281,47 +317,58 @@ def _counts_from(kept: Mapping[str, npt.NDArray[Any]], answers: int) -> sparse.c
     )
     if not is_sound:
         raise UsageError("the vectors of its answers are not finite")
-    numbers = values.astype(np.float64), columns.astype(np.int32), ends.astype(np.int32)
-    return sparse.csr_array(numbers, shape=(answers, DIMENSIONS))
+    return sparse.csr_array(
+        (values.astype(np.float64), columns.astype(np.int32), ends.astype(np.int32)),
+        shape=(n_answers, DIMENSIONS),
+    )
 
 
 def _places(rows: pd.DataFrame, tensor: FeatureTensor) -> Indices:
     """Row of each system's answer to each question, shape (N, Q); -1 where there is none."""
+    systems = pd.Index(tensor.systems).get_indexer(pd.Index(rows["system"]))
+    questions = pd.Index(tensor.questions).get_indexer(pd.Index(rows["query_id"]))
     places = np.full(tensor.answered.shape, -1, dtype=np.intp)
-    system = pd.Index(tensor.systems).get_indexer(pd.Index(rows["system"]))
-    question = pd.Index(tensor.questions).get_indexer(pd.Index(rows["query_id"]))
-    places[system, question] = np.arange(len(rows))
+    places[systems, questions] = np.arange(len(rows))
     return places
 
 
 def _dense(vectors: sparse.csr_array, places: Indices) -> Floats:
-    """Vectors of answers at the places, question by question, shape (Q, M, D); else zeros."""
+    """Return vectors of answers, question by question, shape (Q, M, D); zeros without one."""
+    n_dimensions = vectors.shape[1]
     rows = places.T.ravel()
-    found = np.zeros((len(rows), vectors.shape[1]))
-    found[rows >= 0] = vectors[rows[rows >= 0]].toarray()
-    return found.reshape(*places.T.shape, vectors.shape[1])
+    dense = np.zeros((len(rows), n_dimensions))
+    is_answer = rows >= 0
+    dense[is_answer] = vectors[rows[is_answer]].toarray()
+    return dense.reshape(*places.T.shape, n_dimensions)
 
 
 def _profiles(vectors: AnswerVectors) -> Floats:
-    """Mean vector of each system's answers, shape (M, D); zeros without any."""
-    answered, places = vectors.answered, vectors.places
-    entries = (np.ones(answered.sum()), (np.nonzero(answered)[0], places[answered]))
-    shape = (len(places), vectors.rows.shape[0])
-    sums = sparse.csr_array(entries, shape=shape) @ vectors.rows
-    return np.asarray(sums.toarray() / np.maximum(answered.sum(axis=1), 1)[:, None])
+    """Return the mean vector of each system's answers, shape (M, D); zeros without any."""
+    answered = vectors.answered
+    n_systems = len(vectors.places)
+    systems = np.nonzero(answered)[0]
+    belongs = sparse.csr_array(
+        (np.ones(answered.sum()), (systems, vectors.places[answered])),
+        shape=(n_systems, vectors.rows.shape[0]),
+    )
+    sums = belongs @ vectors.rows
+    n_answers = np.maximum(answered.sum(axis=1), 1)
+    return np.asarray(sums.toarray() / n_answers[:, None])
 
 
-def _consensus(mine: AnswerVectors, theirs: AnswerVectors, is_self: Flags) -> Floats:
-    """Mean cosine of answers to the field's others, shape (M, Q); NaN where there is none."""
-    answered = theirs.answered
-    totals = mine.products(theirs.sums(answered.astype(np.float64)))
-    times = np.tile(answered.sum(axis=0), (len(totals), 1))
-    own, itself = np.nonzero(is_self)
-    both = mine.answered[own] & answered[itself]
-    rows = mine.rows[mine.places[own][both]], theirs.rows[theirs.places[itself][both]]
-    cosines = np.zeros(both.shape)
-    cosines[both] = rows[0].multiply(rows[1]).sum(axis=1)
-    totals[own] -= cosines
-    times[own] -= answered[itself]
-    # Equal answers are equal, whatever the order in which cosines are added.
-    return mean_of(totals, times).round(DIGITS)
+def _consensus(vectors: AnswerVectors, field: AnswerVectors, is_self: Flags) -> Floats:
+    """Return answers' mean cosine to the field's others, shape (M, Q); NaN without an other."""
+    answered = field.answered
+    totals = vectors.products(field.sums(answered.astype(np.float64)))
+    n_compared = np.tile(answered.sum(axis=0), (len(totals), 1))
+    # A system's cosine with itself is taken out again.
+    rows, selves = np.nonzero(is_self)
+    have_both = vectors.answered[rows] & answered[selves]
+    answers = vectors.rows[vectors.places[rows][have_both]]
+    field_answers = field.rows[field.places[selves][have_both]]
+    self_cosines = np.zeros(have_both.shape)
+    self_cosines[have_both] = answers.multiply(field_answers).sum(axis=1)
+    totals[rows] -= self_cosines
+    n_compared[rows] -= answered[selves]
+    # Rounded, so that equal answers are equal whatever the order in which cosines are added.
+    return mean_of(totals, n_compared).round(9)

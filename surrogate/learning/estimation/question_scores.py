@@ -1,15 +1,17 @@
-"""What verdicts say of single answers: one regression of scores on questions, in closed form.
+"""Predicting scores of single answers: one regression on all questions, in closed form.
 
 The score of an answer is the share of its battles on its question that it won. Scores are
 
     score(s, q) = mean(q) + w · ranks(s, q) + e(q, answer) + noise
 
-with one w for all questions and languages (a ridge), and on each question a Gaussian process e by
-how alike its answers are (Rasmussen and Williams, 2006, section 2.7): what was judged on the same
-question tells of answers like it. Variances of both are given, in units of the noise: chosen by
-left-out systems, hardly any arena prefers others, and few systems would learn them from noise. So
-every step is linear, and each system can be left out (section 5.4.2) without a refit, but for its
-battles in the others' scores.
+with one w for all questions and languages (a ridge), and on each question a Gaussian process e
+whose covariance is the cosine of answers (Rasmussen and Williams, 2006, section 2.7): a verdict on
+one answer says something about similar answers to the question. Both variances are constants, in
+units of the noise: hardly any arena prefers others when left-out systems choose, and few systems
+would fit them to noise. Every step is linear, so each system can be left out (section 5.4.2)
+without a refit, but for its battles in the others' scores.
+
+Derivation: docs/guides/surrogate.md, section 1.
 """
 
 from __future__ import annotations
@@ -25,13 +27,10 @@ from arena.data.types import Flags, Floats
 from surrogate.learning.estimation.field import FieldView
 from surrogate.learning.training import TrainingRatings, mean_of
 
-SLOPE_VARIANCE = 1.0
-"""Of all slopes together: each of F features has this over F."""
 LIKENESS_VARIANCE = 5.0
-"""Of the process on a question, mean over its answers."""
+"""Of the process on a question, mean over its answers, in units of the noise."""
 SMALLEST = 1e-9
-BLOCK = 1_000_000
-"""Numbers of a question-by-system-by-system array held at a time."""
+"""Below it, a number is 0 but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -39,31 +38,38 @@ class Scored:
     """Scores of one language's answers, by the N systems of its field on Q questions.
 
     Attributes:
-        seen: The field's systems beside each other.
+        view: The field's systems, compared with each other.
         scores: Share of battles won, shape (Q, N); 0 where there is none.
-        judged: Whose answer to which question has a score, shape (Q, N); on a question two or none.
+        judged: Which answers have a score, shape (Q, N); at least two on a question, or none.
     """
 
-    seen: FieldView
+    view: FieldView
     scores: Floats
     judged: Flags
 
     @classmethod
-    def of(cls, seen: FieldView, questions: Sequence[str], rated: TrainingRatings) -> Scored:
+    def of(cls, view: FieldView, questions: Sequence[str], rated: TrainingRatings) -> Scored:
         """Count what the field's systems won, on the questions of the field."""
-        items, pairs = rated.items, rated.items.pairs
-        system = pd.Index(seen.systems).get_indexer(pd.Index(rated.systems))
-        question = pd.Index(questions).get_indexer(pd.Index(rated.questions))
-        won, met = np.zeros((2, len(questions), len(seen.systems)))
-        rows, lost = question[items.question], items.counts - items.points
-        for sides, points in ((pairs.first, items.points), (pairs.second, lost)):
-            own = system[sides[items.pair]]
-            known = (rows >= 0) & (own >= 0)
-            np.add.at(won, (rows[known], own[known]), points[known])
-            np.add.at(met, (rows[known], own[known]), items.counts[known])
-        judged = (met > 0) & seen.answered.T
+        items = rated.items
+        pairs = items.pairs
+        system_index = pd.Index(view.systems).get_indexer(pd.Index(rated.systems))
+        question_index = pd.Index(questions).get_indexer(pd.Index(rated.questions))
+        rows = question_index[items.question]
+        won = np.zeros((len(questions), len(view.systems)))
+        played = np.zeros_like(won)
+        for sides, points in (
+            (pairs.first, items.points),
+            (pairs.second, items.counts - items.points),
+        ):
+            columns = system_index[sides[items.pair]]
+            is_here = (rows >= 0) & (columns >= 0)
+            cells = (rows[is_here], columns[is_here])
+            np.add.at(won, cells, points[is_here])
+            np.add.at(played, cells, items.counts[is_here])
+        judged = (played > 0) & view.answered.T
         judged &= judged.sum(axis=1, keepdims=True) > 1
-        return cls(seen, np.where(judged, won / np.maximum(met, 1e-300), 0.0), judged)
+        scores = np.where(judged, won / np.maximum(played, 1e-300), 0.0)
+        return cls(view, scores, judged)
 
     @property
     def means(self) -> Floats:
@@ -72,28 +78,32 @@ class Scored:
 
     @cached_property
     def scales(self) -> Floats:
-        """What brings cosines of judged answers to a mean variance of 1, shape (Q,); 0 if alike."""
+        """Factors that bring the process to a mean variance of 1, shape (Q,).
+
+        The variance of judged answers about their question's mean counts; 0 where all are alike.
+        """
         judged = self.judged.astype(np.float64)
-        count = np.maximum(judged.sum(axis=1), 1)
-        lengths = np.einsum("qnn,qn->q", self.seen.cosines, judged) / count
-        sums = self.seen.cosines @ judged[:, :, None]
-        shared = np.einsum("qm,qm->q", sums[:, :, 0], judged) / count**2
-        apart = lengths - shared
-        return np.asarray(np.divide(1.0, apart, out=np.zeros_like(apart), where=apart > SMALLEST))
+        n_judged = np.maximum(judged.sum(axis=1), 1)
+        mean_variance = np.einsum("qnn,qn->q", self.view.cosines, judged) / n_judged
+        sums = (self.view.cosines @ judged[:, :, None])[:, :, 0]
+        variance_of_mean = np.einsum("qm,qm->q", sums, judged) / n_judged**2
+        variances = mean_variance - variance_of_mean
+        scales = np.zeros_like(variances)
+        return np.asarray(np.divide(1.0, variances, out=scales, where=variances > SMALLEST))
 
 
 @dataclass(frozen=True)
 class _Solved:
-    """A language solved for any slopes: what P makes of ranks and scores, and of each system.
+    """A language solved for any slopes.
 
-    P is the inverse covariance of a question's scores, its mean not known.
+    P is the inverse covariance of a question's scores about their unknown mean.
     """
 
-    ranks: Floats  # (Q, N, F)
-    scores: Floats  # (Q, N)
-    own: Floats  # (Q, N), the diagonal of P; infinite where there is no score
-    normal: Floats  # (F, F)
-    target: Floats  # (F,)
+    ranks: Floats  # P X, shape (Q, N, F)
+    scores: Floats  # P y, shape (Q, N)
+    diagonal: Floats  # of P, shape (Q, N); infinite where there is no score
+    normal: Floats  # X'P X over all questions, shape (F, F)
+    target: Floats  # X'P y over all questions, shape (F,)
 
 
 @dataclass(frozen=True)
@@ -115,101 +125,127 @@ class QuestionScores:
 
     @classmethod
     def fit(cls, languages: Mapping[str, Scored]) -> QuestionScores:
-        """Learn from the scores of all languages together."""
-        solved = {name: _solve(item) for name, item in languages.items()}
-        size = next(iter(languages.values())).seen.ranks.shape[2]
-        prior = np.eye(size) * size / SLOPE_VARIANCE
-        normal = prior + sum(item.normal for item in solved.values())
-        target = np.zeros(size) + sum(item.target for item in solved.values())
-        slopes = np.linalg.solve(normal, target)
-        duals = {name: item.scores - item.ranks @ slopes for name, item in solved.items()}
-        names = sorted({name for item in languages.values() for name in item.seen.systems})
-        without = {name: _without(name, languages, solved, normal, target) for name in names}
-        left_out = {
-            name: _left_out(
-                item, solved[name], np.array([without[one] for one in item.seen.systems])
-            )
-            for name, item in languages.items()
+        """Learn from the scores of all languages together: w = (F I + Σ X'PX)⁻¹ Σ X'Py."""
+        solved = {language: _solve(scored) for language, scored in languages.items()}
+        n_features = next(iter(languages.values())).view.ranks.shape[2]
+        normal = np.zeros((n_features, n_features))
+        target = np.zeros(n_features)
+        for part in solved.values():
+            normal += part.normal
+            target += part.target
+        # The slopes together have a prior variance of 1, so each of F has 1/F.
+        normal += n_features * np.eye(n_features)
+        slopes = np.asarray(np.linalg.solve(normal, target))
+        systems = sorted({name for scored in languages.values() for name in scored.view.systems})
+        slopes_without = {
+            system: _slopes_without(system, languages, solved, normal, target) for system in systems
         }
+        duals = {}
+        left_out = {}
+        for language, scored in languages.items():
+            part = solved[language]
+            duals[language] = part.scores - part.ranks @ slopes
+            own_slopes = np.array([slopes_without[system] for system in scored.view.systems])
+            left_out[language] = _left_out(scored, part, own_slopes)
         return cls(slopes, languages, duals, left_out)
 
-    def predict(self, language: str, seen: FieldView) -> Floats:
-        """Return mean scores over the questions answered, less those of the judged, shape (M,).
+    def predict(self, language: str, view: FieldView) -> Floats:
+        """Return mean scores over the answered questions, less the judged systems', shape (M,).
 
-        In a language without scores by the slopes alone. NaN for a system without answers.
+        A language without scores is predicted by the slopes alone. NaN for a system without
+        answers.
         """
-        scores = self._unlevelled(language, seen)
-        if language in self.languages:
-            known = self.languages[language]
-            own = self._unlevelled(language, known.seen)
-            judged = known.judged.T
-            scores = scores - (own * judged).sum(axis=0) / np.maximum(judged.sum(axis=0), 1)
-        answered = seen.answered
+        scores = self._uncentered(language, view)
+        scored = self.languages.get(language)
+        if scored is not None:
+            judged = scored.judged.T
+            judged_scores = self._uncentered(language, scored.view) * judged
+            n_judged = np.maximum(judged.sum(axis=0), 1)
+            scores = scores - judged_scores.sum(axis=0) / n_judged
+        answered = view.answered
         return mean_of(np.where(answered, scores, 0.0).sum(axis=1), answered.sum(axis=1))
 
-    def _unlevelled(self, language: str, seen: FieldView) -> Floats:
-        scores = seen.ranks @ self.slopes
-        if language not in self.languages:
+    def _uncentered(self, language: str, view: FieldView) -> Floats:
+        """Return scores without the question's mean, shape (M, Q)."""
+        scores = view.ranks @ self.slopes
+        scored = self.languages.get(language)
+        if scored is None:
             return np.asarray(scores)
-        known = self.languages[language]
-        weights = LIKENESS_VARIANCE * self.duals[language] * known.scales[:, None]
-        return np.asarray(scores + seen.likeness(weights.T))
+        weights = LIKENESS_VARIANCE * self.duals[language] * scored.scales[:, None]
+        return np.asarray(scores + view.likeness(weights.T))
 
 
-def _solve(item: Scored) -> _Solved:
-    """Find what P makes of the ranks and the scores of each question, some questions at a time."""
-    ranks = item.seen.ranks.transpose(1, 0, 2) * item.judged[:, :, None]
-    questions, systems, size = ranks.shape
-    of_ranks, of_scores = np.zeros(ranks.shape), np.zeros(item.scores.shape)
-    own = np.full(item.scores.shape, np.inf)
-    step = max(BLOCK // systems**2, 1)
-    for start in range(0, questions, step):
+def _solve(scored: Scored) -> _Solved:
+    """Multiply the ranks and scores of each question by P, some questions at a time."""
+    block_size = 1_000_000  # numbers of a question-by-system-by-system array
+    # Ranks and scores of unjudged answers are 0, and their rows of the covariance are those of the
+    # noise alone, so that they take no part.
+    ranks = scored.view.ranks.transpose(1, 0, 2) * scored.judged[:, :, None]
+    n_questions, n_systems, n_features = ranks.shape
+    projected_ranks = np.zeros(ranks.shape)
+    projected_scores = np.zeros(scored.scores.shape)
+    diagonal = np.full(scored.scores.shape, np.inf)
+    step = max(block_size // n_systems**2, 1)
+    for start in range(0, n_questions, step):
         rows = slice(start, start + step)
-        judged = item.judged[rows].astype(np.float64)
-        alike = item.seen.cosines[rows] * judged[:, :, None] * judged[:, None, :]
-        variance = LIKENESS_VARIANCE * item.scales[rows][:, None, None]
-        inverse = np.linalg.inv(variance * alike + np.eye(systems))
-        # Ranks and scores of whom nobody judged are 0, and these are alike to nobody.
+        judged = scored.judged[rows].astype(np.float64)
+        cosines = scored.view.cosines[rows] * judged[:, :, None] * judged[:, None, :]
+        variance = LIKENESS_VARIANCE * scored.scales[rows][:, None, None]
+        inverse = np.linalg.inv(variance * cosines + np.eye(n_systems))
+        # P = C⁻¹ - C⁻¹ 1 (1' C⁻¹ 1)⁻¹ 1' C⁻¹: the question's mean is unknown.
         sums = inverse @ judged[:, :, None]
         shares = sums / np.maximum(sums.sum(axis=1, keepdims=True), SMALLEST)
-        of_ranks[rows] = inverse @ ranks[rows] - shares * (sums.transpose(0, 2, 1) @ ranks[rows])
-        scores = item.scores[rows, :, None]
-        projected = inverse @ scores - shares * (sums.transpose(0, 2, 1) @ scores)
-        of_scores[rows] = projected[:, :, 0]
-        diagonal = np.einsum("qnn->qn", inverse) - (sums * shares)[:, :, 0]
-        own[rows] = np.where(judged > 0, np.maximum(diagonal, SMALLEST), np.inf)
-    flat = ranks.reshape(-1, size)
-    normal = flat.T @ of_ranks.reshape(-1, size)
-    return _Solved(of_ranks, of_scores, own, normal, flat.T @ of_scores.ravel())
+        sums_transposed = sums.transpose(0, 2, 1)
+        projected_ranks[rows] = inverse @ ranks[rows] - shares * (sums_transposed @ ranks[rows])
+        scores = scored.scores[rows, :, None]
+        projected = inverse @ scores - shares * (sums_transposed @ scores)
+        projected_scores[rows] = projected[:, :, 0]
+        own = np.einsum("qnn->qn", inverse) - (sums * shares)[:, :, 0]
+        diagonal[rows] = np.where(judged > 0, np.maximum(own, SMALLEST), np.inf)
+    flat_ranks = ranks.reshape(-1, n_features)
+    return _Solved(
+        ranks=projected_ranks,
+        scores=projected_scores,
+        diagonal=diagonal,
+        normal=flat_ranks.T @ projected_ranks.reshape(-1, n_features),
+        target=flat_ranks.T @ projected_scores.ravel(),
+    )
 
 
-def _without(
+def _slopes_without(
     system: str,
     languages: Mapping[str, Scored],
     solved: Mapping[str, _Solved],
     normal: Floats,
     target: Floats,
 ) -> Floats:
-    """Slopes as they would be without one system in any language, shape (F,)."""
-    for name, item in languages.items():
-        if system in item.seen.systems:
-            place, own = item.seen.systems.index(system), solved[name]
-            ranks = own.ranks[:, place]
-            shares = ranks / own.own[:, place, None]
-            normal = normal - shares.T @ ranks
-            target = target - shares.T @ own.scores[:, place]
+    """Return the slopes as they would be without one system in any language, shape (F,).
+
+    Leaving out answer s lowers X'PX by (PX)ₛ'(PX)ₛ / Pₛₛ, and X'Py by (PX)ₛ'(Py)ₛ / Pₛₛ.
+    """
+    for language, scored in languages.items():
+        if system not in scored.view.systems:
+            continue
+        index = scored.view.systems.index(system)
+        part = solved[language]
+        ranks = part.ranks[:, index]
+        scaled_ranks = ranks / part.diagonal[:, index, None]
+        normal = normal - scaled_ranks.T @ ranks
+        target = target - scaled_ranks.T @ part.scores[:, index]
     return np.asarray(np.linalg.solve(normal, target))
 
 
-def _left_out(item: Scored, solved: _Solved, slopes: Floats) -> Floats:
+def _left_out(scored: Scored, solved: _Solved, slopes: Floats) -> Floats:
     """Predict each system as if it were not there, shape (N,); see ``QuestionScores.left_out``.
 
-    Slopes are those without each system, shape (N, F).
+    Args:
+        scored: The scores.
+        solved: The same language, solved.
+        slopes: Without each system, shape (N, F).
     """
-    missed = (solved.scores - np.einsum("qnf,nf->qn", solved.ranks, slopes)) / solved.own
-    judged = item.judged
-    others = (item.scores.sum(axis=1, keepdims=True) - item.scores) / np.maximum(
-        judged.sum(axis=1, keepdims=True) - 1, 1
-    )
-    expected = np.where(judged, item.scores - missed - others, 0.0)
-    return mean_of(expected.sum(axis=0), judged.sum(axis=0))
+    predicted = np.einsum("qnf,nf->qn", solved.ranks, slopes)
+    residuals = (solved.scores - predicted) / solved.diagonal
+    n_others = np.maximum(scored.judged.sum(axis=1, keepdims=True) - 1, 1)
+    others_mean = (scored.scores.sum(axis=1, keepdims=True) - scored.scores) / n_others
+    expected = np.where(scored.judged, scored.scores - residuals - others_mean, 0.0)
+    return mean_of(expected.sum(axis=0), scored.judged.sum(axis=0))

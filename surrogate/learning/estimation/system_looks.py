@@ -1,9 +1,9 @@
-"""What systems are like as wholes, and how alike two of them are: the kernels of ratings.
+"""Systems as wholes, and how alike two of them are: the kernels of ratings.
 
-A system is the means of its answers' features beside those of the rated systems, and the mean of
+A system is the mean features of its answers, standardized over the rated systems, and the mean of
 its answers' vectors: how it writes (in the spirit of the data kernel perspective space, Helm et
-al., 2024, arXiv 2410.01106); both in each language, and over the languages it has, so that what is
-learned of a system in one is used in the others.
+al., 2024, arXiv 2410.01106). Both are taken in each language and over all its languages, so that
+verdicts on a system in one language count in the others (docs/guides/surrogate.md, section 2).
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from arena.data.types import Flags, Floats, Indices
 from surrogate.learning.estimation.field import FieldView
 from surrogate.learning.training import finite_means
 
-FURTHEST = 2.5
-"""Standard deviations that a feature counts at most, so that no outlier decides."""
 SMALLEST = 1e-9
+"""Below it, a number is 0 but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +32,8 @@ class Scale:
     Attributes:
         center: Mean of each feature, shape (F,).
         deviation: Standard deviation, shape (F,); infinite where systems do not differ.
-        reliability: Share of its square that is no noise of few answers, shape (F,): a mean of few
-            answers is a noisy measurement, shrunk as measurement error asks (Fuller, 1987, ch. 1).
+        reliability: Share of its square that is not noise from few answers, shape (F,): a mean of
+            few answers is a noisy measurement, and is shrunk (Fuller, 1987, chapter 1).
         text_center: Mean of the profiles, shape (D,).
         text_scale: Root of their mean squared distance from it; infinite where there is none.
     """
@@ -46,31 +45,34 @@ class Scale:
     text_scale: float
 
     @classmethod
-    def of(cls, seen: FieldView, rated: Flags) -> Scale:
+    def of(cls, view: FieldView, is_rated: Flags) -> Scale:
         """Learn it from the rated systems of a field, shape (N,)."""
-        center = finite_means(seen.means[rated])
-        deviation = np.sqrt(finite_means((seen.means[rated] - center) ** 2))
-        profiles = seen.profiles[rated]
-        middle = profiles.mean(axis=0)
-        apart = float(np.sqrt(np.mean(np.sum((profiles - middle) ** 2, axis=1))))
-        usable = np.nan_to_num(deviation) > SMALLEST
-        noise = np.nan_to_num(finite_means(seen.errors[rated]))
+        means = view.means[is_rated]
+        center = finite_means(means)
+        deviation = np.sqrt(finite_means((means - center) ** 2))
+        deviation = np.where(np.nan_to_num(deviation) > SMALLEST, deviation, np.inf)
+        noise = np.nan_to_num(finite_means(view.errors[is_rated]))
+        profiles = view.profiles[is_rated]
+        text_center = profiles.mean(axis=0)
+        squared_distances = np.sum((profiles - text_center) ** 2, axis=1)
+        text_scale = float(np.sqrt(np.mean(squared_distances)))
         return cls(
-            np.nan_to_num(center),
-            np.where(usable, deviation, np.inf),
-            np.clip(1 - noise / np.where(usable, deviation, np.inf) ** 2, 0.0, 1.0),
-            middle,
-            apart if apart > SMALLEST else np.inf,
+            center=np.nan_to_num(center),
+            deviation=deviation,
+            reliability=np.clip(1 - noise / deviation**2, 0.0, 1.0),
+            text_center=text_center,
+            text_scale=text_scale if text_scale > SMALLEST else np.inf,
         )
 
-    def features(self, seen: FieldView) -> Floats:
-        """Standardized features, shape (M, F); what is not known counts as the mean."""
-        scaled = np.nan_to_num((seen.means - self.center) / self.deviation)
-        return np.asarray(np.clip(scaled, -FURTHEST, FURTHEST))
+    def features(self, view: FieldView) -> Floats:
+        """Return standardized features, shape (M, F); a missing one counts as the mean."""
+        largest = 2.5  # standard deviations, so that no outlier decides
+        standardized = np.nan_to_num((view.means - self.center) / self.deviation)
+        return np.asarray(np.clip(standardized, -largest, largest))
 
-    def texts(self, seen: FieldView) -> Floats:
-        """Likewise of profiles, shape (M, D)."""
-        return np.asarray((seen.profiles - self.text_center) / self.text_scale)
+    def texts(self, view: FieldView) -> Floats:
+        """Return standardized profiles, shape (M, D)."""
+        return np.asarray((view.profiles - self.text_center) / self.text_scale)
 
 
 @dataclass(frozen=True)
@@ -92,27 +94,42 @@ class Looks:
     @classmethod
     def of(
         cls,
-        seen: Mapping[str, FieldView],
+        views: Mapping[str, FieldView],
         scales: Mapping[str, Scale],
-        kept: Mapping[str, Flags] | None = None,
+        selected: Mapping[str, Flags] | None = None,
     ) -> Looks:
-        """Standardize what is seen in every language, of all systems or of some of them."""
+        """Standardize the systems of every language, all or some of them."""
         keys: list[tuple[str, str]] = []
-        parts: list[tuple[Floats, Floats, Floats]] = []
-        for language, item in seen.items():
-            scale, every = scales[language], np.ones(len(item.systems), dtype=bool)
-            rows = every if kept is None else kept[language]
-            keys += [(language, name) for name in np.array(item.systems, dtype=object)[rows]]
-            scaled = scale.features(item)[rows]
-            own = scaled[:, :-1] if item.profiles.size else scaled
-            parts.append((own, scaled * scale.reliability, scale.texts(item)[rows]))
-        return cls(pd.MultiIndex.from_tuples(keys), *map(np.concatenate, zip(*parts, strict=True)))
+        features = []
+        reliable = []
+        texts = []
+        for language, view in views.items():
+            scale = scales[language]
+            rows = (
+                np.ones(len(view.systems), dtype=bool) if selected is None else selected[language]
+            )
+            names = np.array(view.systems, dtype=object)[rows]
+            keys.extend((language, name) for name in names)
+            standardized = scale.features(view)[rows]
+            has_consensus = view.profiles.size > 0
+            features.append(standardized[:, :-1] if has_consensus else standardized)
+            reliable.append(standardized * scale.reliability)
+            texts.append(scale.texts(view)[rows])
+        return cls(
+            keys=pd.MultiIndex.from_tuples(keys),
+            features=np.concatenate(features),
+            reliable=np.concatenate(reliable),
+            texts=np.concatenate(texts),
+        )
 
-    def joined(self, other: Looks) -> Looks:
-        """Put others behind these."""
-        both = [(self.features, other.features), (self.reliable, other.reliable)]
-        arrays = map(np.concatenate, [*both, (self.texts, other.texts)])
-        return Looks(self.keys.append(other.keys), *arrays)
+    def joined(self, others: Looks) -> Looks:
+        """Append other systems."""
+        return Looks(
+            keys=self.keys.append(others.keys),
+            features=np.concatenate([self.features, others.features]),
+            reliable=np.concatenate([self.reliable, others.reliable]),
+            texts=np.concatenate([self.texts, others.texts]),
+        )
 
     @cached_property
     def languages(self) -> npt.NDArray[np.object_]:
@@ -121,47 +138,55 @@ class Looks:
 
     @cached_property
     def owners(self) -> tuple[Indices, pd.Index]:
-        """Which of all systems each is, shape (M,), and the names of these."""
+        """Code of each one's system, whatever its language, shape (M,); and the systems' names."""
         codes, names = self.keys.get_level_values(1).factorize(sort=True)
         return np.asarray(codes, dtype=np.intp), names
 
     @cached_property
     def width(self) -> float:
         """Median squared distance of their features."""
-        apart = scipy.spatial.distance.pdist(self.reliable, "sqeuclidean")
-        return max(float(np.median(apart)) if apart.size else 0.0, SMALLEST)
+        distances = scipy.spatial.distance.pdist(self.reliable, "sqeuclidean")
+        if not distances.size:
+            return SMALLEST
+        return max(float(np.median(distances)), SMALLEST)
 
-    def smooth(self, other: Looks, width: float) -> list[Floats]:
-        """Kernels of all features, shrunk: linear, and of their distances; shape (M, N) each."""
-        distances = scipy.spatial.distance.cdist(self.reliable, other.reliable, "sqeuclidean")
-        return [self.reliable @ other.reliable.T, np.exp(-distances / width)]
+    def smooth(self, others: Looks, width: float) -> list[Floats]:
+        """Return kernels of all features, shrunk: linear, and of their distances; (M, N) each."""
+        distances = scipy.spatial.distance.cdist(self.reliable, others.reliable, "sqeuclidean")
+        return [self.reliable @ others.reliable.T, np.exp(-distances / width)]
 
-    def alike(self, other: Looks, over_languages: bool) -> list[Floats]:
-        """Kernels of texts, shape (M, N): in the same language, and over all languages."""
-        within = self.texts @ other.texts.T * np.equal.outer(self.languages, other.languages)
+    def alike(self, others: Looks, over_languages: bool) -> list[Floats]:
+        """Return kernels of texts, shape (M, N): in the same language, and over all languages."""
+        same_language = np.equal.outer(self.languages, others.languages)
+        within = self.texts @ others.texts.T * same_language
         if not over_languages:
             return [within]
-        (own, names), (their, others) = self.owners, other.owners
-        mine, theirs = np.eye(len(names))[:, own], np.eye(len(others))[:, their]
-        across = mine @ within @ theirs.T
-        across /= np.sqrt(np.outer(mine.sum(axis=1), theirs.sum(axis=1)))
-        return [within, across[np.ix_(own, their)]]
+        codes, systems = self.owners
+        other_codes, other_systems = others.owners
+        membership = np.eye(len(systems))[:, codes]
+        other_membership = np.eye(len(other_systems))[:, other_codes]
+        across = membership @ within @ other_membership.T
+        n_languages = np.outer(membership.sum(axis=1), other_membership.sum(axis=1))
+        across /= np.sqrt(n_languages)
+        return [within, across[np.ix_(codes, other_codes)]]
 
     def covariances(self) -> Floats:
-        """Kernels among these M items that ratings may have, mean diagonal 1, shape (K, M, M).
+        """Return kernels among these M systems, mean diagonal 1, shape (K, M, M).
 
         Of features linear and smooth, and of their means over languages; then of texts. Without
         texts, systems are alike to themselves in other languages.
         """
-        found, owners = self.smooth(self, self.width), self.owners[0]
-        several = len(set(self.languages)) > 1
-        if several:
-            means = pd.DataFrame(self.reliable).groupby(owners).transform("mean").to_numpy()
-            found.append(means @ means.T)
+        codes = self.owners[0]
+        has_languages = len(set(self.languages)) > 1
+        kernels = self.smooth(self, self.width)
+        if has_languages:
+            means = pd.DataFrame(self.reliable).groupby(codes).transform("mean").to_numpy()
+            kernels.append(means @ means.T)
         if self.texts.any():
-            found += self.alike(self, several)
-        elif several:
-            found.append(np.equal.outer(owners, owners).astype(np.float64))
-        kernels = np.array(found)
-        diagonals = np.einsum("knn->k", kernels) / len(owners)
-        return np.asarray(kernels / np.where(diagonals > SMALLEST, diagonals, 1.0)[:, None, None])
+            kernels.extend(self.alike(self, has_languages))
+        elif has_languages:
+            kernels.append(np.equal.outer(codes, codes).astype(np.float64))
+        stacked = np.array(kernels)
+        diagonals = np.einsum("knn->k", stacked) / len(codes)
+        scales = np.where(diagonals > SMALLEST, diagonals, 1.0)
+        return np.asarray(stacked / scales[:, None, None])

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from surrogate.learning.estimation.answer_texts import NGRAMS, hashed, ngram_hashes
+from surrogate.learning.estimation.answer_texts import LONGEST, SHORTEST, hashed, ngram_hashes
 
-PEER = CountVectorizer(analyzer="char_wb", ngram_range=NGRAMS).build_analyzer()
+PEER = CountVectorizer(analyzer="char_wb", ngram_range=(SHORTEST, LONGEST)).build_analyzer()
 TEXTS = [
     "The river flows under the old bridge, and the bridge is older than the town.",
     "The river flows below the old bridge; that bridge is older than the town itself.",
@@ -36,7 +36,11 @@ def test_equal_ngrams_have_equal_hashes(words):
 
 
 def test_cosines_are_those_of_counted_ngrams():
-    counts = CountVectorizer(analyzer="char_wb", ngram_range=NGRAMS).fit_transform(TEXTS).toarray()
+    counts = (
+        CountVectorizer(analyzer="char_wb", ngram_range=(SHORTEST, LONGEST))
+        .fit_transform(TEXTS)
+        .toarray()
+    )
     vectors = [np.log1p(counts), hashed(TEXTS).toarray()]
     exact, found = (part @ part.T for part in vectors)
     sizes = [np.sqrt(np.diag(part)) for part in (exact, found)]

@@ -12,7 +12,6 @@ from surrogate.learning.answers import AnswersSurrogate, _blend_weights
 from surrogate.learning.estimation.field import Field
 from surrogate.learning.estimation.question_scores import (
     LIKENESS_VARIANCE,
-    SLOPE_VARIANCE,
     QuestionScores,
     Scored,
 )
@@ -79,11 +78,11 @@ def scored_language(judged):
 def dense(scored):
     """The same regression as one normal distribution: scores, covariance, means' design."""
     questions, systems = scored.scores.shape
-    ranks = scored.seen.ranks.transpose(1, 0, 2).reshape(questions * systems, -1)
-    whole = SLOPE_VARIANCE / ranks.shape[1] * ranks @ ranks.T
+    ranks = scored.view.ranks.transpose(1, 0, 2).reshape(questions * systems, -1)
+    whole = ranks @ ranks.T / ranks.shape[1]
     for question in range(questions):
         rows = slice(question * systems, (question + 1) * systems)
-        alike = scored.seen.cosines[question] * scored.scales[question]
+        alike = scored.view.cosines[question] * scored.scales[question]
         whole[rows, rows] += LIKENESS_VARIANCE * alike + np.eye(systems)
     return scored.scores.ravel(), whole, np.repeat(np.eye(questions), systems, axis=0)
 
