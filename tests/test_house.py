@@ -84,7 +84,7 @@ def test_building_boards_loads_neither_clients_nor_judging():
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
     )
-    assert not {"arena.llm", "arena.judging"} & set(done.stdout.split())
+    assert not {"arena.llm", "arena.judging", "arena.adapters"} & set(done.stdout.split())
 
 
 def test_the_keys_of_questions_and_answers_are_spelled_out_once():

@@ -13,18 +13,22 @@ from arena.generation import SetRules, evaluation_set
 @pytest.fixture(scope="module")
 def arena():
     """Two languages, two judges, ratings and attributes of systems, and one of no system here."""
-    whole = sample_arena().part(["en", "es"])
-    own = whole.info.systems
-    rated = [(language, system) for language in ("es", "en") for system in (own[0], own[1], "else")]
+    sample = sample_arena().part(["en", "es"])
+    systems = sample.info.systems
+    rated = [
+        (language, system)
+        for language in ("es", "en")
+        for system in (systems[0], systems[1], "else")
+    ]
     published = pd.DataFrame(rated, columns=["language", "system"]).assign(
         judge="published", rating=0.5, standard_error=0.1
     )
-    second = whole.judgments.iloc[::7].assign(judge="second")
+    second = sample.judgments.iloc[::7].assign(judge="second")
     return replace(
-        whole,
-        judgments=pd.concat([whole.judgments, second], ignore_index=True),
+        sample,
+        judgments=pd.concat([sample.judgments, second], ignore_index=True),
         published_ratings=published,
-        attributes=pd.DataFrame({"system": own, "model": [f"m-{name}" for name in own]}),
+        attributes=pd.DataFrame({"system": systems, "model": [f"m-{name}" for name in systems]}),
     )
 
 
@@ -41,12 +45,12 @@ def test_languages_are_kept_in_every_table(arena, tmp_path):
 
 def test_systems_and_judges_are_kept_in_every_table(arena, tmp_path):
     names = [arena.info.reference_system, *arena.info.systems[2:5]]
-    few = arena.part(systems=names, judges=["second"])
-    assert set(few.info.systems) == set(few.answers["system"]) == set(names)
-    assert {*few.judgments["system_a"], *few.judgments["system_b"]} <= set(names)
-    assert few.judges == ("second",)
-    assert set(few.attributes["system"]) == set(names)
-    write_arena(few, tmp_path)
+    part = arena.part(systems=names, judges=["second"])
+    assert set(part.info.systems) == set(part.answers["system"]) == set(names)
+    assert {*part.judgments["system_a"], *part.judgments["system_b"]} <= set(names)
+    assert part.judges == ("second",)
+    assert set(part.attributes["system"]) == set(names)
+    write_arena(part, tmp_path)
     assert set(read_arena(tmp_path).attributes["system"]) == set(names)
     assert arena.part().answers.equals(arena.answers)
 
@@ -62,15 +66,15 @@ def test_an_arena_without_systems_that_are_apart_can_be_read(arena, tmp_path):
 def test_questions_of_one_language_leave_no_ratings_of_another(arena, tmp_path):
     """Those of a language without a question left once stayed, and no such arena could be read."""
     passages = [
-        [{**each, "relevance": 1} for each in row.passages]
+        [{**passage, "relevance": 1} for passage in row.passages]
         if row.language == "es"
         else row.passages
         for row in arena.queries.itertuples()
     ]
     easy = replace(arena, queries=arena.queries.assign(passages=passages))
-    kept, _ = evaluation_set(easy, SetRules(only_hard=True))
-    assert kept.info.languages == ("en",)
-    write_arena(kept, tmp_path)
+    part, _ = evaluation_set(easy, SetRules(only_hard=True))
+    assert part.info.languages == ("en",)
+    write_arena(part, tmp_path)
     assert set(read_arena(tmp_path).published_ratings["language"]) == {"en"}
 
 

@@ -102,10 +102,10 @@ def test_problems_past_the_first_thousand_are_counted(tmp_path, line):
     (tmp_path / "judgments.jsonl.gz").write_bytes(gzip.compress((line + b"\n") * 2500))
     with pytest.raises(DataError) as caught:
         read_arena(tmp_path)
-    found = sum(problem.count for problem in caught.value.problems)
-    assert found == 2500 * (1 if line == b"x" else 2)
+    count = sum(problem.count for problem in caught.value.problems)
+    assert count == 2500 * (1 if line == b"x" else 2)
     assert len(caught.value.problems) == MOST_PROBLEMS + 1
-    assert f"{found - MOST_PROBLEMS:,} further faults" in str(caught.value.problems[-1])
+    assert f"{count - MOST_PROBLEMS:,} further faults" in str(caught.value.problems[-1])
 
 
 def test_an_object_of_many_keys_with_one_repeated_is_read_in_linear_time(tmp_path):

@@ -86,8 +86,23 @@ def test_mixed_commas_are_three_passages():
 @pytest.mark.parametrize(
     "cell",
     [
-        *(None, math.nan, "", " ", "None", "nan", "NaN", "null", "<NA>", "N/A", "#N/A"),
-        *("[]", "[None]", "[nan]", '["", null]', "array([], dtype=object)", "['None']"),
+        None,
+        math.nan,
+        "",
+        " ",
+        "None",
+        "nan",
+        "NaN",
+        "null",
+        "<NA>",
+        "N/A",
+        "#N/A",
+        "[]",
+        "[None]",
+        "[nan]",
+        '["", null]',
+        "array([], dtype=object)",
+        "['None']",
     ],
 )
 def test_a_missing_value_is_no_passage(cell):
@@ -125,34 +140,52 @@ def test_other_texts_are_no_printed_replies(text):
 
 
 def test_a_gap_in_a_list_keeps_the_numbers_that_answers_cite():
-    found = passages_of("['a', None, 'b']")
-    assert [(each["passage_id"], each["text"]) for each in found] == [("1", "a"), ("3", "b")]
+    passages = passages_of("['a', None, 'b']")
+    assert [(passage["passage_id"], passage["text"]) for passage in passages] == [
+        ("1", "a"),
+        ("3", "b"),
+    ]
 
 
 @pytest.mark.parametrize(
     "cell",
     [
-        *("['a' 'b'", "['it's', 'b']", "['a''b']", "('a' 'b')", "{'a' 'b'}", "['a' + 'b']"),
-        *("['a' ... 'b']", "['a', ...]", "[<Doc object at 0x7f00>]", "<Doc object at 0x7f00>"),
-        *(
-            f"[Document(id=6c5d, content: '{'x' * 100}...')]",
-            "[open('x')",
-            "[a, b]",
-            '["a", ',
-            "[{'a': 1}]",
-        ),
-        *("Document(page_content='The tower", "[1, 2]", 5, True, ["a", 3], [["a", "b"], 3]),
-        *(
-            "0    a\n1    b\nName: text, dtype: object",
-            "0  a\n1  b\ndtype: object",
-            "  text\n0  a\n1  b",
-        ),
-        *("     text  score\n0  a    0.5\n..  ...\n9  b   0.4\n\n[10 rows x 2 columns]",),
-        *('shape: (2,)\nSeries: \'\' [str]\n[\n\t"a"\n\t"b"\n]', "dict_values(['a'"),
-        *("<StringArray>\n['a', ..., 'b']\nLength: 9, dtype: string", "OrderedDict([('a', 'b'"),
-        *("<StringArray>\n['a', 'b']\nLength: 9, dtype: string", "OrderedDict([('d', 'a')])"),
+        "['a' 'b'",
+        "['it's', 'b']",
+        "['a''b']",
+        "('a' 'b')",
+        "{'a' 'b'}",
+        "['a' + 'b']",
+        "['a' ... 'b']",
+        "['a', ...]",
+        "[<Doc object at 0x7f00>]",
+        "<Doc object at 0x7f00>",
+        f"[Document(id=6c5d, content: '{'x' * 100}...')]",
+        "[open('x')",
+        "[a, b]",
+        '["a", ',
+        "[{'a': 1}]",
+        "Document(page_content='The tower",
+        "[1, 2]",
+        5,
+        True,
+        ["a", 3],
+        [["a", "b"], 3],
+        "0    a\n1    b\nName: text, dtype: object",
+        "0  a\n1  b\ndtype: object",
+        "  text\n0  a\n1  b",
+        "     text  score\n0  a    0.5\n..  ...\n9  b   0.4\n\n[10 rows x 2 columns]",
+        'shape: (2,)\nSeries: \'\' [str]\n[\n\t"a"\n\t"b"\n]',
+        "dict_values(['a'",
+        "<StringArray>\n['a', ..., 'b']\nLength: 9, dtype: string",
+        "OrderedDict([('a', 'b'",
+        "<StringArray>\n['a', 'b']\nLength: 9, dtype: string",
+        "OrderedDict([('d', 'a')])",
         '[["Towers", "They are high."], ["Lynxes", "They eat hares."]]',
-        *("\"['a'\"", "[f'{a}', 'b']", "['a' if b else 'c']", "[__import__('os').name]"),
+        "\"['a'\"",
+        "[f'{a}', 'b']",
+        "['a' if b else 'c']",
+        "[__import__('os').name]",
     ],
 )
 def test_what_is_no_list_of_passages_is_refused(cell):
@@ -163,8 +196,16 @@ def test_what_is_no_list_of_passages_is_refused(cell):
 @pytest.mark.parametrize(
     "text",
     [
-        *("[1] The tower.", "[Applause]", '"War" is a book.', "(see above) It is.", "x = [1, 2]"),
-        *("Buildings|Heights", "f(x) is 3", "a: b", "{{ name }}", "It is 5, or [6]."),
+        "[1] The tower.",
+        "[Applause]",
+        '"War" is a book.',
+        "(see above) It is.",
+        "x = [1, 2]",
+        "Buildings|Heights",
+        "f(x) is 3",
+        "a: b",
+        "{{ name }}",
+        "It is 5, or [6].",
     ],
 )
 def test_a_text_that_is_no_list_is_one_passage(text):
@@ -189,7 +230,7 @@ def test_ids_and_titles_come_from_the_record_or_its_metadata():
     assert (first["passage_id"], first["title"]) == ("7", "T")
     assert (second["passage_id"], second["title"]) == ("x", "U")
     parts = passages_of([{"id": "d", "text": "a"}, {"id": "d", "text": "b"}])
-    assert [each["passage_id"] for each in parts] == ["1", "2"]
+    assert [passage["passage_id"] for passage in parts] == ["1", "2"]
 
 
 def test_json_is_opened_at_any_depth():
@@ -236,19 +277,24 @@ PLAIN = st.text(st.characters(exclude_categories=["Cs"]), max_size=30).filter(
 def test_a_list_that_was_printed_reads_back_as_the_same_list_or_is_refused(written):
     array = np.array(written, dtype=object)
     cells = [
-        *(str(written), repr(tuple(written)), repr(array), json.dumps(written)),
-        *(str(array), json.dumps(json.dumps(written)), str(np.array(written))),
+        str(written),
+        repr(tuple(written)),
+        repr(array),
+        json.dumps(written),
+        str(array),
+        json.dumps(json.dumps(written)),
+        str(np.array(written)),
         pd.DataFrame({"c": [array]}).to_csv(index=False).split("\n", 1)[1].strip('"\n'),
     ]
     assume(not any(text.endswith("\x00") for text in written))  # numpy drops it
     for cell in cells[:-1]:
         assert texts(cell) == written
     try:
-        found = texts(cells[-1])
+        read = texts(cells[-1])
     except ValueError:
         return
     if '"' not in "".join(written):
-        assert found == written
+        assert read == written
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=4))

@@ -78,8 +78,12 @@ def faults(folder: Path) -> list[tuple[str, int | None, str | None]]:
     assert all(problem.fault and problem.hint for problem in caught.value.problems)
     names = {"arena.json": "info"}
     return [
-        (names.get(it.source, it.source.removesuffix(".jsonl")), it.line, it.field)
-        for it in caught.value.problems
+        (
+            names.get(problem.source, problem.source.removesuffix(".jsonl")),
+            problem.line,
+            problem.field,
+        )
+        for problem in caught.value.problems
     ]
 
 
@@ -160,7 +164,9 @@ def test_all_bad_rows_of_all_files_are_reported(folder: Path):
         jsonl([{**JUDGMENTS[0], "winner": winner} for winner in ("A", "a", "Tie", None)])
     )
     assert faults(folder) == [
-        *[("queries", 1, "language"), ("queries", 2, "query"), ("queries", 3, None)],
+        ("queries", 1, "language"),
+        ("queries", 2, "query"),
+        ("queries", 3, None),
         ("answers", 2, "answer"),
         *(("judgments", line, "winner") for line in (1, 3, 4)),
     ]
@@ -171,12 +177,17 @@ def test_everything_that_does_not_fit_together_is_reported(folder: Path):
     tables = {
         "queries": [*QUERIES, QUERIES[0], {**QUERIES[0], "language": "fr"}],
         "answers": [
-            *(*ANSWERS, ANSWERS[0], ANSWERS[0]),
-            *({**ANSWERS[0], **stranger}, {**ANSWERS[0], "system": "w"}),
+            *ANSWERS,
+            ANSWERS[0],
+            ANSWERS[0],
+            {**ANSWERS[0], **stranger},
+            {**ANSWERS[0], "system": "w"},
         ],
         "judgments": [
-            *({**JUDGMENTS[0], **stranger}, {**JUDGMENTS[0], "system_a": "w"}),
-            *({**JUDGMENTS[0], "system_b": "v"}, {**JUDGMENTS[0], "system_b": "x"}),
+            {**JUDGMENTS[0], **stranger},
+            {**JUDGMENTS[0], "system_a": "w"},
+            {**JUDGMENTS[0], "system_b": "v"},
+            {**JUDGMENTS[0], "system_b": "x"},
         ],
     }
     for name, rows in tables.items():
@@ -184,11 +195,15 @@ def test_everything_that_does_not_fit_together_is_reported(folder: Path):
     question, answer = "language+query_id", "language+query_id+system"
     assert faults(folder) == [
         ("queries", 3, question),
-        *[("answers", 4, answer), ("answers", 5, answer)],
+        ("answers", 4, answer),
+        ("answers", 5, answer),
         ("queries", 4, "language"),
-        *[("answers", 7, "system"), ("answers", 6, question)],
-        *[("judgments", 1, question), ("judgments", 2, "system_a")],
-        *[("judgments", 3, "system_b"), ("judgments", 4, "system_b")],
+        ("answers", 7, "system"),
+        ("answers", 6, question),
+        ("judgments", 1, question),
+        ("judgments", 2, "system_a"),
+        ("judgments", 3, "system_b"),
+        ("judgments", 4, "system_b"),
     ]
 
 

@@ -111,8 +111,8 @@ def test_answers_are_in_the_language_of_their_question():
     assert arena.answers["language"].tolist() == ["en", "en", "ja", "ja"]
     assert arena.judgments["language"].tolist() == ["en", "ja"]
     twice = pd.concat([QUESTIONS, QUESTIONS.assign(language="ja")])
-    (told,) = problems(twice, ANSWERS.drop(columns="language"))
-    assert told.endswith("add it or give language=...")
+    (problem,) = problems(twice, ANSWERS.drop(columns="language"))
+    assert problem.endswith("add it or give language=...")
 
 
 @pytest.mark.parametrize(
@@ -131,11 +131,17 @@ def test_passages_in_cells(cells):
 
 
 def test_answers_may_have_passages_of_their_own():
-    own = [("p2",), np.array(["p1"], dtype=object), None, [{"passage_id": "x", "text": "Own."}]]
-    answers = ANSWERS.assign(passages=pd.Series(own, dtype=object))
+    passages = [
+        ("p2",),
+        np.array(["p1"], dtype=object),
+        None,
+        [{"passage_id": "x", "text": "Own."}],
+    ]
+    answers = ANSWERS.assign(passages=pd.Series(passages, dtype=object))
     arena = Arena.from_frames(SHOWN, answers, JUDGMENTS)
     texts = [
-        given and [passage["text"] for passage in given] for given in arena.answers["passages"]
+        records and [passage["text"] for passage in records]
+        for records in arena.answers["passages"]
     ]
     assert texts == [["Two."], ["One."], None, ["Own."]]
     answers.at[0, "passages"] = ["p9"]
@@ -144,11 +150,17 @@ def test_answers_may_have_passages_of_their_own():
 
 
 FAULTY = [
-    *[("answers", 1, "system", None), ("answers", 2, "answer", 7), ("answers", 3, "query_id", "9")],
-    *[("answers", 2, "language", "english"), ("answers", 3, "query_id", 2.5)],
-    *[("judgments", 0, "winner", "A"), ("judgments", 0, "system_a", "Ada")],
-    *[("judgments", 0, "system_a", "bob"), ("judgments", 1, "language", "fr")],
-    *[("queries", 0, "query", ""), ("queries", 0, "query_id", "2")],
+    ("answers", 1, "system", None),
+    ("answers", 2, "answer", 7),
+    ("answers", 3, "query_id", "9"),
+    ("answers", 2, "language", "english"),
+    ("answers", 3, "query_id", 2.5),
+    ("judgments", 0, "winner", "A"),
+    ("judgments", 0, "system_a", "Ada"),
+    ("judgments", 0, "system_a", "bob"),
+    ("judgments", 1, "language", "fr"),
+    ("queries", 0, "query", ""),
+    ("queries", 0, "query_id", "2"),
     ("queries", 1, "passages", [{"passage_id": "1", "text": 3}]),
 ]
 
@@ -195,8 +207,8 @@ def test_whole_numbers_name_questions_whatever_pandas_made_of_them():
     numbers = ANSWERS.assign(query_id=[1, 1, 2, 2])
     expected = Arena.from_frames(QUESTIONS, ANSWERS).answers
     for key in (numbers["query_id"], numbers["query_id"].astype(float)):
-        found = Arena.from_frames(QUESTIONS, numbers.assign(query_id=key))
-        pd.testing.assert_frame_equal(found.answers, expected)
+        arena = Arena.from_frames(QUESTIONS, numbers.assign(query_id=key))
+        pd.testing.assert_frame_equal(arena.answers, expected)
     gap = numbers.assign(query_id=[1, 1, 2, np.nan])
     assert problems(QUESTIONS, gap) == [
         "answers.iloc[3]: query_id = None: is missing; give it a value"

@@ -10,9 +10,18 @@ from arena.data.languages import is_language_code, language_code, language_hint,
 @pytest.mark.parametrize(
     ("given", "code"),
     [
-        *[("pt-BR", "pt"), ("zh_CN", "zh"), ("zh-Hans", "zh"), ("en-us", "en")],
-        *[("en_US.UTF-8", "en"), ("zh-Hant-TW", "zh"), ("eng", "en"), ("ger", "de")],
-        *[("sr-Latn-RS", "sr"), ("es-419", "es"), ("cmn-Hans", "zh"), ("en-ru_RU", "en")],
+        ("pt-BR", "pt"),
+        ("zh_CN", "zh"),
+        ("zh-Hans", "zh"),
+        ("en-us", "en"),
+        ("en_US.UTF-8", "en"),
+        ("zh-Hant-TW", "zh"),
+        ("eng", "en"),
+        ("ger", "de"),
+        ("sr-Latn-RS", "sr"),
+        ("es-419", "es"),
+        ("cmn-Hans", "zh"),
+        ("en-ru_RU", "en"),
     ],
 )
 def test_a_tag_loses_its_region_and_says_so(given, code):

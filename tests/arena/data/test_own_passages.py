@@ -51,7 +51,7 @@ def row(name, passages=None):
 
 
 def write_lines(path, rows):
-    path.write_text("".join(json.dumps(each) + "\n" for each in rows))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def test_ids_are_looked_up_and_labels_are_those_of_the_question(folder):
@@ -95,20 +95,20 @@ def values(arena, features, answers=None):
 
 def test_features_look_at_what_the_system_was_given(folder):
     features = "citation_recall,invalid_citations,ngram_coverage@1,unsupported_numbers"
-    found = values(read_arena(folder), features)
-    assert found.loc["given", "citation_recall@10"] == 0.5  # of p1 and p3
-    assert found.loc["chosen", "citation_recall@10"] == 1.0  # p3 is all that it was given
-    assert found["invalid_citations"].to_dict() == {"given": 0, "chosen": 1, "own": 0}
-    assert found.loc["own", "unsupported_numbers"] == 0.0  # 1852 stands in its own passage
+    measured = values(read_arena(folder), features)
+    assert measured.loc["given", "citation_recall@10"] == 0.5  # of p1 and p3
+    assert measured.loc["chosen", "citation_recall@10"] == 1.0  # p3 is all that it was given
+    assert measured["invalid_citations"].to_dict() == {"given": 0, "chosen": 1, "own": 0}
+    assert measured.loc["own", "unsupported_numbers"] == 0.0  # 1852 stands in its own passage
 
 
 def test_retrieval_is_measured_against_all_that_is_known_to_be_relevant(folder):
-    found = values(read_arena(folder), "retrieval")
-    assert found.loc["given", "retrieval_recall@10:missing"] == "passages shared by all systems"
-    assert found.loc["chosen", "retrieval_recall@10"] == 0.5  # p3 of p1 and p3
-    assert found.loc["chosen", "retrieval_map@10"] == 0.5  # first of two
-    assert found.loc["own", "retrieval_recall@10"] == 0.5
-    assert found.loc["own", "retrieval_map@10"] == 0.25  # second of two, half of it
+    features = values(read_arena(folder), "retrieval")
+    assert features.loc["given", "retrieval_recall@10:missing"] == "passages shared by all systems"
+    assert features.loc["chosen", "retrieval_recall@10"] == 0.5  # p3 of p1 and p3
+    assert features.loc["chosen", "retrieval_map@10"] == 0.5  # first of two
+    assert features.loc["own", "retrieval_recall@10"] == 0.5
+    assert features.loc["own", "retrieval_map@10"] == 0.25  # second of two, half of it
 
 
 def test_a_judge_is_told_whose_passages_are_whose(folder):
@@ -117,14 +117,14 @@ def test_a_judge_is_told_whose_passages_are_whose(folder):
     whose = {passage.text: passage.given_to for passage in comparison.passages}
     assert whose[SHARED[2]["text"]] == "A"
     assert whose[OWN[0]["text"]] == "B"
-    asked = pairwise_prompt().ask(comparison)[0].messages[-1].content
-    assert "[1] (given to assistant B) Ada died in 1852." in asked
-    assert "[p3] (given to assistant A) Bern: Bern has 140,000 people." in asked
+    prompt = pairwise_prompt().ask(comparison)[0].messages[-1].content
+    assert "[1] (given to assistant B) Ada died in 1852." in prompt
+    assert "[p3] (given to assistant A) Bern: Bern has 140,000 people." in prompt
 
 
 def test_evidence_is_what_any_of_the_answers_was_given(folder):
     arena = read_arena(folder)
-    (found,) = with_passages_of(arena.queries, arena.answers)["passages"]
-    assert [passage["passage_id"] for passage in found] == ["p1", "p2", "p3", "1"]
+    (measured,) = with_passages_of(arena.queries, arena.answers)["passages"]
+    assert [passage["passage_id"] for passage in measured] == ["p1", "p2", "p3", "1"]
     plain = arena.answers.drop(columns="passages")
     assert with_passages_of(arena.queries, plain) is arena.queries

@@ -22,8 +22,8 @@ def written(folder, languages):
     folder.mkdir()
     info = {"name": "small", "languages": languages, "systems": ["x", "y"]}
     (folder / "arena.json").write_text(json.dumps(info))
-    asked = [(code, f"q{number}") for code in languages for number in range(4)]
-    rows = [{"language": code, "query_id": name} for code, name in asked]
+    keys = [(code, f"q{number}") for code in languages for number in range(4)]
+    rows = [{"language": code, "query_id": name} for code, name in keys]
     queries = [{**row, "query": "Why?", "passages": []} for row in rows]
     answers = [{**row, "system": "x", "answer": "So."} for row in rows]
     for name, table in (("queries", queries), ("answers", answers)):

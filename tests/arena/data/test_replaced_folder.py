@@ -74,15 +74,19 @@ def test_a_writer_that_is_alive_is_left_alone(site):
 
 
 def test_folders_of_others_are_left_alone(site):
-    others = [".writing-site-12345678", ".writing-other-12345678", ".writing-site-x-12345678"]
-    for name in others:
+    names_of_others = [
+        ".writing-site-12345678",
+        ".writing-other-12345678",
+        ".writing-site-x-12345678",
+    ]
+    for name in names_of_others:
         (site.parent / name).mkdir()
-    locks = [f"{name}.lock" for name in others[1:]]
+    locks = [f"{name}.lock" for name in names_of_others[1:]]
     for name in locks:
         (site.parent / name).touch()
     with replaced_folder(site) as new:
         (new / "index.html").write_text("second")
-    assert names(site.parent) == sorted([*others, *locks, "site"])
+    assert names(site.parent) == sorted([*names_of_others, *locks, "site"])
 
 
 def test_the_new_folder_is_readable_as_others_are(tmp_path):

@@ -142,8 +142,8 @@ def test_every_bad_line_of_a_jsonl_file_is_reported(suffix: str, tmp_path: Path)
     rows = read_rows(write_text(tmp_path / f"t{suffix}", b"\n".join(lines)))
     assert list(rows.table["x"]) == [1, 3]
     assert list(rows.lines) == [1, len(lines)]
-    told = zip(rows.problems, BAD_LINES.values(), strict=True)
-    for line, (problem, fault) in enumerate(told, start=2):
+    pairs = zip(rows.problems, BAD_LINES.values(), strict=True)
+    for line, (problem, fault) in enumerate(pairs, start=2):
         assert (problem.source, problem.line) == (f"t{suffix}", line)
         assert problem.fault.startswith(fault)
 

@@ -28,9 +28,9 @@ def check(schema, *rows: dict) -> list[tuple[int, str]]:
         {name: pd.Series([row.get(name) for row in rows], dtype=object) for name in columns}
     )
     lines = pd.Series(range(11, 11 + len(rows)), dtype=int)
-    found = check_table(Rows(table, lines, "file"), schema)
-    assert all(problem.source == "file" and problem.fault and problem.hint for problem in found)
-    return [(problem.line, problem.field) for problem in found]
+    problems = check_table(Rows(table, lines, "file"), schema)
+    assert all(problem.source == "file" and problem.fault and problem.hint for problem in problems)
+    return [(problem.line, problem.field) for problem in problems]
 
 
 BAD = {
@@ -53,9 +53,14 @@ def test_a_bad_field_of_a_judgment(field, value):
 @pytest.mark.parametrize(
     "passages",
     [
-        *(None, '[{"passage_id": "p1", "text": "t"}]', {"p1": "t"}),
-        *([{**PASSAGE, "relevance": 2}], [PASSAGE, {"passage_id": "p2"}], [PASSAGE, PASSAGE]),
-        *([{**PASSAGE, "passage_id": 3}], [{**PASSAGE, "passage_id": ""}]),
+        None,
+        '[{"passage_id": "p1", "text": "t"}]',
+        {"p1": "t"},
+        [{**PASSAGE, "relevance": 2}],
+        [PASSAGE, {"passage_id": "p2"}],
+        [PASSAGE, PASSAGE],
+        [{**PASSAGE, "passage_id": 3}],
+        [{**PASSAGE, "passage_id": ""}],
         *([{**PASSAGE, part: "\ud800"}] for part in ("passage_id", "text", "title", "further")),
     ],
 )

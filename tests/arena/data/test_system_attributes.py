@@ -29,9 +29,9 @@ def test_attributes_are_texts_and_come_back_as_written(folder, tmp_path):
     one, other = systems(folder)[:2]
     write(folder, f"system,model,size\n{other},llama,8\n{one},,70\n")
     arena = read_arena(folder)
-    known = arena.attributes.set_index("system")
-    assert known.loc[other].tolist() == ["llama", "8"]
-    assert known.loc[one, "model"] is None
+    attributes = arena.attributes.set_index("system")
+    assert attributes.loc[other].tolist() == ["llama", "8"]
+    assert attributes.loc[one, "model"] is None
     write_arena(arena, tmp_path / "again")
     pd.testing.assert_frame_equal(read_arena(tmp_path / "again").attributes, arena.attributes)
     write_arena(replace(arena, attributes=arena.attributes[["system"]]), tmp_path / "again")
@@ -48,7 +48,7 @@ def test_what_is_wrong_is_said(folder):
     write(folder, "".join(json.dumps(line) + "\n" for line in lines), "systems.jsonl")
     with pytest.raises(DataError) as error:
         read_arena(folder)
-    said = [(problem.line, problem.field, problem.fault) for problem in error.value.problems]
-    assert (2, "system", "this system is already on line 1") in said
-    assert (3, "system", "is not among the systems of arena.json") in said
-    assert (2, "model", "is neither a text nor a number") in said
+    problems = [(problem.line, problem.field, problem.fault) for problem in error.value.problems]
+    assert (2, "system", "this system is already on line 1") in problems
+    assert (3, "system", "is not among the systems of arena.json") in problems
+    assert (2, "model", "is neither a text nor a number") in problems

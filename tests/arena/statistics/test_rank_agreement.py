@@ -23,10 +23,10 @@ RATINGS = arrays(np.float64, 6, elements=st.sampled_from([-2.0, -1.0, 0.0, 1.0, 
 
 @given(RATINGS, arrays(np.float64, (4, 6), elements=st.integers(-3, 3).map(float)))
 def test_taus_of_many_are_those_of_scipy(one, many):
-    both = np.isfinite(one)
+    is_rated = np.isfinite(one)
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         warnings.simplefilter("ignore")
-        expected = [kendalltau(one[both], other[both]).statistic for other in many]
+        expected = [kendalltau(one[is_rated], other[is_rated]).statistic for other in many]
     np.testing.assert_allclose(kendall_taus(many, one[None])[:, 0], expected, atol=1e-12)
 
 

@@ -20,10 +20,10 @@ CASES = json.loads((Path(__file__).parent / "fixtures" / "agreement.json").read_
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_coefficients_are_those_of_irrcac(case):
-    found = agreement_report(case["ratings"], replicates=0).coefficients
+    report = agreement_report(case["ratings"], replicates=0).coefficients
     for ours, theirs in (("ac1", "gwet"), ("fleiss_kappa", "fleiss")):
         wanted = case["expected"][theirs]["identity"]
-        assert found[ours].value == pytest.approx(wanted, abs=1e-9, rel=1e-9)
+        assert report[ours].value == pytest.approx(wanted, abs=1e-9, rel=1e-9)
 
 
 def test_cohens_kappa_by_hand():
@@ -79,7 +79,7 @@ labels = st.one_of(st.none(), st.sampled_from("abc"))
 @given(st.lists(st.lists(labels, min_size=3, max_size=3), min_size=2, max_size=12), st.randoms())
 def test_raters_and_items_are_interchangeable(rows, random):
     shuffled = [random.sample(row, len(row)) for row in random.sample(rows, len(rows))]
-    found = agreement_report(rows, replicates=0).coefficients
+    report = agreement_report(rows, replicates=0).coefficients
     for name, other in agreement_report(shuffled, replicates=0).coefficients.items():
-        assert other.reason == found[name].reason
-        assert other.value == pytest.approx(found[name].value, nan_ok=True, abs=1e-9)
+        assert other.reason == report[name].reason
+        assert other.value == pytest.approx(report[name].value, nan_ok=True, abs=1e-9)

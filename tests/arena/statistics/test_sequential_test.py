@@ -16,8 +16,8 @@ SCORES = st.lists(st.sampled_from(list(POINTS)), min_size=1, max_size=40)
 @given(SCORES)
 def test_bounds_are_students_with_a_0_and_a_1_more_and_mirror_each_other(scores):
     low, high = SequentialTest().interval(scores)
-    known = ttest_1samp([*scores, 0.0, 1.0], 0.5).confidence_interval(1 - 0.05 * LAST)
-    assert (low, high) == pytest.approx((max(known.low, 0), min(known.high, 1)))
+    expected = ttest_1samp([*scores, 0.0, 1.0], 0.5).confidence_interval(1 - 0.05 * LAST)
+    assert (low, high) == pytest.approx((max(expected.low, 0), min(expected.high, 1)))
     turned = SequentialTest().interval([1 - score for score in scores])
     assert turned == pytest.approx((1 - high, 1 - low))
 
@@ -26,16 +26,16 @@ def ends(mean, planned, sequences, seed):
     """What tests with their three looks say of scores 0, 0.5 and 1, and after how many."""
     random, test = np.random.default_rng(seed), SequentialTest()
     shares = [0.8 - mean, 0.4, mean - 0.2]
-    said, sizes = [], []
+    decisions, sizes = [], []
     for _ in range(sequences):
         drawn = random.choice([0.0, 0.5, 1.0], size=planned, p=shares)
         for look in test.looks(planned):
             name = test.decide(drawn[:look], is_last=look == planned)
             if name:
                 break
-        said.append(name)
+        decisions.append(name)
         sizes.append(look)
-    return {name: said.count(name) / sequences for name in set(said)}, np.mean(sizes)
+    return {name: decisions.count(name) / sequences for name in set(decisions)}, np.mean(sizes)
 
 
 def test_false_alarms_power_and_early_ends():

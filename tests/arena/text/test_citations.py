@@ -12,8 +12,18 @@ KNOWN = ("0", "1", "2", "3", "12#3", "140086#29", MSMARCO)
 
 SINGLE = {
     "1": [
-        *("[1]", "[१]", "【1】", "[Doc 1]", "[document 1]", "[文档1]", "[^1]", "[[1]]", "[01]"),
-        *("【1†source】", "[\u200f1\u200e]", "[1](http://example.org/a)"),
+        "[1]",
+        "[१]",
+        "【1】",
+        "[Doc 1]",
+        "[document 1]",
+        "[文档1]",
+        "[^1]",
+        "[[1]]",
+        "[01]",
+        "【1†source】",
+        "[\u200f1\u200e]",
+        "[1](http://example.org/a)",
     ],
     "2": ["[২]"],
     "3": ["[౩]", "[๓]", "[Passage 3]"],
@@ -24,8 +34,15 @@ SINGLE = {
 }
 SEVERAL = {
     ("1", "2"): [
-        *("[1, 2]", "[1][2]", "[1] and [2] and [1]", "[1、2]", "[١، ٢]", "[١؛ ٢]", "[۱،۲]"),
-        *("［１，２］", "[1\n, 2]"),
+        "[1, 2]",
+        "[1][2]",
+        "[1] and [2] and [1]",
+        "[1、2]",
+        "[١، ٢]",
+        "[١؛ ٢]",
+        "[۱،۲]",
+        "［１，２］",
+        "[1\n, 2]",
     ],
     ("2", "1"): ["[2,1]"],
     ("1", "3"): ["[Passages 1, 3]"],
@@ -40,17 +57,35 @@ SEVERAL = {
     + [(text, ids) for ids, texts in SEVERAL.items() for text in texts],
 )
 def test_citations_of_known_passages(text, known):
-    found = cited_passages(text, KNOWN)
-    assert found.matched == known
-    assert found.unmatched == ()
+    citations = cited_passages(text, KNOWN)
+    assert citations.matched == known
+    assert citations.unmatched == ()
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        *("[sic]", "[citation needed]", "[...]", "[…]", "[text](http://a.b)", "[]", "[ ]", "[x]"),
-        *("[July 4]", "[0.5]", "[COVID-19]", "[in 1990, 3 people]", "[AT&T]", "1]", "[1", "(1)"),
-        *("[I don't know]", "【メリット】", "[#アシスタント]", "[1990-2000]", "[3 people]"),
+        "[sic]",
+        "[citation needed]",
+        "[...]",
+        "[…]",
+        "[text](http://a.b)",
+        "[]",
+        "[ ]",
+        "[x]",
+        "[July 4]",
+        "[0.5]",
+        "[COVID-19]",
+        "[in 1990, 3 people]",
+        "[AT&T]",
+        "1]",
+        "[1",
+        "(1)",
+        "[I don't know]",
+        "【メリット】",
+        "[#アシスタント]",
+        "[1990-2000]",
+        "[3 people]",
     ],
 )
 def test_prose_in_brackets_is_no_citation(text):
@@ -61,7 +96,10 @@ def test_prose_in_brackets_is_no_citation(text):
 @pytest.mark.parametrize(
     ("text", "unknown"),
     [
-        *[("[7]", ("7",)), ("[7, 1, 8, 7]", ("7", "8")), ("[٩]", ("9",)), ("[2-5]", ("4", "5"))],
+        ("[7]", ("7",)),
+        ("[7, 1, 8, 7]", ("7", "8")),
+        ("[٩]", ("9",)),
+        ("[2-5]", ("4", "5")),
         *[(f"[{one}]", (one,)) for one in ("1-500", "5-3", "999#1", "9" * 20)],
         ("[msmarco_v2.1_doc_11_5#0_0]", ("msmarco_v2.1_doc_11_5#0_0",)),
     ],
@@ -71,8 +109,8 @@ def test_unknown_ids_are_kept_in_order(text, unknown):
 
 
 def test_ranking_interleaves_known_and_unknown():
-    found = cited_passages("[3] [9] [1, 3] [8]", KNOWN)
-    assert found == Citations(("3", "9", "1", "8"), ("3", "1"), ("9", "8"), 3)
+    citations = cited_passages("[3] [9] [1, 3] [8]", KNOWN)
+    assert citations == Citations(("3", "9", "1", "8"), ("3", "1"), ("9", "8"), 3)
 
 
 @pytest.mark.parametrize(
@@ -115,11 +153,11 @@ def _digits(zero):
 @given(ids=CITED)
 def test_order_of_first_citation_is_kept(style, ids):
     known = tuple(map(str, range(0, 31, 2)))
-    found = cited_passages(WRITTEN[style](ids), known)
+    citations = cited_passages(WRITTEN[style](ids), known)
     expected = list(dict.fromkeys(map(str, ids)))
-    assert list(found.ranking) == expected
-    assert list(found.matched) == [cited for cited in expected if cited in known]
-    assert list(found.unmatched) == [cited for cited in expected if cited not in known]
+    assert list(citations.ranking) == expected
+    assert list(citations.matched) == [cited for cited in expected if cited in known]
+    assert list(citations.unmatched) == [cited for cited in expected if cited not in known]
 
 
 @given(st.text(alphabet="[]【】() 12,#-aé١\n\u200f", max_size=60))

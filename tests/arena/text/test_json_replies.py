@@ -159,12 +159,12 @@ def test_a_manner_of_writing_changes_no_value(value, manner):
     }[manner]
     texts = [part for part in value["answer_2"].values() if isinstance(part, str)]
     try:
-        found = read(text)
+        record = read(text)
     except JsonReplyError:
         assert any(set(part) & set("{}[],:") for part in texts) or not value["answer_2"]
         return
     if not any(set(part) & set(",:{}[]") for part in texts):
-        assert stripped(found) == stripped(value)
+        assert stripped(record) == stripped(value)
 
 
 @given(PLAIN_OBJECTS, st.data())
@@ -174,19 +174,21 @@ def test_what_was_cut_off_holds_no_value_that_was_not_there(value, data):
     with pytest.raises(JsonReplyError):
         read(cut, is_whole=False)
     try:
-        found = read(cut)
+        record = read(cut)
     except JsonReplyError:
         return
-    assert found.items() <= value.items() or found["answer_2"].items() <= value["answer_2"].items()
+    assert (
+        record.items() <= value.items() or record["answer_2"].items() <= value["answer_2"].items()
+    )
 
 
 @given(st.text("{}[]\"':,/*#\\abn 12\n`“”", max_size=60))
 def test_any_text_is_read_or_refused(text):
     try:
-        found = read(text)
+        record = read(text)
     except JsonReplyError:
         return
-    assert "answer_2" in found
+    assert "answer_2" in record
 
 
 @given(PLAIN_OBJECTS)
@@ -195,10 +197,10 @@ def test_python_literals_are_their_values(value):
     assert ast.literal_eval(text) == value
     texts = [part for part in value["answer_2"].values() if isinstance(part, str)]
     try:
-        found = read(text)
+        record = read(text)
     except JsonReplyError:
         assert "'" in text
         return
     # Marks of JSON within single quotes are more than a repair can tell.
     if not any(set(part) & set(",:{}[]") for part in texts):
-        assert found["z"] == 1
+        assert record["z"] == 1

@@ -42,9 +42,9 @@ def test_a_papers_names_of_variables_are_known(file):
 def test_names_are_given_where_there_are_several_prompts(file):
     path = file(GOOD)
     assert read_templates([str(path)], [FIRST]).replacing(FIRST).version.startswith("mine@")
-    given = read_templates([f"second={path}"], [FIRST, SECOND])
-    assert given.replacing(FIRST) is None
-    assert given == read_templates({"second": path}, [FIRST, SECOND])
+    templates = read_templates([f"second={path}"], [FIRST, SECOND])
+    assert templates.replacing(FIRST) is None
+    assert templates == read_templates({"second": path}, [FIRST, SECOND])
     assert not read_templates((), [FIRST, SECOND])
     with pytest.raises(UsageError, match="names no prompt; write NAME=FILE, NAME one of first, "):
         read_templates([str(path)], [FIRST, SECOND])
@@ -77,21 +77,21 @@ def test_a_template_is_tried_at_once(file, text, message):
 
 
 def test_what_is_stated_is_found_again_and_nothing_else(file):
-    given = read_templates({"second": file(GOOD)}, [FIRST, SECOND])
-    stated = given.signature(["first", "second"])
-    assert stated == f"second@{given.replacing(SECOND).digest}"
-    assert given.for_signature(stated) == given
-    assert given.for_signature(PACKAGED) == NO_TEMPLATES
+    templates = read_templates({"second": file(GOOD)}, [FIRST, SECOND])
+    signature = templates.signature(["first", "second"])
+    assert signature == f"second@{templates.replacing(SECOND).digest}"
+    assert templates.for_signature(signature) == templates
+    assert templates.for_signature(PACKAGED) == NO_TEMPLATES
     other = read_templates({"second": file(GOOD + "!")}, [FIRST, SECOND])
     with pytest.raises(UsageError, match=f"and the one given has {other.templates[0][1].digest}"):
-        other.for_signature(stated)
+        other.for_signature(signature)
     with pytest.raises(UsageError, match="give that file by --template second=FILE"):
-        NO_TEMPLATES.for_signature(stated)
+        NO_TEMPLATES.for_signature(signature)
 
 
 def test_templates_go_to_other_processes(file):
-    given = read_templates({"first": file(GOOD)}, [FIRST])
-    assert pickle.loads(pickle.dumps(given)) == given
+    templates = read_templates({"first": file(GOOD)}, [FIRST])
+    assert pickle.loads(pickle.dumps(templates)) == templates
 
 
 def test_names_of_files_do_not_break_signatures(file):

@@ -9,17 +9,27 @@ from hypothesis import strategies as st
 from arena.text.thoughts import answer_start, has_thoughts, without_thoughts
 
 MARKS = [
-    *[("<think>", "</think>"), ("<Thinking>\n", "</thinking>\n"), ("<thought>", "</thought>")],
-    *[("<reasoning>", "</reasoning>"), ("<seed:think>", "</seed:think>"), ("◁think▷", "◁/think▷")],
-    *[("[THINK]", "[/THINK]"), ("<longcat_think>\n", "\n</longcat_think>\n")],
+    ("<think>", "</think>"),
+    ("<Thinking>\n", "</thinking>\n"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<seed:think>", "</seed:think>"),
+    ("◁think▷", "◁/think▷"),
+    ("[THINK]", "[/THINK]"),
+    ("<longcat_think>\n", "\n</longcat_think>\n"),
     ("<|START_THINKING|>", "<|END_THINKING|><|START_RESPONSE|>"),
     ("<|begin_of_thought|>\n", "\n<|end_of_thought|>\n<|begin_of_solution|>"),
     ("<|channel>thought\n", "<channel|>"),
     ("<unused94>thought\n", "<unused95>"),
-    *[("<analysis>", "</analysis>"), ("<scratchpad>\n", "\n</scratchpad>\n")],
-    *[("<reflection>", "</reflection>"), ("<inner_monologue>", "</inner_monologue>")],
-    *[("<|think|>", "<|/think|>"), ("<|think|>", "</think>"), ("<think>", "<|/think|>")],
-    *[("<｜begin▁of▁think｜>", "<｜end▁of▁think｜>"), ("< think >", "</ think >")],
+    ("<analysis>", "</analysis>"),
+    ("<scratchpad>\n", "\n</scratchpad>\n"),
+    ("<reflection>", "</reflection>"),
+    ("<inner_monologue>", "</inner_monologue>"),
+    ("<|think|>", "<|/think|>"),
+    ("<|think|>", "</think>"),
+    ("<think>", "<|/think|>"),
+    ("<｜begin▁of▁think｜>", "<｜end▁of▁think｜>"),
+    ("< think >", "</ think >"),
     ("&lt;think&gt;", "&lt;/think&gt;"),
     ("<details>\n<summary>Thinking…</summary>\n", "\n</details>\n"),
     ('<details type="reasoning" done="true">\n<summary>1 s</summary>\n> ', "\n</details>\n"),
@@ -35,8 +45,15 @@ PROSE = st.text(alphabet="abc [A].!?,;\n*-", max_size=40)
 @pytest.mark.parametrize(
     "before",
     [
-        *["", "\n\n", "<|im_start|>assistant\n", "\ufeff", "<｜Assistant｜>", "Assistant:\n"],
-        *["assistant: ", "[|assistant|]", "<｜begin▁of▁sentence｜><｜Assistant｜>\n"],
+        "",
+        "\n\n",
+        "<|im_start|>assistant\n",
+        "\ufeff",
+        "<｜Assistant｜>",
+        "Assistant:\n",
+        "assistant: ",
+        "[|assistant|]",
+        "<｜begin▁of▁sentence｜><｜Assistant｜>\n",
     ],
 )
 @pytest.mark.parametrize(
@@ -98,13 +115,23 @@ def test_a_closing_mark_alone_ends_thoughts_that_the_template_opened(text, answe
 @pytest.mark.parametrize(
     "text",
     [
-        *["B leaves its <think> block in the answer.\n\n[[A]]", "B leaves a </think> in it. [[A]]"],
-        *["[[A]], as B's answer ends in </think>.", "B shows\n<think>\nhm\n</think>\n\nraw. [[A]]"],
-        *["</think> is left in B. [[A]]", "B is bad. </think> is left in it. [[A]]"],
-        *["B shows:\n```\nhm\n</think>\nIt\n```\n[[A]]", "It shows 'hm </think>', [[A]]"],
-        *['{"why": "B ends in </think>", "score": 1}', '{"why": "hm.</think>It says", "score": 1}'],
-        *["analysis of both answers: A.", "Here is my thought process: A is better. [[A]]"],
-        *["", "   ", "plain", "x < y > z", "[1] says so </s>"],
+        "B leaves its <think> block in the answer.\n\n[[A]]",
+        "B leaves a </think> in it. [[A]]",
+        "[[A]], as B's answer ends in </think>.",
+        "B shows\n<think>\nhm\n</think>\n\nraw. [[A]]",
+        "</think> is left in B. [[A]]",
+        "B is bad. </think> is left in it. [[A]]",
+        "B shows:\n```\nhm\n</think>\nIt\n```\n[[A]]",
+        "It shows 'hm </think>', [[A]]",
+        '{"why": "B ends in </think>", "score": 1}',
+        '{"why": "hm.</think>It says", "score": 1}',
+        "analysis of both answers: A.",
+        "Here is my thought process: A is better. [[A]]",
+        "",
+        "   ",
+        "plain",
+        "x < y > z",
+        "[1] says so </s>",
     ],
 )
 def test_texts_without_thoughts_stay_as_they_are(text):
@@ -115,8 +142,10 @@ def test_texts_without_thoughts_stay_as_they_are(text):
 @pytest.mark.parametrize(
     "thoughts",
     [
-        *["B shows a <think> block. B?", "B shows <think>hm</think> raw. B?"],
-        *["B ends in `</think>`. B?", "B ends in </think> alone. B?\n"],
+        "B shows a <think> block. B?",
+        "B shows <think>hm</think> raw. B?",
+        "B ends in `</think>`. B?",
+        "B ends in </think> alone. B?\n",
     ],
 )
 def test_thoughts_may_mention_their_marks(thoughts):
@@ -166,8 +195,17 @@ def test_a_whole_text_may_begin_with_a_tag_that_it_tells_of():
 @pytest.mark.parametrize(
     "part",
     [
-        *["<think>", "</think>\n", "<think><think>x</think>\n", "`</think>`", "</think> a", " "],
-        *["<think></think>", "x<|im_end|>\n", "assistant\n", "analysisA", "<|channel|>final"],
+        "<think>",
+        "</think>\n",
+        "<think><think>x</think>\n",
+        "`</think>`",
+        "</think> a",
+        " ",
+        "<think></think>",
+        "x<|im_end|>\n",
+        "assistant\n",
+        "analysisA",
+        "<|channel|>final",
     ],
 )
 def test_hostile_texts_take_no_long_time(part):
