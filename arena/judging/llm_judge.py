@@ -244,9 +244,9 @@ def _ask_pairwise(
     def prompt_of(key: PairKey) -> Prompt:
         # Flags are noted as prompts are made, once per pair and in their order, so that no
         # answer's text has to be put together twice.
-        asked, answer_flags = prompt.ask(texts.comparison(key))
+        request, answer_flags = prompt.ask(texts.comparison(key))
         flags.append(answer_flags)
-        return asked
+        return request
 
     read = REPLY_FORMS[judge.verdict].read
     answered = ask_table(keys, prompt_of, read, llm, stage=judge.judge, progress=progress)

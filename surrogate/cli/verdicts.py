@@ -1,9 +1,9 @@
-"""What verdicts say, and people's: ``fit``, ``diagnose``, ``vote``, ``agreement``."""
+"""Commands on verdicts: ``fit``, ``diagnose``, ``vote``, ``agreement``."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -31,12 +31,6 @@ ColumnOption = Annotated[
         help="Column of a field, such as system_a=left; repeatable. Files only.",
     ),
 ]
-
-SHOWN_OF_A_KIND = 5
-MOST_LABELS = 5
-"""Judges of whom it is printed what may be said of them."""
-SPAN = {"low": "interval_low", "high": "interval_high"}
-RATINGS = ["system", "rating", "interval", "rank", "ranks", "tier", "wins", "losses", "ties"]
 
 
 def fit(
@@ -88,29 +82,38 @@ def fit(
     table = rated.table
     if all(label.is_one_sided for label in labels):
         table = without_intervals(table)
-    fit_notes = [note.replace("`ridge`", "--ridge") for note in rated.notes]
-    fit_notes = [note.replace("`position`", "--position") for note in fit_notes]
-    notes = [*(f"{label.sentence}." for label in labels[:MOST_LABELS]), *fit_notes]
-    shown = {"ratings": table, "position_effect": rated.position_effect}
-    shown |= {"skipped": read.skipped, "notes": notes, "signature": rated.signature}
+    # Of many judges, such as thousands of voters, the first ones are described.
+    notes = [f"{label.sentence}." for label in labels[:5]]
+    for note in rated.notes:
+        # Arguments of Python are options here.
+        notes.append(note.replace("`ridge`", "--ridge").replace("`position`", "--position"))
+    shown = {
+        "ratings": table if as_json else _shown_ratings(table),
+        "position_effect": rated.position_effect,
+        "skipped": read.skipped,
+        "notes": notes,
+        "signature": rated.signature,
+    }
     if as_json:
         shown["judges"] = labels
-    else:
-        bounds = {
-            "interval": spans(table),
-            "ranks": spans(table, "rank_low", "rank_high", "–", str),
-        }
-        names = list(RATINGS)
-        if table["group"].nunique() > 1:
-            names.insert(0, "group")
-        if table["note"].any():
-            names.append("note")
-        shown["ratings"] = table.assign(**bounds)[names]
     titles = {
         "position_effect": "Advantage of side A in logits",
         "skipped": "Left out or changed on reading",
     }
     show(shown, as_json, titles)
+
+
+def _shown_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns that a terminal has room for."""
+    columns = ["system", "rating", "interval", "rank", "ranks", "tier", "wins", "losses", "ties"]
+    if ratings["group"].nunique() > 1:
+        columns.insert(0, "group")
+    if ratings["note"].any():
+        columns.append("note")
+    table = ratings.assign(
+        interval=spans(ratings), ranks=spans(ratings, "rank_low", "rank_high", "–", str)
+    )
+    return table[columns]
 
 
 def diagnose(
@@ -125,15 +128,16 @@ def diagnose(
     from arena.diagnostics import diagnose as diagnose_judgments
 
     source = judgments if judgments.is_dir() else read_judgments(judgments)
-    found = diagnose_judgments(source, seed, judge=judge, language=language)
+    diagnosis = diagnose_judgments(source, seed, judge=judge, language=language)
     if as_json:
-        show(found.as_json(), as_json)
+        show(diagnosis.as_json(), as_json)
         return
-    kinds: dict[tuple[str, str], list[Finding]] = {}
-    for finding in found.findings:
-        kinds.setdefault((finding.severity, finding.check), []).append(finding)
-    for (severity, _), same in kinds.items():
-        print_notes(same, severity.capitalize(), SHOWN_OF_A_KIND)
+    # Findings of a kind stand together, so that one in every language fills no screen.
+    by_kind: dict[tuple[str, str], list[Finding]] = {}
+    for finding in diagnosis.findings:
+        by_kind.setdefault((finding.severity, finding.check), []).append(finding)
+    for (severity, _), findings in by_kind.items():
+        print_notes(findings, severity.capitalize(), 5)
 
 
 def vote(
@@ -159,19 +163,31 @@ def vote(
     if out is None:
         _collect(arena, files or [], as_json)
         return
-    read = read_arena(arena)
-    chosen = choose_pairs(read, questions, pairs, False, split_names(languages) or None, seed)
     from arena.data.files import write_text
     from arena.judging import make_ballot
     from surrogate.publish.pages import ballot_page
 
+    read = read_arena(arena)
+    chosen = choose_pairs(
+        read,
+        questions=questions,
+        pairs=pairs,
+        languages=split_names(languages) or None,
+        seed=seed,
+    )
     ballot = make_ballot(read, chosen, most, seed)
     write_text(ballot_page(ballot), out)
-    then = command("vote", arena, "--collect", "votes.json")
-    shown = {"file": out, "ballot": ballot.id, "pairs": len(ballot.pairs)}
-    show(shown | {"left_out": ballot.left_out, "identical": ballot.identical}, as_json)
+    shown = {
+        "file": out,
+        "ballot": ballot.id,
+        "pairs": len(ballot.pairs),
+        "left_out": ballot.left_out,
+        "identical": ballot.identical,
+    }
+    show(shown, as_json)
     if not as_json:
-        print(f"Open or send the page; people export their votes from it\n{then}")
+        print("Open or send the page; people export their votes from it")
+        print(command("vote", arena, "--collect", "votes.json"))
 
 
 def _collect(folder: Path, files: list[Path], as_json: bool) -> None:
@@ -179,13 +195,18 @@ def _collect(folder: Path, files: list[Path], as_json: bool) -> None:
     from arena.judging import collect_votes
 
     arena = read_arena(folder)
-    judgments, replaced = collect_votes(arena, files)
+    judgments, n_repeated = collect_votes(arena, files)
     file, _ = append_rows(folder, "judgments", judgments, replacing=True)
-    added = len(read_arena(folder).judgments) - len(arena.judgments)
-    again = replaced + len(judgments) - added
-    voters = judgments.groupby("judge").size().rename("votes").reset_index()
-    counts = {"votes": len(judgments), "added": added, "replaced": again, "voters": voters}
-    show({"file": file, **counts}, as_json)
+    # Votes that are not new rows have replaced older ones, of these files or of the folder.
+    n_added = len(read_arena(folder).judgments) - len(arena.judgments)
+    shown = {
+        "file": file,
+        "votes": len(judgments),
+        "added": n_added,
+        "replaced": n_repeated + len(judgments) - n_added,
+        "voters": judgments.groupby("judge").size().rename("votes").reset_index(),
+    }
+    show(shown, as_json)
     if not as_json:
         print(command("agreement", folder, "--write"))
 
@@ -218,30 +239,40 @@ def agreement(
         raise UsageError(f"{judgments}: there is no judgment in it")
     if write and not judgments.is_dir():
         raise UsageError(f"--write writes into an arena folder, and {judgments} is a file")
-    named = _reference(table, reference)
-    kappas = agreement_with_reference(table, named, seed)
-    said: list[str] = []
-    written = None
+    judges = _reference(table, reference)
+    kappas = agreement_with_reference(table, judges, seed)
+    bias_table = biases(table, judges)
+    notes: list[str] = []
+    file = None
     if write:
-        entries, absent = agreements(kappas, PEOPLE if reference == PEOPLE else "+".join(named))
-        written = add_metaevaluations(judgments, entries)
-        said += [f"{name} is not written: {reason}" for name, reason in absent.items()]
-    few = kappas.loc[kappas["tau"].isna(), "judge"]
-    said += [f"{name} has no ranking: it shares fewer than three systems" for name in few]
-    shown = {"reference": named, "judges": kappas, "biases": biases(table, named)}
+        name = PEOPLE if reference == PEOPLE else "+".join(judges)
+        entries, absent = agreements(kappas, name)
+        file = add_metaevaluations(judgments, entries)
+        notes += [f"{judge} is not written: {reason}" for judge, reason in absent.items()]
+    for judge in kappas.loc[kappas["tau"].isna(), "judge"]:
+        notes.append(f"{judge} has no ranking: it shares fewer than three systems")
+    shown: dict[str, Any]
+    if as_json:
+        shown = {"reference": judges, "judges": kappas, "biases": bias_table}
+    else:
+        # Both ends of an interval in one column, and no standard errors beside it.
+        ends = {"low": "interval_low", "high": "interval_high"}
+        measured = kappas[["judge", *MEASURED]].drop(columns="standard_error")
+        shown = {
+            "judges": with_spans(measured.rename(columns=ends)),
+            "rankings": with_spans(kappas[["judge", *RANKED]]),
+            "biases": with_spans(bias_table.rename(columns=ends)),
+        }
+    shown["notes"] = notes
+    shown["written"] = file
     titles = {
-        "judges": f"Agreement with {', '.join(named)} (Cohen's kappa, 95% interval over questions)",
+        "judges": f"Agreement with {', '.join(judges)} (Cohen's kappa, 95% interval)",
         "rankings": "Kendall's tau of rankings, and shares of pairs decided (95% interval)",
         "biases": "Rated higher or lower than by the reference, beyond the error (logits, 95%)",
-        **{"reference": "", "written": "Written, for board, to"},
+        "reference": "",
+        "written": "Written, for board, to",
     }
-    if not as_json:
-        without = kappas[["judge", *MEASURED]].drop(columns="standard_error")
-        shown["judges"] = with_spans(without.rename(columns=SPAN))
-        shown["rankings"] = with_spans(kappas[["judge", *RANKED]])
-        shown["biases"] = with_spans(shown["biases"].rename(columns=SPAN))
-        shown = {name: shown[name] for name in ("judges", "rankings", "biases")}
-    show(shown | {"notes": said, "written": written}, as_json, titles)
+    show(shown, as_json, titles)
 
 
 def _reference(table: pd.DataFrame, reference: str) -> list[str]:

@@ -226,8 +226,8 @@ class _ComparedPairs:
             return ALL_JUDGED
         return SPENT.format(ORDERS * n_judged)
 
-    def chosen(self, asked: Sequence[ChosenPairs]) -> ChosenPairs:
-        return joined_pairs(self._pairs.on([]), asked)
+    def chosen(self, batches: Sequence[ChosenPairs]) -> ChosenPairs:
+        return joined_pairs(self._pairs.on([]), batches)
 
 
 def question_scores(judgments: pd.DataFrame, system: str) -> dict[QuestionKey, float]:

@@ -107,9 +107,9 @@ class AdaptivePairs:
             self._record(language, outcome.judgments, outcome.failures)
         return reason
 
-    def chosen(self, asked: Sequence[ChosenPairs]) -> ChosenPairs:
+    def chosen(self, batches: Sequence[ChosenPairs]) -> ChosenPairs:
         """Put together what was asked, in this run and before."""
-        return joined_pairs(self._pairs([]), asked, self._earlier)
+        return joined_pairs(self._pairs([]), batches, self._earlier)
 
     def progress(self) -> pd.DataFrame:
         """Return what is judged of each language and how certain its ranking is.

@@ -52,7 +52,7 @@ class PairChooser(Protocol):
     def batches(self) -> Batches:
         """Yield batches of pairs until nothing is left to ask; see ``Batches``."""
 
-    def chosen(self, asked: Sequence[ChosenPairs]) -> ChosenPairs:
+    def chosen(self, batches: Sequence[ChosenPairs]) -> ChosenPairs:
         """Put together the batches that were asked, and what was chosen in earlier runs."""
 
 
@@ -92,7 +92,7 @@ class ChosenPairs:
         yield self
         return ""
 
-    def chosen(self, asked: Sequence[ChosenPairs]) -> ChosenPairs:  # noqa: ARG002 - all are asked
+    def chosen(self, batches: Sequence[ChosenPairs]) -> ChosenPairs:  # noqa: ARG002 - all are asked
         """Return these pairs."""
         return self
 
@@ -117,20 +117,20 @@ class ChosenPairs:
 
 
 def joined_pairs(
-    nothing: ChosenPairs, asked: Sequence[ChosenPairs], earlier: pd.DataFrame | None = None
+    nothing: ChosenPairs, batches: Sequence[ChosenPairs], earlier: pd.DataFrame | None = None
 ) -> ChosenPairs:
     """Put batches together, after the pairs of earlier runs.
 
     Args:
         nothing: Chosen pairs of the same kind and questions, without any pair.
-        asked: The batches.
+        batches: The batches that were asked.
         earlier: Pairs of earlier runs, ``PAIR_COLUMNS``.
     """
     first = nothing.table if earlier is None else earlier
     return replace(
         nothing,
-        table=pd.concat([first, *(batch.table for batch in asked)], ignore_index=True),
-        identical=pd.concat([nothing.identical, *(batch.identical for batch in asked)]),
+        table=pd.concat([first, *(batch.table for batch in batches)], ignore_index=True),
+        identical=pd.concat([nothing.identical, *(batch.identical for batch in batches)]),
     )
 
 
@@ -241,7 +241,7 @@ def asked_pairs(
     adaptive: bool = False,
 ) -> ChosenPairs:
     """Draw the sides of pairs whose systems come in any order; see ``ChosenPairs``."""
-    asked: list[PairKey] = []
+    different: list[PairKey] = []
     identical: list[PairKey] = []
     for language, query_id, one, other in keys:
         question = (language, query_id)
@@ -255,12 +255,12 @@ def asked_pairs(
             (other, parse_answer(other_output).text),
             seed,
         )
-        pairs = identical if output == other_output else asked
+        pairs = identical if output == other_output else different
         pairs.append((language, query_id, side_a, side_b))
         if both_orders:
             pairs.append((language, query_id, side_b, side_a))
     return ChosenPairs(
-        table=pd.DataFrame(asked, columns=PAIR_COLUMNS).astype(object),
+        table=pd.DataFrame(different, columns=PAIR_COLUMNS).astype(object),
         identical=pd.DataFrame(identical, columns=PAIR_COLUMNS).astype(object),
         both_orders=both_orders,
         questions=drawn,

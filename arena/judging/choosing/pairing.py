@@ -208,8 +208,8 @@ class AdaptivePairing:
         for fault, is_faulty in faults.items():
             if is_faulty.any():
                 row = judgments.iloc[int(np.argmax(is_faulty))]
-                item = f"{row['query_id']}: {row['system_a']} and {row['system_b']}"
-                raise UsageError(f"the judgment of {item} {fault}")
+                pair = f"{row['system_a']} and {row['system_b']}"
+                raise UsageError(f"the judgment of {row['query_id']}: {pair} {fault}")
         outcomes = np.where(is_failed, FAILED, JUDGED)[is_of_questions]
         self._state[questions[is_of_questions], pairs[is_of_questions]] = outcomes
         verdicts = judgments.loc[~is_failed, self._verdicts.columns]
