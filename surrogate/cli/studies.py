@@ -29,7 +29,7 @@ from surrogate.papers.settings import OF_JUDGES, MetaevalSettings
 
 if TYPE_CHECKING:
     from arena.llm.usage import Price
-    from surrogate.papers.evaluation import Report
+    from surrogate.papers.reports import Report
 
 STORE = "ratings.sqlite"
 LISTED = ["feature", "summary", "source", "needs", "available"]
@@ -88,11 +88,11 @@ def features(
         llm = LlmSettings(**llm.model_dump(exclude_unset=True), store=str(cache / STORE))
     budget = Budget(llm.max_calls)
     models = given_models(templates, device=device, download=download, llm=llm, budget=budget)
-    told: Any = {"n_jobs": jobs, "models": models, "progress": progress_lines()}
+    options: Any = {"n_jobs": jobs, "models": models, "progress": progress_lines()}
     if in_parts:
-        shown = extract_parts(arena, out, features, **told)
+        shown = extract_parts(arena, out, features, **options)
     else:
-        table = extract(read_arena(arena), features, cache=cache, **told)
+        table = extract(read_arena(arena), features, cache=cache, **options)
         write_rows(table, out)
         shown = {"answers": len(table), "missing": missing_counts(table)}
     missing = shown["missing"]
@@ -243,8 +243,8 @@ def metaeval(
 
     if statistics and path is not None:
         sentences = read_memerag(path, settings.languages, settings.columns)
-        found = statistics_report(sentences, settings.replicates, settings.seed)
-        _print_report(found, as_json, None, {})
+        statistics_of_labels = statistics_report(sentences, settings.replicates, settings.seed)
+        _print_report(statistics_of_labels, as_json, None, {})
         return
     if out is not None:
         check_name(out)
@@ -253,15 +253,15 @@ def metaeval(
     made = kind.read(path, settings, read_templates(templates or [], kind.replaceable))
     if benchmark == BENCHMARKS[1]:
         made = replace(made, quality="relevance")
-    asked = list(dict.fromkeys([*(judges or ()), *filter(None, [settings.reference])]))
-    evaluation = evaluate_judges(made, asked, progress_lines())
+    judge_names = list(dict.fromkeys([*(judges or ()), *filter(None, [settings.reference])]))
+    evaluation = evaluate_judges(made, judge_names, progress_lines())
     if out is not None:
         write_run(evaluation.verdicts, out, getattr(made, "notice", ""))
     unusable = evaluation.without_verdict()
     failed = [f"{judge} gave no verdict: {why}" for (judge, _), why in unusable.items()]
-    others = evaluation.of_others(unusable)
-    if len(others.verdicts) and not any(judge == settings.reference for judge, _ in unusable):
-        _print_report(made.report(others), as_json, arena, known_prices)
+    usable = evaluation.of_others(unusable)
+    if len(usable.verdicts) and not any(judge == settings.reference for judge, _ in unusable):
+        _print_report(made.report(usable), as_json, arena, known_prices)
     if failed:
         raise UnusableRepliesError("; ".join(failed))
 

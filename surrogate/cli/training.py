@@ -173,8 +173,8 @@ def finetune(
 
     from surrogate.papers.tuning import finetune as tune
 
-    asked = (settings.of(recipe), out, test, seed, download, progress_lines())
-    record = tune(file, base, *asked)
+    arguments = (settings.of(recipe), out, test, seed, download, progress_lines())
+    record = tune(file, base, *arguments)
     shown = record
     if not as_json:
         names = ("device", "steps", "seconds", "trained_weights", "loss", "unseen_loss")

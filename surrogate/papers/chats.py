@@ -78,8 +78,10 @@ class TrainExample:
     def record(self) -> dict[str, Any]:
         """Return the row as it is written."""
         language, query_id = self.key
-        asked = [{"role": each.role, "content": each.content} for each in self.prompt.messages]
-        messages = [*asked, {"role": "assistant", "content": self.reply}]
+        prompt_messages = [
+            {"role": message.role, "content": message.content} for message in self.prompt.messages
+        ]
+        messages = [*prompt_messages, {"role": "assistant", "content": self.reply}]
         return {"messages": messages, "language": language, "query_id": query_id, **self.notes}
 
 
@@ -118,22 +120,30 @@ def make_train_set(sieve: Sieve, trained: pd.DataFrame) -> TrainSet:
     Raises:
         UsageError: If nothing is left to train on.
     """
-    drawn = set(question_keys(trained))
-    parts: tuple[list[TrainExample], list[TrainExample]] = ([], [])
+    trained_keys = set(question_keys(trained))
+    rows: list[dict[str, Any]] = []
+    unseen: list[dict[str, Any]] = []
+    n_candidates = Counter[str]()
+    n_kept = Counter[str]()
     for example in sieve.kept:
-        parts[example.key not in drawn].append(example)
-    left = [(*place, count) for place, count in sorted(sieve.left_out.items())]
-    if not parts[0]:
-        reasons = ", ".join(f"{count} {reason}" for _, reason, count in left) or "nothing"
+        part = rows if example.key in trained_keys else unseen
+        part.append(example.record())
+        n_kept[example.key[0]] += 1
+    left_out = [
+        (language, reason, count) for (language, reason), count in sorted(sieve.left_out.items())
+    ]
+    if not rows:
+        reasons = ", ".join(f"{count} {reason}" for _, reason, count in left_out) or "nothing"
         raise UsageError(f"nothing is left to train on; left out: {reasons}")
-    rows, unseen = (pd.DataFrame([each.record() for each in part]) for part in parts)
-    kept, candidates = Counter(example.key[0] for example in sieve.kept), Counter[str]()
-    for language, _, count in left:
-        candidates[language] += count
-    candidates.update(kept)
-    counts = [(name, candidates[name], kept[name]) for name in sorted(candidates)]
+    for language, _, count in left_out:
+        n_candidates[language] += count
+    n_candidates.update(n_kept)
+    counts = [(name, n_candidates[name], n_kept[name]) for name in sorted(n_candidates)]
     return TrainSet(
-        rows, unseen, pd.DataFrame(counts, columns=COUNTS), pd.DataFrame(left, columns=LEFT_OUT)
+        rows=pd.DataFrame(rows),
+        unseen=pd.DataFrame(unseen),
+        counts=pd.DataFrame(counts, columns=COUNTS),
+        left_out=pd.DataFrame(left_out, columns=LEFT_OUT),
     )
 
 

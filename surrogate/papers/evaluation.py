@@ -1,14 +1,12 @@
-"""Letting judges judge a benchmark: from their names to one table of verdicts, and to a report."""
+"""Letting judges judge a benchmark: from their names to one table of verdicts."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pkgutil import resolve_name
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 import pandas as pd
@@ -19,21 +17,20 @@ from arena.data.wording import count_of
 from arena.llm import Budget, Llm, Usage, open_store
 from arena.llm.replies import OVER_BUDGET
 from features.models.llm_scorer import Verdict
-from surrogate.board.judge_report import MetaEvaluation
-from surrogate.papers.judges import SENT, FunctionJudge, Judge, JudgePrompts, PromptJudge
+from surrogate.papers.judges import FunctionJudge, Judge, JudgePrompts, PromptJudge
 from surrogate.papers.records import VerdictRecord, read_run
+from surrogate.papers.reports import (
+    Report,
+    failure_reasons,
+    judges_of,
+)
 from surrogate.papers.settings import JudgeOptions, MetaevalSettings
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
-    from arena.llm.usage import Price
 
 RUN = "run:"
 PYTHON = "python:MODULE:FUNCTION"
-NO_VALUE = "–"
-BY_JUDGE = ["judge", "prompt"]
-VALUES = ["value", "standard_error", "n", "failures", "not_asked", "reason"]
-"""A score, on how many items, how many of them had no verdict, and how many were not asked."""
 
 
 class JudgeFactory(ExitStack):
@@ -51,10 +48,10 @@ class JudgeFactory(ExitStack):
     def llm(self, prompts: JudgePrompts[Any], model: str) -> PromptJudge[Any]:
         """Make a judge of an LLM's name."""
         options = self.options
-        most = options.max_tokens or prompts.max_tokens
-        stated = {"model": model, "max_tokens": most}
-        asked = options.model_copy(update=stated)
-        llm = Llm(prompts.settings(asked), self.store, Budget(options.max_calls))
+        max_tokens = options.max_tokens or prompts.max_tokens
+        update = {"model": model, "max_tokens": max_tokens}
+        settings = options.model_copy(update=update)
+        llm = Llm(prompts.settings(settings), self.store, Budget(options.max_calls))
         return PromptJudge(prompts, llm, prompts.retries, self.progress)
 
 
@@ -90,35 +87,6 @@ class Evaluation:
         keys = zip(self.verdicts["judge"], self.verdicts["prompt"], strict=True)
         is_kept = [key not in judges for key in keys]
         return replace(self, verdicts=self.verdicts[is_kept].reset_index(drop=True))
-
-
-@dataclass(frozen=True)
-class ReportTable:
-    """A table as it is printed, what stands above it, and lines below it."""
-
-    title: str
-    table: pd.DataFrame
-    notes: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class Report:
-    """A meta-evaluation: as JSON can hold it, as tables for people, and as an arena notes it.
-
-    ``usages`` is None where no judge was at work.
-    """
-
-    content: Mapping[str, Any]
-    tables: Sequence[ReportTable]
-    metaevaluations: Sequence[MetaEvaluation] = ()
-    usages: Sequence[Usage] | None = None
-
-    def as_json(self, prices: Mapping[str, Price] = MappingProxyType({})) -> dict[str, Any]:
-        """Return the content, with the usage and its cost if there was any judging."""
-        if self.usages is None:
-            return dict(self.content)
-        used = [asdict(usage) | {"cost": usage.cost(prices)} for usage in self.usages]
-        return {**self.content, "usage": used}
 
 
 class Benchmark(Protocol):
@@ -167,25 +135,25 @@ def evaluate_judges(
     for run, table in zip(runs, tables, strict=True):
         _check_run(run, table, benchmark.items)
     with JudgeFactory(benchmark.settings, progress) as factory:
-        made: list[Judge] = []
+        new_judges: list[Judge] = []
         for judge in judges:
             if not isinstance(judge, str):
-                made.append(judge)
+                new_judges.append(judge)
             elif judge not in runs:
-                made += make_judges(judge, benchmark.kinds, factory)
-        known = [(judge.name, judge.prompt) for judge in made]
-        known += [key for table in tables for key in judges_of(table)]
-        if not known:
+                new_judges += make_judges(judge, benchmark.kinds, factory)
+        keys = [(judge.name, judge.prompt) for judge in new_judges]
+        keys += [key for table in tables for key in judges_of(table)]
+        if not keys:
             raise UsageError("there is no judge; give at least one")
-        repeated = sorted({pair for pair in known if known.count(pair) > 1})
+        repeated = sorted({pair for pair in keys if keys.count(pair) > 1})
         if repeated:
             raise UsageError(f"the judge {repeated[0][0]} is given twice; give each once")
-        for judge in made:
+        for judge in new_judges:
             table = benchmark.verdicts(judge)
             table.insert(0, "judge", judge.name)
             table.insert(1, "prompt", judge.prompt)
             tables.append(table)
-    usages = [usage for judge in made for usage in getattr(judge, "usages", ())]
+    usages = [usage for judge in new_judges for usage in getattr(judge, "usages", ())]
     return Evaluation(pd.concat(tables, ignore_index=True), tuple(usages))
 
 
@@ -223,14 +191,14 @@ def make_judges(spec: str, kinds: Kinds, factory: JudgeFactory) -> list[Judge]:
     Raises:
         UsageError: If the text names no judge.
     """
-    known = {**kinds, PYTHON: function_judge}
+    factories = {**kinds, PYTHON: function_judge}
     name, _, model = spec.strip().partition(":")
-    form = next((form for form in known if form.startswith(f"{name}:")), None)
+    form = next((form for form in factories if form.startswith(f"{name}:")), None)
     if form is None:
-        raise UsageError(f"there is no judge {spec!r}; give one of {', '.join(known)}")
+        raise UsageError(f"there is no judge {spec!r}; give one of {', '.join(factories)}")
     if not model:
         raise UsageError(f"the judge {spec!r} names no model; write something like {form}")
-    return known[form](model, factory)
+    return factories[form](model, factory)
 
 
 def function_judge(path: str, factory: JudgeFactory) -> list[Judge]:  # noqa: ARG001
@@ -242,132 +210,3 @@ def function_judge(path: str, factory: JudgeFactory) -> list[Judge]:  # noqa: AR
     if not callable(function):
         raise UsageError(f"python:{path} is not a function; write {PYTHON}")
     return [FunctionJudge(f"python:{path}", function)]
-
-
-def metaevaluations(
-    scores: Iterable[Mapping[Any, Any]], dataset: str, metric: str, languages: Iterable[object]
-) -> list[MetaEvaluation]:
-    """Sum up scores, rows with ``BY_JUDGE`` and ``VALUES``, for an arena's ``metaevaluation.json``.
-
-    Those without a value or a standard error are left out.
-    """
-    return [
-        MetaEvaluation(
-            dataset=dataset,
-            metric=metric,
-            languages=[str(language) for language in languages],
-            **{name: row[name] for name in (*BY_JUDGE, *VALUES[:-2])},
-        )
-        for row in scores
-        if not (pd.isna(row["value"]) or pd.isna(row["standard_error"]))
-    ]
-
-
-def judges_of(table: pd.DataFrame) -> Mapping[tuple[str, str], pd.DataFrame]:
-    """Return the rows of each judge of a table, by its name and prompt, in their order."""
-    groups = table.groupby(BY_JUDGE, sort=False)
-    return {(str(judge), str(prompt)): rows for (judge, prompt), rows in groups}
-
-
-def judge_labels(table: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """Name the judges of a table in their order; one with several prompts by its prompt, too."""
-    known = list(judges_of(table))
-    names = [judge for judge, _ in known]
-    return {
-        (judge, prompt): f"{judge}, {short_prompt(prompt)}" if names.count(judge) > 1 else judge
-        for judge, prompt in known
-    }
-
-
-def short_prompt(prompt: object) -> str:
-    """Show a prompt by what it leaves out, or the name of its first template."""
-    name, *settings = [part for part in str(prompt).split("|") if not part.startswith(SENT)]
-    if "@" in name and settings and settings[0]:
-        return settings[0]
-    return name.partition("@")[0]
-
-
-def judges_table(
-    scores: pd.DataFrame,
-    part: str,
-    title: str,
-    notes: Sequence[str] = (),
-    cell: Callable[[Mapping[Any, Any]], str] | None = None,
-) -> ReportTable:
-    """Show scores in percent with standard errors, a row a judge, a column a value of ``part``.
-
-    Why values are missing is said after the notes; ``cell`` shows a row of the scores otherwise.
-    """
-    shown = cell or (lambda row: percent_with_error(row["value"], row["standard_error"]))
-    table = wide_table(named(scores).assign(cell=list(map(shown, scores.to_dict("records")))), part)
-    return ReportTable(title, table, [*notes, *no_value_notes(scores["reason"])])
-
-
-def named(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with the names of ``judge_labels`` as its judges."""
-    names = judge_labels(table)
-    keys = zip(table["judge"], table["prompt"], strict=True)
-    return table.assign(judge=[names[str(judge), str(prompt)] for judge, prompt in keys])
-
-
-def wide_table(cells: pd.DataFrame, column: str, row: str = "judge") -> pd.DataFrame:
-    """Spread each ``cell`` over a row and a column, in their order; what is absent is a dash."""
-    table = cells.pivot(index=row, columns=column, values="cell")
-    table = table.reindex(index=cells[row].unique(), columns=cells[column].unique())
-    return table.fillna(NO_VALUE).rename_axis(columns=None).reset_index()
-
-
-def percent_with_error(value: float, standard_error: float = math.nan) -> str:
-    """Show a share in percent with its standard error, as far as they are known."""
-    if pd.isna(value):
-        return NO_VALUE
-    spread = "" if pd.isna(standard_error) else f" ± {100 * standard_error:.1f}"
-    return f"{100 * value:.1f}{spread}"
-
-
-def left_out_notes(
-    scores: pd.DataFrame,
-    verdicts: pd.DataFrame,
-    items: str,
-    value: str,
-    part: str | None = None,
-) -> list[str]:
-    """Say how many items judges gave no value for, and how many they were not asked about.
-
-    Args:
-        scores: Rows with ``BY_JUDGE`` and ``VALUES``.
-        verdicts: What they sum up, see ``Evaluation``: reasons are said of each judge.
-        items: What the items are called.
-        value: What a value is called.
-        part: Column that is named beside the judge.
-    """
-    names = judge_labels(scores)
-    notes = []
-    for row in scores.to_dict(orient="records"):
-        name = names[row["judge"], row["prompt"]] + (f", {row[part]}" if part else "")
-        if row["failures"]:
-            notes.append(f"{name}: {items} without a {value}, counted as errors: {row['failures']}")
-        if row["not_asked"]:
-            notes.append(f"{name}: {row['not_asked']} {items} got no answer: left out; run again")
-    of_judges = judges_of(verdicts)
-    for key, name in names.items():
-        rows = of_judges[key] if key in of_judges else verdicts.head(0)
-        if rows["failure"].notna().any():
-            notes.append(f"{name}: {failure_reasons(rows)}")
-    return notes
-
-
-def failure_reasons(verdicts: pd.DataFrame) -> str:
-    """Say how many verdicts are missing for each reason, with what was said about the first."""
-    failed = verdicts[verdicts["failure"].notna()]
-    parts = []
-    for reason, rows in failed.groupby("failure", sort=False):
-        details = rows["detail"].fillna("")
-        said = next((str(detail) for detail in details if detail), "")
-        parts.append(f"{len(rows)} {reason}" + (f" ({said})" if said else ""))
-    return ", ".join(parts)
-
-
-def no_value_notes(reasons: pd.Series) -> list[str]:
-    """Say, once each, why values are missing."""
-    return [f"No value: {reason}" for reason in reasons.dropna().drop_duplicates()]

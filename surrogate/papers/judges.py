@@ -174,29 +174,43 @@ class PromptJudge(Generic[ItemT]):
             asked: run again.
         """
         replies: list[list[Verdict]] = [[] for _ in items]
-        for task in dict.fromkeys(map(self.prompts.task, items)):
-            numbers = [n for n, item in enumerate(items) if self.prompts.task(item) == task]
-            asked = [(n, prompt) for n in numbers for prompt in self.prompts.ask(items[n])]
-            verdicts: dict[int, Verdict] = {}
-            pending = list(range(len(asked)))
-            for attempt in range(self.retries + 1):
-                said = self._ask([asked[place][1] for place in pending], task, attempt)
-                verdicts |= zip(pending, said, strict=True)
-                pending = [place for place in pending if verdicts[place].failure in _ASKED_AGAIN]
-                if not pending:
-                    break
-            for place, (number, _) in enumerate(asked):
-                replies[number].append(verdicts[place])
+        tasks = [self.prompts.task(item) for item in items]
+        for task in dict.fromkeys(tasks):
+            owners = []
+            prompts = []
+            for number, item in enumerate(items):
+                if tasks[number] != task:
+                    continue
+                for prompt in self.prompts.ask(item):
+                    owners.append(number)
+                    prompts.append(prompt)
+            verdicts = self._asked_until_readable(prompts, task)
+            for number, verdict in zip(owners, verdicts, strict=True):
+                replies[number].append(verdict)
         return [self.prompts.verdict(of_item) for of_item in replies]
 
+    def _asked_until_readable(self, prompts: Sequence[Prompt], task: str) -> list[Verdict]:
+        """Send prompts of one task; those whose reply has no value again, while tries are left."""
+        verdicts: dict[int, Verdict] = {}
+        pending = list(range(len(prompts)))
+        for attempt in range(self.retries + 1):
+            new = self._ask([prompts[index] for index in pending], task, attempt)
+            verdicts.update(zip(pending, new, strict=True))
+            pending = [index for index in pending if verdicts[index].failure in _ASKED_AGAIN]
+            if not pending:
+                break
+        return [verdicts[index] for index in range(len(prompts))]
+
     def _ask(self, prompts: Sequence[Prompt], task: str, attempt: int) -> list[Verdict]:
-        settings, purpose = self.llm.settings, f"retry {attempt}" if attempt else ""
+        settings = self.llm.settings
+        purpose = f"retry {attempt}" if attempt else ""
         if settings.body.get("seed") is not None:
+            # The same seed would bring the same unreadable reply again.
             settings = settings.sending(seed=settings.body["seed"] + attempt)
         reply_format = self.prompts.reply_format(task)
         if reply_format is not None:
             settings = settings.sending(response_format=reply_format)
-        asked = ask_table(
+        table = ask_table(
             [replace(prompt, purpose=purpose) for prompt in prompts],
             lambda prompt: prompt,
             lambda completion: self.prompts.read(completion, task),
@@ -204,7 +218,7 @@ class PromptJudge(Generic[ItemT]):
             stage=" ".join(part for part in (self.name, task, purpose) if part),
             progress=self.progress,
         )
-        return [Verdict.of(reply) for reply in asked.replies]
+        return [Verdict.of(reply) for reply in table.replies]
 
 
 def _written(value: object) -> str:

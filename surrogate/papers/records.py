@@ -83,13 +83,13 @@ def read_records(
         problems.append(Problem(rows.source, None, None, None, fault, hint))
         return []
     table = rows.table.rename(columns=names)
-    given = table.to_dict(orient="records") or [{} for _ in rows.lines]  # rows of no field
-    if not given and not rows.problems:
+    row_values = table.to_dict(orient="records") or [{} for _ in rows.lines]  # rows of no field
+    if not row_values and not rows.problems:
         problems.append(
             Problem(rows.source, None, None, None, "holds nothing", "put one record a row in")
         )
     read = []
-    for line, row in zip(rows.lines, given, strict=True):
+    for line, row in zip(rows.lines, row_values, strict=True):
         fields = {str(name): value for name, value in row.items() if value is not None}
         place = (rows.source, int(line))
         if is_unstorable(fields):
@@ -103,17 +103,19 @@ def read_records(
 
 
 def _fields_of_columns(
-    given: Sequence[str], record: type[BaseModel], columns: Mapping[str, str]
+    table_columns: Sequence[str], record: type[BaseModel], columns: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the field that each column is read as; columns that are no field are left out."""
     names: dict[str, str] = {}
     for field, column in columns.items():
         checked_choice(field, list(record.model_fields), "field")
-        if column not in given:
-            raise UsageError(f"no column {column!r}; available: {', '.join(given) or 'none'}")
+        if column not in table_columns:
+            raise UsageError(
+                f"no column {column!r}; available: {', '.join(table_columns) or 'none'}"
+            )
         names[column] = field
     fields = {bare_column(name): name for name in record.model_fields}
-    for column in given:
+    for column in table_columns:
         field_name = fields.get(bare_column(column))
         if field_name is not None and field_name not in names.values():
             names.setdefault(column, field_name)
@@ -124,9 +126,9 @@ def repeats(
     path: Path, keys: Iterable[tuple[int, Hashable]], field: str, hint: str = "keep one of them"
 ) -> Iterator[Problem]:
     """Yield a problem for each line whose key stands on an earlier one."""
-    seen: dict[Hashable, int] = {}
+    first_lines: dict[Hashable, int] = {}
     for line, key in keys:
-        first = seen.setdefault(key, line)
+        first = first_lines.setdefault(key, line)
         if first != line:
             yield Problem(path.name, line, field, key, f"is already on line {first}", hint)
 
@@ -134,8 +136,12 @@ def repeats(
 def raise_if(problems: Sequence[Problem]) -> None:
     """Raise a ``DataError`` with all the problems by file and line, if there are any."""
     if problems:
-        order = {name: n for n, name in enumerate(dict.fromkeys(each.source for each in problems))}
-        raise DataError(sorted(problems, key=lambda each: (order[each.source], each.line or 0)))
+        order = {
+            name: n for n, name in enumerate(dict.fromkeys(problem.source for problem in problems))
+        }
+        raise DataError(
+            sorted(problems, key=lambda problem: (order[problem.source], problem.line or 0))
+        )
 
 
 def _problem(error: ErrorDetails, source: str, line: int) -> Problem:
@@ -178,7 +184,7 @@ def read_run(path: Path | str, record: type[VerdictRecord]) -> pd.DataFrame:
         DataError: With every problem: line, field, value and hint.
     """
     problems: list[Problem] = []
-    read = [each.model_dump() for _, each in read_records(Path(path), record, problems)]
+    read = [verdict.model_dump() for _, verdict in read_records(Path(path), record, problems)]
     raise_if(problems)
     table = pd.DataFrame(read, columns=list(record.model_fields), dtype=object)
     return table.astype({name: bool for name in table if str(name).startswith("was_")})

@@ -48,41 +48,50 @@ def make_trainset(
     Raises:
         UsageError: If a setting is another kind's, or no question would be left over.
     """
-    known = checked_choice(kind, KINDS, "kind of training set")
-    foreign = sorted(settings.model_fields_set - SHARED - OF_KINDS[known])
+    checked_kind = checked_choice(kind, KINDS, "kind of training set")
+    foreign = sorted(settings.model_fields_set - SHARED - OF_KINDS[checked_kind])
     if foreign:
         raise UsageError(f"{kind} takes no {', '.join(map(argument, foreign))}")
     if not settings.teacher:
         raise UsageError(f"nobody is named whom to learn from; name the {argument('teacher')}")
-    own, arena = read_templates(templates, [PROMPTS[kind]]), read_arena(source)
-    teacher, questions, seed = settings.teacher, settings.questions, settings.seed
-    asked = choose_questions(arena.queries, settings.languages)
-    drawn = asked if questions is None else asked[is_drawn(asked, questions, seed)]
-    if split and len(drawn) == len(asked):
+    own_templates = read_templates(templates, [PROMPTS[kind]])
+    arena = read_arena(source)
+    candidates = choose_questions(arena.queries, settings.languages)
+    drawn = candidates
+    if settings.questions is not None:
+        drawn = candidates[is_drawn(candidates, settings.questions, settings.seed)]
+    if split and len(drawn) == len(candidates):
         raise UsageError(
-            "all questions are trained on, so none is unseen; train on some "
+            "all questions are trained on, so none is unseen; train on fewer "
             f"({argument('questions')})"
         )
     if kind == "mirage":
-        names = ("passage_tokens", "context_tokens", "seed")
-        shown = GenerationSettings(**{name: getattr(settings, name) for name in names})
-        sieve = mirage_examples(arena, teacher, LlmSystem.of(shown, own), settings.languages)
+        generation = GenerationSettings(
+            passage_tokens=settings.passage_tokens,
+            context_tokens=settings.context_tokens,
+            seed=settings.seed,
+        )
+        system = LlmSystem.of(generation, own_templates)
+        sieve = mirage_examples(arena, settings.teacher, system, settings.languages)
         return make_train_set(sieve, drawn)
+
     sieve = Sieve()
-    part = replace(arena, queries=asked if split else drawn)  # others need not be scored
-    graded = answers_of_arena(part, settings.systems, sieve)
-    trained = set(question_keys(drawn))
-    are_trained = {key in trained for key, *_ in graded}
+    # Answers to other questions cost calls to the teacher, and are scored only if wanted.
+    scored_part = replace(arena, queries=candidates if split else drawn)
+    graded = answers_of_arena(scored_part, settings.systems, sieve)
+    trained_keys = set(question_keys(drawn))
+    are_trained = {key in trained_keys for key, *_ in graded}
     if True not in are_trained:
-        return make_train_set(sieve, drawn)  # which says what was left out, before anyone is asked
+        # Raises with the reasons why answers were left out, before anyone is asked.
+        return make_train_set(sieve, drawn)
     if split and False not in are_trained:
         raise UsageError(
             "no answer to an unseen question can be scored; train on fewer "
             f"({argument('questions')})"
         )
-    prompts = GrousePrompts("text", ReplyFields(()), own, is_joint=True)
-    model = teacher.removeprefix("llm:")
+    prompts = GrousePrompts("text", ReplyFields(()), own_templates, is_joint=True)
+    model = settings.teacher.removeprefix("llm:")
     grouse_examples(graded, model, prompts, sieve, settings, progress)
     if settings.balance is not None:
-        balance(sieve, settings.balance, seed)
+        balance(sieve, settings.balance, settings.seed)
     return make_train_set(sieve, drawn)

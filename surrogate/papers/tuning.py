@@ -78,7 +78,8 @@ def finetune(
     """
     require_tuning(base)
     name, digest = checked_base(base)
-    rows, tests = read_chat_rows(file), [] if test is None else read_chat_rows(test)
+    rows = read_chat_rows(file)
+    tests = [] if test is None else read_chat_rows(test)
     record: dict[str, Any] = {
         "recipe": asdict(recipe),
         "base": {"name": name, "digest": digest},
@@ -89,11 +90,12 @@ def finetune(
     _refuse_other_folder(out, record)
     import transformers
 
-    started, (model, tokenizer) = time.monotonic(), _adapted(base, recipe, seed, download)
+    started = time.monotonic()
+    model, tokenizer = _adapted(base, recipe, seed, download)
     model.peft_config["default"].base_model_name_or_path = name
-    cut = [[token_row(row, tokenizer) for row in part] for part in (rows, tests)]
-    kept, tested = ([row for row in p if len(row["labels"]) <= recipe.max_length] for p in cut)
-    if not kept:
+    short_rows = _short_rows(rows, tokenizer, recipe.max_length)
+    short_tests = _short_rows(tests, tokenizer, recipe.max_length)
+    if not short_rows:
         raise UsageError(
             f"all {len(rows)} examples are longer than {recipe.max_length} tokens "
             f"({argument('max_length')}); "
@@ -101,16 +103,16 @@ def finetune(
         )
     checkpoint = last_checkpoint(out)
     record |= {
-        "examples": {"kept": len(kept), "too_long": len(rows) - len(kept)},
-        "tokens": sum(len(row["labels"]) for row in kept),
-        "tests": len(tested),
+        "examples": {"kept": len(short_rows), "too_long": len(rows) - len(short_rows)},
+        "tokens": sum(len(row["labels"]) for row in short_rows),
+        "tests": len(short_tests),
         "versions": {package: version(package) for package in _PACKAGES},
         "resumed_from_step": 0 if checkpoint is None else _step(checkpoint),
         "finished": False,
     }
     _write_record(out, record)
-    trainer = _trainer(model, recipe, kept, out, seed, progress)
-    before = _loss(trainer, tested)  # an adapter that is not trained changes nothing
+    trainer = _trainer(model, recipe, short_rows, out, seed, progress)
+    before = _loss(trainer, short_tests)  # an adapter that is not trained changes nothing
     transformers.set_seed(seed)  # measuring has drawn
     with quiet():
         trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
@@ -124,7 +126,7 @@ def finetune(
         "steps": int(trainer.state.global_step),
         "seconds": round(time.monotonic() - started, 1),
         "loss": {"first": float(losses["loss"].iloc[0]), "last": float(losses["loss"].iloc[-1])},
-        "unseen_loss": {"before": before, "after": _loss(trainer, tested)},
+        "unseen_loss": {"before": before, "after": _loss(trainer, short_tests)},
         "trained_weights": int(model.get_nb_trainable_parameters()[0]),
         "adapter": model_file_digest(out / ADAPTER_WEIGHTS),
         "finished": True,
@@ -132,6 +134,16 @@ def finetune(
     _write_record(out, record)
     shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
     return record
+
+
+def _short_rows(
+    rows: Sequence[ChatRow],
+    tokenizer: Any,  # noqa: ANN401 - of transformers
+    max_length: int,
+) -> list[TokenRow]:
+    """Cut chats into tokens, and leave out those that are too long."""
+    token_rows = [token_row(row, tokenizer) for row in rows]
+    return [row for row in token_rows if len(row["labels"]) <= max_length]
 
 
 def token_row(row: ChatRow, tokenizer: Any) -> TokenRow:  # noqa: ANN401 - of transformers
@@ -146,29 +158,30 @@ def token_row(row: ChatRow, tokenizer: Any) -> TokenRow:  # noqa: ANN401 - of tr
     messages = [message.model_dump() for message in row.messages]
     template = partial(tokenizer.apply_chat_template, tokenize=False)
     try:
-        asked, whole = template(messages[:-1], add_generation_prompt=True), template(messages)
+        prompt_text = template(messages[:-1], add_generation_prompt=True)
+        chat_text = template(messages)
     except Exception as error:  # whatever a template raises
         raise UsageError(f"the model's chat template refuses a chat: {error}"[:300]) from error
-    if not whole.startswith(asked):
+    if not chat_text.startswith(prompt_text):
         raise UsageError(
             "the model's chat template writes a prompt differently where a reply follows, so what "
             "is to be learned cannot be told; take a model with another template"
         )
     prompt, reply = (
         tokenizer(text, add_special_tokens=False)["input_ids"]
-        for text in (asked, whole[len(asked) :].rstrip("\n"))
+        for text in (prompt_text, chat_text[len(prompt_text) :].rstrip("\n"))
     )
     return {"input_ids": [*prompt, *reply], "labels": [IGNORED] * len(prompt) + list(reply)}
 
 
 def last_checkpoint(folder: Path) -> Path | None:
     """Return the last checkpoint that is whole: its state is the file that is written last."""
-    whole = [
+    complete = [
         path.parent
         for path in (folder / CHECKPOINTS).glob(f"checkpoint-*/{_STATE}")
         if path.read_text(encoding="utf-8").rstrip().endswith("}")
     ]
-    return max(whole, key=_step, default=None)
+    return max(complete, key=_step, default=None)
 
 
 def _loss(trainer: Any, rows: Sequence[TokenRow]) -> float | None:  # noqa: ANN401 - of transformers

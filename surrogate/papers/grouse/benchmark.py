@@ -16,16 +16,7 @@ from arena.data.wording import count_of
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
 from features.models.llm_scorer import Verdict
 from surrogate.board.judge_report import MetaEvaluation
-from surrogate.papers import evaluation as shared
-from surrogate.papers.evaluation import (
-    NO_VALUE,
-    Evaluation,
-    Kinds,
-    Report,
-    ReportTable,
-    judge_labels,
-    judges_of,
-)
+from surrogate.papers.evaluation import Evaluation, Kinds
 from surrogate.papers.grouse import judges, scores, unit_tests
 from surrogate.papers.grouse.judges import GrousePrompts
 from surrogate.papers.grouse.scores import MEAN, SPEARMAN, TOTAL
@@ -38,6 +29,22 @@ from surrogate.papers.grouse.scoring_prompts import (
 from surrogate.papers.grouse.unit_tests import UnitTest
 from surrogate.papers.judges import Judge
 from surrogate.papers.records import VerdictRecord
+from surrogate.papers.reports import (
+    BY_JUDGE,
+    NO_VALUE,
+    Report,
+    ReportTable,
+    failure_reasons,
+    judge_labels,
+    judges_of,
+    judges_table,
+    left_out_notes,
+    metaevaluations,
+    named,
+    no_value_notes,
+    percent_with_error,
+    wide_table,
+)
 from surrogate.papers.settings import DEFAULTS, MetaevalSettings
 
 BUILTIN_DATASET = "grouse-builtin"
@@ -154,7 +161,7 @@ class Grouse:
             }
             for test, row in made
         ]
-        names = [name for name in ScoreVerdict.model_fields if name not in shared.BY_JUDGE]
+        names = [name for name in ScoreVerdict.model_fields if name not in BY_JUDGE]
         return pd.DataFrame(rows, columns=names, dtype=object).astype(_TYPES)
 
     def report(self, evaluation: Evaluation) -> Report:
@@ -171,34 +178,34 @@ class Grouse:
             "scores": plain_records(verdicts),
         }
         tables: list[ReportTable] = []
-        reference, others = self.settings.reference, verdicts[~verdicts["is_reference"]]
+        reference, judged = self.settings.reference, verdicts[~verdicts["is_reference"]]
         if len(checked):
-            found = {
+            results = {
                 "pass_rates": scores.pass_rates(checked),
                 "failure_modes": scores.failure_mode_rates(checked),
                 "matrix": scores.type_matrix(checked),
             }
-            content |= {name: plain_records(table) for name, table in found.items()}
-            tables += self._passed(checked, found)
+            content |= {name: plain_records(table) for name, table in results.items()}
+            tables += self._passed(checked, results)
         else:
             means = scores.mean_scores(verdicts)
             content["means"] = plain_records(means)
             tables.append(means_table(means, verdicts, len(self.tests)))
-        if reference is not None and len(others):
+        if reference is not None and len(judged):
             trusted = scores.reference_scores(verdicts, reference)
-            table = scores.calibration(others, trusted)
+            table = scores.calibration(judged, trusted)
             content |= {
                 "reference": reference,
                 "calibration": plain_records(table),
-                "confusion": plain_records(scores.confusion(others, trusted)),
+                "confusion": plain_records(scores.confusion(judged, trusted)),
             }
             tables += calibration_tables(table, reference)
         return Report(content, tables, self._entries(checked), evaluation.usages)
 
     def _passed(
-        self, checked: pd.DataFrame, found: Mapping[str, pd.DataFrame]
+        self, checked: pd.DataFrame, results: Mapping[str, pd.DataFrame]
     ) -> list[ReportTable]:
-        matrices, names = judges_of(found["matrix"]), judge_labels(checked)
+        matrices, names = judges_of(results["matrix"]), judge_labels(checked)
         source = "this project" if self.source is None else str(self.source)
         notes = [f"{count_of(checked['test_id'].nunique(), 'test')} of {source}"]
         of_tests = checked.drop_duplicates("test_id")["test_type"]
@@ -206,31 +213,31 @@ class Grouse:
         if len(unknown):
             listed = ", ".join(f"{count} {name}" for name, count in unknown.value_counts().items())
             notes.append(f"Tests of other types than figure 4's are in no failure mode: {listed}")
-        rates = found["pass_rates"].replace({"metric": HEADINGS})
+        rates = results["pass_rates"].replace({"metric": HEADINGS})
         totals = rates[rates["metric"] == TOTAL]
-        notes += shared.left_out_notes(totals, checked, "checks", "score")
+        notes += left_out_notes(totals, checked, "checks", "score")
         title = "Pass rate in percent, with standard errors"
-        tables = [shared.judges_table(rates, "metric", title, notes)]
-        tables += [mode_table(found["failure_modes"])] if len(found["failure_modes"]) else []
+        tables = [judges_table(rates, "metric", title, notes)]
+        tables += [mode_table(results["failure_modes"])] if len(results["failure_modes"]) else []
         for key in judges_of(checked):
-            matrix = matrices.get(key, found["matrix"].head(0))
-            said = [f"Prompts and settings: {key[1]}"] if key[1] else []
-            tables.append(type_table(names[key], matrix, said))
+            matrix = matrices.get(key, results["matrix"].head(0))
+            notes_of_judge = [f"Prompts and settings: {key[1]}"] if key[1] else []
+            tables.append(type_table(names[key], matrix, notes_of_judge))
         return tables
 
     def _entries(self, checked: pd.DataFrame) -> list[MetaEvaluation]:
         """Sum up total rates for an arena; tests in no known language are left out."""
-        own = f"{BUILTIN_DATASET}{'-training' * self.settings.training}"
-        dataset = own if self.source is None else f"grouse:{self.source.stem}"
+        dataset_name = f"{BUILTIN_DATASET}{'-training' * self.settings.training}"
+        dataset = dataset_name if self.source is None else f"grouse:{self.source.stem}"
         rates = scores.pass_rates(checked)
         totals = judges_of(rates[rates["metric"] == TOTAL])
         entries = []
         for key, part in judges_of(checked).items():
-            asked = part[part["was_asked"].astype(bool)]
-            languages = asked["language"].dropna().unique()
+            scored = part[part["was_asked"].astype(bool)]
+            languages = scored["language"].dropna().unique()
             if len(languages):
                 rows = totals[key].to_dict("records")
-                entries += shared.metaevaluations(rows, dataset, "pass_rate", languages)
+                entries += metaevaluations(rows, dataset, "pass_rate", languages)
         return entries
 
 
@@ -249,16 +256,16 @@ def means_table(means: pd.DataFrame, verdicts: pd.DataFrame, answers: int) -> Re
     """Show the means of judges' scores, and of how many answers (section 4.4)."""
     is_mean = means["metric"] == MEAN
     of_answers = (" (" + means["answers"].astype(str) + ")").where(~is_mean, "")
-    cells = shared.named(means).assign(cell=means["value"].map(_two_decimals) + of_answers)
+    cells = named(means).assign(cell=means["value"].map(_two_decimals) + of_answers)
     totals = cells[is_mean]
-    shares = [shared.percent_with_error(share) for share in totals["readable"]]
+    shares = [percent_with_error(share) for share in totals["readable"]]
     cells = pd.concat([cells, totals.assign(metric="readable, %", cell=shares)])
     notes = [
         "Relevancy and completeness from 1 to 5, the others 0 or 1; in parentheses the answers "
         "that the metric is defined for"
     ]
     for row in cells[cells["metric"].isin(METRICS) & (cells["readable"] < 1)].to_dict("records"):
-        share = shared.percent_with_error(row["readable"])
+        share = percent_with_error(row["readable"])
         notes.append(f"{row['judge']}: {share} % of {row['metric']} could be read")
     notes += [
         f"{row['judge']}: {row['not_asked']} scores got no answer: left out; run again"
@@ -268,17 +275,19 @@ def means_table(means: pd.DataFrame, verdicts: pd.DataFrame, answers: int) -> Re
     names = judge_labels(means)
     for key, rows in judges_of(verdicts).items():
         if rows["failure"].notna().any():
-            notes.append(f"{names[key]}: {shared.failure_reasons(rows)}")
-    table = shared.wide_table(cells, "metric").rename(columns=HEADINGS)
+            notes.append(f"{names[key]}: {failure_reasons(rows)}")
+    table = wide_table(cells, "metric").rename(columns=HEADINGS)
     return ReportTable(f"Scores of {count_of(answers, 'answer')}, on average", table, notes)
 
 
 def mode_table(modes: pd.DataFrame) -> ReportTable:
     """Show how often failure modes are found, a column a judge (table 1, figure 4)."""
-    table = shared.wide_table(_passed_of(shared.named(modes)), "judge", "failure_mode")
-    known = {mode.name: mode for mode in unit_tests.FAILURE_MODES}
-    table.insert(1, "what is wrong", [known[name].meaning for name in table["failure_mode"]])
-    table.insert(2, "found by", [known[name].metric for name in table["failure_mode"]])
+    table = wide_table(_passed_of(named(modes)), "judge", "failure_mode")
+    modes_by_name = {mode.name: mode for mode in unit_tests.FAILURE_MODES}
+    table.insert(
+        1, "what is wrong", [modes_by_name[name].meaning for name in table["failure_mode"]]
+    )
+    table.insert(2, "found by", [modes_by_name[name].metric for name in table["failure_mode"]])
     return ReportTable("Failure modes found, of the tests that have them", table)
 
 
@@ -286,7 +295,7 @@ def type_table(judge: str, matrix: pd.DataFrame, notes: Sequence[str]) -> Report
     """Show how many tests of each type a judge passes, metric by metric (figures 13 to 15)."""
     totals = matrix.groupby("test_type", sort=False)[["passed", "tests"]].sum().reset_index()
     cells = _passed_of(pd.concat([matrix, totals.assign(metric=TOTAL)]))
-    table = shared.wide_table(cells, "metric", "test_type").rename(columns=HEADINGS)
+    table = wide_table(cells, "metric", "test_type").rename(columns=HEADINGS)
     return ReportTable(f"Tests passed by {judge}", table, notes)
 
 
@@ -296,7 +305,7 @@ def _passed_of(counts: pd.DataFrame) -> pd.DataFrame:
 
 def calibration_tables(table: pd.DataFrame, reference: str) -> list[ReportTable]:
     """Show how judges' scores follow a reference's (tables 4 and 9), and are the same (table 5)."""
-    judged = shared.named(table)
+    judged = named(table)
     followed = judged.assign(cell=judged["value"].map(_two_decimals))
     means = judged.groupby("judge", sort=False)["exact"].mean(skipna=False).reset_index()
     same = pd.concat([judged, means.assign(metric=TOTAL)])
@@ -308,12 +317,10 @@ def calibration_tables(table: pd.DataFrame, reference: str) -> list[ReportTable]
         "0, 1 and null for the others",
         f"Left out: {count_of(left_out.iloc[0], 'pair')} with a null, {left_out.iloc[1]} without a "
         "score",
-        *shared.no_value_notes(table["reason"]),
+        *no_value_notes(table["reason"]),
     ]
     titles = (f"Calibration against {reference}", f"The same score as {reference}, in percent")
-    tables = [
-        shared.wide_table(each, "metric").rename(columns=HEADINGS) for each in (followed, same)
-    ]
+    tables = [wide_table(cells, "metric").rename(columns=HEADINGS) for cells in (followed, same)]
     return [ReportTable(titles[0], tables[0], notes), ReportTable(titles[1], tables[1])]
 
 

@@ -12,12 +12,12 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.wording import count_of
-from surrogate.papers.evaluation import judge_labels, judges_of
 from surrogate.papers.grouse.benchmark import ScoreVerdict
 from surrogate.papers.grouse.scores import confusion, reference_scores
 from surrogate.papers.grouse.scoring_prompts import METRICS, SCALES
 from surrogate.papers.grouse.unit_tests import Condition
 from surrogate.papers.records import read_run
+from surrogate.papers.reports import judge_labels, judges_of
 from surrogate.publish.figures.figure import (
     HATCH,
     Caption,
@@ -87,13 +87,13 @@ def draw_unit_tests(scores: pd.DataFrame, judge: str, signature: str) -> Figure:
     tests = checked.assign(row=row, column=checked["test_type"].where(number == 0, several))
     rows, columns = (list(dict.fromkeys(tests[name])) for name in ("row", "column"))
     metrics = [name for name in METRICS if name in set(tests["metric"])]
-    asked = tests[tests["was_asked"]]
+    scored = tests[tests["was_asked"]]
     caption = Caption(
         f"Unit tests, one by one: {judge}",
-        f"{MISSING} was not asked. n = {whole(len(asked))} checks of "
+        f"{MISSING} was not asked. n = {whole(len(scored))} checks of "
         f"{count_of(tests['test_id'].nunique(), 'test')}, "
-        f"{percent(asked['passed'].eq(True).sum() / max(len(asked), 1), 1)} passed; "
-        f"{count_of(int(asked['failure'].notna().sum()), 'check')} without a score.",
+        f"{percent(scored['passed'].eq(True).sum() / max(len(scored), 1), 1)} passed; "
+        f"{count_of(int(scored['failure'].notna().sum()), 'check')} without a score.",
         signature,
     )
     wide = min(2, len(metrics))
@@ -158,9 +158,11 @@ def draw_confusions(
         figure, panels = new_figure(caption, 3.0 * wide, height, len(metrics), wide)
         for axes, metric in zip(panels, metrics, strict=True):
             names = [*map(str, SCALES[metric]), "null"]
-            own = counts[counts["metric"] == metric]
-            own = own.assign(**{side: own[side].map(_named) for side in ("reference", "value")})
-            summed = own.groupby(["reference", "value"])["answers"].sum().unstack()
+            metric_counts = counts[counts["metric"] == metric]
+            metric_counts = metric_counts.assign(
+                **{side: metric_counts[side].map(_named) for side in ("reference", "value")}
+            )
+            summed = metric_counts.groupby(["reference", "value"])["answers"].sum().unstack()
             table = summed.reindex(index=names, columns=names).fillna(0).to_numpy(float)
             totals = table.sum(axis=1, keepdims=True)
             shares = np.divide(table, totals, out=np.full(table.shape, np.nan), where=totals > 0)

@@ -76,8 +76,8 @@ class GrousePrompts(GrouseForm, JudgePrompts[ScoringTask]):
         ``whole``, ``without-justification`` (the paper's best), ``without-ground-truth`` or
         ``without-chain-of-thought``; after ``joint-`` all metrics in one prompt.
         """
-        kept = name.removeprefix(JOINT_NAME).removeprefix("-") or PROMPT_NAMES[0]
-        left_out = checked_choice(kept, PROMPT_NAMES, "prompt").removeprefix("without-")
+        variant = name.removeprefix(JOINT_NAME).removeprefix("-") or PROMPT_NAMES[0]
+        left_out = checked_choice(variant, PROMPT_NAMES, "prompt").removeprefix("without-")
         fields = ReplyFields(() if left_out == "whole" else (left_out,))
         return cls(reply_form, fields, templates, name.startswith(JOINT_NAME))
 
@@ -97,8 +97,8 @@ def scores_of_judge(samples: Sequence[AnswerSample], judge: Judge) -> list[dict[
         UsageError: If the judge does not return one score of the metric's scale for each answer.
     """
 
-    def ask(metric: str, asked: Sequence[AnswerSample]) -> list[Verdict]:
-        tasks = [ScoringTask(metric, sample) for sample in asked]
+    def ask(metric: str, answers: Sequence[AnswerSample]) -> list[Verdict]:
+        tasks = [ScoringTask(metric, sample) for sample in answers]
         verdicts = judge_items(judge, tasks, "answers")
         return [_checked(metric, verdict, judge.name) for verdict in verdicts]
 
@@ -150,9 +150,9 @@ def _labels(path: Path, are_shares: bool) -> tuple[list[tuple[int, LabeledTest]]
             value, scale = getattr(row, metric), SCALES[metric]
             is_right = 0 <= (value or 0) <= 1 if are_shares else value in (None, *scale)
             if not is_right:
-                known = "a number from 0 to 1" if are_shares else f"one of {scale}, or null"
+                expected = "a number from 0 to 1" if are_shares else f"one of {scale}, or null"
                 where = (path.name, line, metric, value)
-                problems.append(Problem(*where, "is out of range", f"write {known}"))
+                problems.append(Problem(*where, "is out of range", f"write {expected}"))
     return rows, problems
 
 
@@ -189,12 +189,14 @@ def read_labels(spec: str, tests: Sequence[UnitTest], are_shares: bool = False) 
     annotators = list(dict.fromkeys(row.annotator for _, row in rows))
     if annotator and annotator not in annotators and not problems:
         raise UsageError(f"{name} has no annotator {annotator}; available: {', '.join(annotators)}")
-    own = [(line, row) for line, row in rows if annotator in ("", row.annotator)]
-    keys = [(line, row.test_id) for line, row in own]
+    annotator_rows = [(line, row) for line, row in rows if annotator in ("", row.annotator)]
+    keys = [(line, row.test_id) for line, row in annotator_rows]
     problems += repeats(Path(name), keys, "test_id", f"name one annotator: {name}#ANNOTATOR")
     raise_if(problems)
-    found = {row.test_id: row for _, row in own}
-    scores = {test.sample: found[test.test_id] for test in tests if test.test_id in found}
+    rows_by_test = {row.test_id: row for _, row in annotator_rows}
+    scores = {
+        test.sample: rows_by_test[test.test_id] for test in tests if test.test_id in rows_by_test
+    }
     if not scores:
         example = tests[0].test_id if tests else "none"
         raise UsageError(f"{name} labels none of the tests; their ids are such as {example}")
@@ -215,9 +217,9 @@ def read_shares(path: Path, tests: Sequence[UnitTest]) -> Shares:
     """
     rows, problems = _labels(path, are_shares=True)
     raise_if(problems)
-    known = {test.test_id for test in tests}
+    test_ids = {test.test_id for test in tests}
     table = pd.DataFrame([row.model_dump() for _, row in rows]).melt("test_id", QUALITIES).dropna()
-    means = table[table["test_id"].isin(known)].groupby(["test_id", "variable"])["value"].mean()
+    means = table[table["test_id"].isin(test_ids)].groupby(["test_id", "variable"])["value"].mean()
     if means.empty:
         raise UsageError(f"{path.name} holds no share of any of the tests")
     return {(str(test_id), str(name)): float(share) for (test_id, name), share in means.items()}
@@ -239,9 +241,9 @@ def near_shares(
             if verdict.value is None and verdict.was_asked:
                 verdict = replace(verdict, failure="no_value")
             is_near = verdict.value is not None and abs(float(verdict.value) - expected) < WITHIN
-            said = {
+            row = {
                 "metric": quality,
                 "condition": f"{expected:.2f} ± {WITHIN:g}",
                 "passed": is_near if verdict.was_asked else None,
             }
-            yield test, said | asdict(verdict)
+            yield test, row | asdict(verdict)

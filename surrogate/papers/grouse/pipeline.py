@@ -56,10 +56,12 @@ def score_answers(samples: Sequence[AnswerSample], ask: Ask) -> list[dict[str, V
     """
     scores: list[dict[str, Verdict]] = [{} for _ in samples]
     for metric in METRICS:
-        known = [_following(metric, of_answer) for of_answer in scores]
-        open_ones = [sample for sample, score in zip(samples, known, strict=True) if score is None]
+        derived = [_following(metric, of_answer) for of_answer in scores]
+        open_ones = [
+            sample for sample, score in zip(samples, derived, strict=True) if score is None
+        ]
         called = iter(ask(metric, open_ones) if open_ones else ())
-        for of_answer, score in zip(scores, known, strict=True):
+        for of_answer, score in zip(scores, derived, strict=True):
             of_answer[metric] = next(called) if score is None else score
     return scores
 

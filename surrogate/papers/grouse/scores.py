@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError
-from surrogate.papers.evaluation import BY_JUDGE, VALUES, judges_of
 from surrogate.papers.grouse.scoring_prompts import LIKERT, METRICS, SCALES
 from surrogate.papers.grouse.unit_tests import FAILURE_MODES, TEST_TYPES
+from surrogate.papers.reports import BY_JUDGE, VALUES, judges_of
 
 TOTAL, MEAN = "total", "mean"
 SPEARMAN, MACRO_F1 = "spearman", "macro_f1"
@@ -54,7 +54,7 @@ def type_matrix(scores: pd.DataFrame) -> pd.DataFrame:
         type and metric of which no test could be asked has no row.
     """
     by = [*BY_JUDGE, "test_type", "metric"]
-    counts = _asked(scores).assign(tests=1).groupby(by, sort=False)[["passed", "tests"]].sum()
+    counts = _checks_made(scores).assign(tests=1).groupby(by, sort=False)[["passed", "tests"]].sum()
     return counts.reset_index()
 
 
@@ -66,7 +66,7 @@ def failure_mode_rates(scores: pd.DataFrame) -> pd.DataFrame:
         those passed by the metric that measures it.
     """
     rows = []
-    for key, of_judge in judges_of(_asked(scores)).items():
+    for key, of_judge in judges_of(_checks_made(scores)).items():
         for mode in FAILURE_MODES:
             types = [kind.name for kind in TEST_TYPES if mode.name in kind.failure_modes]
             of_mode = of_judge["test_type"].isin(types) & (of_judge["metric"] == mode.metric)
@@ -89,38 +89,51 @@ def mean_scores(scores: pd.DataFrame) -> pd.DataFrame:
     for key, of_judge in judges_of(scores).items():
         means: list[float] = []
         for metric in (*METRICS, MEAN):
-            every = of_judge[(of_judge["metric"] == metric) | (metric == MEAN)]
-            part = every[every["was_asked"].astype(bool)]
-            found, is_read = part["value"].astype(float), part["failure"].isna()
-            means.append(float(found.mean() if metric != MEAN else pd.Series(means).mean()))
-            counts = (int(found.count()), int((found.isna() & is_read).sum()))
-            rows.append((*key, metric, means[-1], *counts, is_read.mean(), len(every) - len(part)))
+            of_metric = of_judge[(of_judge["metric"] == metric) | (metric == MEAN)]
+            judged = of_metric[of_metric["was_asked"].astype(bool)]
+            values = judged["value"].astype(float)
+            is_read = judged["failure"].isna()
+            mean = pd.Series(means).mean() if metric == MEAN else values.mean()
+            means.append(float(mean))
+            n_answers = int(values.count())
+            n_nulls = int((values.isna() & is_read).sum())
+            n_not_asked = len(of_metric) - len(judged)
+            rows.append((*key, metric, means[-1], n_answers, n_nulls, is_read.mean(), n_not_asked))
     return pd.DataFrame(rows, columns=MEAN_COLUMNS)
 
 
-def _asked(scores: pd.DataFrame) -> pd.DataFrame:
+def _checks_made(scores: pd.DataFrame) -> pd.DataFrame:
     """Return the checks that were made, ``passed`` as a number."""
     made = scores[scores["condition"].notna() & scores["was_asked"].astype(bool)]
     return made.assign(passed=made["passed"].eq(True).astype(int))
 
 
 def _rate(part: pd.DataFrame) -> dict[str, Any]:
-    asked = _asked(part)
-    rate = float(asked["passed"].mean()) if len(asked) else math.nan
-    # The standard error of a share whose units are questions: of a ratio of two sums.
-    questions = asked["language"].fillna("") + "\x1f" + asked["question"]
-    sums, error = (asked["passed"] - rate).groupby(questions).sum(), math.nan
-    if len(sums) > 1:
-        error = math.sqrt(len(sums) / (len(sums) - 1) * float((sums**2).sum())) / len(asked)
-    reason = "all tests share one question" if len(asked) and math.isnan(error) else None
+    checks = _checks_made(part)
+    n_checks = len(checks)
+    rate = float(checks["passed"].mean()) if n_checks else math.nan
+    # Tests of one question fail together, so questions are the units: the standard error is that
+    # of a ratio of two sums over them, sqrt(m / (m - 1) * sum of squared residual sums) / n.
+    questions = checks["language"].fillna("") + "\x1f" + checks["question"]
+    residual_sums = (checks["passed"] - rate).groupby(questions).sum()
+    n_questions = len(residual_sums)
+    error = math.nan
+    if n_questions > 1:
+        scale = n_questions / (n_questions - 1)
+        error = math.sqrt(scale * float((residual_sums**2).sum())) / n_checks
+    reason = None
+    if len(part) and not n_checks:
+        reason = "the judge could not be reached"
+    elif n_checks and math.isnan(error):
+        reason = "all tests share one question"
     return {
         "value": rate,
         "standard_error": error,
-        "n": len(asked),
-        "failures": int(asked["failure"].notna().sum()),
-        "not_asked": len(part) - len(asked),
-        "reason": "the judge could not be reached" if len(part) and asked.empty else reason,
-        "passed": int(asked["passed"].sum()),
+        "n": n_checks,
+        "failures": int(checks["failure"].notna().sum()),
+        "not_asked": len(part) - n_checks,
+        "reason": reason,
+        "passed": int(checks["passed"].sum()),
     }
 
 
@@ -175,10 +188,10 @@ def confusion(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
 
 def reference_scores(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
     """Return the scores of a trusted judge, for ``calibration``; failures are left out."""
-    known = scores[(scores["judge"] == reference) & scores["failure"].isna()]
-    if known.empty:
+    scored = scores[(scores["judge"] == reference) & scores["failure"].isna()]
+    if scored.empty:
         raise UsageError(f"the reference {reference} has no score; give a judge that has some")
-    return known[[*_KEY, "value"]]
+    return scored[[*_KEY, "value"]]
 
 
 def _agreement(pairs: pd.DataFrame, metric: str) -> dict[str, Any]:
@@ -200,8 +213,8 @@ def _agreement(pairs: pd.DataFrame, metric: str) -> dict[str, Any]:
     elif is_graded:
         value = float(spearmanr(ranked).statistic)
     else:
-        both = (classes["value_human"], classes["value"])
-        value = float(f1_score(*both, average="macro", zero_division=0))
+        sides = (classes["value_human"], classes["value"])
+        value = float(f1_score(*sides, average="macro", zero_division=0))
     return {
         "measure": SPEARMAN if is_graded else MACRO_F1,
         "value": value,

@@ -221,8 +221,8 @@ class GrouseForm:
     is_joint: bool = False
 
     def __post_init__(self) -> None:
-        asked = [JOINT_PROMPT] if self.is_joint else list(GROUSE_PROMPTS.values())
-        packaged = [prompt.name for prompt in asked if self.templates.replacing(prompt) is None]
+        prompts = [JOINT_PROMPT] if self.is_joint else list(GROUSE_PROMPTS.values())
+        packaged = [prompt.name for prompt in prompts if self.templates.replacing(prompt) is None]
         if self.reply_form == "result" and (packaged or self.is_joint):
             named = " ".join(f"--template {name}=FILE" for name in packaged)
             raise UsageError(
@@ -241,15 +241,15 @@ class GrouseForm:
 
     @property
     def _joint_version(self) -> str:
-        own = self.templates.replacing(JOINT_PROMPT)
-        if own is not None:
-            return f"{own.version}|joint"
+        template = self.templates.replacing(JOINT_PROMPT)
+        if template is not None:
+            return f"{template.version}|joint"
         names = (_TASK, *(f"{metric}.v1" for metric in JUDGED_METRICS), JOINT_PROMPT.packaged_name)
         return f"{_versions(*names)}|{self.fields.version}|joint"
 
     def _version(self, metric: str) -> str:
-        own = self._own(metric)
-        return _versions(_TASK, f"{metric}.v1") if own is None else own.version
+        template = self._own(metric)
+        return _versions(_TASK, f"{metric}.v1") if template is None else template.version
 
     def _own(self, metric: str) -> PromptTemplate | None:
         prompt = JOINT_PROMPT if self.is_joint else GROUSE_PROMPTS[metric]
@@ -257,34 +257,40 @@ class GrouseForm:
 
     def prompt(self, metric: str, sample: AnswerSample) -> Prompt:
         """Make the prompt for an answer, with what the metric needs, or for all metrics."""
-        everything: dict[str, Any] = {"question": sample.question, "references": sample.references}
         texts = (sample.question, *sample.references, sample.expected, sample.answer)
         values: dict[str, Any] = {
-            "question": sample.question if metric in _SHOWS_QUESTION else None,
-            "references": sample.references if metric in _SHOWS_REFERENCES else (),
+            "question": sample.question,
+            "references": sample.references,
             "answer_1": sample.expected,
             "answer_2": sample.answer,
             "code": delimiter_code(*texts),
         }
-        own = self._own(metric)
-        version = self._joint_version if self.is_joint else self._version(metric)
-        if own is not None:
-            return Prompt.of(own.fill(values | everything), version=version)
+        template = self._own(metric)
+        if template is not None:
+            version = self._joint_version if self.is_joint else self._version(metric)
+            return Prompt.of(template.fill(values), version=version)
         if self.is_joint:
-            asked = self.fields.values(*JOINT_ORDER)
-            named = {
-                f"{each}.v1": self.fields.values(each) | {"form": ""} for each in JUDGED_METRICS
-            }
-            parts = {_TASK: asked, **named, JOINT_PROMPT.packaged_name: asked}
-            values |= everything
-        else:
-            asked = self.fields.values(metric)
-            parts = {_TASK: asked, f"{metric}.v1": asked}
-            version = f"{version}|{self.fields.version}"
-        told = [packaged_prompt(_PACKAGE, name, _REPLY).fill(each) for name, each in parts.items()]
-        told = [text.strip() for text in told] if self.is_joint else told
-        user = packaged_prompt(_PACKAGE, _SAMPLE, (*_SHOWN, *_REPLY)).fill(values | asked)
-        return Prompt.of(user, "\n\n".join(told), version)
+            return self._joint_prompt(values)
+        # Figures 8 to 11 show each metric only what it is about.
+        if metric not in _SHOWS_QUESTION:
+            values["question"] = None
+        if metric not in _SHOWS_REFERENCES:
+            values["references"] = ()
+        reply = self.fields.values(metric)
+        system = "\n\n".join(_filled(name, reply) for name in (_TASK, f"{metric}.v1"))
+        version = f"{self._version(metric)}|{self.fields.version}"
+        return Prompt.of(_user_text(values, reply), system, version)
+
+    def _joint_prompt(self, values: Mapping[str, Any]) -> Prompt:
+        """Make the packaged prompt for all metrics (appendix G)."""
+        reply = self.fields.values(*JOINT_ORDER)
+        parts = [_filled(_TASK, reply)]
+        for metric in JUDGED_METRICS:
+            # The form of the reply stands once, in the joint part.
+            parts.append(_filled(f"{metric}.v1", {**self.fields.values(metric), "form": ""}))
+        parts.append(_filled(JOINT_PROMPT.packaged_name, reply))
+        system = "\n\n".join(part.strip() for part in parts)
+        return Prompt.of(_user_text(values, reply), system, self._joint_version)
 
     def reply_format(self, task: str) -> Mapping[str, object] | None:
         """Return the ``response_format`` of a metric's requests; None where nothing is said."""
@@ -293,9 +299,9 @@ class GrouseForm:
         metrics = JOINT_ORDER if self.is_joint else (task,)
         answers = {metric: _answer_schema(metric, self.fields) for metric in metrics}
         of_answer = _object(answers) if self.is_joint else answers[task]
-        whole = _object(dict.fromkeys(self.fields.answers, of_answer))
+        reply = _object(dict.fromkeys(self.fields.answers, of_answer))
         name = JOINT if self.is_joint else task
-        schema = {"name": name, "strict": True, "schema": whole}
+        schema = {"name": name, "strict": True, "schema": reply}
         return {"type": "json_schema", "json_schema": schema}
 
     def read(self, completion: Completion, task: str) -> int | None:
@@ -304,12 +310,22 @@ class GrouseForm:
         Of replies that are to end in ``[RESULT] 5`` what stands after the last mark counts.
         """
         if self.reply_form == "result":
-            stated = own_matches(_RESULT, completion.answer)
-            if not stated:
+            matches = own_matches(_RESULT, completion.answer)
+            if not matches:
                 raise UnparsableError("the reply does not end in [RESULT] and a score")
-            return _score(stated[-1][1].rstrip("."), task)
+            return _score(matches[-1][1].rstrip("."), task)
         keys = self.fields.answers[-1:] if self._own(task) is None else (SCORED, ONLY)
         return read_metric_score(completion.text or "", task, keys, completion.is_cut)
+
+
+def _filled(name: str, reply: Mapping[str, Any]) -> str:
+    """Return a packaged template of instructions, filled with what replies hold."""
+    return packaged_prompt(_PACKAGE, name, _REPLY).fill(reply)
+
+
+def _user_text(values: Mapping[str, Any], reply: Mapping[str, Any]) -> str:
+    """Return the user's message: the texts, and the form of the reply."""
+    return packaged_prompt(_PACKAGE, _SAMPLE, (*_SHOWN, *_REPLY)).fill({**values, **reply})
 
 
 def _versions(*names: str) -> str:

@@ -59,8 +59,8 @@ def answers_of_arena(arena: Arena, systems: Sequence[str], sieve: Sieve) -> list
     texts, references = ArenaTexts(arena), right.set_index(QUESTION_KEY)["answer"]
     graded = []
     for key in question_keys(arena.queries):
-        there = [name for name in texts.systems(key) if name != arena.info.reference_system]
-        wanted = [name for name in systems or there if name in there]
+        answering = [name for name in texts.systems(key) if name != arena.info.reference_system]
+        wanted = [name for name in systems or answering if name in answering]
         if key not in references.index:
             sieve.drop(key[0], NO_EXPECTED, len(wanted))
             continue
@@ -69,10 +69,12 @@ def answers_of_arena(arena: Arena, systems: Sequence[str], sieve: Sieve) -> list
             if not passages:
                 sieve.drop(key[0], NO_PASSAGES)
                 continue
-            numbers = {each.passage_id: place for place, each in enumerate(passages, start=1)}
+            numbers = {passage.passage_id: place for place, passage in enumerate(passages, start=1)}
             sample = AnswerSample(
                 texts.question(key),
-                tuple("\n".join(filter(None, (each.title, each.text))) for each in passages),
+                tuple(
+                    "\n".join(filter(None, (passage.title, passage.text))) for passage in passages
+                ),
                 numbered(parse_answer(references[key]).text, numbers),
                 numbered(parse_answer(texts.shown(key, system)).text, numbers),
             )
@@ -85,8 +87,8 @@ def numbered(text: str, numbers: Mapping[str, int]) -> str:
     parts: list[str] = []
     position = 0
     for marker in find_citations(text, list(numbers)):
-        cited = [str(numbers.get(each, each)) for each in marker.ids]
-        parts += [text[position : marker.start], *(f"[{each}]" for each in cited)]
+        cited = [str(numbers.get(passage_id, passage_id)) for passage_id in marker.ids]
+        parts += [text[position : marker.start], *(f"[{passage_id}]" for passage_id in cited)]
         position = marker.end
     return "".join([*parts, text[position:]])
 
@@ -109,12 +111,14 @@ def grouse_examples(
         traces = _Traces(prompts.reply_form, prompts.fields)
         verdicts = iter(factory.llm(traces, teacher).judge(tasks))
     for key, system, sample in graded:
-        said: dict[str, Verdict] = {metric: next(verdicts) for metric in JUDGED_METRICS}
-        if any(not isinstance(verdict.value, str) for verdict in said.values()):
+        verdict_by_metric: dict[str, Verdict] = {
+            metric: next(verdicts) for metric in JUDGED_METRICS
+        }
+        if any(not isinstance(verdict.value, str) for verdict in verdict_by_metric.values()):
             sieve.drop(key[0], NO_SCORE)
             continue
         prompt = prompts.ask(ScoringTask(JUDGED_METRICS[0], sample))[0]
-        reply = _joined(said, prompts)
+        reply = _joined(verdict_by_metric, prompts)
         sieve.kept.append(TrainExample(key, prompt, reply, {"system": system}))
 
 
@@ -153,20 +157,20 @@ class _Traces(GrousePrompts):
         super().read(completion, task)
         scored = self.fields.answers[-1]
         try:
-            whole = last_json_object(
+            reply = last_json_object(
                 completion.answer,
                 [scored],
                 not completion.is_cut,
             )
         except JsonReplyError as error:
             raise UnparsableError(str(error)) from error
-        parts = {name: whole.get(name) for name in self.fields.answers}
+        parts = {name: reply.get(name) for name in self.fields.answers}
         if not all(isinstance(part, Mapping) for part in parts.values()):
             raise UnparsableError(f"the reply lacks one of {', '.join(self.fields.answers)}")
         return json.dumps(parts, ensure_ascii=False)
 
 
-def _joined(said: Mapping[str, Verdict], prompts: GrousePrompts) -> str:
+def _joined(verdict_by_metric: Mapping[str, Verdict], prompts: GrousePrompts) -> str:
     """Join the replies by each metric.
 
     Under a template of the user's own the answer is ``answer_2``, as ``metaeval`` reads it there.
@@ -174,7 +178,7 @@ def _joined(said: Mapping[str, Verdict], prompts: GrousePrompts) -> str:
     fields = prompts.fields
     joined: dict[str, dict[str, Any]] = {name: {} for name in fields.answers}
     for metric in JOINT_ORDER:
-        for name, part in json.loads(str(said[metric].value)).items():
+        for name, part in json.loads(str(verdict_by_metric[metric].value)).items():
             joined[name][metric] = part
     if prompts.templates.replacing(JOINT_PROMPT) is not None:
         joined = {SCORED: joined[fields.answers[-1]]}

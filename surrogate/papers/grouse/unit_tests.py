@@ -174,9 +174,9 @@ def builtin_tests(languages: Sequence[str] = (), is_training: bool = False) -> l
 
     For training, that is, for trying prompts, there are 16 in English of a question of their own.
     """
-    tests, known = [], ("en",) if is_training else LANGUAGES
-    for language in dict.fromkeys(languages or known):
-        checked_choice(language, known, "language of unit tests")
+    tests, available = [], ("en",) if is_training else LANGUAGES
+    for language in dict.fromkeys(languages or available):
+        checked_choice(language, available, "language of unit tests")
         for topic, texts in _texts(TRAINING if is_training else language).items():
             for kind in TEST_TYPES:
                 groups = [texts["references"][group] for group in kind.references]
@@ -192,15 +192,15 @@ def choose_tests(
     tests: Sequence[UnitTest], languages: Sequence[str] = (), limit: int | None = None
 ) -> list[UnitTest]:
     """Choose tests by language, which some test must have; of each type the first so many."""
-    there = dict.fromkeys(test.language for test in tests if test.language)
-    wanted = {checked_choice(name, there, "language of unit tests") for name in languages}
+    available = dict.fromkeys(test.language for test in tests if test.language)
+    wanted = {checked_choice(name, available, "language of unit tests") for name in languages}
     taken = Counter[tuple[str | None, str]]()
-    kept = []
+    chosen = []
     for test in (test for test in tests if not wanted or test.language in wanted):
         taken[test.language, test.test_type] += 1
         if limit is None or taken[test.language, test.test_type] <= limit:
-            kept.append(test)
-    return kept
+            chosen.append(test)
+    return chosen
 
 
 WrittenCondition = Annotated[Condition, BeforeValidator(Condition.parse)]
@@ -263,9 +263,13 @@ def read_unit_tests(path: Path | str, columns: Mapping[str, str] = NO_COLUMNS) -
 
 
 def _unit_test(written: WrittenTest, test_id: str) -> UnitTest:
-    given, metadata = written.conditions, written.metadata
-    told: dict[str, Any] = {} if given is None else dict(given)
-    conditions = {name.removesuffix("_condition"): told[name] for name in _WRITTEN_NAMES if told}
+    group, metadata = written.conditions, written.metadata
+    written_conditions: dict[str, Any] = {} if group is None else dict(group)
+    conditions = {
+        name.removesuffix("_condition"): written_conditions[name]
+        for name in _WRITTEN_NAMES
+        if written_conditions
+    }
     texts = (written.input, tuple(written.references))
     sample = AnswerSample(*texts, written.expected_output, written.actual_output)
     name = type_name(metadata.test_type)

@@ -22,13 +22,13 @@ from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.data.types import Floats
 from arena.statistics.bootstrap import resampled_sums
-from surrogate.papers.evaluation import BY_JUDGE, VALUES, judges_of
 from surrogate.papers.memerag.sentences import (
     FINE_LABELS,
     JUDGED,
     JUDGED_RELEVANCE,
     SENTENCE_KEY,
 )
+from surrogate.papers.reports import BY_JUDGE, VALUES, judges_of
 
 MACRO = "macro"
 REPLICATES = 1000
@@ -55,8 +55,8 @@ class _Estimate(NamedTuple):
     reason: str | None = None
 
     def row(self) -> dict[str, object]:
-        known = self.replicates[~np.isnan(self.replicates)]
-        error = float(known.std(ddof=1)) if len(known) > 1 else np.nan
+        defined = self.replicates[~np.isnan(self.replicates)]
+        error = float(defined.std(ddof=1)) if len(defined) > 1 else np.nan
         return {"value": self.value, "standard_error": error, "reason": self.reason}
 
 
@@ -75,11 +75,11 @@ def score_judges(
     for key, of_judge in judges_of(verdicts).items():
         for language, estimate in _estimates(of_judge, labels, replicates, seed).items():
             part = of_judge[(of_judge["language"] == language) | (language == MACRO)]
-            asked = part[part["was_asked"]]
+            judged = part[part["was_asked"]]
             counts = {
-                "n": len(asked),
-                "failures": int(asked["value"].isna().sum()),
-                "not_asked": len(part) - len(asked),
+                "n": len(judged),
+                "failures": int(judged["value"].isna().sum()),
+                "not_asked": len(part) - len(judged),
             }
             named = dict(zip(BY_JUDGE, key, strict=True)) | {"language": language}
             rows.append(named | estimate.row() | counts)
@@ -104,16 +104,16 @@ def average_over_judges(
             _estimates(part, labels, replicates, seed) for part in judges_of(of_prompt).values()
         ]
         for language in judges[0] if len(judges) > 1 else ():
-            known = [estimates[language] for estimates in judges if language in estimates]
-            row = {"prompt": prompt, "language": language, "judges": len(known)}
-            rows.append(row | _mean(known).row())
+            known_estimates = [estimates[language] for estimates in judges if language in estimates]
+            row = {"prompt": prompt, "language": language, "judges": len(known_estimates)}
+            rows.append(row | _mean(known_estimates).row())
     return pd.DataFrame(rows, columns=AVERAGE_COLUMNS)
 
 
 def judged_labels(verdicts: pd.DataFrame) -> tuple[str, str]:
     """Return the two labels that sentences may have."""
-    known = set(verdicts["truth"])
-    return JUDGED_RELEVANCE if known & set(JUDGED_RELEVANCE) else JUDGED
+    labels = set(verdicts["truth"])
+    return JUDGED_RELEVANCE if labels & set(JUDGED_RELEVANCE) else JUDGED
 
 
 def _estimates(
@@ -130,13 +130,13 @@ def _estimates(
 def _estimate(
     verdicts: pd.DataFrame, labels: Sequence[str], replicates: int, seed: int
 ) -> _Estimate:
-    asked, language = verdicts[verdicts["was_asked"]], str(verdicts["language"].iloc[0])
-    absent = [label for label in labels if label not in set(asked["truth"])]
+    judged, language = verdicts[verdicts["was_asked"]], str(verdicts["language"].iloc[0])
+    absent = [label for label in labels if label not in set(judged["truth"])]
     if absent:
         reason = f"no sentence of {language} that was judged is labeled {absent[0]}"
         return _Estimate(np.nan, np.full(replicates, np.nan), reason)
-    positive = (asked["truth"] == labels[0]).to_numpy()
-    correct = (asked["value"] == asked["truth"]).to_numpy()
+    positive = (judged["truth"] == labels[0]).to_numpy()
+    correct = (judged["value"] == judged["truth"]).to_numpy()
     columns = [positive, positive & correct, ~positive, ~positive & correct]
     parts: Floats = np.column_stack(columns).astype(np.float64)
     random = generator(seed, "balanced accuracy", "sentence", language)
@@ -167,10 +167,10 @@ def fine_grained_accuracy(verdicts: pd.DataFrame) -> pd.DataFrame:
         same coarse label, missing where it made none. Sentences without a fine-grained label, or
         that the judge was not asked about, are left out.
     """
-    asked = verdicts[verdicts["was_asked"] & verdicts["fine"].notna()]
-    asked = asked.assign(wrong=asked["value"] != asked["truth"])
+    judged = verdicts[verdicts["was_asked"] & verdicts["fine"].notna()]
+    judged = judged.assign(wrong=judged["value"] != judged["truth"])
     groups = [*BY_JUDGE, "language", "truth"]
-    table = asked.groupby([*groups, "fine"], sort=False)["wrong"].agg(["size", "sum"])
+    table = judged.groupby([*groups, "fine"], sort=False)["wrong"].agg(["size", "sum"])
     table = table.rename(columns={"size": "sentences", "sum": "errors"}).reset_index()
     totals = table.groupby(groups, sort=False)["errors"].transform("sum")
     table = table.assign(
@@ -267,16 +267,16 @@ def mark_best(
     of_judge = judges_of(verdicts)
     marked = scores.assign(p_value=float("nan"), mark="")
     for (language, *_), rows in scores.groupby(["language", *within], sort=False):
-        known = rows[rows["value"].notna()]
-        if len(known) < 2:
+        scored = rows[rows["value"].notna()]
+        if len(scored) < 2:
             continue
         parts = {}
-        for place, *key in known[BY_JUDGE].itertuples():
+        for place, *key in scored[BY_JUDGE].itertuples():
             table = of_judge[key[0], key[1]]
             parts[place] = table[(table["language"] == language) | (language == MACRO)]
-        best = known["value"].idxmax()
+        best = scored["value"].idxmax()
         marked.loc[best, "mark"] = BEST
-        for other in known.index.drop(best):
+        for other in scored.index.drop(best):
             table = compare_judges(parts[best], parts[other], permutations, seed)
             p_value = float(table.set_index("language").loc[language, "p_value"])
             marked.loc[other, "p_value"] = p_value
@@ -293,9 +293,9 @@ def _joint(verdicts_a: pd.DataFrame, verdicts_b: pd.DataFrame) -> pd.DataFrame:
     """Join the sentences that both were asked about, with whether each was right."""
     parts = []
     for verdicts in (verdicts_a, verdicts_b):
-        asked = verdicts[verdicts["was_asked"].astype(bool)]
-        correct = (asked["value"] == asked["truth"]).to_numpy()
-        parts.append(asked[[*SENTENCE_KEY, "truth"]].assign(correct=correct))
+        judged = verdicts[verdicts["was_asked"].astype(bool)]
+        correct = (judged["value"] == judged["truth"]).to_numpy()
+        parts.append(judged[[*SENTENCE_KEY, "truth"]].assign(correct=correct))
     joint = parts[0].merge(parts[1], on=SENTENCE_KEY, suffixes=("_a", "_b"))
     if joint.empty:
         raise UsageError("the two judges have no sentence in common; judge the same ones")

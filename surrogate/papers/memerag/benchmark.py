@@ -15,8 +15,8 @@ from arena.data.errors import UsageError
 from arena.data.tables import plain_records
 from arena.data.wording import count_of
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
-from surrogate.papers import evaluation as shared
-from surrogate.papers.evaluation import NO_VALUE, Evaluation, Kinds, Report, ReportTable
+from surrogate.board.judge_report import MetaEvaluation
+from surrogate.papers.evaluation import Evaluation, Kinds, judge_items, verdict_columns
 from surrogate.papers.judges import Judge
 from surrogate.papers.memerag import accuracy, claims
 from surrogate.papers.memerag.accuracy import BEST, DAGGER, MACRO, SIGNIFICANCE
@@ -28,12 +28,27 @@ from surrogate.papers.memerag.sentences import (
     read_memerag,
 )
 from surrogate.papers.records import VerdictRecord
+from surrogate.papers.reports import (
+    NO_VALUE,
+    Report,
+    ReportTable,
+    judges_of,
+    judges_table,
+    left_out_notes,
+    metaevaluations,
+    named,
+    no_value_notes,
+    percent_with_error,
+    short_prompt,
+    wide_table,
+)
 from surrogate.papers.settings import DEFAULTS, MetaevalSettings
 
 NOTICE = (
     "Human labels: MEMERAG (Cruz Blandón et al., ACL 2025), CC BY-NC 4.0; "
     "for evaluation, not for training."
 )
+PROMPTS_TITLE = "Prompts: balanced accuracy in percent, averaged over"
 MEMERAG_PROMPTS = (claims.FAITHFULNESS_PROMPT, claims.RELEVANCE_PROMPT)
 ALL = "all"
 
@@ -87,17 +102,23 @@ class Memerag:
     @property
     def prompts(self) -> list[ClaimPrompts]:
         """How LLMs given by name are asked; with several, each is a judge of its own."""
-        own = MEMERAG_PROMPTS[self.quality == "relevance"]
-        template = self.templates.replacing(own)
+        replaceable = claims.FAITHFULNESS_PROMPT
+        if self.quality == "relevance":
+            replaceable = claims.RELEVANCE_PROMPT
+        template = self.templates.replacing(replaceable)
         if template is not None or self.quality == "relevance":
             return [ClaimPrompts(template=template, quality=self.quality)]
-        named = self.settings.prompts or (claims.BEST_PROMPT,)
-        return [ClaimPrompts(name) for name in (claims.PROMPTS if named == (ALL,) else named)]
+        names = self.settings.prompts or (claims.BEST_PROMPT,)
+        if names == (ALL,):
+            names = claims.PROMPTS
+        return [ClaimPrompts(name) for name in names]
 
     @property
     def kinds(self) -> Kinds:
         """LLMs, with each of the prompts."""
-        return {"llm:MODEL": lambda model, make: [make.llm(each, model) for each in self.prompts]}
+        return {
+            "llm:MODEL": lambda model, make: [make.llm(prompts, model) for prompts in self.prompts]
+        }
 
     @cached_property
     def judged(self) -> pd.DataFrame:
@@ -112,12 +133,12 @@ class Memerag:
         else:
             fine = self.sentences["relevance"]
             truth = fine.map(COARSE_OF_RELEVANCE)
-        known = self.sentences.assign(truth=truth, fine=fine)[truth.notna()]
+        labeled = self.sentences.assign(truth=truth, fine=fine)[truth.notna()]
         if self.settings.limit is not None:
-            known = known.groupby("language", sort=False).head(self.settings.limit)
-        if known.empty:
+            labeled = labeled.groupby("language", sort=False).head(self.settings.limit)
+        if labeled.empty:
             raise UsageError(f"no sentence has a label of {self.quality} to hold judges against")
-        return known.reset_index(drop=True)
+        return labeled.reset_index(drop=True)
 
     @property
     def items(self) -> pd.DataFrame:
@@ -129,7 +150,7 @@ class Memerag:
         columns = ["language", "query", "passages", "answer", "sentence"]
         shown = self.judged[columns].itertuples(index=False, name=None)
         items = [replace(Claim(*row), quality=self.quality) for row in shown]
-        verdicts = shared.verdict_columns(shared.judge_items(judge, items, "sentences"))
+        verdicts = verdict_columns(judge_items(judge, items, "sentences"))
         return self.judged[[*SENTENCE_KEY, "truth", "fine", "comments"]].assign(**verdicts)
 
     def report(self, evaluation: Evaluation) -> Report:
@@ -139,91 +160,110 @@ class Memerag:
         in a table of prompts the best prompt of each judge; prompts that several judges were given
         are averaged over judges. Accuracy by fine-grained label is shown of a single language.
         """
-        verdicts, settings = evaluation.verdicts, self.settings
-        counted = (settings.replicates, settings.seed)
-        swaps = (settings.permutations, settings.seed)
-        plain = accuracy.score_judges(verdicts, *counted)
-        chosen = accuracy.with_prompts(plain)
-        within = [] if chosen.empty else ["prompt"]
-        scores = accuracy.mark_best(plain, verdicts, *swaps, within)
-        of_prompts = accuracy.mark_best(chosen, verdicts, *swaps, ["judge"])
-        averages = accuracy.average_over_judges(verdicts, *counted)
+        verdicts = evaluation.verdicts
+        settings = self.settings
+        plain = accuracy.score_judges(verdicts, settings.replicates, settings.seed)
+        with_prompts = accuracy.with_prompts(plain)
+        within = [] if with_prompts.empty else ["prompt"]
+        permutations = settings.permutations
+        scores = accuracy.mark_best(plain, verdicts, permutations, settings.seed, within)
+        of_prompts = accuracy.mark_best(
+            with_prompts, verdicts, permutations, settings.seed, ["judge"]
+        )
+        averages = accuracy.average_over_judges(verdicts, settings.replicates, settings.seed)
         fine = accuracy.fine_grained_accuracy(verdicts)
-        left_out = len(self.sentences) - len(self.judged) if settings.limit is None else 0
+        # With a limit, sentences are left out by choice and not for want of a label.
+        n_left_out = len(self.sentences) - len(self.judged) if settings.limit is None else 0
         content = {
             "scores": plain_records(scores),
             "prompts": plain_records(of_prompts),
             "averages": plain_records(averages),
             "fine_grained": plain_records(fine),
-            "left_out": left_out,
+            "left_out": n_left_out,
             "notice": NOTICE,
         }
-        why = "challenging to determine" if self.quality == "faithfulness" else "without a label"
         macro = scores[scores["language"] == MACRO]
-        notes = [
-            f"{count_of(len(self.judged), 'sentence')} judged",
-            *_mark_notes(scores, "column and prompt" if within else "column"),
-            *([f"Left out: {count_of(left_out, 'sentence')} {why}"] if left_out else []),
-            *shared.left_out_notes(macro, verdicts, "sentences", "label"),
-            *(f"Prompt: {prompt}" for prompt in dict.fromkeys(plain["prompt"]) if prompt),
-        ]
+        notes = [f"{count_of(len(self.judged), 'sentence')} judged"]
+        notes += _mark_notes(scores, "column and prompt" if within else "column")
+        if n_left_out:
+            reason = "without a label"
+            if self.quality == "faithfulness":
+                reason = "challenging to determine"
+            notes.append(f"Left out: {count_of(n_left_out, 'sentence')} {reason}")
+        notes += left_out_notes(macro, verdicts, "sentences", "label")
+        notes += [f"Prompt: {prompt}" for prompt in dict.fromkeys(plain["prompt"]) if prompt]
         title = "Balanced accuracy in percent, with standard errors"
-        tables = [shared.judges_table(scores, "language", title, notes, _marked)]
-        title = "Prompts: balanced accuracy in percent, averaged over"
-        if len(of_prompts):  # table 5
-            best = of_prompts[of_prompts["language"] == MACRO]
-            marks = _mark_notes(best, "judge")
-            tables.append(_by_prompt(best, "judge", f"{title} languages", marks))
-        if len(averages):  # table 11
-            best = averages.groupby("language")["value"].transform("max")
-            marked = averages.assign(mark=(averages["value"] == best).map({True: BEST, False: ""}))
-            marks = [_MARK_NOTES[BEST].format("column"), *shared.no_value_notes(averages["reason"])]
-            judges = count_of(int(averages["judges"].max()), "judge")
-            tables.append(_by_prompt(marked, "language", f"{title} {judges}", marks))
+        tables = [judges_table(scores, "language", title, notes, _marked)]
+        if len(of_prompts):
+            tables.append(_table_5(of_prompts))
+        if len(averages):
+            tables.append(_table_11(averages))
         if verdicts["language"].nunique() == 1 and len(fine):
             tables.append(_fine_table(fine, macro))
+        return Report(content, tables, self._entries(scores), evaluation.usages)
+
+    def _entries(self, scores: pd.DataFrame) -> list[MetaEvaluation]:
+        """Sum up each judge's mean over languages, for an arena."""
         dataset = "memerag" if self.quality == "faithfulness" else "memerag-relevance"
-        entries = [
-            entry
-            for rows in shared.judges_of(scores).values()
-            for entry in shared.metaevaluations(
-                rows[rows["language"] == MACRO].to_dict("records"),
-                *(dataset, "balanced_accuracy", rows.loc[rows["language"] != MACRO, "language"]),
+        entries = []
+        for rows in judges_of(scores).values():
+            is_macro = rows["language"] == MACRO
+            entries += metaevaluations(
+                rows[is_macro].to_dict("records"),
+                dataset,
+                "balanced_accuracy",
+                rows.loc[~is_macro, "language"],
             )
-        ]
-        return Report(content, tables, entries, evaluation.usages)
+        return entries
+
+
+def _table_5(of_prompts: pd.DataFrame) -> ReportTable:
+    """Show prompts by judge, averaged over languages (table 5)."""
+    macro = of_prompts[of_prompts["language"] == MACRO]
+    notes = _mark_notes(macro, "judge")
+    return _by_prompt(macro, "judge", f"{PROMPTS_TITLE} languages", notes)
+
+
+def _table_11(averages: pd.DataFrame) -> ReportTable:
+    """Show prompts by language, averaged over judges (table 11)."""
+    best = averages.groupby("language")["value"].transform("max")
+    is_best = averages["value"] == best
+    marked = averages.assign(mark=is_best.map({True: BEST, False: ""}))
+    notes = [_MARK_NOTES[BEST].format("column"), *no_value_notes(averages["reason"])]
+    judges = count_of(int(averages["judges"].max()), "judge")
+    return _by_prompt(marked, "language", f"{PROMPTS_TITLE} {judges}", notes)
 
 
 def _marked(row: Mapping[Any, Any]) -> str:
-    shown = shared.percent_with_error(row["value"], row["standard_error"])
+    shown = percent_with_error(row["value"], row["standard_error"])
     return f"{shown} {_MARKS[row['mark']]}" if row["mark"] else shown
 
 
 def _mark_notes(scores: pd.DataFrame, group: str) -> list[str]:
-    known = set(scores["mark"])
-    return [note.format(group) for mark, note in _MARK_NOTES.items() if mark in known]
+    marks = set(scores["mark"])
+    return [note.format(group) for mark, note in _MARK_NOTES.items() if mark in marks]
 
 
 def _by_prompt(scores: pd.DataFrame, column: str, title: str, notes: Sequence[str]) -> ReportTable:
     """Show scores a row a prompt (tables 5 and 11)."""
     cells = scores.assign(cell=[_marked(row) for row in scores.to_dict("records")])
-    table = shared.wide_table(cells, column, "prompt")
-    return ReportTable(title, table.assign(prompt=table["prompt"].map(shared.short_prompt)), notes)
+    table = wide_table(cells, column, "prompt")
+    return ReportTable(title, table.assign(prompt=table["prompt"].map(short_prompt)), notes)
 
 
 def _fine_table(fine: pd.DataFrame, scores: pd.DataFrame) -> ReportTable:
     """Show the accuracy by fine-grained label of one language, of coarse ones, balanced (13)."""
-    counts = shared.named(fine)[["judge", "truth", "fine", "sentences", "errors"]]
+    counts = named(fine)[["judge", "truth", "fine", "sentences", "errors"]]
     parts = []
     for coarse, part in counts.groupby("truth", sort=False):
         sums = part.groupby("judge", sort=False)[["sentences", "errors"]].sum().reset_index()
         parts += [part, sums.assign(fine=f"all {str(coarse).casefold()}")]
     cells = pd.concat(parts)
     cells["cell"] = [f"{100 * (1 - share):.1f}" for share in cells["errors"] / cells["sentences"]]
-    table = shared.wide_table(cells, "judge", "fine").rename(columns={"fine": "label"})
+    table = wide_table(cells, "judge", "fine").rename(columns={"fine": "label"})
     table.insert(1, "sentences", cells.groupby("fine", sort=False)["sentences"].max().to_numpy())
-    known = dict(zip(shared.named(scores)["judge"], scores["value"], strict=True))
-    last = {name: shared.percent_with_error(known[name]) for name in counts["judge"].unique()}
+    known = dict(zip(named(scores)["judge"], scores["value"], strict=True))
+    last = {name: percent_with_error(known[name]) for name in counts["judge"].unique()}
     last |= {"label": "balanced accuracy", "sentences": NO_VALUE}
     title = f"Accuracy in percent by fine-grained label: {fine['language'].iloc[0]}"
     return ReportTable(title, pd.concat([table, pd.DataFrame([last])], ignore_index=True))

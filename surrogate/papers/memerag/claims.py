@@ -120,13 +120,13 @@ class Claim:
 
     def ask(self, judge: FunctionJudge) -> Verdict:
         """Ask for a label, or None where there is none."""
-        said = judge.function(self.question, self.passages, self.answer, self.sentence)
-        if said is None:
+        returned = judge.function(self.question, self.passages, self.answer, self.sentence)
+        if returned is None:
             return Verdict(None, "no_label")
-        label = label_of_reply(said, self.quality) if isinstance(said, str) else None
+        label = label_of_reply(returned, self.quality) if isinstance(returned, str) else None
         if label is None:
             labels = " or ".join(LABELS_OF[self.quality])
-            raise judge.refuse(said, f"return {labels}, or None where there is no verdict")
+            raise judge.refuse(returned, f"return {labels}, or None where there is no verdict")
         return Verdict(label)
 
 
@@ -162,7 +162,8 @@ class ClaimPrompts(JudgePrompts[Claim]):
     @property
     def version(self) -> str:
         """Names and digests of the templates."""
-        return "+".join(each.version for each in (self._system, self._task) if each is not None)
+        templates = (self._system, self._task)
+        return "+".join(template.version for template in templates if template is not None)
 
     def ask(self, item: Claim) -> list[Prompt]:
         """Make the prompt for a claim."""
@@ -183,7 +184,7 @@ class ClaimPrompts(JudgePrompts[Claim]):
         """Read the label of a reply, see ``label_of_reply``."""
         label = label_of_reply(completion.text or "", self.quality, completion.is_cut)
         if label is None:
-            expected = " or ".join(f"<answer>{each}</answer>" for each in LABELS_OF[self.quality])
+            expected = " or ".join(f"<answer>{name}</answer>" for name in LABELS_OF[self.quality])
             raise UnparsableError(f"the reply has no label; expected {expected}")
         return label
 
@@ -204,21 +205,25 @@ def label_of_reply(
     Returns:
         One of ``LABELS_OF`` the quality, or None.
     """
-    said = _FORMAT.sub(" ", _RATIONALE.sub(" ", without_thoughts(text, is_cut)))
-    openings = own_matches(_OPENING, said)
-    if len(openings) > 1 and not is_cut and not said[openings[-1].end() :].strip():
-        before_last = said[openings[-2].end() : openings[-1].start()]
-        if _CLOSING.search(before_last) is None:  # an opening tag where a closing one belongs
+    reply = _RATIONALE.sub(" ", without_thoughts(text, is_cut))
+    reply = _FORMAT.sub(" ", reply)
+    openings = own_matches(_OPENING, reply)
+    if len(openings) > 1 and not is_cut and not reply[openings[-1].end() :].strip():
+        # Some models write an opening tag where the closing one belongs.
+        before_last = reply[openings[-2].end() : openings[-1].start()]
+        if _CLOSING.search(before_last) is None:
             return _label_of(_words(before_last), quality, is_tagged=True)
     if openings:
-        tagged = _CLOSING.split(said[openings[-1].end() :], maxsplit=1)[0]
+        tagged = _CLOSING.split(reply[openings[-1].end() :], maxsplit=1)[0]
         return _label_of(_words(tagged), quality, is_tagged=True)
-    said = _CLOSING_ALONE.sub("", said)
-    before, _, last = said.strip().rpartition("\n")
-    concluded = _CONCLUSION.fullmatch(_words(last))
-    if concluded or _ENDED.search(before):
-        return _label_of(concluded["label"] if concluded else _words(last), quality)
-    return _label_of(_words(said), quality)
+    reply = _CLOSING_ALONE.sub("", reply)
+    before, _, last = reply.strip().rpartition("\n")
+    conclusion = _CONCLUSION.fullmatch(_words(last))
+    if conclusion:
+        return _label_of(conclusion["label"], quality)
+    if _ENDED.search(before):
+        return _label_of(_words(last), quality)
+    return _label_of(_words(reply), quality)
 
 
 def _words(text: str) -> str:
@@ -229,7 +234,12 @@ def _label_of(words: str, quality: Quality, is_tagged: bool = False) -> str | No
     """Return the label that words are; in a tag, what else is said may follow."""
     if quality == "relevance":
         return _RELEVANCE_OF_WORDS.get(words)
-    found = _LABEL.match(words)
-    if found is None or (found["rest"] and (not is_tagged or "support" in found["rest"])):
+    label = _LABEL.match(words)
+    if label is None:
         return None
-    return NOT_SUPPORTED if found["negation"] else SUPPORTED
+    if label["rest"] and not is_tagged:
+        return None
+    if label["rest"] and "support" in label["rest"]:
+        # "Supported and not supported" takes back what it begins with.
+        return None
+    return NOT_SUPPORTED if label["negation"] else SUPPORTED

@@ -12,7 +12,6 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.wording import count_of
-from surrogate.papers.evaluation import short_prompt
 from surrogate.papers.memerag.accuracy import (
     BEST,
     DAGGER,
@@ -26,6 +25,7 @@ from surrogate.papers.memerag.accuracy import (
 from surrogate.papers.memerag.benchmark import LabelVerdict
 from surrogate.papers.memerag.sentences import COARSE_OF_FINE
 from surrogate.papers.records import read_run
+from surrogate.papers.reports import short_prompt
 from surrogate.publish.figures.figure import (
     HATCH,
     MUTED,
@@ -92,13 +92,15 @@ def memerag_bars(scores: pd.DataFrame, signature: str) -> Figure:
 
     judged = scores.assign(shown=_shown(scores))
     judges, languages = (list(dict.fromkeys(judged[name])) for name in ("shown", "language"))
-    own = scores[scores["language"] != "macro"]
+    language_scores = scores[scores["language"] != "macro"]
+    n_languages = language_scores["language"].nunique()
+    weighting = ", macro weighs languages alike" if "macro" in languages else ""
+    failures = whole(language_scores["failures"].sum())
+    not_asked = whole(language_scores["not_asked"].sum())
     note = (
-        f"n = {count_of(len(judges), 'judge')}, {count_of(own['language'].nunique(), 'language')}; "
-        "the number of sentences is above each panel"
-        + (", macro weighs languages alike. " if "macro" in languages else ". ")
-        + f"Without a label, counted as errors: {whole(own['failures'].sum())}; not asked, left "
-        f"out: {whole(own['not_asked'].sum())}. {MISSING} is no value. Bars end at ± 1 standard "
+        f"n = {count_of(len(judges), 'judge')}, {count_of(n_languages, 'language')}; the number of "
+        f"sentences is above each panel{weighting}. Without a label, counted as errors: {failures}"
+        f"; not asked, left out: {not_asked}. {MISSING} is no value. Bars end at ± 1 standard "
         "error; dashed: chance."
     )
     width = max(label_inches(judges) + len(languages) * 2.1, 6.0)
@@ -148,10 +150,10 @@ def error_heat_map(shares: pd.DataFrame, signature: str) -> Figure:
     Raises:
         UsageError: If no judge made an error on a sentence with a fine-grained label.
     """
-    known = shares[shares["share"].notna()]
-    if known.empty:
+    defined = shares[shares["share"].notna()]
+    if defined.empty:
         raise UsageError("no judge made an error on a sentence with a fine-grained label")
-    named = known.assign(shown=_shown(known))
+    named = defined.assign(shown=_shown(defined))
     labels = [name for name in COARSE_OF_FINE if name in set(named["fine"])]
     judges = list(dict.fromkeys(named["shown"]))
     table = named.pivot(index="shown", columns="fine", values="share")
@@ -161,7 +163,7 @@ def error_heat_map(shares: pd.DataFrame, signature: str) -> Figure:
         "What judges of faithfulness get wrong on MEMERAG",
         f"Share of a judge's errors by the sentence's fine-grained label, in %; {MISSING} is no "
         f"such sentence. n = {count_of(len(judges), 'judge')}, "
-        f"{count_of(int(known['errors'].sum()), 'error')}, all languages together.",
+        f"{count_of(int(defined['errors'].sum()), 'error')}, all languages together.",
         signature,
     )
     width = max(label_inches(judges) + len(labels) * 0.62 + 0.3, 6.0)

@@ -11,7 +11,6 @@ import pandas as pd
 from arena.data.schema import QUESTION_KEY
 from arena.data.tables import plain_records
 from arena.statistics.agreement import REPLICATES, AgreementReport, agreement_report
-from surrogate.papers.evaluation import NO_VALUE, Report, ReportTable
 from surrogate.papers.memerag.benchmark import NOTICE
 from surrogate.papers.memerag.sentences import (
     CHALLENGING,
@@ -21,6 +20,7 @@ from surrogate.papers.memerag.sentences import (
     JUDGED_RELEVANCE,
     RELEVANCE,
 )
+from surrogate.papers.reports import NO_VALUE, Report, ReportTable
 
 QUALITIES = {
     "faithfulness, coarse": "factuality",
@@ -94,7 +94,7 @@ def agreement_of_people(
     return {
         str(language): {
             name: agreement_report(
-                [_ratings(each, name) for each in part["votes"]],
+                [_ratings(votes, name) for votes in part["votes"]],
                 JUDGED_RELEVANCE if name == "relevance, coarse" else None,
                 *(replicates, seed),
             )
@@ -106,14 +106,14 @@ def agreement_of_people(
 
 
 def _ratings(votes: Mapping[str, Sequence[str | None]], quality: str) -> list[str | None]:
-    given = list(votes[QUALITIES[quality]])
+    labels = list(votes[QUALITIES[quality]])
     if quality == "relevance, coarse":
-        return [label and COARSE_OF_RELEVANCE[label] for label in given]
+        return [label and COARSE_OF_RELEVANCE[label] for label in labels]
     if quality != "faithfulness, fine":
-        return given
+        return labels
     return [
         CHALLENGING if fine is None and coarse == CHALLENGING else fine
-        for fine, coarse in zip_longest(given, votes["factuality"][: len(given)])
+        for fine, coarse in zip_longest(labels, votes["factuality"][: len(labels)])
     ]
 
 
@@ -121,26 +121,28 @@ def statistics_report(
     sentences: pd.DataFrame, replicates: int = REPLICATES, seed: int = 0
 ) -> Report:
     """Report the statistics of sentences as the paper's tables have them."""
-    found = label_distributions(sentences)
+    distributions = label_distributions(sentences)
     agreed = agreement_of_people(sentences, replicates, seed)
-    content: dict[str, object] = {name: plain_records(table) for name, table in found.items()}
+    content: dict[str, object] = {
+        name: plain_records(table) for name, table in distributions.items()
+    }
     content["agreement"] = [
         {"language": language, "quality": name} | report.as_json()
         for language, reports in agreed.items()
         for name, report in reports.items()
     ]
-    general = found["general"]
+    general = distributions["general"]
     total = general[["questions", "sentences"]].sum()
     general = pd.concat([_rounded(general), pd.DataFrame([{"language": "total", **total}])])
-    labels = found["factuality"].merge(found["relevance"], on="language")
-    fine = found["fine_grained"].set_index("language").T.reset_index(names="label")
+    labels = distributions["factuality"].merge(distributions["relevance"], on="language")
+    fine = distributions["fine_grained"].set_index("language").T.reset_index(names="label")
     percent = "Percent of sentences by"
     tables = [
         ReportTable("Sentences, and words on average", general.fillna("")),
         ReportTable(f"{percent} label: faithfulness, relevance", _rounded(labels)),
         ReportTable(f"{percent} fine-grained label of faithfulness", _rounded(fine)),
     ]
-    tables += [] if found["by_model"].empty else [_model_table(found["by_model"])]
+    tables += [] if distributions["by_model"].empty else [_model_table(distributions["by_model"])]
     tables += [_agreement_table(agreed)] if agreed else []
     return Report({**content, "notice": NOTICE}, tables)
 
@@ -153,7 +155,9 @@ def _agreement_table(agreed: Mapping[str, Mapping[str, AgreementReport]]) -> Rep
         for name, report in reports.items():
             shown = [report.coefficients[which] for which in ("ac1", "fleiss_kappa")]
             cells.append(" / ".join(NO_VALUE if c.reason else f"{c.value:.2f}" for c in shown))
-            reasons = dict.fromkeys(each.reason for each in report.coefficients.values())
+            reasons = dict.fromkeys(
+                coefficient.reason for coefficient in report.coefficients.values()
+            )
             notes += [f"{language}, {name}: {reason}" for reason in reasons if reason]
         rows.append([language, first.items_with_pairs, first.raters, *cells])
     table = pd.DataFrame(rows, columns=["language", "sentences", "raters", *QUALITIES])

@@ -208,7 +208,7 @@ def read_memerag(
         read = read_records(path, LabeledAnswer, problems, columns)
         problems += repeats(path, [(line, answer.query_id) for line, answer in read], "query_id")
         for line, answer in read:
-            ids = [each.sentence_id for each in answer.answer]
+            ids = [sentence.sentence_id for sentence in answer.answer]
             if len(set(ids)) < len(ids):
                 where = (path.name, line, "answer.sentence_id", ids)
                 problems.append(Problem(*where, "holds one twice", "number the sentences"))
@@ -240,6 +240,8 @@ def _sentences(answer: LabeledAnswer, language: str) -> list[dict[str, Any]]:
         "answer": " ".join(sentence.sentence for sentence in answer.answer),
     }
     return [
-        shared | {"sentence_id": given.sentence_id, "sentence": given.sentence} | given.labels()
-        for given in answer.answer
+        shared
+        | {"sentence_id": sentence.sentence_id, "sentence": sentence.sentence}
+        | sentence.labels()
+        for sentence in answer.answer
     ]

@@ -69,10 +69,10 @@ def sampling_curves(table: pd.DataFrame, signature: str, arena: str = "") -> Fig
         lacking = ", ".join(absent) or "rows with a tau"
         raise UsageError(f"the table lacks {lacking} of a study of sampling; make it with  {MAKE}")
     numbers = [name for name in COLUMNS if name not in ("language", "design")]
-    known = table.astype(dict.fromkeys(numbers, "float64")).dropna(subset="tau")
-    designs = list(dict.fromkeys(known["design"]))
-    languages = known["language"].nunique()
-    most = known.groupby("language")["judgments"].max()
+    rated = table.astype(dict.fromkeys(numbers, "float64")).dropna(subset="tau")
+    designs = list(dict.fromkeys(rated["design"]))
+    languages = rated["language"].nunique()
+    most = rated.groupby("language")["judgments"].max()
     spread = " to ".join(dict.fromkeys([whole(most.min()), whole(most.max())]))
     lines = (
         "bands hold 95% of them" if languages <= MOST_BANDS else "thick is the mean over languages"
@@ -89,7 +89,7 @@ def sampling_curves(table: pd.DataFrame, signature: str, arena: str = "") -> Fig
         )
         handles: dict[str, Artist] = {}
         for axes, design in zip(panels, designs, strict=True):
-            handles |= _draw_design(axes, known[known["design"] == design])
+            handles |= _draw_design(axes, rated[rated["design"] == design])
             axes.set_title(DESIGNS.get(design, drawable(design)), loc="left")
             axes.set_xlabel("Share of the arena's judgments (%)")
             axes.set_xlim(0, 103)

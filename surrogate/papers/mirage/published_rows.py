@@ -176,16 +176,16 @@ def _id_of(match: re.Match[str]) -> str:
 
 
 def _check_ids(read: Collected, place: Place, row: PromptRow, texts: dict[str, str]) -> None:
-    seen: set[str] = set()
+    listed: set[str] = set()
     for name in ("positive_ids", "negative_ids"):
         for passage_id in getattr(row, name):
-            if passage_id in seen:
+            if passage_id in listed:
                 hint = "list each passage once, positive or negative"
                 read.fault(place, name, passage_id, "is listed twice", hint)
             elif passage_id not in texts:
                 hint = "add the passage or unlist its id"
                 read.fault(place, name, passage_id, "has no text in the prompt", hint)
-            seen.add(passage_id)
+            listed.add(passage_id)
 
 
 def add_outputs(read: Collected, rows: Rows, language: str) -> pd.DataFrame:
@@ -202,29 +202,31 @@ def add_outputs(read: Collected, rows: Rows, language: str) -> pd.DataFrame:
         Columns ``language, system, query_id``, one float column a feature and one column
         ``<feature>:missing`` that says why a value is NaN, else None.
     """
-    found: list[Record] = []
+    records: list[Record] = []
     for place, row in read.records(rows, ScoredRow):
-        models = {item.model for item in row.outputs}
+        models = {output.model for output in row.outputs}
         scores = {name: getattr(row, name) or {} for name in PUBLISHED_FEATURES}
         for model, value in ((m, v) for of_one in scores.values() for m, v in of_one.items()):
             if model not in models and value is not None:
                 read.skip(place.source, "score", f"{model} has no output to its question")
-        for item in row.outputs:
-            if item.output is None:
+        for output in row.outputs:
+            if output.output is None:
                 read.skip(place.source, "answer", "its output is null")
                 continue
-            read.answer(place, (language, row.query_id), item.model, item.output)
-            key = dict(zip(ANSWER_KEY, (language, row.query_id, item.model), strict=True))
-            found.append(key | {name: of_one.get(item.model) for name, of_one in scores.items()})
+            read.answer(place, (language, row.query_id), output.model, output.output)
+            key = dict(zip(ANSWER_KEY, (language, row.query_id, output.model), strict=True))
+            records.append(
+                key | {name: of_one.get(output.model) for name, of_one in scores.items()}
+            )
     columns = [*ANSWER_KEY, *PUBLISHED_FEATURES]
-    return _feature_table(pd.DataFrame(found, columns=columns, dtype=object), rows)
+    return _feature_table(pd.DataFrame(records, columns=columns, dtype=object), rows)
 
 
-def _feature_table(found: pd.DataFrame, rows: Rows) -> pd.DataFrame:
-    table = found[["language", "system", "query_id"]].astype("str")
+def _feature_table(scores: pd.DataFrame, rows: Rows) -> pd.DataFrame:
+    table = scores[["language", "system", "query_id"]].astype("str")
     reasons = {}
     for published, name in PUBLISHED_FEATURES.items():
-        values = found[published]
+        values = scores[published]
         is_absent = values.map(lambda value: value is None)
         numbers = values.where(~is_absent, math.nan).astype(np.float64)
         missing = numbers.map(lambda value: f"published as {value}").astype(object)
@@ -246,12 +248,12 @@ def add_judgments(read: Collected, rows: Rows, language: str) -> None:
         return
     read.skip_columns(rows, (*JUDGMENT_COLUMNS, "output"))
     for place, record in read.raw(rows):
-        given = record["verdict"]
-        if not isinstance(given, str) or given not in VERDICTS:
-            shown = "null" if given is None else repr(given)
+        verdict = record["verdict"]
+        if not isinstance(verdict, str) or verdict not in VERDICTS:
+            shown = "null" if verdict is None else repr(verdict)
             read.skip(place.source, "judgment", f"its verdict is {shown}")
             continue
         key, sides = (language, record["query_id"]), (record["model_A"], record["model_B"])
-        read.judgment(place, key, sides, VERDICTS[given], record["judge"])
+        read.judgment(place, key, sides, VERDICTS[verdict], record["judge"])
         if "output" in rows.table:
             read.judgments[-1]["reason"] = record["output"]

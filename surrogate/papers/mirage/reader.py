@@ -76,26 +76,26 @@ def read_mirage(
         paths = [*paths, *_downloaded(languages)]
     if not paths:
         raise UsageError("name clones of MIRAGE-Bench's data sets, or say --download")
-    read = Collected(names=_NAMES)
-    found: dict[str, dict[Role, list[Rows]]] = {code: {} for code in languages}
+    collected = Collected(names=_NAMES)
+    tables: dict[str, dict[Role, list[Rows]]] = {code: {} for code in languages}
     unnamed: list[str] = []
-    given = checked_language(language)
-    for path, rows in read.files(paths):
-        code = language_of(path, paths, given)
-        role = next((role for role, own in _ROLES.items() if own <= set(rows.table)), None)
+    given_language = checked_language(language)
+    for path, rows in collected.files(paths):
+        code = language_of(path, paths, given_language)
+        role = next((role for role, columns in _ROLES.items() if columns <= set(rows.table)), None)
         if split_of(path) not in (None, split):
-            read.skip(rows.source, "file", f"it is of the split {split_of(path)}")
+            collected.skip(rows.source, "file", f"it is of the split {split_of(path)}")
         elif languages and code is not None and code not in languages:
-            read.skip(rows.source, "file", f"its language, {code}, was not asked for")
+            collected.skip(rows.source, "file", f"its language, {code}, was not asked for")
         elif role is None and not rows.problems:
-            read.skip(rows.source, "file", "it is not a table of MIRAGE-Bench")
+            collected.skip(rows.source, "file", "it is not a table of MIRAGE-Bench")
         elif code is None:
             unnamed.append(rows.source)
         else:
-            found.setdefault(code, {}).setdefault(role or "prompts", []).append(rows)
+            tables.setdefault(code, {}).setdefault(role or "prompts", []).append(rows)
     if unnamed:
         raise without_language(unnamed)
-    return _arena(read, dict(sorted(found.items())), name, reference_system)
+    return _arena(collected, dict(sorted(tables.items())), name, reference_system)
 
 
 def _downloaded(languages: Sequence[str]) -> list[Path]:
@@ -108,25 +108,28 @@ def _downloaded(languages: Sequence[str]) -> list[Path]:
         raise UsageError(f"MIRAGE-Bench cannot be downloaded: {error}") from error
 
 
-def _arena(read: Collected, tables: Tables, name: str, reference: str | None) -> ForeignArena:
+def _arena(collected: Collected, tables: Tables, name: str, reference: str | None) -> ForeignArena:
     features = []
     for code, of_role in tables.items():
         for needed in ("prompts", "outputs"):
-            if needed not in of_role and not read.problems:
+            if needed not in of_role and not collected.problems:
                 raise UsageError(f"there is no file of {needed} in {code}; give its clone, too")
         for rows in of_role.get("prompts", ()):
-            add_prompts(read, rows, code)
-        features += [add_outputs(read, rows, code) for rows in of_role.get("outputs", ())]
+            add_prompts(collected, rows, code)
+        features += [add_outputs(collected, rows, code) for rows in of_role.get("outputs", ())]
         for rows in of_role.get("judgments", ()):
-            add_judgments(read, rows, code)
-    answering = {system for *_, system in read.answers}
-    for judgment in read.judgments if not read.problems else ():
+            add_judgments(collected, rows, code)
+    answering = {system for *_, system in collected.answers}
+    # A file with faults may lack answers for that reason alone.
+    judgments = [] if collected.problems else collected.judgments
+    for judgment in judgments:
         for side in ("system_a", "system_b"):
             if isinstance(judgment[side], str) and judgment[side] not in answering:
                 hint = "add its outputs or correct the name"
                 fault = "has no output in any language"
-                read.fault(judgment["place"], side, judgment[side], fault, hint)
-    table = pd.concat(features, ignore_index=True) if features else None
-    if table is not None:
+                collected.fault(judgment["place"], side, judgment[side], fault, hint)
+    table = None
+    if features:
+        table = pd.concat(features, ignore_index=True)
         table = table.sort_values(["language", "system", "query_id"], ignore_index=True)
-    return foreign_arena(read, name, source=_SOURCE, reference=reference, features=table)
+    return foreign_arena(collected, name, source=_SOURCE, reference=reference, features=table)

@@ -147,8 +147,8 @@ def run_recipe(
 
     means = np.round(coefficients.mean(axis=0), DECIMALS)
     # The leaderboard is of all questions, judged or not.
-    everything = _feature_values(features, language, systems)
-    rows = everything.sum(axis=0) / len(everything)
+    all_values = _feature_values(features, language, systems)
+    rows = all_values.sum(axis=0) / len(all_values)
     final = made(regressor, _seed(seed, language, "final"))
     ratings = _predictions(final, rows, means, is_trained)
     return PublishedRatings(systems, coefficients, n_fallbacks, holdout_r2, ratings)

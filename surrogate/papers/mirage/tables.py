@@ -84,7 +84,8 @@ def validate_table_3(
     """
     settings = study_settings(options)
     compared = [
-        surrogate_with_rules(item, settings, options) for item in surrogates or TABLE_3_SURROGATES
+        surrogate_with_rules(surrogate, settings, options)
+        for surrogate in surrogates or TABLE_3_SURROGATES
     ]
     opened = open_arena(arena)
     check_rated_systems(opened, settings, TABLE_3, FEWEST_SYSTEMS + HELD_OUT)

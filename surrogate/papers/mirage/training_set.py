@@ -25,7 +25,7 @@ NO_RELEVANT = "questions without a relevant passage"
 
 
 def mirage_examples(
-    arena: Arena, teacher: str, asked: LlmSystem, languages: Sequence[str] = ()
+    arena: Arena, teacher: str, system: LlmSystem, languages: Sequence[str] = ()
 ) -> Sieve:
     """Make chats of a teacher's answers, curated.
 
@@ -38,15 +38,17 @@ def mirage_examples(
     Raises:
         UsageError: If the teacher has no answers here, or a language no questions.
     """
-    own = arena.answers[arena.answers["system"] == teacher]
-    if own.empty:
-        known = ", ".join(sorted(set(arena.answers["system"])))
+    teacher_answers = arena.answers[arena.answers["system"] == teacher]
+    if teacher_answers.empty:
+        available = ", ".join(sorted(set(arena.answers["system"])))
         raise UsageError(
             f"there are no answers of {teacher!r} here ({argument('teacher')}); "
-            f"available: {known}; let a "
+            f"available: {available}; let a "
             "model answer with  surrogate-arena generate ARENA --relevant-passages --append"
         )
-    answers = dict(zip(question_keys(own), map(str, own["answer"]), strict=True))
+    answers = dict(
+        zip(question_keys(teacher_answers), map(str, teacher_answers["answer"]), strict=True)
+    )
     texts, sieve = ArenaTexts(arena), Sieve()
     for key in question_keys(choose_questions(arena.queries, languages)):
         answer, passages = answers.get(key), texts.passages(key, teacher)
@@ -54,9 +56,9 @@ def mirage_examples(
         if answer is None or fault is not None:
             sieve.drop(key[0], fault or NO_ANSWER)
             continue
-        shown = tuple(replace(each, relevance=None) for each in passages)
+        shown = tuple(replace(passage, relevance=None) for passage in passages)
         turns = texts.history(key, teacher)
-        prompt = asked.ask(GivenQuestion(key, texts.question(key), shown, turns))
+        prompt = system.ask(GivenQuestion(key, texts.question(key), shown, turns))
         sieve.kept.append(TrainExample(key, prompt, answer.strip(), {"system": teacher}))
     return sieve
 
@@ -74,8 +76,8 @@ def _fault(language: str, answer: str, passages: Sequence[ShownPassage]) -> str 
         return WRONG_CITATION
     if not cited.matched:
         return NO_CITATION
-    if any(each.relevance == 0 and each.passage_id in cited.matched for each in passages):
+    if any(passage.relevance == 0 and passage.passage_id in cited.matched for passage in passages):
         return NOT_RELEVANT
-    told = identify(strip_citations(parsed.text, ids))
-    likeliest = max(told, key=told.__getitem__)
-    return OTHER_LANGUAGE if language in told and likeliest != language else None
+    probabilities = identify(strip_citations(parsed.text, ids))
+    likeliest = max(probabilities, key=probabilities.__getitem__)
+    return OTHER_LANGUAGE if language in probabilities and likeliest != language else None

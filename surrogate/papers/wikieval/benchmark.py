@@ -18,10 +18,23 @@ from arena.llm import Budget
 from arena.statistics.bootstrap import resampled_sums
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
 from features.models.ragas import RAGAS_PROMPTS
-from surrogate.papers import evaluation as shared
-from surrogate.papers.evaluation import BY_JUDGE, VALUES, Evaluation, Kinds, Report
+from surrogate.papers.evaluation import (
+    Evaluation,
+    JudgeFactory,
+    Kinds,
+    judge_items,
+    verdict_columns,
+)
 from surrogate.papers.judges import Judge
 from surrogate.papers.records import VerdictRecord
+from surrogate.papers.reports import (
+    BY_JUDGE,
+    VALUES,
+    Report,
+    judges_table,
+    left_out_notes,
+    metaevaluations,
+)
 from surrogate.papers.settings import DEFAULTS, MetaevalSettings
 from surrogate.papers.wikieval import judges
 from surrogate.papers.wikieval.judges import FIRST, LANGUAGE, RANKING, SCORE, SECOND, TIE
@@ -76,7 +89,7 @@ class Wikieval:
             "gpt-ranking:LLM": lambda model, make: [make.llm(ranking, model)],
         }
 
-    def _ragas(self, model: str, factory: shared.JudgeFactory) -> list[Judge]:
+    def _ragas(self, model: str, factory: JudgeFactory) -> list[Judge]:
         models = replace(factory.options.models, templates=self.templates)
         budget = Budget(factory.options.max_calls)
         return [judges.RagasJudge(model, models, budget, factory.progress)]
@@ -99,15 +112,15 @@ class Wikieval:
         for row, first in zip(rows, is_first, strict=True):
             texts = (row["better"], row["worse"])[:: 1 if first else -1]
             shown.append(judges.Pair(row["criterion"], row["question"], row["context"], *texts))
-        verdicts = shared.judge_items(judge, shown, "pairs")
+        verdicts = judge_items(judge, shown, "pairs")
         preferences = []
         for verdict, first in zip(verdicts, is_first, strict=True):
             if verdict.value in (FIRST, SECOND):
                 is_better = (verdict.value == FIRST) == first
                 verdict = replace(verdict, value=BETTER if is_better else WORSE)
             preferences.append(verdict)
-        known = pairs[["criterion", "question"]].reset_index(drop=True)
-        return known.assign(**shared.verdict_columns(preferences))
+        keys = pairs[["criterion", "question"]].reset_index(drop=True)
+        return keys.assign(**verdict_columns(preferences))
 
     def _better_is_first(self, row: Mapping[Any, Any]) -> bool:
         first, second = sorted((row["better"], row["worse"]))
@@ -122,13 +135,13 @@ class Wikieval:
             evaluation.verdicts, self.settings.replicates, self.settings.seed
         )
         verdicts = evaluation.verdicts
-        notes = shared.left_out_notes(scores, verdicts, "pairs", "choice", "criterion")
+        notes = left_out_notes(scores, verdicts, "pairs", "choice", "criterion")
         title = "Accuracy in percent, with standard errors"
-        table = shared.judges_table(scores, "criterion", title, notes)
+        table = judges_table(scores, "criterion", title, notes)
         entries = [
             entry
             for row in scores.to_dict("records")
-            for entry in shared.metaevaluations([row], DATASET, str(row["criterion"]), [LANGUAGE])
+            for entry in metaevaluations([row], DATASET, str(row["criterion"]), [LANGUAGE])
         ]
         return Report({"scores": plain_records(scores)}, [table], entries, evaluation.usages)
 
@@ -148,21 +161,21 @@ def score_preferences(
     """
     rows = []
     for key, part in verdicts.groupby([*BY_JUDGE, "criterion"], sort=False):
-        criterion, asked = str(key[-1]), part[part["was_asked"]]
-        credits: Floats = (asked["value"] == BETTER).to_numpy(dtype=np.float64)
-        tied = (asked["value"] == TIE).to_numpy(dtype=bool)
+        criterion, judged = str(key[-1]), part[part["was_asked"]]
+        credits: Floats = (judged["value"] == BETTER).to_numpy(dtype=np.float64)
+        tied = (judged["value"] == TIE).to_numpy(dtype=bool)
         for place in np.flatnonzero(tied):
-            question = str(asked["question"].iloc[place])
+            question = str(judged["question"].iloc[place])
             credits[place] = generator(seed, "wikieval", "tie", criterion, question).integers(2)
         random = generator(seed, "wikieval", "bootstrap", criterion)
         sums = resampled_sums(credits[:, None], replicates if len(credits) > 1 else 0, random)
         row = {
             "value": float(credits.mean()) if len(credits) else np.nan,
             "standard_error": float((sums / len(credits)).std(ddof=1)) if len(sums) else np.nan,
-            "n": len(asked),
-            "failures": int(asked["value"].isna().sum()),
-            "not_asked": len(part) - len(asked),
-            "reason": None if len(asked) else f"no pair of {criterion} was judged",
+            "n": len(judged),
+            "failures": int(judged["value"].isna().sum()),
+            "not_asked": len(part) - len(judged),
+            "reason": None if len(judged) else f"no pair of {criterion} was judged",
             "ties": int(tied.sum()),
         }
         rows.append(dict(zip((*BY_JUDGE, "criterion"), key, strict=True)) | row)

@@ -239,8 +239,8 @@ def read_score(text: str, is_cut: bool | None = None) -> float:
             reply was cut off within it.
     """
     text = without_thoughts(text, is_cut)
-    stated = own_matches(_SCORE, text) or own_matches(_OF_TEN, text)
-    last = stated[-1] if stated else _BARE_SCORE.fullmatch(text)
+    matches = own_matches(_SCORE, text) or own_matches(_OF_TEN, text)
+    last = matches[-1] if matches else _BARE_SCORE.fullmatch(text)
     if last is None:
         raise UnparsableError("the reply has no score")
     if is_cut and not text[last.end(1) :].strip():
@@ -258,8 +258,8 @@ def read_choice(text: str, is_cut: bool | None = None) -> int:
         UnparsableError: If there is none, or orders contradict each other.
     """
     text = without_thoughts(text, is_cut)
-    stated = own_matches(_CHOICE, text)
-    last = stated[-1] if stated else _BARE_CHOICE.fullmatch(text)
+    matches = own_matches(_CHOICE, text)
+    last = matches[-1] if matches else _BARE_CHOICE.fullmatch(text)
     if last is not None:
         return int(last[1])
     for order in _FIRST_PLACE:
@@ -317,15 +317,15 @@ class RagasJudge:
     def _item(self, pair: Pair, text: str) -> Item:
         templates = self.options.templates
         if pair.criterion == FAITHFULNESS:
-            stated = templates.signature([STATEMENTS.name, VERDICTS.name])
-            return (pair.criterion, stated, pair.question, text, pair.context or "")
+            template_names = templates.signature([STATEMENTS.name, VERDICTS.name])
+            return (pair.criterion, template_names, pair.question, text, pair.context or "")
         if pair.criterion == ANSWER_RELEVANCE:
             is_e5 = "e5" in Path(named_models(self.model)[1]).name.casefold().split("-")
-            stated = templates.signature([QUESTION.name])
+            template_names = templates.signature([QUESTION.name])
             before = "query: " if is_e5 else ""
-            return (pair.criterion, stated, str(QUESTIONS), before, pair.question, text)
-        stated = templates.signature([SENTENCES.name])
-        return (pair.criterion, stated, LANGUAGE, pair.question, text)
+            return (pair.criterion, template_names, str(QUESTIONS), before, pair.question, text)
+        template_names = templates.signature([SENTENCES.name])
+        return (pair.criterion, template_names, LANGUAGE, pair.question, text)
 
 
 def _score(measured: float | Missing) -> Verdict:

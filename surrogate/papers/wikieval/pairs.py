@@ -92,8 +92,8 @@ def _published_file(path: Path) -> Path:
     """Return the file of published rows: the path, or the only one in its folder."""
     if not path.is_dir():
         return path
-    found = sorted(each for each in path.rglob("*") if each.name.endswith(SUFFIXES))
-    if len(found) != 1:
-        names = ", ".join(each.name for each in found) or "no file of rows"
+    files = sorted(path for path in path.rglob("*") if path.name.endswith(SUFFIXES))
+    if len(files) != 1:
+        names = ", ".join(path.name for path in files) or "no file of rows"
         raise UsageError(f"{path} holds {names}; name the file of WikiEval's questions")
-    return found[0]
+    return files[0]

@@ -6,11 +6,7 @@ from chat_server import completion
 from arena import UsageError
 from arena.llm import LlmSettings
 from features.models.llm_scorer import Verdict
-from surrogate.papers.evaluation import (
-    JudgeFactory,
-    evaluate_judges,
-    make_judges,
-)
+from surrogate.papers.evaluation import JudgeFactory, evaluate_judges, make_judges
 from surrogate.papers.judges import FunctionJudge, PromptJudge
 from surrogate.papers.memerag.accuracy import score_judges
 from surrogate.papers.memerag.benchmark import Memerag

@@ -7,9 +7,9 @@ from metaeval_command import run, run_json
 
 from arena import UsageError
 from surrogate.board.judge_report import read_metaevaluations
-from surrogate.papers.evaluation import judges_of
 from surrogate.papers.memerag.benchmark import LabelVerdict
 from surrogate.papers.records import read_run
+from surrogate.papers.reports import judges_of
 
 YES, NO = "Supported", "Not Supported"
 JUDGE = """
