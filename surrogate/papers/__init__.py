@@ -1,7 +1,7 @@
 """What four papers published, a folder each: MIRAGE-Bench, MEMERAG, WikiEval (Ragas) and GroUSE.
 
-Each folder holds the paper's reader, prompts, metric, tables, training set and figures, as far as
-it has them. What they share is in this folder: judges held against people
+Each folder holds the paper's reader, prompts, metric, tables, training set and figures. This folder
+holds the parts that several papers share: judges compared with people
 (``evaluate_judges(Memerag(read_memerag(folder)), ["llm:gpt-4o"])``), training sets, tuning.
 Only commands import from here. Names are loaded on first use.
 """

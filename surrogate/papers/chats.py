@@ -104,7 +104,8 @@ class TrainSet:
     Attributes:
         rows: What to train on: ``messages`` and further columns.
         unseen: Rows of the other questions, to measure with; empty where all are trained on.
-        counts: Columns ``COUNTS``, a row a language; kept are rows trained on and unseen.
+        counts: Columns ``COUNTS``, one row per language; ``kept`` counts all rows, unseen
+            ones too.
         left_out: Columns ``LEFT_OUT``.
     """
 

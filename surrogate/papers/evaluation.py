@@ -62,7 +62,7 @@ colon."""
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What came of it: one row a judge and item, and what LLMs used.
+    """Verdicts, one row per judge and item, and what the LLMs used.
 
     Columns are ``BY_JUDGE``, the benchmark's own, and ``value, failure, was_asked, detail``.
     """
@@ -90,7 +90,7 @@ class Evaluation:
 
 
 class Benchmark(Protocol):
-    """Items with what people said of them; ``record`` is a line of a file of verdicts."""
+    """Items with people's labels; ``record`` is a line of a file of verdicts."""
 
     record: ClassVar[type[VerdictRecord]]
 
@@ -100,14 +100,14 @@ class Benchmark(Protocol):
 
     @property
     def kinds(self) -> Kinds:
-        """The kinds of judges that can be named, beside functions."""
+        """The kinds of judges that can be named; functions always can."""
 
     @property
     def items(self) -> pd.DataFrame:
         """What is judged: columns that tell items apart, and ``truth`` where people said it."""
 
     def verdicts(self, judge: Judge) -> pd.DataFrame:
-        """Let one judge judge every item: a row an item, see ``Evaluation``."""
+        """Let one judge judge every item; one row per item, see ``Evaluation``."""
 
     def report(self, evaluation: Evaluation) -> Report:
         """Report how right judges are."""

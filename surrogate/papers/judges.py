@@ -1,7 +1,7 @@
 """What a judge is: whoever gives a verdict on each item of a benchmark.
 
-Judges are the same for all benchmarks. What differs is said by the items (how a function is
-called) and by the prompts (how an LLM is asked, how its reply is read).
+Judges are the same for all benchmarks. Items say how a function is called; prompts say how an LLM
+is asked and how its reply is read.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class JudgePrompts(ABC, Generic[ItemT]):
     """How an LLM is asked about the items of a benchmark, and how its replies are read.
 
     Attributes:
-        kind: What stands before the model in a judge's name.
+        kind: Prefix of a judge's name, before the model.
         max_tokens: Most tokens of a reply, unless others are asked for.
         retries: Further tries where a reply has no value.
         published: Fields of the request that the paper states; what a user states is sent instead.

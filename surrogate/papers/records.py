@@ -86,7 +86,7 @@ def read_records(
     row_values = table.to_dict(orient="records") or [{} for _ in rows.lines]  # rows of no field
     if not row_values and not rows.problems:
         problems.append(
-            Problem(rows.source, None, None, None, "holds nothing", "put one record a row in")
+            Problem(rows.source, None, None, None, "holds nothing", "put one record into each row")
         )
     read = []
     for line, row in zip(rows.lines, row_values, strict=True):
@@ -125,7 +125,7 @@ def _fields_of_columns(
 def repeats(
     path: Path, keys: Iterable[tuple[int, Hashable]], field: str, hint: str = "keep one of them"
 ) -> Iterator[Problem]:
-    """Yield a problem for each line whose key stands on an earlier one."""
+    """Yield a problem for each line that repeats the key of an earlier one."""
     first_lines: dict[Hashable, int] = {}
     for line, key in keys:
         first = first_lines.setdefault(key, line)
@@ -162,7 +162,7 @@ def check_name(path: Path) -> None:
 
 
 def write_run(verdicts: pd.DataFrame, path: Path | str, notice: str = "") -> None:
-    """Write verdicts as JSON lines, a line a judge and item; the same verdicts give the same bytes.
+    """Write verdicts as JSON lines, one per judge and item; equal verdicts give equal bytes.
 
     A notice of the license of what people said is noted in each line.
 
@@ -177,7 +177,7 @@ def read_run(path: Path | str, record: type[VerdictRecord]) -> pd.DataFrame:
     """Read the verdicts of a file that ``write_run`` wrote.
 
     Returns:
-        Columns named as the record's fields, one row a judge and item.
+        Columns named as the record's fields, one row per judge and item.
 
     Raises:
         UsageError: If there is no such file.

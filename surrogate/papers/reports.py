@@ -25,7 +25,7 @@ VALUES = ["value", "standard_error", "n", "failures", "not_asked", "reason"]
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table as it is printed, what stands above it, and lines below it."""
+    """A table as it is printed, its title, and the lines below it."""
 
     title: str
     table: pd.DataFrame
@@ -102,9 +102,9 @@ def judges_table(
     notes: Sequence[str] = (),
     cell: Callable[[Mapping[Any, Any]], str] | None = None,
 ) -> ReportTable:
-    """Show scores in percent with standard errors, a row a judge, a column a value of ``part``.
+    """Show scores in percent with standard errors by judge (rows) and ``part`` (columns).
 
-    Why values are missing is said after the notes; ``cell`` shows a row of the scores otherwise.
+    Reasons for missing values follow the notes. ``cell`` formats a row of the scores instead.
     """
     shown = cell or (lambda row: percent_with_error(row["value"], row["standard_error"]))
     table = wide_table(named(scores).assign(cell=list(map(shown, scores.to_dict("records")))), part)
@@ -126,7 +126,7 @@ def wide_table(cells: pd.DataFrame, column: str, row: str = "judge") -> pd.DataF
 
 
 def percent_with_error(value: float, standard_error: float = math.nan) -> str:
-    """Show a share in percent with its standard error, as far as they are known."""
+    """Show a share in percent with its standard error, if they are known."""
     if pd.isna(value):
         return NO_VALUE
     spread = "" if pd.isna(standard_error) else f" ± {100 * standard_error:.1f}"
@@ -144,10 +144,10 @@ def left_out_notes(
 
     Args:
         scores: Rows with ``BY_JUDGE`` and ``VALUES``.
-        verdicts: What they sum up, see ``Evaluation``: reasons are said of each judge.
+        verdicts: Verdicts behind the scores, see ``Evaluation``; they give each judge's reasons.
         items: What the items are called.
         value: What a value is called.
-        part: Column that is named beside the judge.
+        part: Column to name after the judge.
     """
     names = judge_labels(scores)
     notes = []

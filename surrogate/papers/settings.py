@@ -1,4 +1,4 @@
-"""How judges are held against people: what is judged, how they are asked, how counted."""
+"""Settings of the comparison of judges with people."""
 
 from __future__ import annotations
 

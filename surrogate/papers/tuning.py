@@ -52,10 +52,10 @@ def finetune(
     download: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Tune a model; a training that was cut off goes on from its last checkpoint.
+    """Tune a model; a training that was cut off resumes from its last checkpoint.
 
     Learned is each chat's last message alone. The folder then holds the adapter as safetensors,
-    its tokenizer, ``training.json`` and ``loss.csv`` (``LOSS_COLUMNS``, a row a step).
+    its tokenizer, ``training.json`` and ``loss.csv`` (``LOSS_COLUMNS``, one row per step).
 
     Args:
         file: Training set.

@@ -281,7 +281,7 @@ def means_table(means: pd.DataFrame, verdicts: pd.DataFrame, answers: int) -> Re
 
 
 def mode_table(modes: pd.DataFrame) -> ReportTable:
-    """Show how often failure modes are found, a column a judge (table 1, figure 4)."""
+    """Show how often failure modes are found, one column per judge (table 1, figure 4)."""
     table = wide_table(_passed_of(named(modes)), "judge", "failure_mode")
     modes_by_name = {mode.name: mode for mode in unit_tests.FAILURE_MODES}
     table.insert(

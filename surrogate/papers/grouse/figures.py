@@ -70,7 +70,7 @@ def grouse_drawings(path: Path) -> Iterator[Drawing]:
 
 
 def draw_unit_tests(scores: pd.DataFrame, judge: str, signature: str) -> Figure:
-    """Draw every test that a judge passed or failed, a panel a metric (figures 3 and 13 to 15).
+    """Draw every test that a judge passed or failed, one panel per metric (figures 3 and 13 to 15).
 
     Raises:
         UsageError: If the judge has no tests that call for scores.

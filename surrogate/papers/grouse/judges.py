@@ -208,7 +208,7 @@ def read_shares(path: Path, tests: Sequence[UnitTest]) -> Shares:
 
     Args:
         path: JSONL, CSV or Parquet: ``test_id``, ``answer_relevancy``, ``faithfulness``, from 0
-            to 1; a row an annotator, whose mean is taken.
+            to 1; one row per annotator, of which the mean counts.
         tests: The tests it is about.
 
     Raises:

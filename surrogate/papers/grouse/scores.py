@@ -62,8 +62,8 @@ def failure_mode_rates(scores: pd.DataFrame) -> pd.DataFrame:
     """Count how often each failure mode is found where it is (table 1, figure 4).
 
     Returns:
-        Columns ``MODE_COLUMNS``, a row a judge and mode that some test has: of the tests with it,
-        those passed by the metric that measures it.
+        Columns ``MODE_COLUMNS``, one row per judge and mode that some test has: how many tests
+        have it, and how many of these pass by the metric that measures it.
     """
     rows = []
     for key, of_judge in judges_of(_checks_made(scores)).items():
@@ -146,7 +146,7 @@ def calibration(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
 
     Args:
         scores: Verdicts, see ``Grouse``.
-        human: Columns ``test_id, metric, value``, a row a test and metric; a missing value is null.
+        human: Columns ``test_id, metric, value``, one row per test and metric; missing is null.
 
     Returns:
         Columns ``CALIBRATION_COLUMNS``, a row for each metric of each judge. ``n`` counts the

@@ -37,13 +37,13 @@ BINARY = (0, 1)
 SCALES: Mapping[str, tuple[int, ...]] = {
     metric: LIKERT if metric in JUDGED_METRICS[:2] else BINARY for metric in METRICS
 }
-"""The scores of each metric, beside null."""
+"""The scores of each metric; null is always allowed, too."""
 
 ABLATIONS = ("ground-truth", "justification", "chain-of-thought")
 BEST = ("justification",)
 """What the paper's best prompt leaves out (table 6)."""
 SCORED, ONLY = "answer_2", "answer"
-"""Key of the answer in question, beside the expected one and without it."""
+"""Key of the answer to score: with the expected answer shown, and without it."""
 SCORE_KEY = "score"
 JUSTIFICATION = "justification"
 JOINT = "all_metrics"
@@ -119,9 +119,9 @@ class ReplyFields:
     """What a reply is to hold (table 6 leaves each out once).
 
     Attributes:
-        without: What is left out: ``ground-truth`` (the expected answer, shown and scored beside
-            the one in question), ``justification`` (a free text), ``chain-of-thought`` (fields
-            that go through the metric's conditions).
+        without: What is left out: ``ground-truth`` (the expected answer, shown and scored
+            together with the one in question), ``justification`` (a free text),
+            ``chain-of-thought`` (fields that go through the metric's conditions).
     """
 
     without: tuple[str, ...] = BEST
@@ -162,7 +162,7 @@ class ReplyFields:
 
 
 def _written(fields: Mapping[Any, str]) -> str:
-    """Write a form of JSON: what stands in place of each value, by key."""
+    """Write a form of JSON, given a placeholder for the value of each key."""
     return "{" + ", ".join(f'"{name}": {form}' for name, form in fields.items()) + "}"
 
 
@@ -286,14 +286,14 @@ class GrouseForm:
         reply = self.fields.values(*JOINT_ORDER)
         parts = [_filled(_TASK, reply)]
         for metric in JUDGED_METRICS:
-            # The form of the reply stands once, in the joint part.
+            # The joint part shows the form of the reply, once for all metrics.
             parts.append(_filled(f"{metric}.v1", {**self.fields.values(metric), "form": ""}))
         parts.append(_filled(JOINT_PROMPT.packaged_name, reply))
         system = "\n\n".join(part.strip() for part in parts)
         return Prompt.of(_user_text(values, reply), system, self._joint_version)
 
     def reply_format(self, task: str) -> Mapping[str, object] | None:
-        """Return the ``response_format`` of a metric's requests; None where nothing is said."""
+        """Return the ``response_format`` of a metric's requests; None if it is left open."""
         if self.reply_form != "json_schema" or self._own(task) is not None:
             return None
         metrics = JOINT_ORDER if self.is_joint else (task,)
@@ -307,7 +307,7 @@ class GrouseForm:
     def read(self, completion: Completion, task: str) -> int | None:
         """Read a metric's score; see ``read_metric_score``.
 
-        Of replies that are to end in ``[RESULT] 5`` what stands after the last mark counts.
+        In replies that end in ``[RESULT] 5``, the text after the last mark counts.
         """
         if self.reply_form == "result":
             matches = own_matches(_RESULT, completion.answer)
@@ -347,7 +347,7 @@ def read_metric_score(
     Args:
         text: What the judge replied.
         metric: What it was asked for.
-        scored: Keys that the answer in question may stand under, the first found counts.
+        scored: Possible keys of the answer to score; the first one present counts.
         is_cut: Whether a limit ended the reply; None where nothing says it.
 
     Raises:

@@ -14,7 +14,7 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.data.types import Progress
 from arena.generation.questions import question_keys
-from arena.judging.answer_pairs import ArenaTexts, QuestionKey
+from arena.judging.answer_pairs import ArenaTexts, QuestionKey, ShownPassage
 from arena.llm.replies import Completion, UnparsableError
 from arena.text.answers import parse_answer
 from arena.text.citations import find_citations
@@ -39,47 +39,54 @@ NO_SCORE = "answers that the teacher did not score by all metrics"
 NOT_BALANCED = "answers left out for balance"
 
 GradedAnswer = tuple[QuestionKey, str, AnswerSample]
-"""Question, system, and what is scored and held against."""
+"""Question, system, and the answer with what it is compared with."""
 
 
 def answers_of_arena(arena: Arena, systems: Sequence[str], sieve: Sieve) -> list[GradedAnswer]:
-    """Return the answers of an arena as GroUSE has them: references numbered, citations likewise.
+    """Return the answers of an arena as GroUSE has them: references and citations numbered.
 
     The reference system's answers are the expected ones; the others' are scored, if none is named.
 
     Raises:
         UsageError: If there are no reference answers, or a system is unknown.
     """
-    right = arena.references
-    if right.empty:
+    reference_rows = arena.references
+    if reference_rows.empty:
         raise UsageError("the arena has no reference answers, which GroUSE scores answers by")
-    unknown = [name for name in systems if name not in set(arena.answers["system"])]
-    if unknown:
-        raise UsageError(f"there are no answers of {unknown[0]!r} here ({argument('systems')})")
-    texts, references = ArenaTexts(arena), right.set_index(QUESTION_KEY)["answer"]
+    answering = set(arena.answers["system"])
+    for name in systems:
+        if name not in answering:
+            raise UsageError(f"there are no answers of {name!r} here ({argument('systems')})")
+    texts = ArenaTexts(arena)
+    references = reference_rows.set_index(QUESTION_KEY)["answer"]
     graded = []
     for key in question_keys(arena.queries):
-        answering = [name for name in texts.systems(key) if name != arena.info.reference_system]
-        wanted = [name for name in systems or answering if name in answering]
+        available = [name for name in texts.systems(key) if name != arena.info.reference_system]
+        scored = [name for name in systems or available if name in available]
         if key not in references.index:
-            sieve.drop(key[0], NO_EXPECTED, len(wanted))
+            sieve.drop(key[0], NO_EXPECTED, len(scored))
             continue
-        for system in wanted:
+        for system in scored:
             passages = texts.passages(key, system)
             if not passages:
                 sieve.drop(key[0], NO_PASSAGES)
                 continue
-            numbers = {passage.passage_id: place for place, passage in enumerate(passages, start=1)}
+            # GroUSE's references are numbered from 1, and answers cite these numbers.
+            numbers = {
+                passage.passage_id: number for number, passage in enumerate(passages, start=1)
+            }
             sample = AnswerSample(
-                texts.question(key),
-                tuple(
-                    "\n".join(filter(None, (passage.title, passage.text))) for passage in passages
-                ),
-                numbered(parse_answer(references[key]).text, numbers),
-                numbered(parse_answer(texts.shown(key, system)).text, numbers),
+                question=texts.question(key),
+                references=tuple(_reference_text(passage) for passage in passages),
+                expected=numbered(parse_answer(references[key]).text, numbers),
+                answer=numbered(parse_answer(texts.shown(key, system)).text, numbers),
             )
             graded.append((key, system, sample))
     return graded
+
+
+def _reference_text(passage: ShownPassage) -> str:
+    return "\n".join(part for part in (passage.title, passage.text) if part)
 
 
 def numbered(text: str, numbers: Mapping[str, int]) -> str:
@@ -101,10 +108,10 @@ def grouse_examples(
     options: JudgeOptions,
     progress: Progress | None = None,
 ) -> None:
-    """Let a teacher score answers by each metric, and join its replies to one a row.
+    """Let a teacher score answers by each metric, and join its replies to one per row.
 
-    The teacher is asked with a prompt a metric, and replies with its reasons; what its store holds
-    is not asked again. The tuned model is asked for all metrics in one of the prompts.
+    The teacher gets one prompt per metric, and replies with its reasons; stored replies are
+    reused. The tuned model gets one prompt for all metrics.
     """
     tasks = [ScoringTask(metric, sample) for *_, sample in graded for metric in JUDGED_METRICS]
     with JudgeFactory(options, progress) as factory:

@@ -159,7 +159,7 @@ def type_name(value: object) -> str:
     Such as ``low_relevancy_1``, ``Low answer relevancy 1``, ``Highest marks 1``, ``Test type 3``.
 
     Returns:
-        The name of one of the 16; ``untyped`` where there is none; else the text as it stands.
+        The name of one of the 16; ``untyped`` where there is none; else the text itself.
     """
     text = "" if value is None else str(value).strip()
     words = [_WORDS.get(word, word) for word in _GAPS.sub(" ", text.casefold()).split()]
@@ -209,7 +209,7 @@ WrittenConditions = create_model("WrittenConditions", **_EACH)
 
 
 class WrittenMetadata(BaseModel):
-    """What is said of a test; the published ones have no language and no topic."""
+    """Metadata of a test; the published ones have no language and no topic."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
 

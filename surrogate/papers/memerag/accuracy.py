@@ -66,8 +66,8 @@ def score_judges(
     """Compute balanced accuracy of each judge, with bootstrap errors; judges share the draws.
 
     Returns:
-        Columns ``SCORE_COLUMNS``, one row a judge and language, and one for ``macro``, the mean of
-        the languages. The balanced accuracy is missing, with a reason, where a language lacks
+        Columns ``SCORE_COLUMNS``, one row per judge and language, and one for ``macro``, the mean
+        of the languages. The balanced accuracy is missing, with a reason, where a language lacks
         sentences of one label.
     """
     labels = judged_labels(verdicts)
@@ -94,7 +94,7 @@ def average_over_judges(
     Judges share the draws of the bootstrap, so sentences are drawn once for all.
 
     Returns:
-        Columns ``AVERAGE_COLUMNS``, one row a prompt and language, and one for ``macro``, of the
+        Columns ``AVERAGE_COLUMNS``, one row per prompt and language, and one for ``macro``, of the
         prompts that several judges were given.
     """
     labels = judged_labels(verdicts)
@@ -135,9 +135,10 @@ def _estimate(
     if absent:
         reason = f"no sentence of {language} that was judged is labeled {absent[0]}"
         return _Estimate(np.nan, np.full(replicates, np.nan), reason)
-    positive = (judged["truth"] == labels[0]).to_numpy()
-    correct = (judged["value"] == judged["truth"]).to_numpy()
-    columns = [positive, positive & correct, ~positive, ~positive & correct]
+    is_positive = (judged["truth"] == labels[0]).to_numpy()
+    is_correct = (judged["value"] == judged["truth"]).to_numpy()
+    # Sums of these four columns give TP + FN, TP, TN + FP and TN (appendix F).
+    columns = [is_positive, is_positive & is_correct, ~is_positive, ~is_positive & is_correct]
     parts: Floats = np.column_stack(columns).astype(np.float64)
     random = generator(seed, "balanced accuracy", "sentence", language)
     value = float(_balanced(parts.sum(axis=0)[None])[0])
@@ -162,7 +163,7 @@ def fine_grained_accuracy(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Compute the accuracy of each judge on the sentences of each fine-grained label.
 
     Returns:
-        Columns ``FINE_COLUMNS``, one row a judge, language and label that occurs, in the order of
+        Columns ``FINE_COLUMNS``, one row per judge, language and label that occurs, in the order of
         table 4. ``share_of_errors`` is the label's share of the judge's errors on sentences of the
         same coarse label, missing where it made none. Sentences without a fine-grained label, or
         that the judge was not asked about, are left out.
@@ -186,7 +187,7 @@ def error_shares(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Tell how the errors of each judge are spread over fine-grained labels (figure 5).
 
     Returns:
-        Columns ``judge, prompt, fine, sentences, errors, share``, one row a judge and label that
+        Columns ``judge, prompt, fine, sentences, errors, share``, one row per judge and label that
         occurs, all languages together; ``share`` of the judge's errors, missing where it made none.
     """
     fine = fine_grained_accuracy(verdicts)
@@ -204,7 +205,7 @@ def compare_judges(
     """Test whether two judges differ in balanced accuracy, by language and on average.
 
     Returns:
-        Columns ``COMPARISON_COLUMNS``, one row a language and one for ``macro``, of the sentences
+        Columns ``COMPARISON_COLUMNS``, one row per language and one for ``macro``, of the sentences
         that both were asked about; two-sided p-values ``(1 + hits) / (1 + permutations)``. NaN
         where no sentence has one of the labels.
 
@@ -214,6 +215,8 @@ def compare_judges(
     joint, labels = _joint(verdicts_a, verdicts_b), set(judged_labels(verdicts_a))
     amounts: dict[str, Floats] = {}
     for language, part in joint.groupby("language", sort=False):
+        # Balanced accuracy is half the mean per true label, so a sentence moves the difference by
+        # 1 / (2 * sentences with its label); swapping its verdicts changes the sign (appendix E).
         gains = part["correct_a"].astype(float) - part["correct_b"].astype(float)
         sizes = part.groupby("truth_a")["correct_a"].transform("size")
         has_both = labels <= set(part["truth_a"])
@@ -229,10 +232,12 @@ def compare_judges(
 
 def permutation_p_value(amounts: Floats, permutations: int, seed: int, key: str) -> float:
     """Return the two-sided p-value of a sum whose terms may have either sign; keys draw others."""
+    # Swapping equal verdicts changes nothing: only sentences that differ count.
     moving = amounts[amounts != 0]
     if not len(moving):
         return 1.0
     draws = generator(seed, "permutation test", key)
+    # The identity must count as a hit although sums of floats differ in their last digits.
     observed = abs(moving.sum()) - _ROUNDING
     at_once = max(1, _CELLS_AT_ONCE // len(moving))
     hits = 0

@@ -122,7 +122,7 @@ class Memerag:
 
     @cached_property
     def judged(self) -> pd.DataFrame:
-        """Sentences with a coarse label that judges are held against, as ``truth``, and ``fine``.
+        """Sentences with a coarse label to compare judges with, as ``truth``, and ``fine``.
 
         Raises:
             UsageError: If there is none.
@@ -245,7 +245,7 @@ def _mark_notes(scores: pd.DataFrame, group: str) -> list[str]:
 
 
 def _by_prompt(scores: pd.DataFrame, column: str, title: str, notes: Sequence[str]) -> ReportTable:
-    """Show scores a row a prompt (tables 5 and 11)."""
+    """Show scores, one row per prompt (tables 5 and 11)."""
     cells = scores.assign(cell=[_marked(row) for row in scores.to_dict("records")])
     table = wide_table(cells, column, "prompt")
     return ReportTable(title, table.assign(prompt=table["prompt"].map(short_prompt)), notes)

@@ -196,7 +196,7 @@ def label_of_reply(
 
     The last ``<answer>`` counts, outside of thoughts, rationales and quotations. Where no tag was
     written the whole reply may be the label, or its last line: ``Label: Supported``, or the label
-    alone after a sentence that has ended. What stands in a tag must begin with one of the labels
+    alone after a sentence that has ended. The text of a tag must begin with one of the labels
     and hold no further word on support: ``Not Supported``, ``unsupported``, ``**Supported**.``;
     case, marks and line breaks do not matter. Anything else is no label, never a guess. Of
     relevance it must be a label, coarse or one of the paper's three, and nothing else.
@@ -231,7 +231,7 @@ def _words(text: str) -> str:
 
 
 def _label_of(words: str, quality: Quality, is_tagged: bool = False) -> str | None:
-    """Return the label that words are; in a tag, what else is said may follow."""
+    """Return the label that words are; in a tag, further words may follow."""
     if quality == "relevance":
         return _RELEVANCE_OF_WORDS.get(words)
     label = _LABEL.match(words)

@@ -87,7 +87,7 @@ def agreement_of_people(
     """Measure how far people agree, where several labeled the same sentences.
 
     Returns:
-        By language, then by ``QUALITIES``; nothing for a language with one label a sentence. A
+        By language, then by ``QUALITIES``; nothing for a language with one label per sentence. A
         sentence that somebody found challenging to determine has that as the fine-grained label,
         too.
     """
@@ -169,7 +169,7 @@ def _rounded(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _model_table(by_model: pd.DataFrame) -> ReportTable:
-    """Show table 9: a row a model and quality, percent of each label by language."""
+    """Show table 9: one row per model and quality, percent of each label by language."""
     languages, rows = list(by_model["language"].drop_duplicates()), []
     for model, part in by_model.groupby("model", sort=False):
         for quality, labels in _LABELS.items():

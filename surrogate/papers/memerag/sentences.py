@@ -32,7 +32,7 @@ FACTUALITY = (SUPPORTED, NOT_SUPPORTED, CHALLENGING)
 """Coarse labels of faithfulness. Challenging sentences are left out of a meta-evaluation."""
 
 JUDGED = (SUPPORTED, NOT_SUPPORTED)
-"""Coarse labels that judges are held against (the paper, section 5.1)."""
+"""Coarse labels that judges are compared with (the paper, section 5.1)."""
 
 COARSE_OF_FINE = {
     "Direct paraphrase": SUPPORTED,

@@ -134,8 +134,8 @@ def prompt_sections(prompt: str) -> tuple[str, str]:
 def context_passages(contexts: str, listed: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """Find the passages in the contexts of a prompt.
 
-    A passage begins at its id, at the start of a line if it stands there anywhere, and ends where
-    the next one begins.
+    A passage begins at its id, at the start of a line if possible, and ends where the next one
+    begins.
 
     Args:
         contexts: Text of the section.
@@ -143,7 +143,7 @@ def context_passages(contexts: str, listed: Sequence[str]) -> tuple[dict[str, st
 
     Returns:
         The text of each listed id that has one, in prompt order, and the ids of passages that
-        were left out: MIRACL ids that are not listed, and ids that stand there again.
+        were left out: MIRACL ids that are not listed, and ids that are repeated.
     """
     marks = list(_marks(contexts, listed))
     marks += [

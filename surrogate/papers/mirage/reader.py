@@ -64,7 +64,7 @@ def read_mirage(
         split: Files named for another split are left out.
         name: Name of the arena.
         reference_system: Model whose answers serve as reference.
-        download: Read them from the hub, or its cache on this machine, beside the paths.
+        download: Read them from the hub, or its cache on this machine, in addition to the paths.
 
     Raises:
         UsageError: If a path is absent, a language is not known, or lacks prompts or outputs; if
@@ -99,7 +99,7 @@ def read_mirage(
 
 
 def _downloaded(languages: Sequence[str]) -> list[Path]:
-    """Return the folders of the data sets, downloaded as far as they are not in the cache."""
+    """Return the folders of the data sets; what the cache lacks is downloaded."""
     fetch = hub("downloading MIRAGE-Bench", "hub").snapshot_download
     wanted = [f"{code}/*" for code in languages] or None
     try:

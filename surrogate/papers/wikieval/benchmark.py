@@ -155,7 +155,7 @@ def score_preferences(
     Standard errors are by the bootstrap over pairs, whose draws judges share.
 
     Returns:
-        Columns ``SCORE_COLUMNS``, one row a judge and criterion. Pairs that the judge was not
+        Columns ``SCORE_COLUMNS``, one row per judge and criterion. Pairs that the judge was not
         asked about are left out; where it did not choose, it is wrong. The value is missing, with
         a reason, where no pair is left; the standard error, where one is.
     """

@@ -91,7 +91,7 @@ _SHOWN = {
     ),
     "definition": Variable("what the quality means, in our words", "sampledefinition"),
     "question": Variable("the question; empty for faithfulness", "samplequestion"),
-    "context": Variable("what answers are held against; empty but for faithfulness", "samplec"),
+    "context": Variable("what answers are checked against, for faithfulness", "samplec"),
     "kind": Variable("what the text is: answer or context", "answer"),
     "code": Variable("code for delimiters; found in none of the texts", "samplecode"),
 }
@@ -127,8 +127,8 @@ DEFINITIONS: Mapping[str, str] = tomllib.loads(
 class Pair:
     """Two texts of one question, in an order that does not tell which is the better one.
 
-    They are answers, held against the context for faithfulness; for context relevance contexts. A
-    verdict on a pair is ``first``, ``second`` or ``tie``.
+    They are answers, checked against the context for faithfulness, or contexts. A verdict on a pair
+    is ``first``, ``second`` or ``tie``.
     """
 
     criterion: Criterion
