@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from arena.adapters.collected import Collected, Key, Place
+from arena.adapters.collected import Collected, Key, Place, is_sound_name
 from arena.adapters.columns import (
     NO_COLUMNS,
     bare_column,
@@ -21,7 +21,6 @@ from arena.adapters.judges import JUDGE_SOURCES, judge_and_voter
 from arena.data.cells import (
     finite_number,
     is_missing_cell,
-    is_unstorable,
     opened_text,
     whole_digits,
 )
@@ -107,11 +106,6 @@ class Battle:
     sides: tuple[str, str]
     turn: int | None
     cells: tuple[object, ...]
-
-
-def is_sound_name(value: object) -> bool:
-    """Tell whether a value can be the name of something."""
-    return isinstance(value, str) and bool(value.strip()) and not is_unstorable(value)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from arena.adapters.judgment_records import (
     digest_of,
     with_winner_readings,
 )
-from arena.data.cells import whole_digits
+from arena.data.cells import is_unstorable, whole_digits
 from arena.data.checks import history_fault, validation_problems
 from arena.data.errors import DataError, Problem
 from arena.data.rows import Rows
@@ -64,7 +64,6 @@ class Collected:
         marks: Marks of single answers: ``language, query_id, system, judge, mark``.
         marked: Language, id of the question, system and judge of an answer to its mark.
         criteria: Judge to the criterion of its judgments, if it has one.
-        decided: Number of judgments whose winner is read; see ``decide_winners``.
         notes: Remarks for the user on how the files were read.
         problems: Everything wrong in the files.
         skips: Source, item and reason of what was left out, with counts.
@@ -77,7 +76,6 @@ class Collected:
     marks: list[Record] = field(default_factory=list)
     marked: dict[tuple[str, str, str, object], float] = field(default_factory=dict)
     criteria: dict[object, str] = field(default_factory=dict)
-    decided: int = 0
     notes: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     skips: Counter[tuple[str, str, str]] = field(default_factory=Counter)
@@ -271,13 +269,16 @@ class Collected:
         self.judgments.append(row)
         return row
 
-    def judged_systems(self) -> set[str]:
-        """Return the systems of all judgments whose names are texts."""
-        names: set[str] = set()
-        for row in self.judgments:
-            sides = (row["system_a"], row["system_b"])
-            names.update(name for name in sides if isinstance(name, str))
-        return names
+    def systems(self, *, with_judged: bool) -> list[str]:
+        """Return the systems that answer, and those that are judged if asked for, sorted."""
+        names = [system for *_, system in self.answers]
+        if with_judged:
+            names += [mark["system"] for mark in self.marks]
+            for row in self.judgments:
+                names += (row["system_a"], row["system_b"])
+            # Names at fault are no texts; the checks refuse them.
+            names = list(filter(is_sound_name, names))
+        return sorted(set(names))
 
     def system_name(self, place: Place, value: object) -> Any:  # noqa: ANN401 - what a cell holds
         """Return the name of a system: without spaces at its edges, which are counted; in digits.
@@ -295,16 +296,16 @@ class Collected:
         return value
 
     def decide_winners(self) -> None:
-        """Read the winners of all judgments so far, those of a file together.
+        """Read the winners of all judgments, those of a file together.
 
         Judgments without a winner are left out and counted.
         """
         column = self.names.get("winner", "winner")
         by_source: dict[str, list[Record]] = {}
-        for row in self.judgments[self.decided :]:
+        for row in self.judgments:
             by_source.setdefault(row["place"].source, []).append(row)
         # A winner such as 1 means something only with the other winners of its file.
-        del self.judgments[self.decided :]
+        self.judgments = []
         for source, rows in by_source.items():
             try:
                 readings = list(with_winner_readings(rows, column))
@@ -319,7 +320,6 @@ class Collected:
                     self.fault(row["place"], "winner", value, reading.reason, reading.hint)
                 else:
                     self.skip(source, "judgment", reading.reason)
-        self.decided = len(self.judgments)
 
     def skipped(self) -> pd.DataFrame:
         """Return what was left out so far, as ``ForeignArena.skipped``."""
@@ -327,6 +327,11 @@ class Collected:
         rows = [(*skip, count) for skip, count in sorted(self.skips.items()) if count]
         table = pd.DataFrame(rows, columns=[*texts, "count"])
         return table.astype({**dict.fromkeys(texts, "str"), "count": int})
+
+
+def is_sound_name(value: object) -> bool:
+    """Tell whether a value can be the name of something."""
+    return isinstance(value, str) and bool(value.strip()) and not is_unstorable(value)
 
 
 def question_id(question: str, history: object = None) -> str:

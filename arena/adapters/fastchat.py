@@ -62,13 +62,7 @@ def read_fastchat(
             benchmark.add_mark(place, record)
         else:
             benchmark.add_games(place, record)
-    collected.decide_winners()
-    # A model may be judged whose answers are not in the files, and the other way round.
-    systems = collected.judged_systems()
-    for row in (*collected.marks, *collected.answers.values()):
-        if isinstance(row["system"], str):
-            systems.add(row["system"])
-    return foreign_arena(collected, name, systems=sorted(systems))
+    return foreign_arena(collected, name, with_judged=True)
 
 
 class _Benchmark:

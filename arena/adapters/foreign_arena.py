@@ -58,7 +58,7 @@ def foreign_arena(
     reference: str | None = None,
     note: str = "",
     most_pairs: int | None = None,
-    systems: Iterable[str] | None = None,
+    with_judged: bool = False,
     features: pd.DataFrame | None = None,
 ) -> ForeignArena:
     """Put the arena together, and check it as any other.
@@ -70,7 +70,7 @@ def foreign_arena(
         reference: System whose answers serve as reference.
         note: Anything a reader should know.
         most_pairs: Pairs of marked answers to keep of each question and judge; None keeps all.
-        systems: Systems of the arena; those that answer by default.
+        with_judged: Whether systems that are judged are in it whose answers are not in the files.
         features: Published features, if there are any.
 
     Raises:
@@ -91,13 +91,10 @@ def foreign_arena(
         for rows, schema in ((queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)):
             problems += _by_file_names(collected, check_table(rows, schema))
         raise DataError(_in_order(problems))
-    # Battles name systems that have no answers; their readers list them.
-    if systems is None:
-        systems = sorted({system for *_, system in collected.answers})
     info = ArenaInfo(
         name=name,
         languages=tuple(sorted({language for language, _ in collected.queries})),
-        systems=tuple(systems),
+        systems=tuple(collected.systems(with_judged=with_judged)),
         reference_system=reference,
         source=answers.source if source is None else source,
         note=note,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from arena.adapters.battle_rows import Battle, BattleOptions, BattleReader, is_sound_name
+from arena.adapters.battle_rows import Battle, BattleOptions, BattleReader
 from arena.adapters.collected import Collected
 from arena.adapters.columns import NO_COLUMNS
 from arena.adapters.conversations import exchanges_of
@@ -89,12 +89,10 @@ def read_battles(
 
 def foreign_of_battles(collected: Collected, name: str) -> ForeignArena:
     """Put an arena of battles together, whose systems are those that met."""
-    collected.decide_winners()
-    systems = {system for system in collected.judged_systems() if is_sound_name(system)}
     note = "Battles only: questions are known by their id, there are no answers."
     if collected.answers:
         note = ""
-    return foreign_arena(collected, name, source="", note=note, systems=sorted(systems))
+    return foreign_arena(collected, name, source="", note=note, with_judged=True)
 
 
 def _add_texts(collected: Collected, battle: Battle) -> None:

@@ -81,14 +81,12 @@ def read_ragelo(
     tables.read_documents(records["documents"])
     tables.add_answers(records["answers"])
     tables.add_games(records["games"], judge)
-    systems = collected.judged_systems()
-    systems.update(answer["system"] for answer in collected.answers.values())
     return foreign_arena(
         collected,
         name,
         reference=reference_system,
         note="Tables of RAGElo, joined by the id of the query.",
-        systems=sorted(system for system in systems if isinstance(system, str) and system),
+        with_judged=True,
     )
 
 
@@ -219,7 +217,6 @@ class _RageloTables:
                 if key is not None:
                     winner = record.get(column) or None
                     self.collected.judgment(place, key, _sides(record), winner, judge)
-        self.collected.decide_winners()
 
 
 def _sides(record: Record) -> tuple[Any, Any]:
