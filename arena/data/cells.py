@@ -257,7 +257,7 @@ def finite_number(value: object) -> float | None:
 
 
 def has_decimal_comma(text: str) -> bool:
-    """Tell whether a text is a number with a comma that can only stand before decimals."""
+    """Tell whether a text is a number whose comma can only separate decimals."""
     return _DECIMAL_COMMA.fullmatch(text.strip()) is not None
 
 

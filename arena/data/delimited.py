@@ -40,7 +40,7 @@ def read_delimited(path: Path, source: str, usual: str) -> Rows:
         usual: The delimiter where the first lines do not show another.
 
     Raises:
-        DataError: If the header stands below other text.
+        DataError: If there is other text above the header.
     """
     csv.field_size_limit(MOST_EXPANDED)
     with lenient_text(path) as stream:
@@ -54,7 +54,7 @@ def read_delimited(path: Path, source: str, usual: str) -> Rows:
         n_above = lines_above_header(first_lines)
         if n_above:
             header_line = n_skipped + n_above + 1
-            fault = f"the header seems to stand on line {header_line}, below other text"
+            fault = f"the header seems to be line {header_line}, below other text"
             raise DataError.of_file(source, fault, "delete the lines above the header", line=1)
         dialect = dialect_of(first_lines, usual) if stated is None else Dialect(stated)
         reader = csv.reader(
@@ -180,7 +180,7 @@ def _rows_by(delimiter: str, lines: Sequence[str]) -> list[list[str]]:
 
 
 def lines_above_header(lines: Sequence[str]) -> int:
-    """Return how many lines stand above the header, such as a title; 0 where it is the first.
+    """Return the number of lines above the header, such as a title.
 
     They have one cell each, the first by any delimiter, before rows of three or more cells that are
     all of one width.

@@ -30,7 +30,7 @@ class Problem:
         line: Line of the file, from 1; the row for Parquet; None for the whole file.
         field: Column or key at fault; None for the whole line.
         value: The offending value as found.
-        fault: What is wrong, as a clause.
+        fault: Clause that says what is wrong.
         hint: What to do about it, as an instruction.
         is_frame: Whether the source is a table in memory, whose lines count as ``iloc`` does.
         count: Number of faults: 1, or more where they were counted and not listed one by one.
@@ -53,7 +53,7 @@ class Problem:
 
 
 def place_of(source: str, line: int | None, is_frame: bool) -> str:
-    """Show where something stands: ``answers.jsonl:3``, or ``answers.iloc[3]`` of a frame."""
+    """Show a place in a table: ``answers.jsonl:3``, or ``answers.iloc[3]`` of a frame."""
     if line is None:
         return source
     return f"{source}.iloc[{line}]" if is_frame else f"{source}:{line}"

@@ -93,7 +93,7 @@ def parsed_json(text: str, **hooks: Any) -> Any:  # noqa: ANN401 - whatever it h
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside ``path`` that replaces it when the block succeeds.
+    """Yield a temporary path next to ``path`` that replaces it when the block succeeds.
 
     Raises:
         UsageError: If ``path`` is a folder, or its own folder does not exist.
@@ -138,11 +138,11 @@ def is_stream(path: Path) -> bool:
 
 @contextmanager
 def replaced_folder(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder beside ``folder`` that takes its place when the block succeeds.
+    """Yield an empty folder next to ``folder`` that takes its place when the block succeeds.
 
     Readers find the old folder or the new one, never a mixture. If the block or the exchange
-    fails, the old folder stays. What a process that was killed left beside ``folder`` is removed
-    by the next one that writes it.
+    fails, the old folder stays. The next writer of ``folder`` removes the remains of one that was
+    killed.
 
     Raises:
         UsageError: If ``folder`` is a file.
@@ -191,7 +191,7 @@ def _remove_writing(new: Path) -> None:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove what writers of a folder that were killed left beside it."""
+    """Remove the remains of writers of a folder that were killed."""
     from filelock import FileLock, Timeout
 
     for lock in folder.parent.glob(f"{WRITING}{escape(folder.name)}-????????{LOCK_FILE}"):

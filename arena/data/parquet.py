@@ -112,7 +112,7 @@ def read_parquet(
     groups = [file.metadata.row_group(index) for index in range(file.metadata.num_row_groups)]
     sizes = [group.total_byte_size for group in groups]
     refuse_beyond(name, sum(sizes), most, "bytes when expanded")
-    # A text that is stored once may stand in every row: small batches show it before it fills
+    # A text that is stored once may be in every row: small batches show it before it fills
     # the memory.
     batch_rows = max(1, min(_ROWS_AT_ONCE, most // max([*sizes, 1])))
     n_bytes = 0

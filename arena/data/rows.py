@@ -61,8 +61,8 @@ class Rows:
         Args:
             is_wrong: Whether a row is wrong, shape (rows,).
             fields: Columns at fault, whose values are shown.
-            fault: What is wrong and a hint; or a function that returns both for a row's label and
-                its value (a tuple where there are several fields).
+            fault: The fault and a hint; or a function that returns both for a row's label and its
+                value (a tuple where there are several fields).
         """
         rows = self.table.loc[is_wrong, list(fields)].itertuples(name=None)
 

@@ -80,7 +80,7 @@ class Passage(BaseModel):
     """A retrieved passage of a query.
 
     Attributes:
-        passage_id: What an answer cites, unique within the query.
+        passage_id: Id that answers cite, unique within the query.
         text: The passage.
         title: Title of the document, if any.
         relevance: 1 relevant, 0 not relevant, None not judged.

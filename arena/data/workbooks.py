@@ -190,7 +190,7 @@ def _cells_of_sheet(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
             for letters, digits in _CELL_REFERENCE.findall(overlap + chunk):
                 last_row = max(last_row, int(digits))
                 last_column = max(last_column, _column_number(letters))
-            # A reference, 32 bytes at most, may stand across the end of a chunk.
+            # A reference, 32 bytes at most, may cross the end of a chunk.
             overlap = chunk[-32:]
     return last_row * last_column
 

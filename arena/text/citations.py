@@ -66,7 +66,7 @@ LABELS = (
     "단락",
     "출처",
 )
-"""Words that may stand before a passage number, as patterns."""
+"""Words that may precede a passage number, as patterns."""
 
 _OPEN = r"\[【［"
 _CLOSE = r"\]】］"

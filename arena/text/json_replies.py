@@ -131,7 +131,7 @@ def with_plain_keys(value: Mapping[str, Any]) -> dict[str, Any]:
 def _objects(
     text: str, is_whole: bool
 ) -> Iterator[tuple[dict[str, Any] | JsonReplyError, int, int]]:
-    """Yield each object, or why what looks like one cannot be read; and where it stands."""
+    """Yield each object, or the error of one that cannot be read, with its start and end."""
     starts = 0
     opening = _OBJECT_START.search(text)
     while opening is not None and starts < MOST_STARTS:
@@ -144,7 +144,7 @@ def _objects(
         elif opening["key"] is not None:  # prose in braces, rather than an object
             opening = _OBJECT_START.search(text, start + 1)
         else:
-            # Nothing inside of an object that did not end stands on its own: stop here.
+            # Objects inside of one that did not end are parts of it: stop here.
             if is_whole and _is_complete(text, start, end):
                 yield _read_object(text[start:end] + closing), start, end
             else:
@@ -299,7 +299,7 @@ def _refuse_lost_keys(tokens: list[_Token], value: Mapping[str, Any]) -> None:
         if token.kind != _MARK and following.text == ":" and following.kind == _MARK:
             written[token.text.strip("\"'“”„‘’")] += 1
     if sum(written.values()) != _count_keys(value):
-        raise JsonReplyError("a key stands twice in the JSON object of the reply")
+        raise JsonReplyError("a key appears twice in the JSON object of the reply")
 
 
 def _count_keys(value: object) -> int:

@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 MOST_QUOTED = 1000
 """Characters of a quotation within a line, or line by line of a longer one."""
 LONGEST_LABEL = 80
-"""Characters before a quotation within which a label such as ``Final verdict:`` may stand."""
+"""Characters before a quotation that may hold a label such as ``Final verdict:``."""
 LONGEST_ENDING = 40
 """Characters that may follow a quotation that ends a reply."""
 
@@ -16,7 +16,7 @@ _BLOCK_START = re.compile(r"\[The Start of ([^\]\n]{1,80})\]", re.IGNORECASE)
 _BLOCK_END = re.compile(r"\[The End of ([^\]\n]{1,80})\]", re.IGNORECASE)
 _LINE = re.compile(r"[^\n]+")
 _BLOCK_QUOTE = re.compile(r"[ \t]{0,3}>")
-# A mark opens a quotation where no word stands before it, and closes one where none follows: an
+# A mark opens a quotation where no word precedes it, and closes one where none follows: an
 # apostrophe or a sign for inches does neither.
 _SPANS = tuple(
     re.compile(
@@ -103,7 +103,7 @@ def _quoted_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _blocks(text: str) -> list[tuple[int, int]]:
-    """Return what stands between the lines that our prompts put around texts.
+    """Return the spans between the lines that our prompts put around texts.
 
     The name in both lines, with its code, must be the same. All ends are found first, since a
     search from every start would take quadratic time.

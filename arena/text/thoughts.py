@@ -232,7 +232,7 @@ def _marks_of(text: str, start: int, marks: _Marks) -> Iterator[tuple[re.Match[s
 def _lone_closing_end(text: str, start: int) -> int:
     """Return where thoughts end that the chat template has opened; ``start`` if there are none.
 
-    Then a closing mark stands without an opening one before it, where a reader would expect it:
+    Then a closing mark has no opening one before it, and is where a reader would expect it:
     on its own line, at the end of a line, or between two sentences.
     """
     ends = []
@@ -253,7 +253,7 @@ def _lone_closing_end(text: str, start: int) -> int:
 
 
 def _stands_between(text: str, mark: re.Match[str], start: int) -> bool:
-    """Tell whether a closing mark stands where thoughts end, not within a sentence."""
+    """Tell whether thoughts end at a closing mark, which is not within a sentence."""
     line_start = max(text.rfind("\n", 0, mark.start()) + 1, start)
     before = text[max(line_start, mark.start() - LONGEST_LINE) : mark.start()]
     after = text[mark.end() : _line_end(text, mark.end())]
@@ -271,7 +271,7 @@ def _stands_between(text: str, mark: re.Match[str], start: int) -> bool:
 
 
 def _is_quoted(text: str, mark: re.Match[str]) -> bool:
-    """Tell whether a mark stands in quotation marks or in a code span of its own line."""
+    """Tell whether a mark is in quotation marks or in a code span of its own line."""
     before = text[max(0, mark.start() - 8) : mark.start()]
     if _OPENING_QUOTE.search(before) and _CLOSING_QUOTE.match(text, mark.end()):
         return True
@@ -280,7 +280,7 @@ def _is_quoted(text: str, mark: re.Match[str]) -> bool:
 
 
 def _is_inside_quotation(text: str, mark: re.Match[str]) -> bool:
-    """Tell whether a mark stands within a longer quotation, or in a code block."""
+    """Tell whether a mark is within a longer quotation, or in a code block."""
     line_before, line_after = _around(text, mark)
     if line_before.count('"') % 2 == 1 and '"' in line_after:
         return True
@@ -289,7 +289,7 @@ def _is_inside_quotation(text: str, mark: re.Match[str]) -> bool:
 
 
 def _around(text: str, mark: re.Match[str]) -> tuple[str, str]:
-    """Return what stands before and after a mark in its line."""
+    """Return the text before and after a mark in its line."""
     line_start = text.rfind("\n", 0, mark.start()) + 1
     first = max(line_start, mark.start() - LONGEST_LINE)
     last = min(_line_end(text, mark.end()), mark.end() + LONGEST_LINE)
