@@ -29,7 +29,7 @@ from arena.judging.answer_pairs import (
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.prompt import SHOWN_QUESTION, JudgePrompt
 from arena.judging.verdict_parsing import PairVerdict, Winner, read_order
-from arena.llm.ask import Llm, ask_table
+from arena.llm.ask import Asked, Llm, ask_table
 from arena.llm.llm_settings import Prompt
 from arena.llm.replies import UNPARSABLE, Completion, Reply, find_rating
 from arena.llm.usage import Usage
@@ -227,18 +227,7 @@ def judge_graded(
         stage=stage,
         progress=progress,
     )
-    # By question and answer: its place, the lower the better, and the reply that named it.
-    places: dict[tuple[QuestionKey, ShownAnswer], tuple[int | None, Reply[tuple[int, ...]]]] = {}
-    for (question, answers), group_reply in answered:
-        reply = group_reply
-        if reply.value is not None and len(reply.value) != len(answers):
-            # The reply is a sound order, but of another number of answers than were shown.
-            answered.usage.count_failure(UNPARSABLE, 1)
-            detail = f"the order names {len(reply.value)} answers; there are {len(answers)}"
-            reply = replace(reply, value=None, reason=UNPARSABLE, detail=detail)
-        for index, answer in enumerate(answers):
-            place = None if reply.value is None else reply.value[index]
-            places[question, answer] = (place, reply)
+    places = _places(answered)
     outcomes: list[Outcome] = []
     for key in pair_keys(left.table):
         language, query_id, system_a, system_b = key
@@ -255,6 +244,25 @@ def judge_graded(
         outcome = Reply(verdict, reply.reason, reply.detail, reply.key, reply.from_store)
         outcomes.append((key, outcome, prompt.flags([answer_a.text, answer_b.text])))
     return outcomes, answered.usage
+
+
+Places = dict[tuple[QuestionKey, ShownAnswer], tuple[int | None, Reply[tuple[int, ...]]]]
+"""By question and answer: its place, the lower the better, and the reply that named it."""
+
+
+def _places(answered: Asked[Group, tuple[int, ...]]) -> Places:
+    places: Places = {}
+    for (question, answers), group_reply in answered:
+        reply = group_reply
+        if reply.value is not None and len(reply.value) != len(answers):
+            # The reply is a sound order, but of another number of answers than were shown.
+            answered.usage.count_failure(UNPARSABLE, 1)
+            detail = f"the order names {len(reply.value)} answers; there are {len(answers)}"
+            reply = replace(reply, value=None, reason=UNPARSABLE, detail=detail)
+        for index, answer in enumerate(answers):
+            place = None if reply.value is None else reply.value[index]
+            places[question, answer] = (place, reply)
+    return places
 
 
 def _winner(place_a: int, place_b: int) -> Winner:

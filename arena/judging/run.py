@@ -213,42 +213,23 @@ def judge_pairs(
     names = [member.judge for member in members]
     if not names or repeated(names):
         raise UsageError(f"name each judge once: {', '.join(repeated(names)) or 'there is none'}")
-    budget = budget or Budget()
-    asked_batches: list[ChosenPairs] = []
-    parts_of: dict[str, list[Verdicts]] = {name: [] for name in names}
-    usages_of: dict[str, list[Usage]] = {name: [] for name in names}
-    batches = pairs.batches()
-    try:
-        batch = next(batches)
-        while True:
-            n_before = sum(batch.n_planned for batch in asked_batches)
-            batch_progress = _counted_on(progress, n_before, pairs.n_planned)
-            for member in members:
-                part, usage = ask_judge(arena, member, batch, store, budget, batch_progress)
-                parts_of[member.judge].append(part)
-                usages_of[member.judge].append(usage)
-            asked_batches.append(batch)
-            # The chooser learns from this batch's verdicts before it yields the next one.
-            batch = batches.send(_stacked([parts[-1] for parts in parts_of.values()]))
-    except StopIteration as end:
-        reason = str(end.value)
-    chosen = pairs.chosen(asked_batches)
-    outcomes = {name: _stacked(parts) for name, parts in parts_of.items()}
+    run = _Run(names)
+    run.ask(arena, members, pairs, store, budget or Budget(), progress)
+    chosen = pairs.chosen(run.batches)
     summaries = []
     for member in members:
-        name = member.judge
         summary = summarize_judge(
             arena,
             member,
             chosen,
-            asked_batches,
-            outcomes[name],
-            Usage.total(member.asked_settings.model, usages_of[name]),
+            run.batches,
+            run.outcome_of(member.judge),
+            Usage.total(member.asked_settings.model, run.usages[member.judge]),
             prices or {},
-            (people or {}).get(name),
+            (people or {}).get(member.judge),
         )
         summaries.append(summary)
-    outcome = _stacked(list(outcomes.values()))
+    outcome = _stacked([run.outcome_of(name) for name in names])
     judgments = outcome.judgments
     if chosen.adaptive:
         judgments = judgments.assign(**{CHOSEN: ADAPTIVE})
@@ -261,9 +242,56 @@ def judge_pairs(
         panel=panel_verdicts(all_judgments, names) if len(names) > 1 else None,
         pairs=chosen,
         agreement=agreement_table(verdicts(all_judgments), of=names),
-        batches=len(asked_batches),
-        reason=reason,
+        batches=len(run.batches),
+        reason=run.reason,
     )
+
+
+class _Run:
+    """The batches asked in one run, and the outcomes and usages of each judge.
+
+    Attributes:
+        batches: Pairs asked about, batch by batch.
+        parts: Outcomes of each batch, by judge.
+        usages: Calls and tokens of each batch, by judge.
+        reason: Why no more was asked.
+    """
+
+    def __init__(self, judges: Sequence[str]) -> None:
+        self.batches: list[ChosenPairs] = []
+        self.parts: dict[str, list[Verdicts]] = {judge: [] for judge in judges}
+        self.usages: dict[str, list[Usage]] = {judge: [] for judge in judges}
+        self.reason = ""
+
+    def ask(
+        self,
+        arena: Arena,
+        judges: Sequence[LlmJudge],
+        pairs: PairChooser,
+        store: Store,
+        budget: Budget,
+        progress: Progress | None,
+    ) -> None:
+        """Ask all judges about batch after batch, until the chooser has no more."""
+        batches = pairs.batches()
+        try:
+            batch = next(batches)
+            while True:
+                n_before = sum(earlier.n_planned for earlier in self.batches)
+                batch_progress = _counted_on(progress, n_before, pairs.n_planned)
+                for member in judges:
+                    part, usage = ask_judge(arena, member, batch, store, budget, batch_progress)
+                    self.parts[member.judge].append(part)
+                    self.usages[member.judge].append(usage)
+                self.batches.append(batch)
+                # The chooser learns from this batch's verdicts before it yields the next one.
+                batch = batches.send(_stacked([parts[-1] for parts in self.parts.values()]))
+        except StopIteration as end:
+            self.reason = str(end.value)
+
+    def outcome_of(self, judge: str) -> Verdicts:
+        """Return the verdicts and failures of a judge in all batches."""
+        return _stacked(self.parts[judge])
 
 
 def require_verdicts(usage: Usage) -> None:
