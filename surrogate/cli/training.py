@@ -145,7 +145,12 @@ def trainset(
     for file in filter(None, (out, unseen)):
         row_suffix(file)  # before a teacher is paid
     made = make_trainset(
-        *(kind, arena, settings, templates or (), unseen is not None, progress_lines())
+        kind,
+        arena,
+        settings,
+        templates=templates or (),
+        split=unseen is not None,
+        progress=progress_lines(),
     )
     write_train_set(made, out, unseen)
     shown = {"rows": len(made.rows), "unseen": len(made.unseen), "languages": made.counts}
@@ -173,8 +178,16 @@ def finetune(
 
     from surrogate.papers.tuning import finetune as tune
 
-    arguments = (settings.of(recipe), out, test, seed, download, progress_lines())
-    record = tune(file, base, *arguments)
+    record = tune(
+        file,
+        base,
+        settings.of(recipe),
+        out,
+        test=test,
+        seed=seed,
+        download=download,
+        progress=progress_lines(),
+    )
     shown = record
     if not as_json:
         names = ("device", "steps", "seconds", "trained_weights", "loss", "unseen_loss")

@@ -21,7 +21,6 @@ from surrogate.papers.grouse.pipeline import acceptance
 from surrogate.papers.grouse.scoring_prompts import (
     DERIVED_METRICS,
     JUDGED_METRICS,
-    METRICS,
     AnswerSample,
 )
 from surrogate.papers.records import FilledText, raise_if, read_records, refuse
@@ -80,7 +79,10 @@ def all_conditions(judged: Conditions) -> Conditions:
     """Add the conditions that the derived metrics must meet to those of the judged ones, if any."""
     if not judged:
         return {}
-    derived = acceptance(*(None if judged[metric].holds(None) else 1 for metric in METRICS[:2]))
+    # Any score but null gives the same acceptance: only nulls matter.
+    relevancy = None if judged["answer_relevancy"].holds(None) else 1
+    completeness = None if judged["completeness"].holds(None) else 1
+    derived = acceptance(relevancy, completeness)
     values = [None if value is None else float(value) for value in derived]
     added = [Condition("==", value) for value in values]
     return {**judged, **dict(zip(DERIVED_METRICS, added, strict=True))}

@@ -96,7 +96,8 @@ def agreement_of_people(
             name: agreement_report(
                 [_ratings(votes, name) for votes in part["votes"]],
                 JUDGED_RELEVANCE if name == "relevance, coarse" else None,
-                *(replicates, seed),
+                replicates,
+                seed,
             )
             for name in QUALITIES
         }

@@ -85,7 +85,12 @@ def sampling_curves(table: pd.DataFrame, signature: str, arena: str = "") -> Fig
     width = max(len(designs) * 4.2, 5.5)
     with style():
         figure, panels = new_figure(
-            *(Caption(title, note, signature), width, 3.6, len(designs), len(designs)), sharey=True
+            Caption(title, note, signature),
+            width,
+            3.6,
+            len(designs),
+            len(designs),
+            sharey=True,
         )
         handles: dict[str, Artist] = {}
         for axes, design in zip(panels, designs, strict=True):
@@ -106,7 +111,8 @@ def _draw_design(axes: Axes, rows: pd.DataFrame) -> dict[str, Artist]:
         curve = rows[rows["language"] == language].sort_values("share")
         turn, color = divmod(place, len(OKABE_ITO))
         (handles[drawable(language)],) = axes.plot(
-            *(100 * curve["share"], curve["tau"]),
+            100 * curve["share"],
+            curve["tau"],
             color=OKABE_ITO[color],
             linestyle=STYLES[turn % len(STYLES)],
             marker=MARKERS[(color + turn) % len(MARKERS)],
