@@ -32,7 +32,8 @@ from arena.diagnostics.verdicts import (
     listed,
     verdicts,
 )
-from arena.rating.battles import selected_judgments, weights_of
+from arena.rating.battles import selected_judgments
+from arena.rating.outcomes import weights_of
 from arena.rating.pairs import connected_groups
 from arena.rating.ratings import judgment_notes
 

@@ -18,8 +18,9 @@ from arena.data.judge_names import PEOPLE, is_person
 from arena.data.types import Floats, Indices
 from arena.data.wording import count_of
 from arena.diagnostics.verdicts import Finding, Severity
-from arena.rating.battles import Battles, points_of_a, weights_of
+from arena.rating.battles import Battles
 from arena.rating.bradley_terry import DEFAULT_RIDGE
+from arena.rating.outcomes import points_of_a, weights_of
 
 FRAGILE = 0.005
 """Share of the verdicts; a first place that rests on fewer is worth a warning."""

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.schema import QUESTION_KEY
-from arena.rating.battles import points_of_a
+from arena.rating.outcomes import points_of_a
 from arena.statistics.significance import wilson_interval
 
 Severity = Literal["error", "warning", "info"]

@@ -5,43 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import compress
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.cells import is_true
 from arena.data.errors import UsageError
 from arena.data.judge_names import chosen_judges, judges_named
 from arena.data.judgments import copies_of_others
-from arena.data.schema import (
-    ADAPTIVE,
-    ALL,
-    CHOSEN,
-    SOFT,
-    SOFT_COLUMNS,
-    WEIGHT,
-    WINNERS,
-)
+from arena.data.schema import ADAPTIVE, ALL, CHOSEN
 from arena.data.types import Flags, Floats, Indices
 from arena.data.wording import first_of
+from arena.rating.outcomes import POINTS_OF_A, TIE, outcome_rows, weights_of, winner_codes
 from arena.rating.pairs import JudgedItems, Pairs, connected_groups
 
 TieRule = Literal["half", "drop"]
 TIE_RULES: tuple[TieRule, ...] = ("half", "drop")
 
-POINTS_OF_A = np.array([1.0, 0.0, 0.5])
-"""Side A's points of each outcome, in the order of ``WINNERS``: a tie is half a one."""
-TIE = WINNERS.index("tie")
-_RECORD = ("wins", "losses", "ties")
-_SHARES = list(SOFT_COLUMNS[1:])
-_ROUNDING = 1e-9
+_RECORD = ["wins", "losses", "ties"]
+"""Columns of records, in the order of ``WINNERS`` for the system on side A."""
 
 
 @dataclass(frozen=True)
 class Battles:
-    """N battles between S systems on Q questions.
+    """N battles between S systems on Q questions, of one language and judge.
 
     Attributes:
         systems: The systems, sorted by name.
@@ -50,10 +39,10 @@ class Battles:
         winner: 0 side A, 1 side B, 2 a tie, shape (N,).
         question: Question of each battle, shape (N,).
         n_questions: Number of questions Q.
-        questions: Their query ids, sorted; empty where they were not read.
+        questions: Their query ids, sorted; empty if the judgments have none.
         adaptive: Whether battles were chosen by the outcomes of others.
         weight: How many battles each row counts for, shape (N,): the weight of its judgment,
-            and of soft verdicts, which are spread over outcomes, the share. None where all are 1.
+            times the probability of the outcome if the judgment is soft. None if all are 1.
     """
 
     systems: tuple[str, ...]
@@ -68,16 +57,15 @@ class Battles:
 
     @classmethod
     def from_judgments(cls, judgments: pd.DataFrame, systems: Sequence[str] = ()) -> Battles:
-        """Take in judgments of one judge; copies of others count once (``copies_of_others``).
+        """Read the judgments of one judge; exact copies count once (``copies_of_others``).
 
         Args:
             judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id`` (without
                 it every judgment is a question of its own), ``language`` (questions of two
-                languages are two, whatever their ids), ``chosen`` (``adaptive`` where a
-                judgment was asked for because of others), ``soft`` (true where probabilities
-                take the verdict's place; see ``spread``) and ``weight`` (how many judgments
-                each counts for).
-            systems: Systems that are to be among those of the battles, whether they met or not.
+                languages are two, whatever their ids), ``chosen`` (``adaptive`` if the outcomes
+                of others led to a judgment), ``soft`` (true if probabilities replace the
+                verdict; see ``outcome_rows``) and ``weight`` (how many judgments it counts for).
+            systems: Systems to include whether they met others or not.
 
         Raises:
             UsageError: If there are none, a winner is unknown, a name is missing, a weight is
@@ -86,48 +74,59 @@ class Battles:
         if judgments.empty:
             raise UsageError("there are no judgments to count")
         counted = judgments[~copies_of_others(judgments)]
-        judgments, position, weight = spread(counted)
-        weight = _times(weight, weights_of(counted), position)
+        judgments, position, shares = outcome_rows(counted)
         sides = pd.concat([judgments["system_a"], judgments["system_b"]], ignore_index=True)
         if sides.isna().any():
             raise UsageError("judgments hold a system without a name")
         codes, met = pd.factorize(sides.astype(str))
         names = pd.Index(sorted({*met, *systems}), dtype=object)
         side_a, side_b = np.split(names.get_indexer(met)[codes], 2)
-        if (same := np.flatnonzero(side_a == side_b)).size:
-            raise UsageError(f"{names[side_a[same[0]]]} is judged against itself")
+        is_same = side_a == side_b
+        if is_same.any():
+            raise UsageError(f"{names[side_a[is_same][0]]} is judged against itself")
         question, questions = _questions(judgments)
         return cls(
             systems=tuple(names),
             side_a=side_a,
             side_b=side_b,
-            winner=_outcomes(judgments),
+            winner=winner_codes(judgments),
             question=question,
             n_questions=len(questions) or len(judgments),
             questions=questions,
             adaptive=CHOSEN in judgments and bool((judgments[CHOSEN] == ADAPTIVE).any()),
-            weight=weight,
+            weight=_row_weights(shares, weights_of(counted), position),
         )
 
     @classmethod
     def none(cls, systems: Sequence[str], questions: Sequence[str]) -> Battles:
-        """Return what there is where nobody has judged: systems and questions without battles."""
-        nobody = np.empty(0, dtype=np.intp)
-        return cls(tuple(systems), nobody, nobody, nobody, nobody, len(questions), tuple(questions))
+        """Return systems and questions without any battle."""
+        empty = np.empty(0, dtype=np.intp)
+        return cls(
+            systems=tuple(systems),
+            side_a=empty,
+            side_b=empty,
+            winner=empty,
+            question=empty,
+            n_questions=len(questions),
+            questions=tuple(questions),
+        )
 
     def __len__(self) -> int:
         return len(self.winner)
 
-    def __getstate__(self) -> dict[str, object]:  # what can be counted again is not sent to workers
-        return {item.name: getattr(self, item.name) for item in fields(self)}
+    def __getstate__(self) -> dict[str, object]:
+        # Cached properties are not sent to worker processes: they are larger than the battles.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def judged(self) -> int:
-        """Number of judgments: of rows, or the sum of their weights, rounded."""
-        return len(self) if self.weight is None else round(float(self.weight.sum()))
+        """Number of judgments: the sum of their weights, rounded."""
+        if self.weight is None:
+            return len(self)
+        return round(float(self.weight.sum()))
 
     def decided(self) -> Battles:
-        """Leave ties out, and questions and systems that have no other battles.
+        """Drop ties, and questions and systems without other battles.
 
         Raises:
             UsageError: If there are only ties.
@@ -135,59 +134,73 @@ class Battles:
         return self.only(self.winner != TIE)
 
     def only(self, rows: Flags) -> Battles:
-        """Keep some battles, and of questions and systems those that have any; as ``decided``."""
-        kept = self._take(rows)
-        if not len(kept):
+        """Keep some battles, and the questions and systems that have any of them.
+
+        Args:
+            rows: Which battles to keep, shape (N,).
+
+        Raises:
+            UsageError: If it keeps none.
+        """
+        battles = self._take(rows)
+        if not len(battles):
             raise UsageError("there are no judgments to count")
-        met = np.unique(np.concatenate([kept.side_a, kept.side_b]))
-        return kept.among([self.systems[index] for index in met]).on_battled_questions()
+        met = np.unique(np.concatenate([battles.side_a, battles.side_b]))
+        return battles.among([self.systems[index] for index in met]).on_battled_questions()
 
     def among(self, systems: Sequence[str]) -> Battles:
         """Keep the battles between some of the systems; all questions stay."""
-        wanted = set(systems)
-        inside = np.array([name in wanted for name in self.systems])
-        if inside.all():
+        is_selected = pd.Index(self.systems, dtype=object).isin(list(systems))
+        if is_selected.all():
             return self
-        kept = self._take(inside[self.side_a] & inside[self.side_b])
-        position = np.cumsum(inside) - 1
+        battles = self._take(is_selected[self.side_a] & is_selected[self.side_b])
+        # Old system numbers to new ones; only those of selected systems are read.
+        position = np.cumsum(is_selected) - 1
         return replace(
-            kept,
-            systems=tuple(name for name in self.systems if name in wanted),
-            side_a=position[kept.side_a],
-            side_b=position[kept.side_b],
+            battles,
+            systems=tuple(compress(self.systems, is_selected)),
+            side_a=position[battles.side_a],
+            side_b=position[battles.side_b],
         )
 
     def on_battled_questions(self) -> Battles:
-        """Leave out questions without a battle."""
+        """Drop questions without a battle."""
         present, question = np.unique(self.question, return_inverse=True)
-        names = tuple(self.questions[index] for index in present) if self.questions else ()
+        names: tuple[str, ...] = ()
+        if self.questions:
+            names = tuple(self.questions[index] for index in present)
         return replace(self, question=question, n_questions=len(present), questions=names)
 
     def largest_group(self) -> Battles:
         """Keep the largest group of systems that battles connect, and its questions."""
         numbers = self._group_numbers()
-        return self._group(numbers, 0) if numbers.any() else self
+        if not numbers.any():
+            return self
+        return self._group(numbers, 0)
 
     def groups(self) -> list[Battles]:
-        """Part the battles into the groups of systems that they connect, the largest first.
+        """Split the battles by the groups of systems that they connect, the largest group first.
 
-        Systems without a battle are in none.
+        Systems without a battle are in no group.
         """
+        if not len(self):
+            return []
         numbers = self._group_numbers()
-        has_battles = np.unique(numbers[self.side_a])
         if not numbers.any():
-            return [self] if len(self) else []
-        return [self._group(numbers, int(number)) for number in has_battles]
+            return [self]
+        return [self._group(numbers, number) for number in np.unique(numbers[self.side_a])]
 
     def _group_numbers(self) -> Indices:
-        size = len(self.systems)
-        return connected_groups(self.side_a, self.side_b, size, battles=self.weight)
+        """Number the group of each system, shape (S,); 0 is the largest group."""
+        return connected_groups(self.side_a, self.side_b, len(self.systems), battles=self.weight)
 
     def _group(self, numbers: Indices, number: int) -> Battles:
-        names = [name for name, its in zip(self.systems, numbers, strict=True) if its == number]
-        return self.among(names).on_battled_questions()
+        """Keep the battles of one group, on its questions."""
+        members = compress(self.systems, numbers == number)
+        return self.among(list(members)).on_battled_questions()
 
     def _take(self, rows: Flags) -> Battles:
+        """Keep some battles; all systems and questions stay."""
         return replace(
             self,
             side_a=self.side_a[rows],
@@ -199,60 +212,69 @@ class Battles:
 
     @cached_property
     def items(self) -> JudgedItems:
-        """Outcomes by pair and question, a pair's first system being the one first by name."""
+        """Outcomes by pair and question; a pair's first system is the one first by name."""
         return self._items(self.side_a > self.side_b)
 
     @property
     def items_by_side(self) -> JudgedItems:
-        """The same, a pair's first system being the one on side A."""
+        """Outcomes by pair and question; a pair's first system is the one on side A."""
         return self._items(np.zeros(len(self), dtype=np.bool_))
 
-    def _items(self, swapped: Flags) -> JudgedItems:
-        size = len(self.systems)
-        first = np.where(swapped, self.side_b, self.side_a)
-        second = np.where(swapped, self.side_a, self.side_b)
-        met, pair = np.unique(first * size + second, return_inverse=True)
-        entry = self.question * max(len(met), 1) + pair
-        keys, item = np.unique(entry, return_inverse=True)
-        question, pair_of_item = np.divmod(keys, max(len(met), 1))
+    def _items(self, is_swapped: Flags) -> JudgedItems:
+        """Sum outcomes by pair and question.
+
+        Args:
+            is_swapped: Whether side B is the first of the pair, shape (N,).
+        """
+        # At least 1, so that the divisions below work without systems or pairs.
+        n_systems = max(len(self.systems), 1)
+        first = np.where(is_swapped, self.side_b, self.side_a)
+        second = np.where(is_swapped, self.side_a, self.side_b)
+        # A pair, and then an item, is coded as one number: sorting those is faster than rows.
+        pairs, pair = np.unique(first * n_systems + second, return_inverse=True)
+        n_pairs = max(len(pairs), 1)
+        items, item = np.unique(self.question * n_pairs + pair, return_inverse=True)
+        question, pair_of_item = np.divmod(items, n_pairs)
         points = POINTS_OF_A[self.winner]
         weight = np.ones(len(self)) if self.weight is None else self.weight
-        won = weight * np.where(swapped, 1.0 - points, points)
+        points_of_first = weight * np.where(is_swapped, 1.0 - points, points)
         return JudgedItems(
-            Pairs(met // max(size, 1), met % max(size, 1), size),
-            question,
-            pair_of_item,
-            np.bincount(item, won, len(keys)).astype(np.float64),
-            np.bincount(item, weight, len(keys)).astype(np.float64),
-            self.n_questions,
+            pairs=Pairs(pairs // n_systems, pairs % n_systems, len(self.systems)),
+            question=question,
+            pair=pair_of_item,
+            points=np.bincount(item, points_of_first, len(items)).astype(np.float64),
+            counts=np.bincount(item, weight, len(items)).astype(np.float64),
+            n_questions=self.n_questions,
         )
 
     def outcomes(self) -> pd.DataFrame:
         """Count wins, losses and ties of every two systems that met, in both directions.
 
         Returns:
-            Columns ``system, opponent, wins, losses, ties``, sorted; whole numbers, of soft
-            verdicts and weights sums of these.
+            Columns ``system, opponent, wins, losses, ties``, sorted; whole numbers unless verdicts
+            are soft or have fractional weights.
         """
         weight: npt.NDArray[Any] = np.ones(len(self), dtype=np.intp)
         if self.weight is not None:
             is_whole = bool((self.weight == np.round(self.weight)).all())
             weight = self.weight.astype(np.intp) if is_whole else self.weight
-        places = (self.winner, np.array([1, 0, TIE])[self.winner])
-        sides = [(self.side_a, self.side_b), (self.side_b, self.side_a)]
+        mirrored = np.array([1, 0, TIE])[self.winner]
         names = np.array(self.systems, dtype=object)
-        tables = [
-            pd.DataFrame({"system": names[own], "opponent": names[other]}).assign(
-                **{name: (place == at) * weight for at, name in enumerate(_RECORD)}
-            )
-            for (own, other), place in zip(sides, places, strict=True)
-        ]
-        both = pd.concat(tables).groupby(["system", "opponent"], as_index=False).sum()
-        return both.astype({"system": "str", "opponent": "str"})
+        tables = []
+        for system, opponent, winner in (
+            (self.side_a, self.side_b, self.winner),
+            (self.side_b, self.side_a, mirrored),
+        ):
+            table = pd.DataFrame({"system": names[system], "opponent": names[opponent]})
+            for code, column in enumerate(_RECORD):
+                table[column] = (winner == code) * weight
+            tables.append(table)
+        totals = pd.concat(tables).groupby(["system", "opponent"], as_index=False).sum()
+        return totals.astype({"system": "str", "opponent": "str"})
 
     def records(self) -> pd.DataFrame:
         """Count each system's wins, losses and ties: columns ``system, wins, losses, ties``."""
-        totals = self.outcomes().groupby("system")[list(_RECORD)].sum()
+        totals = self.outcomes().groupby("system")[_RECORD].sum()
         return totals.reindex(list(self.systems), fill_value=0).rename_axis("system").reset_index()
 
 
@@ -261,11 +283,15 @@ def selected_judgments(
 ) -> pd.DataFrame:
     """Keep the judgments of one language and one judge.
 
-    Either may be left out where there is one, or be ``all``; several judges, with commas between,
-    count as one (``arena.data.arena.judges_named``), as by default people do where people judged.
+    Args:
+        judgments: An arena's ``judgments``.
+        language: Language code, or ``all``; may be None if there is only one.
+        judge: Name of a judge, several separated by commas, which count as one, or ``all``; by
+            default people if people judged (``arena.data.judge_names.chosen_judges``).
 
     Raises:
-        UsageError: If there is no such one, or a choice to be made.
+        UsageError: If the language or judge does not exist, or there are several languages and
+            none is chosen.
     """
     if "language" in judgments:
         present = sorted(judgments["language"].astype(str).unique())
@@ -277,68 +303,26 @@ def selected_judgments(
             judgments = judgments[judgments["language"] == language]
     if "judge" in judgments and judge != ALL and len(judgments):
         names = sorted(judgments["judge"].astype(str).unique())
-        chosen = judges_named(names, chosen_judges(names)[0] if judge is None else judge)
-        judgments = judgments[judgments["judge"].isin(chosen)]
+        if judge is None:
+            judge = chosen_judges(names)[0]
+        judgments = judgments[judgments["judge"].isin(judges_named(names, judge))]
     return judgments.reset_index(drop=True)
 
 
-def weights_of(judgments: pd.DataFrame) -> Floats | None:
-    """Return how many judgments each counts for, shape (N,); None where each counts once.
-
-    Raises:
-        UsageError: If a weight is not a finite number above 0.
-    """
-    if WEIGHT not in judgments or judgments[WEIGHT].isna().all():
-        return None
-    numbers = pd.to_numeric(judgments[WEIGHT], errors="coerce").to_numpy(np.float64)
-    is_given = judgments[WEIGHT].notna().to_numpy()
-    is_sound = np.isfinite(numbers) & (numbers > 0)
-    if (is_given & ~is_sound).any():
-        wrong = judgments[WEIGHT].iloc[int(np.argmax(is_given & ~is_sound))]
-        raise UsageError(f"the weight {wrong!r} of a judgment is not a finite number above 0")
-    weights = np.where(is_given, numbers, 1.0)
-    return None if (weights == 1.0).all() else weights
-
-
-def _times(shares: Floats | None, weights: Floats | None, position: Indices) -> Floats | None:
-    """Multiply the shares of rows by the weights of the judgments they are of."""
+def _row_weights(shares: Floats | None, weights: Floats | None, position: Indices) -> Floats | None:
+    """Multiply the shares of rows by the weights of the judgments that they come from."""
     if weights is None:
         return shares
-    return weights[position] if shares is None else shares * weights[position]
-
-
-def points_of_a(judgments: pd.DataFrame) -> pd.Series:
-    """Return what each judgment gives side A: 1 for a win, half for a tie, else 0.
-
-    A soft judgment gives what is to be expected by its probabilities.
-
-    Args:
-        judgments: Column ``winner`` and, where some are soft, what ``spread`` asks for.
-
-    Returns:
-        Points from 0 to 1, shape (N,), with the index of the judgments.
-
-    Raises:
-        UsageError: If a winner is unknown, or a soft judgment has no probabilities.
-    """
-    rows, position, weight = spread(judgments)
-    points = POINTS_OF_A[_outcomes(rows)]
-    shares = points if weight is None else points * weight
-    return pd.Series(np.bincount(position, shares, len(judgments)), index=judgments.index)
-
-
-def _outcomes(judgments: pd.DataFrame) -> Indices:
-    """Return which of ``WINNERS`` each judgment names, shape (N,)."""
-    codes, said = pd.factorize(judgments["winner"], use_na_sentinel=False)
-    outcomes = pd.Index(WINNERS).get_indexer(pd.Index(said.astype(object)))[codes]
-    if (outcomes < 0).any():
-        unknown = sorted(set(judgments["winner"][outcomes < 0].astype(str)))
-        raise UsageError(f"judgments hold an unknown winner: {', '.join(unknown)}")
-    return np.asarray(outcomes, dtype=np.intp)
+    if shares is None:
+        return weights[position]
+    return shares * weights[position]
 
 
 def _questions(judgments: pd.DataFrame) -> tuple[Indices, tuple[str, ...]]:
-    """Code the questions of judgments, sorted by query id; without ids each has its own."""
+    """Number the question of each judgment, and list the query ids, sorted.
+
+    Without ids every judgment is a question of its own, and the list is empty.
+    """
     if "query_id" not in judgments:
         return np.arange(len(judgments)), ()
     ids = judgments["query_id"]
@@ -348,58 +332,3 @@ def _questions(judgments: pd.DataFrame) -> tuple[Indices, tuple[str, ...]]:
     if (codes < 0).any():
         raise UsageError("judgments hold a question without a query_id")
     return np.asarray(codes, dtype=np.intp), tuple(names)
-
-
-def spread(
-    judgments: pd.DataFrame,
-) -> tuple[pd.DataFrame, Indices, Floats | None]:
-    """Make a row of every verdict that a soft judgment gives some probability.
-
-    Args:
-        judgments: An arena's ``judgments``; those whose ``soft`` is true hold ``probability_a``
-            and ``probability_b``, of which a tie has the rest. All others count as they are.
-
-    Returns:
-        The rows; which judgment each is of, shape (N,); and their weights, shape (N,), those of a
-        judgment summing to 1, or None where no judgment is soft.
-
-    Raises:
-        UsageError: If a soft judgment has no probabilities, or questions no ids.
-    """
-    every = np.arange(len(judgments), dtype=np.intp)
-    is_soft = (
-        is_true(judgments[SOFT]).to_numpy(np.bool_)
-        if SOFT in judgments
-        else np.zeros(len(judgments), dtype=np.bool_)
-    )
-    if not is_soft.any():
-        return judgments, every, None
-    if "query_id" not in judgments or not set(_SHARES) <= set(judgments):
-        raise UsageError("soft judgments need query_id, probability_a and probability_b")
-    shares = _checked_shares(judgments.loc[is_soft, _SHARES])
-    soft = every[is_soft]
-    position = np.concatenate([every[~is_soft], np.repeat(soft, len(WINNERS))])
-    weight = np.concatenate([np.ones(int((~is_soft).sum())), shares.ravel()])
-    winner = np.concatenate(
-        [
-            judgments["winner"].to_numpy(dtype=object)[~is_soft],
-            np.tile(np.array(WINNERS, dtype=object), len(soft)),
-        ]
-    )
-    kept = np.flatnonzero(weight > 0)
-    order = kept[np.argsort(position[kept], kind="stable")]
-    rows = judgments.iloc[position[order]].reset_index(drop=True).assign(winner=winner[order])
-    return rows, position[order], weight[order]
-
-
-def _checked_shares(told: pd.DataFrame) -> Floats:
-    """Return the probability of a, b and a tie, in the order of ``WINNERS``, shape (N, 3)."""
-    known = told.apply(pd.to_numeric, errors="coerce").to_numpy(np.float64)
-    tie = 1.0 - known.sum(axis=1)
-    shares = np.column_stack([known, tie])
-    if not (np.isfinite(shares).all() and (shares >= -_ROUNDING).all()):
-        raise UsageError(
-            "a soft judgment has no sound probability_a and probability_b: each from 0 to 1, "
-            "together at most 1"
-        )
-    return np.where(shares < _ROUNDING, 0.0, shares)

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import UsageError
-from arena.rating.battles import Battles, spread
+from arena.rating.battles import Battles
+from arena.rating.outcomes import outcome_rows
 from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
 
@@ -55,11 +56,11 @@ def test_ratings_and_tournaments_are_those_of_the_battles_they_stand_for():
 def test_whole_and_soft_judgments_stand_side_by_side():
     soft, whole = table([(3, 1), (2, 2)])
     both = pd.concat([soft, whole], ignore_index=True)
-    rows, position, weight = spread(both)
+    rows, position, weight = outcome_rows(both)
     assert weight.sum() == pytest.approx(len(soft) + len(whole))
     assert np.bincount(position, weight).tolist() == pytest.approx([1.0] * len(both))
     assert list(rows.columns) == list(both.columns)
-    assert spread(whole)[2] is None
+    assert outcome_rows(whole)[2] is None
 
 
 @pytest.mark.parametrize(("a", "b"), [(None, 0.5), (0.8, 0.4), (-0.1, 0.5), ("much", 0.5)])

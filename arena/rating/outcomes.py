@@ -1,0 +1,138 @@
+"""Outcomes of judgments: winners, points, weights, and verdicts that are probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from arena.data.cells import is_true
+from arena.data.errors import UsageError
+from arena.data.schema import SOFT, SOFT_COLUMNS, WEIGHT, WINNERS
+from arena.data.types import Flags, Floats, Indices
+
+POINTS_OF_A = np.array([1.0, 0.0, 0.5])
+"""Side A's points for each outcome, in the order of ``WINNERS``: a tie is half a win."""
+TIE = WINNERS.index("tie")
+
+
+def points_of_a(judgments: pd.DataFrame) -> pd.Series:
+    """Return the points that each judgment gives side A: 1 for a win, half for a tie, else 0.
+
+    A soft judgment gives its expected points.
+
+    Args:
+        judgments: Column ``winner`` and, where some are soft, the columns of ``outcome_rows``.
+
+    Returns:
+        Points from 0 to 1, shape (N,), with the index of the judgments.
+
+    Raises:
+        UsageError: If a winner is unknown, or a soft judgment has no probabilities.
+    """
+    rows, position, shares = outcome_rows(judgments)
+    points = POINTS_OF_A[winner_codes(rows)]
+    if shares is not None:
+        points = points * shares
+    return pd.Series(np.bincount(position, points, len(judgments)), index=judgments.index)
+
+
+def winner_codes(judgments: pd.DataFrame) -> Indices:
+    """Return the index in ``WINNERS`` of each judgment's winner, shape (N,).
+
+    Raises:
+        UsageError: If a winner is unknown.
+    """
+    # Large arenas have few distinct winners: each is looked up once, not once per row.
+    codes, winners = pd.factorize(judgments["winner"], use_na_sentinel=False)
+    outcomes = pd.Index(WINNERS).get_indexer(pd.Index(winners.astype(object)))[codes]
+    is_unknown = outcomes < 0
+    if is_unknown.any():
+        unknown = sorted(set(judgments["winner"][is_unknown].astype(str)))
+        raise UsageError(f"judgments hold an unknown winner: {', '.join(unknown)}")
+    return np.asarray(outcomes, dtype=np.intp)
+
+
+def weights_of(judgments: pd.DataFrame) -> Floats | None:
+    """Return how many judgments each row counts for, shape (N,); None if each counts once.
+
+    Raises:
+        UsageError: If a weight is not a finite number above 0.
+    """
+    if WEIGHT not in judgments:
+        return None
+    is_given = judgments[WEIGHT].notna().to_numpy()
+    if not is_given.any():
+        return None
+    numbers = pd.to_numeric(judgments[WEIGHT], errors="coerce").to_numpy(np.float64)
+    is_sound = np.isfinite(numbers) & (numbers > 0)
+    is_faulty = is_given & ~is_sound
+    if is_faulty.any():
+        faulty = judgments[WEIGHT].iloc[int(np.argmax(is_faulty))]
+        raise UsageError(f"the weight {faulty!r} of a judgment is not a finite number above 0")
+    weights = np.where(is_given, numbers, 1.0)
+    if (weights == 1.0).all():
+        return None
+    return weights
+
+
+def outcome_rows(judgments: pd.DataFrame) -> tuple[pd.DataFrame, Indices, Floats | None]:
+    """Replace each soft judgment by one row per outcome that it gives a probability above 0.
+
+    Args:
+        judgments: An arena's ``judgments``; those whose ``soft`` is true hold ``probability_a``
+            and ``probability_b``, and a tie has the rest. All others stay as they are.
+
+    Returns:
+        The rows; the judgment that each row comes from, shape (N,); and the rows' weights, shape
+        (N,), which sum to 1 for each judgment, or None where no judgment is soft.
+
+    Raises:
+        UsageError: If a soft judgment has no probabilities, or questions have no ids.
+    """
+    indices = np.arange(len(judgments), dtype=np.intp)
+    is_soft = _soft_flags(judgments)
+    if not is_soft.any():
+        return judgments, indices, None
+    probabilities = list(SOFT_COLUMNS[1:])
+    # Without an id the rows of one judgment would count as questions of their own.
+    if "query_id" not in judgments or not set(probabilities) <= set(judgments):
+        raise UsageError("soft judgments need query_id, probability_a and probability_b")
+    shares = _checked_shares(judgments.loc[is_soft, probabilities])
+    hard = indices[~is_soft]
+    soft = indices[is_soft]
+    position = np.concatenate([hard, np.repeat(soft, len(WINNERS))])
+    weight = np.concatenate([np.ones(len(hard)), shares.ravel()])
+    hard_winners = judgments["winner"].to_numpy(dtype=object)[hard]
+    soft_winners = np.tile(np.array(WINNERS, dtype=object), len(soft))
+    winner = np.concatenate([hard_winners, soft_winners])
+    is_possible = np.flatnonzero(weight > 0)
+    # A stable sort puts the rows back in the order of their judgments.
+    order = is_possible[np.argsort(position[is_possible], kind="stable")]
+    rows = judgments.iloc[position[order]].reset_index(drop=True).assign(winner=winner[order])
+    return rows, position[order], weight[order]
+
+
+def _soft_flags(judgments: pd.DataFrame) -> Flags:
+    """Return which judgments are soft, shape (N,)."""
+    if SOFT not in judgments:
+        return np.zeros(len(judgments), dtype=np.bool_)
+    return np.asarray(is_true(judgments[SOFT]), dtype=np.bool_)
+
+
+def _checked_shares(probabilities: pd.DataFrame) -> Floats:
+    """Return the probability of a, b and a tie, in the order of ``WINNERS``, shape (N, 3).
+
+    Raises:
+        UsageError: If they are not probabilities.
+    """
+    numbers = probabilities.apply(pd.to_numeric, errors="coerce").to_numpy(np.float64)
+    tie = 1.0 - numbers.sum(axis=1)
+    shares = np.column_stack([numbers, tie])
+    # Probabilities written with few digits may sum to slightly more than 1.
+    rounding = 1e-9
+    if not (np.isfinite(shares).all() and (shares >= -rounding).all()):
+        raise UsageError(
+            "a soft judgment has no sound probability_a and probability_b: each from 0 to 1, "
+            "together at most 1"
+        )
+    return np.where(shares < rounding, 0.0, shares)
