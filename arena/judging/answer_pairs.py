@@ -235,7 +235,7 @@ def unordered(key: PairKey) -> PairKey:
 def shown_order(
     language: str, query_id: str, one: Answer, other: Answer, seed: int = 0
 ) -> tuple[str, str]:
-    """Draw which of two systems stands on side A.
+    """Draw which of two systems is shown on side A.
 
     The draw depends on the question, the two systems and their answers (in either order) alone:
     not on the judge, so that the judges of a panel see the same, and not on other systems, so that

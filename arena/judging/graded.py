@@ -1,6 +1,6 @@
 """Judging without pairs: a mark for each answer, or an order of all answers to a question.
 
-MIRAGE-Bench (section 4.2) tried both before it chose pairs: marks cost one call an answer but are
+MIRAGE-Bench (section 4.2) tried both before it chose pairs: marks cost one call per answer but are
 often the same, and orders of many answers are hard for a judge. Marks and orders become verdicts on
 the same pairs that a pairwise judge would be asked about: the answer with the higher mark, or the
 earlier one, wins, and equal ones are tied.

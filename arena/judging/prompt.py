@@ -85,7 +85,7 @@ class ReplyForm:
     """How a judge of pairs states its verdict.
 
     Attributes:
-        prompt: What it is asked, unless a user's template takes its place.
+        prompt: The packaged prompt, unless a user's template replaces it.
         read: Reads the verdict of a reply; raises UnparsableError if there is none.
         max_tokens: Tokens that a reply takes; None for as many as the settings allow.
         fields: Fields of the request that this form needs, such as ``logprobs``.

@@ -46,7 +46,7 @@ class Judging:
         failures: Pairs without a verdict, ``FAILURE_COLUMNS``.
         summaries: One for each judge.
         panel: The panel's verdicts, earlier ones included; None with one judge.
-        pairs: What was chosen, in this run and before.
+        pairs: The pairs chosen, in this run and before.
         agreement: See ``agreement_table``.
         batches: How often judges were asked.
         reason: Why the run stopped; empty where all that was chosen is judged.
@@ -154,7 +154,7 @@ def draw_pairs(arena: Arena, settings: JudgingSettings) -> ChosenPairs:
     """Draw the pairs to judge before any verdict; see ``choose_pairs``.
 
     Unless the settings say otherwise, every pair is asked in both orders; a judge that has judged
-    the arena in one order goes on in one order, since a second one would double its calls.
+    the arena in one order keeps to one order, since a second one would double its calls.
 
     Raises:
         UsageError: If settings contradict each other, or there is nothing to judge.

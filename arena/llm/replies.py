@@ -110,8 +110,8 @@ class Completion:
         failure: Why there is no usable answer (one of ``FINAL`` or ``PASSING``), or None.
         detail: More about the failure, for people.
         served_model: The model that answered, in the endpoint's words.
-        tokens_in: Of the prompt; None where the endpoint does not say.
-        tokens_out: Of the answer, likewise.
+        tokens_in: Tokens of the prompt; None if the endpoint does not count.
+        tokens_out: Tokens of the answer; None if the endpoint does not count.
         latency_s: Seconds from sending to the whole answer, without waits and earlier tries.
         logprobs: Where asked for and given.
     """
@@ -149,7 +149,7 @@ class Fault:
 
     Attributes:
         reason: One of the reasons of this module.
-        detail: What was said, without keys.
+        detail: Message of the server or the network, without keys.
         again: Whether to try again in this run.
         asked_wait_s: Seconds that the server asks to wait.
         advice: What the user must do first, where no call can succeed before.
