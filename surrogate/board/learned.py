@@ -15,7 +15,13 @@ from arena.diagnostics import Diagnosis, diagnose_languages
 from surrogate.board.judge_report import JudgingRecords
 from surrogate.board.language_study import LanguageStudy, study_languages
 from surrogate.board.settings import BoardRecord
-from surrogate.integrity.notes import Seen, look_at, near_copies, system_status
+from surrogate.integrity.notes import (
+    Seen,
+    look_at,
+    near_copies,
+    system_status,
+    unusual_features,
+)
 from surrogate.learning.languages import (
     LanguageData,
     TournamentSettings,
@@ -85,6 +91,8 @@ class Learned:
             near_copies(answers[~is_judged], answers[is_judged]),
         )
         rows = self.X[self.X["language"].isin(judged)]
+        row_keys = pd.MultiIndex.from_frame(rows[["language", "system"]])
+        seen = seen.joined(unusual_features(self.surrogate, rows[~row_keys.isin(pairs)]))
         return system_status(seen, self.surrogate, rows, n_questions, judged)
 
 

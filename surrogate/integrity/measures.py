@@ -1,16 +1,13 @@
 """What can be counted in systems' answers beside the judged systems' answers to the same questions.
 
-All is counted in runs of words, so that no model and no list of words is needed.
+No model and no list of words is needed.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain, count
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
@@ -18,18 +15,17 @@ from arena.data.systems import PassageRecord
 from arena.data.types import Flags, Floats, Indices
 from arena.text.citations import strip_citations
 from features.text.tokens import folded_words
-from surrogate.learning.estimation.answer_texts import FACTOR, hashed, mixed, unit_rows
+from surrogate.integrity.likeness import Hashes, Words, measure_likeness, word_hashes, word_runs
+from surrogate.learning.estimation.answer_texts import hashed, mixed, unit_rows
 
-Hashes = npt.NDArray[np.uint64]
-Words = tuple[str, ...]
 Passages = Sequence[PassageRecord]
 
 MOST_QUESTIONS = 100
 """Questions of a language that are looked at, evenly spaced."""
 AT_ONCE = 100
 """Systems whose vectors are held at a time."""
-RUN, PASSAGE_RUN, PAIR = 5, 8, 2
-"""Words in a row that two answers share, an answer and a passage, or any two texts."""
+IN_A_ROW = 30
+"""Pairs of words in which a list of words, say, shows."""
 FEWEST_DISTINCT = 5
 """Answers from which it is told whether they fit their questions."""
 FOLDED = 1024
@@ -94,138 +90,107 @@ def measure_fit(rows: pd.DataFrame, judged: Collection[str]) -> pd.DataFrame:
 
 
 def measure_texts(
-    rows: pd.DataFrame,
-    judged: Collection[str],
-    shown: Sequence[Passages],
-    brought: Sequence[Passages],
+    rows: pd.DataFrame, judged: Collection[str], shown: Sequence[Passages]
 ) -> pd.DataFrame:
-    """Count what systems' answers have in common, and with what.
+    """Measure how far systems' answers consist of other texts, or of text that nobody else writes.
 
     Args:
         rows: Of ``plain_answers``.
         judged: The judged systems among them; each is measured beside the others.
-        shown: Passages of each question that its judged systems were shown. Text that stands there
-            is nobody's own.
-        brought: Passages of each question that any system says it was shown. A new system brings
-            its own, so they excuse nothing; what is copied from them counts as copied.
+        shown: Passages of each question that its judged systems were shown. Those that a new
+            system brings excuse nothing.
 
     Returns:
-        By system, a column a measure: means over its answers.
+        By system, NaN where too few judged systems answered: ``shared``, what judged answers to
+            the same questions explain of its answers, on average; ``shared_most``, the same of
+            the quarter of its answers that they explain best; ``nearest``, the judged system that
+            explains most; ``repeated`` and ``elsewhere``, see ``Likeness``; ``doubled``, the share
+            of its runs of three words that its answer has elsewhere; ``new_pairs``, the share of
+            its pairs of words that stand in no judged answer and no passage; ``new_run``, the
+            same of those ``IN_A_ROW`` of an answer where it is largest.
     """
-    is_judged = rows["system"].isin(set(judged))
+    is_judged = rows["system"].isin(set(judged)).to_numpy()
+    # Texts that stand often, such as refusals, are cut into words once.
     by_text = {text: _words(text) for text in rows["plain"].unique()}
     words = [by_text[text] for text in rows["plain"]]
-    questions = rows["question"].to_numpy()
-    shares = _shares_of_runs(
-        words, rows.assign(is_judged=is_judged), _passage_words(shown), _passage_words(brought)
-    )
-    lengths = np.array([len(text) + 1.0 for text in words])
-    medians = pd.Series(lengths).where(is_judged).groupby(questions).transform("median")
-    means = shares.groupby(rows["system"]).mean()
-    return means.assign(length=(lengths / medians).groupby(rows["system"]).median())
+    texts = word_hashes([*words, *_passage_words(shown)])
+    answers = texts[: len(words)]
+    passages = texts[len(words) :]
+    likeness = measure_likeness(answers, rows, is_judged)
+    shares = _shares_of_runs(answers, rows["system"], is_judged, passages)
+    by_system = likeness.answers.join(shares).groupby(rows["system"])
+    best_quarters = by_system["shared"].agg(_mean_of_best_quarter)
+    return by_system.mean().assign(shared_most=best_quarters, nearest=likeness.nearest)
 
 
-def _passage_words(passages: Sequence[Passages]) -> list[list[Words]]:
+def _mean_of_best_quarter(values: pd.Series) -> float:
+    known = values.dropna()
+    return float(known.nlargest(-(-len(known) // 4)).mean())
+
+
+def _passage_words(passages: Sequence[Passages]) -> list[Words]:
     return [
-        [_words(f"{item.get('title') or ''} {item['text']}") for item in items]
-        for items in passages
+        _words(f"{item.get('title') or ''} {item['text']}") for items in passages for item in items
     ]
 
 
 def _shares_of_runs(
-    words: Sequence[Words],
-    rows: pd.DataFrame,
-    shown: Sequence[Sequence[Words]],
-    brought: Sequence[Sequence[Words]],
+    texts: Sequence[Hashes], systems: pd.Series, is_judged: Flags, passages: Sequence[Hashes]
 ) -> pd.DataFrame:
-    """Count runs of words that stand elsewhere: a row an answer, shares of its runs.
+    """Return shares of each answer's runs of words: ``doubled, new_pairs, new_run``.
 
     Args:
-        words: Of each answer.
-        rows: By answer: ``system``, the place of its ``question``, whether it ``is_judged``.
-        shown: Of each question, the words of the passages that judged systems were shown.
-        brought: Likewise of those that any system was shown.
+        texts: Words of each of N answers.
+        systems: The system of each answer.
+        is_judged: Whether a judged system's, shape (N,).
+        passages: Words of the passages that judged systems were shown.
     """
-    is_judged = rows["is_judged"].to_numpy(bool)
-    questions = rows["question"].to_numpy()
-    systems = pd.factorize(rows["system"])[0]
-    codes = defaultdict[str, int](count(1).__next__)
-    answer_words = _coded(words, codes)
-    shown_words = _coded(chain.from_iterable(shown), codes)
-    shown_questions = np.repeat(np.arange(len(shown)), list(map(len, shown)))
-    brought_words = _coded(chain.from_iterable(brought), codes)
-    brought_questions = np.repeat(np.arange(len(brought)), list(map(len, brought)))
+    triples, owners = word_runs(texts, (0, 1, 2))
+    doubled = _share(~_distinct(triples, owners), owners, len(texts))
 
-    runs, answers = _runs(*answer_words, RUN)
-    passage_runs, passages = _runs(*shown_words, RUN)
-    runs_here = _at(runs, questions[answers])
-    is_first = _distinct(runs, answers)
-    times_judged = _times(runs_here, runs_here[is_first & is_judged[answers]])
-    in_passages = _times(runs_here, _at(passage_runs, shown_questions[passages])) > 0
-    # An answer of a judged system is itself one of those that hold its runs.
-    is_shared = (times_judged > is_judged[answers]) & ~in_passages
-    own_runs = _at(runs, systems[answers])
-    is_repeated = _times(own_runs, own_runs[is_first]) > 1
-    shares = {
-        "shared": _share(is_shared, answers, len(words)),
-        "repeated": _share(is_repeated, answers, len(words)),
+    pairs, owners = word_runs(texts, (0, 1))
+    is_first = _distinct(pairs, pd.factorize(systems)[0][owners])
+    times_judged = _times(pairs, pairs[is_first & is_judged[owners]])
+    shown_pairs, _ = word_runs(passages, (0, 1))
+    in_passages = _times(pairs, shown_pairs) > 0
+    # An answer of a judged system is itself one of those that hold its pairs.
+    is_new = (times_judged <= is_judged[owners]) & ~in_passages
+    columns = {
+        "doubled": doubled,
+        "new_pairs": _share(is_new, owners, len(texts)),
+        "new_run": _largest_share(is_new, owners, len(texts)),
     }
-
-    runs, answers = _runs(*answer_words, PASSAGE_RUN)
-    runs_here = _at(runs, questions[answers])
-    passage_runs, passages = _runs(*shown_words, PASSAGE_RUN)
-    in_shown = _times(runs_here, _at(passage_runs, shown_questions[passages])) > 0
-    passage_runs, passages = _runs(*brought_words, PASSAGE_RUN)
-    in_brought = _times(runs_here, _at(passage_runs, brought_questions[passages])) > 0
-    # What is usual among judged systems must not depend on what a new one brings.
-    is_copied = np.where(is_judged[answers], in_shown, in_brought)
-    shares["passages"] = _share(is_copied, answers, len(words))
-
-    runs, answers = _runs(*answer_words, PAIR)
-    is_first = _distinct(runs, systems[answers])
-    times_judged = _times(runs, runs[is_first & is_judged[answers]])
-    in_passages = _times(runs, _runs(*shown_words, PAIR)[0]) > 0
-    is_new = (times_judged <= is_judged[answers]) & ~in_passages
-    shares["new_pairs"] = _share(is_new, answers, len(words))
-    return pd.DataFrame(shares)
+    return pd.DataFrame(columns, systems.index)
 
 
-def _share(flags: Flags, answers: Indices, n_answers: int) -> Floats:
-    """Return the share of each answer's runs that are flagged, shape (N,); 0 without runs."""
-    flagged = np.bincount(answers, flags, n_answers)
-    return np.asarray(flagged / np.maximum(np.bincount(answers, None, n_answers), 1))
+def _share(flags: Flags, owners: Indices, n_texts: int) -> Floats:
+    """Return the share of each text's runs that are flagged, shape (N,); 0 without runs."""
+    flagged = np.bincount(owners, flags, n_texts)
+    return np.asarray(flagged / np.maximum(np.bincount(owners, None, n_texts), 1))
 
 
-def _coded(texts: Iterable[Words], codes: defaultdict[str, int]) -> tuple[Hashes, Indices]:
-    """Number words, the same one alike, one text after the other; and whose each is."""
-    every = list(texts)
-    numbers = np.fromiter(map(codes.__getitem__, chain.from_iterable(every)), dtype=np.uint64)
-    return mixed(numbers), np.repeat(np.arange(len(every)), list(map(len, every)))
+def _largest_share(flags: Flags, owners: Indices, n_texts: int) -> Floats:
+    """Return the largest share of flagged pairs among so many in a row of each text, shape (N,)."""
+    counts = np.concatenate([[0], np.cumsum(flags)])
+    ends = np.arange(len(flags)) + 1
+    starts = np.searchsorted(owners, owners)
+    in_a_row = counts[ends] - counts[np.maximum(ends - IN_A_ROW, starts)]
+    largest = np.zeros(n_texts)
+    np.maximum.at(largest, owners, in_a_row)
+    # A few pairs alone are no run: a short answer of names would have nothing else.
+    n_pairs = np.bincount(owners, None, n_texts).clip(IN_A_ROW // 2, IN_A_ROW)
+    return np.asarray(largest / n_pairs)
 
 
-def _runs(words: Hashes, text: Indices, size: int) -> tuple[Hashes, Indices]:
-    """Hash the runs of so many words, and say whose each is."""
-    windows = max(len(words) - size + 1, 0)
-    value = np.zeros(windows, np.uint64)
-    for offset in range(size):
-        value = value * FACTOR + words[offset : offset + windows]
-    inside = text[:windows] == text[size - 1 : size - 1 + windows]
-    return value[inside], text[:windows][inside]
+def _distinct(hashes: Hashes, owners: Indices) -> Flags:
+    """Say which hashes are the first of their kind for their owner."""
+    both = hashes ^ mixed(owners.astype(np.uint64) + np.uint64(1))
+    return np.asarray(~pd.Series(both).duplicated())
 
 
-def _at(runs: Hashes, places: Indices) -> Hashes:
-    """Tell runs apart by their places, too."""
-    return runs ^ mixed(places.astype(np.uint64) + np.uint64(1))
-
-
-def _distinct(runs: Hashes, of: Indices) -> Flags:
-    """Tell the first of each run in what it is of."""
-    return np.asarray(~pd.Series(_at(runs, of)).duplicated())
-
-
-def _times(runs: Hashes, among: Hashes) -> Indices:
-    """How often each run is among others."""
-    codes, values = pd.factorize(np.concatenate([among, runs]))
+def _times(hashes: Hashes, among: Hashes) -> Indices:
+    """Count how often each hash is among others."""
+    codes, values = pd.factorize(np.concatenate([among, hashes]))
     times = np.bincount(codes[: len(among)], minlength=len(values))
     return np.asarray(times[codes[len(among) :]])
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from scipy.special import stdtrit
 
 from arena.data.schema import QUESTION_KEY
 from arena.data.systems import with_passages_of
+from arena.data.types import Floats
 from arena.text.thoughts import without_thoughts
 from surrogate.integrity.measures import (
     measure_fit,
@@ -58,21 +60,55 @@ FACTS: Mapping[str, tuple[float, float, str]] = {
 }
 """Measure to the value above which it keeps a system from a rank, by how much it must exceed that
 of every judged system, and what is said."""
-COMMON = 0.95
-"""Share of the judged systems below whose values nothing is noted."""
-LONG, SHORT = 1.5, 0.67
-"""Times the judged systems' length that are noted."""
+UNUSUAL = 0.005
+"""Probability that a measure of an ordinary system lies beyond its bound."""
+UNUSUAL_FEATURE = 0.01
+"""Probability that any feature of an ordinary system does."""
+LEAST_ADDED = 0.02
+"""Logits that a feature must add to a rating to be named."""
+FAR_FEATURES = "its rating gains {:.2f} logits by features far from the judged systems': {}"
 FEWEST_JUDGED = 3
 """Judged systems that are needed to know what is usual."""
-LENGTH = "its answers are {:.1f} times as long as the judged systems'"
 NOTED: Mapping[str, tuple[float, str]] = {
-    "same": (0.3, FACTS["same"][-1]),
-    "shared": (0.2, "{:.0%} of its text is shared with judged systems' answers"),
-    "repeated": (0.1, "{:.0%} of its text is in its answers to several questions"),
-    "passages": (0.2, "{:.0%} of its text is copied from the passages"),
-    "new_pairs": (0.3, "{:.0%} of its pairs of words are in no judged answer and no passage"),
+    "shared": (
+        0.02,
+        "judged answers to the same questions explain {value:.0%} of its wording ({usual:.0%} is "
+        "usual), most of it those of {nearest}",
+    ),
+    "shared_most": (
+        0.03,
+        "judged answers explain {value:.0%} of the wording of a quarter of its answers "
+        "({usual:.0%} is usual), most of it those of {nearest}",
+    ),
+    "repeated": (
+        0.03,
+        "its answers to other questions explain {value:.0%} of its wording ({usual:.0%} is usual)",
+    ),
+    "elsewhere": (
+        0.03,
+        "its answers are like judged answers to another question (cosine {value:.2f}, {usual:.2f} "
+        "is usual)",
+    ),
+    "new_pairs": (
+        0.05,
+        "{value:.0%} of its pairs of words are in no judged answer and no passage ({usual:.0%} is "
+        "usual)",
+    ),
+    "new_run": (
+        0.05,
+        "its answers have places where {value:.0%} of the pairs of words are in no judged answer "
+        "and no passage ({usual:.0%} is usual)",
+    ),
+    "doubled": (
+        0.03,
+        "{value:.0%} of its runs of three words are repeated within an answer ({usual:.0%} is "
+        "usual)",
+    ),
 }
-"""Measure to the value from which it may be noted, and what is said."""
+"""Measure to the smallest standard deviation that judged systems are taken to have, so that what
+they all do alike makes no small difference unusual; and what is said."""
+SHARED = {"shared", "shared_most"}
+"""Measures of which some judged systems, versions of each other, may have any value."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +127,11 @@ class Seen:
 
     notes: Mapping[Key, Sequence[Note]] = field(default_factory=dict)
     originals: Mapping[Key, str] = field(default_factory=dict)
+
+    def joined(self, notes: Mapping[Key, Note]) -> Seen:
+        """Put one more note behind those of some systems."""
+        added = {key: (*self.notes.get(key, ()), note) for key, note in notes.items()}
+        return replace(self, notes={**self.notes, **added})
 
 
 def look_at(
@@ -130,16 +171,14 @@ def look_at(
             texts = measure_texts(
                 seen.reset_index(drop=True),
                 known,
-                shown=passages_of_questions(shown_here, questions),
-                brought=passages_of_questions(brought_here, questions),
+                passages_of_questions(shown_here, questions),
             )
             measured = measured.join(texts)
         usual = measured[measured.index.isin(systems)]
-        low, high = usual.quantile(1 - COMMON), usual.quantile(COMMON)
         for system, own in measured.iterrows():
             notes = [*_facts(own, usual)]
             if system not in systems and len(usual) >= FEWEST_JUDGED:
-                notes += _unusual(own, low, high)
+                notes += _unusual(own, usual)
             if notes:
                 found[language, str(system)] = tuple(notes)
     return found
@@ -156,15 +195,75 @@ def _facts(own: pd.Series, usual: pd.DataFrame) -> Iterator[Note]:
                 return
 
 
-def _unusual(own: pd.Series, low: pd.Series, high: pd.Series) -> Iterator[Note]:
-    """Say what few judged systems have, if any: beyond these bounds of theirs."""
-    for name, (least, sentence) in NOTED.items():
+def _unusual(own: pd.Series, usual: pd.DataFrame) -> Iterator[Note]:
+    """Say what hardly any ordinary system would have, by the spread of the judged systems."""
+    for name, (least_deviation, sentence) in NOTED.items():
         value = float(own[name])
-        if value > max(least, high[name]):
-            yield Note(name, value, False, sentence.format(value))
-    length = float(own["length"])
-    if length > max(LONG, high["length"]) or length < min(SHORT, low["length"]):
-        yield Note("length", length, False, LENGTH.format(length))
+        judged_values = usual[name].dropna().to_numpy()
+        n_judged = len(judged_values)
+        if n_judged < FEWEST_JUDGED:
+            continue
+        center = float(judged_values.mean())
+        deviation = float(judged_values.std(ddof=1))
+        if name in SHARED:
+            center = float(np.median(judged_values))
+            deviation = _lower_deviation(judged_values, center)
+        reach = beyond_ordinary(UNUSUAL, n_judged) * max(deviation, least_deviation)
+        if value > center + reach:
+            words = sentence.format(value=value, usual=center, nearest=own["nearest"])
+            yield Note(name, value, False, words)
+
+
+def _lower_deviation(values: Floats, center: float) -> float:
+    """Return the standard deviation by the values up to the median.
+
+    Judged systems that are versions of each other lie far above it: theirs would hide copies.
+    """
+    lower = values[values <= center]
+    squares = float(np.sum((lower - center) ** 2))
+    return math.sqrt(squares / max(len(lower) - 0.5, 1.0))
+
+
+def beyond_ordinary(probability: float, n_judged: int) -> float:
+    """Return how many standard deviations one more value exceeds with a small probability.
+
+    It is Student's quantile for one more value of a normal sample: further away where few systems
+    are judged.
+    """
+    quantile = float(stdtrit(n_judged - 1, 1 - probability))
+    return quantile * math.sqrt(1 + 1 / n_judged)
+
+
+def unusual_features(surrogate: Surrogate, X: pd.DataFrame) -> dict[Key, Note]:
+    """Find systems whose rating gains from a feature far beyond the judged systems' values.
+
+    Args:
+        surrogate: The board's.
+        X: Feature table of systems without verdicts; with the column ``answer`` where the
+            surrogate reads answers.
+
+    Returns:
+        Language and system to a note that names these features, by what they add.
+    """
+    if X.empty:
+        return {}
+    effects = surrogate.feature_effects(X)
+    # The more features are looked at, the further some feature of an ordinary system lies away.
+    n_features = max(effects["feature"].nunique(), 1)
+    effects = effects[(effects["added"] >= LEAST_ADDED) & (effects["count"] >= FEWEST_JUDGED)]
+    bounds = {
+        n: beyond_ordinary(UNUSUAL_FEATURE / n_features, n) for n in effects["count"].unique()
+    }
+    distances = (effects["value"] - effects["usual"]).abs()
+    is_beyond = distances > effects["count"].map(bounds) * effects["deviation"]
+    is_beyond &= effects["deviation"] > 0
+    notes = {}
+    for (language, system), rows in effects[is_beyond].groupby(["language", "system"]):
+        rows = rows.sort_values("added", ascending=False, kind="stable")
+        gain = float(rows["added"].sum())
+        sentence = FAR_FEATURES.format(gain, ", ".join(rows["feature"]))
+        notes[str(language), str(system)] = Note("features", gain, False, sentence)
+    return notes
 
 
 def system_status(

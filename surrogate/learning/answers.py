@@ -27,6 +27,7 @@ from surrogate.learning.estimation.question_scores import QuestionScores, Scored
 from surrogate.learning.estimation.system_looks import Looks, Scale
 from surrogate.learning.estimation.system_ridge import SystemRidge
 from surrogate.learning.surrogate import (
+    EFFECT_COLUMNS,
     EXPLANATION_COLUMNS,
     FEWEST_SYSTEMS,
     KEYS,
@@ -43,6 +44,7 @@ from surrogate.learning.training import (
     KnownRatings,
     RowKind,
     TrainingRatings,
+    finite_means,
     training_ratings,
 )
 
@@ -380,6 +382,34 @@ class AnswersSurrogate(Surrogate):
             like_winners, like_losers = self._telling_questions(language, view, index)
             rows.append((language, system, moved_by, like_winners, like_losers))
         return pd.DataFrame(rows, columns=EXPLANATION_COLUMNS)
+
+    def feature_effects(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Say what each feature adds to each rating; see ``Surrogate.feature_effects``."""
+        parts = [pd.DataFrame(columns=EFFECT_COLUMNS)]
+        for name, rows in self._usable_rows(with_features(X, self)).groupby("language"):
+            language = str(name)
+            if language not in self.fields_:
+                continue
+            field = self.fields_[language]
+            view = field.seen(rows)
+            rated_means = field.own.means[np.isfinite(self._field_ratings(language))]
+            usual = finite_means(rated_means)
+            counts = np.isfinite(rated_means).sum(axis=0)
+            squares = np.nansum((rated_means - usual) ** 2, axis=0)
+            deviations = np.sqrt(squares / np.maximum(counts - 1, 1))
+            n_systems = len(view.systems)
+            columns = {
+                "language": language,
+                "system": np.repeat(view.systems, len(field.names)),
+                "feature": np.tile(field.names, n_systems),
+                "added": self._contributions(language, view).ravel(),
+                "value": view.means.ravel(),
+                "usual": np.tile(usual, n_systems),
+                "deviation": np.tile(deviations, n_systems),
+                "count": np.tile(counts, n_systems),
+            }
+            parts.append(pd.DataFrame(columns))
+        return pd.concat(parts[1:] or parts, ignore_index=True)
 
     def _telling_questions(
         self, language: str, view: FieldView, index: int

@@ -26,6 +26,7 @@ FEW_TREES = 25
 """Trees of a forest that learns from a single tournament, of which there are hundreds."""
 KEYS = ["language", "system", "query_id"]
 EXPLANATION_COLUMNS = ["language", "system", "moved_by", "like_winners", "like_losers"]
+EFFECT_COLUMNS = ["language", "system", "feature", "added", "value", "usual", "deviation", "count"]
 NO_VALUE = "no training answer has a value"
 ANSWER_MARK = "\x1f"
 """Between a system's name and the question, where a single answer is rated like a system."""
@@ -164,6 +165,17 @@ class Surrogate(ABC):
             more, or less, than the others, the most telling first.
         """
         return pd.DataFrame(columns=EXPLANATION_COLUMNS, index=X.index[:0])
+
+    def feature_effects(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Say what each feature adds to ratings, beside its values among the rated systems.
+
+        Returns:
+            Columns ``EFFECT_COLUMNS``, a row a system and feature: ``language, system, feature``;
+            ``added`` (logits); ``value``, the mean over the system's answers, less what is usual
+            of each question; of the rated systems the mean ``usual`` and ``deviation`` of these,
+            and their ``count``. None where it cannot be told.
+        """
+        return pd.DataFrame(columns=EFFECT_COLUMNS, index=X.index[:0])
 
     @abstractmethod
     def importances(self) -> pd.DataFrame:

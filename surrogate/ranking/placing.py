@@ -13,7 +13,7 @@ from surrogate.board.board import Board
 from surrogate.board.rating_rows import SUBSTANTIAL_SHARE, absence, rated_rows
 from surrogate.board.summary import POOLED, UNPROVEN, WIDE
 from surrogate.board.tables import DECIMALS, RATINGS
-from surrogate.integrity.notes import Seen, system_status
+from surrogate.integrity.notes import Seen, system_status, unusual_features
 from surrogate.ranking.judged import (
     JUDGED_COLUMNS,
     counted_judgments,
@@ -73,6 +73,7 @@ def place_systems(
         judged = judged_ratings(board, predictions, judgments)
     keys = pd.MultiIndex.from_product([languages, systems], names=["language", "system"])
     estimates = _estimates(board, predictions, judged, keys, n_questions)
+    seen = seen.joined(unusual_features(board.surrogate, table))
     looks = system_status(seen, board.surrogate, table, n_questions, {}).reindex(keys)
     looks = _with_unproven(board, looks, estimates)
     parts = []

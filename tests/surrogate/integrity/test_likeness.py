@@ -1,0 +1,61 @@
+"""How far texts explain each other, whatever was done to hide it."""
+
+import numpy as np
+import pytest
+
+from surrogate.integrity.likeness import (
+    NOISE,
+    explained_by,
+    explained_by_others,
+    local_vectors,
+    pair_counts,
+    word_hashes,
+)
+
+TEXTS = [
+    "the cat sat on the mat and slept until noon",
+    "a dog ran over the hill and came home late",
+    "the cat sat on the mat and then it ran over the hill",
+    "rivers carry water from mountains to the sea",
+]
+
+
+def vectors_of(texts):
+    counts = pair_counts(word_hashes([text.split() for text in texts]))
+    return local_vectors(counts, len(texts))
+
+
+def test_leaving_one_out_is_the_ridge_without_it():
+    vectors = vectors_of(TEXTS)
+    dense = vectors.toarray()
+    for place, explained in enumerate(explained_by_others(vectors)):
+        others = np.delete(dense, place, axis=0)
+        products = others @ dense[place]
+        gram = others @ others.T + NOISE * np.eye(len(others))
+        assert explained == pytest.approx(products @ np.linalg.solve(gram, products))
+
+
+def test_sources_add_up_to_what_all_of_them_explain():
+    texts = [*TEXTS, "the cat sat on the mat and a dog ran over the hill"]
+    vectors = vectors_of(texts)
+    by_source = explained_by(vectors[4:], vectors[:4])
+    assert by_source.shape == (1, 4)
+    assert by_source.sum() == pytest.approx(explained_by_others(vectors)[4])
+    assert by_source[0].argmax() in {0, 1, 2}
+    assert by_source[0, 3] == pytest.approx(0, abs=0.05)
+
+
+def test_a_text_without_some_words_stays_explained():
+    text = [f"word{place}" for place in range(12)]
+    other = [f"other{place}" for place in range(12)]
+    shorter = [word for place, word in enumerate(text) if place % 5 != 4]
+    vectors = local_vectors(pair_counts(word_hashes([text, other, shorter])), 2)
+    explained = explained_by(vectors[2:], vectors[:2])
+    assert explained[0, 0] > 0.3
+    assert explained[0, 1] == pytest.approx(0, abs=0.01)
+
+
+def test_texts_without_pairs_explain_nothing():
+    vectors = vectors_of(["", "word", *TEXTS])
+    assert explained_by_others(vectors)[:2] == pytest.approx([0, 0])
+    assert explained_by(vectors[:2], vectors[2:]) == pytest.approx(np.zeros((2, 4)))
