@@ -25,7 +25,7 @@ from arena.judging.choosing.chosen_pairs import (
 from arena.judging.llm_judge import LlmJudge
 from arena.judging.run import judge_pairs
 from arena.llm.usage import Usage
-from arena.rating.battles import points_of_a
+from arena.rating.outcomes import points_of_a
 from arena.statistics.significance import EVEN, Difference, SequentialTest
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from arena.data.folder import open_arena
 from arena.data.schema import QUESTION_KEY
 from arena.data.wording import count_of
 from arena.diagnostics.judge_label import JudgeLabel, label_judge
-from arena.rating.battles import points_of_a
+from arena.rating.outcomes import points_of_a
 from arena.statistics.significance import EVEN, SequentialTest
 from features.declare.feature import offer
 from surrogate.board.board import Board, open_board
