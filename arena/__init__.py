@@ -30,7 +30,7 @@ Errors:
                               line, field and hint), UsageError, MissingDependencyError
 
 Names are loaded on first use. Further stages: ``arena.adapters``, ``generation``, ``simulation``,
-, ``statistics``.
+``statistics``.
 """
 
 import lazy_loader as lazy

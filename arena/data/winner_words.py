@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 NO_VERDICT_WORDS = frozenset(
     {"", "-", "nan", "none", "null", "na", "n/a", "<na>", "error", "$error$"}
@@ -102,6 +103,7 @@ COMPARISON = re.compile(r"(.+?)\s*(>{1,3}|<{1,3}|~?={1,2}|≈)\s*(.+)")
 """Two sides and which is better, as in Arena-Hard's ``A>>B`` and ``A=B``."""
 
 
+@lru_cache(maxsize=1024)  # a column repeats a few words
 def word_of(text: str) -> str | None:
     """Return the meaning of a word for the winner; None where it has none.
 

@@ -8,8 +8,8 @@ refused with a hint.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from arena.data.cells import whole_digits
 from arena.data.winner_columns import (
@@ -91,8 +91,7 @@ def read_winners(
     return [_read(cell, scale, by_name=by_name) for cell in cells]
 
 
-@dataclass(frozen=True)
-class _Cell:
+class _Cell(NamedTuple):
     """A cell of a column of winners.
 
     Attributes:
