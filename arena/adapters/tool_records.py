@@ -91,8 +91,7 @@ class ToolReader:
         judges = _chosen_scores(kind, records, scores)
         if not scores:
             _count_plain_scores(collected, kind, placed, [*chosen.names.values(), *judges])
-        default = checked_language(language) or UNDETERMINED
-        rows = AnswerRows(collected, default, repeats=repeats)
+        rows = AnswerRows(collected, checked_language(language) or UNDETERMINED, repeats=repeats)
         marked = _add_rows(rows, kind, _tool_rows(kind, placed, chosen), chosen, judges)
         note = _note(kind, chosen, [judge for judge in judges if judge in marked])
         return rows.arena(name or self.tool, reference_system, note, most_pairs)
