@@ -1,18 +1,18 @@
 """Rating systems by surrogates that did not see them: the one k-fold over systems.
 
-Boards, validations, importances, ablations and learning curves rest on it, so that they mean the
-same by an unseen system: it is held out of the answers, of the judgments and of the scaling. How
-well such ratings agree with the arena's is said in ``surrogate.learning.outcomes``.
+Boards, validations, importances, ablations and learning curves use it, so that an unseen system
+means the same everywhere: it is held out of the answers, the judgments and the scaling.
+``surrogate.learning.outcomes`` compares such ratings with the arena's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from joblib import delayed
 
@@ -30,19 +30,12 @@ Rating = tuple[pd.DataFrame, dict[str, str]]
 Fold = tuple[int, int, list[str]]
 """Repeat, number of the fold and the systems it holds out, sorted."""
 Training = Callable[[LanguageData, Sequence[str], int], LanguageData]
-"""From a language, held-out systems and a repeat to what is learned from."""
+"""From a language, held-out systems and a repeat to the data to learn from."""
 Rated = Callable[[LanguageData, Sequence[str], int], pd.DataFrame]
-"""Likewise to rows of features that are rated."""
+"""From a language, held-out systems and a repeat to the rows of features to rate."""
 
-FOLDS = {5: 3, 8: 4, 15: 5}
-"""Fewest systems to how many folds they are split into: of two systems or more, to be compared."""
 FEWEST_SYSTEMS_TO_FOLD = FEWEST_SYSTEMS + 2
-STAGE = "surrogates"
-DRAWS = 100
 HELD_OUT_COLUMNS = ["repeat", "fold", "language", "system", "rating", "standard_error"]
-NOTHING_LEFT = "no judgments are left to learn from"
-UNMEASURED = "{} of {} judged systems left out, without a row in the feature table: {}"
-UNRATED = "{} of {} systems have no prediction: {}"
 
 
 @dataclass(frozen=True)
@@ -85,43 +78,61 @@ class HeldOutRatings:
     @classmethod
     def gathered(cls, ratings: Iterable[tuple[int, int, Rating]]) -> HeldOutRatings:
         """Put together the ratings of all repeats, each with the numbers of its repeat and fold."""
-        tables = [pd.DataFrame(columns=HELD_OUT_COLUMNS)]
+        tables = []
         reasons: dict[str, dict[str, None]] = {}
         for repeat, fold, (table, failures) in ratings:
-            numbered = table.assign(repeat=repeat, fold=fold)
-            tables.append(numbered.reindex(columns=HELD_OUT_COLUMNS))
+            if len(table):
+                numbered = table.assign(repeat=repeat, fold=fold)
+                # A surrogate without standard errors has no such column.
+                tables.append(numbered.reindex(columns=HELD_OUT_COLUMNS))
             for language, reason in failures.items():
                 reasons.setdefault(language, {})[reason] = None
-        whole = pd.concat([table for table in tables if len(table)] or tables, ignore_index=True)
-        return cls(whole, {language: tuple(items) for language, items in reasons.items()})
+        if tables:
+            combined = pd.concat(tables, ignore_index=True)
+        else:
+            combined = pd.DataFrame(columns=HELD_OUT_COLUMNS)
+        return cls(combined, {language: tuple(texts) for language, texts in reasons.items()})
 
     def matrix(
         self, language: str, systems: Sequence[str], repeats: int, column: str = "rating"
     ) -> Floats:
         """Arrange a column of a language, shape (R, S); NaN where there is none."""
-        own = self.table[self.table["language"] == language]
-        wide = own.pivot(index="repeat", columns="system", values=column)
+        rows = self.table[self.table["language"] == language]
+        wide = rows.pivot(index="repeat", columns="system", values=column)
         arranged = wide.reindex(index=range(repeats), columns=list(systems))
         return np.asarray(arranged, dtype=np.float64)
 
     def outcome(self, data: LanguageData, repeats: int, r2: float | None = None) -> Outcome:
-        """Hold ratings in R repeats against the arena's, with the protocol's R² if it has one."""
-        arranged = partial(self.matrix, data.language, data.systems, repeats)
-        predicted, errors = arranged(), arranged("standard_error")
-        reasons = [*self.reasons.get(data.language, ())]
-        if data.unmeasured:
-            counts = len(data.unmeasured), len(data.systems)
-            reasons.append(UNMEASURED.format(*counts, ", ".join(data.unmeasured)))
+        """Compare the ratings of a language with the arena's.
+
+        Args:
+            data: The language.
+            repeats: How often systems were rated (R).
+            r2: R² where a protocol defines its own.
+        """
+        predicted = self.matrix(data.language, data.systems, repeats)
+        errors = self.matrix(data.language, data.systems, repeats, "standard_error")
+        folds = self.matrix(data.language, data.systems, repeats, "fold")
         is_rated = np.isfinite(predicted).any(axis=0)
-        unrated = np.array(data.systems)[~is_rated & ~np.isin(data.systems, data.unmeasured)]
+        is_measured = ~np.isin(data.systems, data.unmeasured)
+        unrated = np.array(data.systems)[~is_rated & is_measured]
+        n_systems = len(data.systems)
+        reasons = list(self.reasons.get(data.language, ()))
+        if data.unmeasured:
+            reasons.append(
+                f"{len(data.unmeasured)} of {n_systems} judged systems left out, without a row in "
+                f"the feature table: {', '.join(data.unmeasured)}"
+            )
         if len(unrated) and is_rated.any():
-            reasons.append(UNRATED.format(len(unrated), len(data.systems), ", ".join(unrated)))
+            reasons.append(
+                f"{len(unrated)} of {n_systems} systems have no prediction: {', '.join(unrated)}"
+            )
         return Outcome(
-            data.language,
-            data.systems,
-            predicted,
-            np.tile(data.truth, (repeats, 1)),
-            folds=np.nan_to_num(arranged("fold")).astype(np.intp),
+            language=data.language,
+            systems=data.systems,
+            predicted=predicted,
+            truth=np.tile(data.truth, (repeats, 1)),
+            folds=np.nan_to_num(folds).astype(np.intp),
             standard_errors=errors if np.isfinite(errors).any() else None,
             r2=r2,
             reasons=tuple(reasons),
@@ -156,29 +167,33 @@ def held_out_ratings(
 ) -> HeldOutRatings:
     """Rate what is held out, fold by fold.
 
-    Folds are the same in every language; each is rated by a surrogate trained on the others, their
-    tournaments drawn again without it. What it rates is moved to the arena's scale as a whole, by
-    where the others lie on it.
+    Folds are the same in every language. Each is rated by a surrogate trained on the others, whose
+    tournaments are drawn again without it. All its ratings are moved together to the arena's
+    scale, by where the others lie on it.
 
     Args:
-        languages: Whose systems are rated.
-        surrogate: What to train.
+        languages: Languages whose systems are rated.
+        surrogate: Surrogate to train.
         repeats: How often to split the systems.
-        training: What may be learned from.
-        rated: What is rated of the held-out systems; their answers to the judged questions if None.
-        folds: What is held out; ``system_folds`` if None.
+        training: Chooses the data to learn from; by default everything without the fold.
+        rated: Chooses the rows to rate; by default the held-out systems' answers to the judged
+            questions.
+        folds: Systems to hold out; by default ``system_folds``.
 
     Raises:
         UsageError: With fewer than five systems.
     """
-    keys, tasks = [], []
+    keys = []
+    tasks = []
     for repeat, number, fold in folds or system_folds(languages, repeats):
         for group in grouped(languages, surrogate):
-            fresh = repeats.reseeded(surrogate, str(repeat), str(number))
+            unfitted = repeats.reseeded(surrogate, str(repeat), str(number))
             keys.append((repeat, number))
-            tasks.append(delayed(_rate_fold)(group, fresh, fold, repeat, training, rated))
-    done = repeats.run(tasks)
-    return HeldOutRatings.gathered((*key, one) for key, one in zip(keys, done, strict=True))
+            tasks.append(delayed(_rate_fold)(group, unfitted, fold, repeat, training, rated))
+    ratings = []
+    for (repeat, number), result in zip(keys, repeats.run(tasks), strict=True):
+        ratings.append((repeat, number, result))
+    return HeldOutRatings.gathered(ratings)
 
 
 def grouped(languages: Sequence[LanguageData], surrogate: Surrogate) -> list[list[LanguageData]]:
@@ -187,33 +202,35 @@ def grouped(languages: Sequence[LanguageData], surrogate: Surrogate) -> list[lis
 
 
 def system_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fold]:
-    """Split the systems into folds to hold out, at random; see ``FOLDS``.
+    """Split the systems into folds to hold out, at random; see ``fold_count``.
 
-    Of some draws it takes the one that holds out together whom the repeats before did least often,
-    so that five repeats compare nearly all pairs of a dozen systems.
+    Of many draws it takes the one whose folds pair up systems that earlier repeats paired least, so
+    that five repeats compare nearly all pairs of a dozen systems.
 
     Raises:
         UsageError: With fewer than five systems.
     """
+    n_draws = 100
     systems = systems_by_content(languages)
-    if len(systems) < FEWEST_SYSTEMS_TO_FOLD:
+    n_systems = len(systems)
+    if n_systems < FEWEST_SYSTEMS_TO_FOLD:
         raise UsageError(
-            f"{len(systems)} judged systems are too few to leave some out: "
+            f"{n_systems} judged systems are too few to leave some out: "
             f"at least {FEWEST_SYSTEMS_TO_FOLD} are needed"
         )
-    folds, together = [], np.zeros((len(systems), len(systems)))
+    n_folds = fold_count(n_systems)
+    times_together = np.zeros((n_systems, n_systems))
+
+    def overlap(groups: Iterable[npt.NDArray[Any]]) -> float:
+        return sum(float(times_together[np.ix_(group, group)].sum()) for group in groups)
+
+    folds = []
     for repeat in range(repeats.times):
         random = generator(repeats.seed, "validation folds", "systems", str(repeat))
-        drawn = [
-            np.array_split(random.permutation(len(systems)), fold_count(len(systems)))
-            for _ in range(DRAWS)
-        ]
-        chosen = min(
-            drawn, key=lambda groups: sum(float(together[np.ix_(own, own)].sum()) for own in groups)
-        )
-        for number, places in enumerate(chosen):
-            together[np.ix_(places, places)] += 1
-            folds.append((repeat, number, sorted(systems[place] for place in places)))
+        draws = [np.array_split(random.permutation(n_systems), n_folds) for _ in range(n_draws)]
+        for number, group in enumerate(min(draws, key=overlap)):
+            times_together[np.ix_(group, group)] += 1
+            folds.append((repeat, number, sorted(systems[index] for index in group)))
     return folds
 
 
@@ -223,9 +240,12 @@ def systems_by_content(languages: Sequence[LanguageData]) -> list[str]:
     return by_content(systems, pd.concat([data.X for data in languages]))
 
 
-def fold_count(systems: int) -> int:
-    """Return how many folds so many systems are split into."""
-    return max([count for fewest, count in FOLDS.items() if systems >= fewest], default=systems)
+def fold_count(n_systems: int) -> int:
+    """Return the number of folds; each has two systems or more, so that they can be compared."""
+    for fewest, n_folds in ((15, 5), (8, 4), (5, 3)):
+        if n_systems >= fewest:
+            return n_folds
+    return n_systems
 
 
 def _rate_fold(
@@ -236,24 +256,29 @@ def _rate_fold(
     training: Training,
     rated: Rated | None,
 ) -> Rating:
-    parts, rows, origins = [], [], dict[str, float]()
+    """Train on all languages without the systems of a fold, and rate these."""
+    parts = []
+    rows = []
+    origins: dict[str, float] = {}
     failures: dict[str, str] = {}
     for data in languages:
         held = [system for system in data.systems if system in fold]
+        if not held:
+            parts.append(data)
+            continue
         try:
-            part = training(data, held, repeat) if held else data
+            part = training(data, held, repeat)
         except (UsageError, ConvergenceError) as error:
             failures[data.language] = str(error)
             continue
         parts.append(part)
-        if held:
-            rows.append(data.rows(held) if rated is None else rated(data, held, repeat))
-            origins[data.language] = data.origin_of(part)
+        rows.append(data.rows(held) if rated is None else rated(data, held, repeat))
+        origins[data.language] = data.origin_of(part)
     if not rows:
         return pd.DataFrame(columns=["language", "system", "rating"]), failures
     table, reasons = train_and_rate(surrogate, parts, pd.concat(rows), judged_questions(languages))
-    moved = table["rating"] + table["language"].map(origins).astype(np.float64)
-    return table.assign(rating=moved), failures | reasons
+    shifts = table["language"].map(origins).astype(np.float64)
+    return table.assign(rating=table["rating"] + shifts), {**failures, **reasons}
 
 
 def train_and_rate(
@@ -265,21 +290,21 @@ def train_and_rate(
     """Train a surrogate on some languages and rate the systems of a table.
 
     Args:
-        surrogate: What to train.
+        surrogate: Surrogate to train.
         parts: Languages to train on.
         X: Features of the answers to rate.
         questions: See ``Surrogate.predict``.
 
     Returns:
-        What ``Surrogate.predict`` gives, without ratings where nothing could be learned, and
-        nothing of a table without rows; and language to why.
+        The table of ``Surrogate.predict``, with NaN where nothing could be learned; and language to
+        why.
     """
     if X.empty:
         return pd.DataFrame(columns=["language", "system", "rating"]), {}
     languages = sorted(X["language"].unique())
     try:
         if not parts:
-            raise UsageError(NOTHING_LEFT)
+            raise UsageError("no judgments are left to learn from")
         ratings = {part.language: part.tournaments for part in parts}
         fitted = surrogate.fit(pd.concat([part.X for part in parts]), ratings)
     except (UsageError, ConvergenceError) as error:
@@ -295,7 +320,7 @@ def run_tasks(tasks: Sequence[Any], n_jobs: int, progress: Progress | None) -> l
     for result in work(_call, tasks, n_jobs):
         results.append(result)
         if progress is not None:
-            progress(STAGE, len(results), len(tasks))
+            progress("surrogates", len(results), len(tasks))
     return results
 
 

@@ -1,4 +1,4 @@
-"""One language of an arena: what surrogates are trained on, and what they are held against."""
+"""One language of an arena: the data that surrogates are trained on and compared with."""
 
 from __future__ import annotations
 
@@ -34,13 +34,6 @@ from surrogate.learning.surrogate import KEYS
 FEW_TOURNAMENTS = 20
 """Enough for surrogates that learn from tournaments, where many are trained to be compared."""
 LANGUAGE = "language"
-NO_VALUE = "(none)"
-"""The part of questions without a value."""
-QUESTIONS_A_PART = 2
-"""Fewest questions a part, on average; with fewer a column tells questions apart, not parts."""
-CODED = ("language", "query_id", "system_a", "system_b", "winner", "judge")
-"""Columns of judgments that hold few values many times: a tenth of the memory, sent to workers."""
-NO_JUDGMENTS = "{}: only ratings are published, there are no judgments to leave out"
 
 
 @dataclass(frozen=True)
@@ -71,7 +64,7 @@ class LanguageData:
         questions: Every question of the language, judged or not.
         tournaments: Tournaments of the judgments, or around the published ratings.
         settings: How they are drawn.
-        others: Judgments of other judges, which may tell of this one's.
+        others: Judgments of other judges, which may predict this one's.
     """
 
     language: str
@@ -104,24 +97,30 @@ class LanguageData:
         return self.tournaments.mean_coefficients
 
     def drawing(self, most: int) -> LanguageData:
-        """Draw no more tournaments than so many, when they are drawn again."""
-        few = min(self.settings.tournaments, most)
-        return replace(self, settings=replace(self.settings, tournaments=few))
+        """Limit the tournaments, when they are drawn again."""
+        n_tournaments = min(self.settings.tournaments, most)
+        return replace(self, settings=replace(self.settings, tournaments=n_tournaments))
 
     def rows(
         self, systems: Sequence[str] | None = None, questions: Sequence[str] | None = None
     ) -> pd.DataFrame:
         """Features of some systems' answers to some questions; by default those judged."""
-        names = self.systems if systems is None else systems
-        asked = self.tournaments.battles.questions if questions is None else questions
-        return self.X[self.X["system"].isin(set(names)) & self.X["query_id"].isin(set(asked))]
+        if systems is None:
+            systems = self.systems
+        if questions is None:
+            questions = self.tournaments.battles.questions
+        is_system = self.X["system"].isin(set(systems))
+        is_question = self.X["query_id"].isin(set(questions))
+        return self.X[is_system & is_question]
 
     def drawn(self, index: int) -> pd.DataFrame:
         """Features of the judged systems' answers in one tournament, as often as drawn."""
-        battles, draws = self.tournaments.battles, self.tournaments.draws[index]
-        times = dict(zip(battles.questions, draws.tolist(), strict=True))
+        questions = self.tournaments.battles.questions
+        draws = self.tournaments.draws[index].tolist()
+        times_drawn = dict(zip(questions, draws, strict=True))
         rows = self.rows()
-        return rows.take(np.repeat(np.arange(len(rows)), rows["query_id"].map(times)))
+        repeated = np.repeat(np.arange(len(rows)), rows["query_id"].map(times_drawn))
+        return rows.take(repeated)
 
     def drawn_questions(self, index: int) -> tuple[str, ...]:
         """Questions of one tournament, each once."""
@@ -137,41 +136,54 @@ class LanguageData:
             UsageError: If no judgment is left.
         """
         if self.judgments.empty:
-            kept = self.tournaments.first(self.settings.tournaments).without(systems)
-            return replace(self.hiding(systems), tournaments=kept)
-        names, rows = set(systems), self.judgments
-        left = rows[~rows["system_a"].isin(names) & ~rows["system_b"].isin(names)]
+            tournaments = self.tournaments.first(self.settings.tournaments).without(systems)
+            return replace(self.hiding(systems), tournaments=tournaments)
+        names = set(systems)
+        has_system = self.judgments["system_a"].isin(names) | self.judgments["system_b"].isin(names)
         battles = self.tournaments.battles
-        out = np.isin(battles.systems, systems)
-        return self.hiding(systems).judged_by(left, ~(out[battles.side_a] | out[battles.side_b]))
+        is_left_out = np.isin(battles.systems, systems)
+        is_affected = is_left_out[battles.side_a] | is_left_out[battles.side_b]
+        return self.hiding(systems).judged_by(self.judgments[~has_system], ~is_affected)
 
     def hiding(self, systems: Sequence[str]) -> LanguageData:
         """Leave out the answers of systems, which still take part in the tournaments.
 
-        As in Algorithm 1 of MIRAGE-Bench: they are not trained on.
+        They are not trained on, as in Algorithm 1 of MIRAGE-Bench.
         """
         return replace(self, X=self.X[~self.X["system"].isin(set(systems))])
 
     def judged_by(self, judgments: pd.DataFrame, battles: Flags | None = None) -> LanguageData:
-        """Rate the systems again, by some of the judgments; ``UsageError`` if there is none.
+        """Rate the systems again, by some of the judgments.
 
-        Which battles these are may be given, too, so that they are not counted again.
+        Args:
+            judgments: Those to keep.
+            battles: Which of the battles these are, so that they are not counted again.
+
+        Raises:
+            UsageError: If no judgment is left.
         """
         if self.judgments.empty:
-            raise UsageError(NO_JUDGMENTS.format(self.language))
+            raise UsageError(
+                f"{self.language}: only ratings are published, there are no judgments to leave out"
+            )
         if judgments.empty:
             raise UsageError(f"{self.language}: no judgments are left to learn from")
-        known = self.tournaments.battles
-        own = Battles.from_judgments(judgments) if battles is None else known.only(battles)
-        how = asdict(self.settings)
-        tournaments = bootstrap_tournaments(own, language=self.language, **how)
+        if battles is None:
+            remaining = Battles.from_judgments(judgments)
+        else:
+            remaining = self.tournaments.battles.only(battles)
+        tournaments = bootstrap_tournaments(
+            remaining, language=self.language, **asdict(self.settings)
+        )
         return replace(self, judgments=judgments, tournaments=tournaments)
 
     def judged_on(self, questions: Sequence[str]) -> LanguageData:
         """Rate the systems again, by the judgments on some questions."""
-        battles, wanted = self.tournaments.battles, set(questions)
-        kept = np.array([name in wanted for name in battles.questions])[battles.question]
-        return self.judged_by(self.judgments[self.judgments["query_id"].isin(wanted)], kept)
+        battles = self.tournaments.battles
+        wanted = set(questions)
+        is_wanted = np.array([name in wanted for name in battles.questions])
+        judgments = self.judgments[self.judgments["query_id"].isin(wanted)]
+        return self.judged_by(judgments, is_wanted[battles.question])
 
     def origin_of(self, part: LanguageData) -> float:
         """Return what to add to ratings on a part's scale to have them on this one's.
@@ -180,15 +192,18 @@ class LanguageData:
         mean, which is the lower the stronger the held-out systems are: left there, the held-out
         systems of different folds could not be compared, and strong folds would be rated up.
         """
-        own = pd.Series(self.truth, self.systems).reindex(part.systems).to_numpy()
-        return float(np.nan_to_num(pd.Series(own - part.truth).mean()))
+        ratings = pd.Series(self.truth, self.systems).reindex(part.systems).to_numpy()
+        differences = pd.Series(ratings - part.truth)
+        return float(np.nan_to_num(differences.mean()))
 
 
 def others_of(languages: Sequence[LanguageData]) -> OtherJudges | None:
-    """Say what other judges tell of the ratings in all languages; see ``told_by_others``."""
-    judgments, others = (
-        pd.concat([getattr(item, name) for item in languages]) for name in ("judgments", "others")
-    )
+    """Learn how other judges' verdicts predict the ratings in all languages.
+
+    See ``told_by_others``; None where there are no verdicts.
+    """
+    judgments = pd.concat([data.judgments for data in languages])
+    others = pd.concat([data.others for data in languages])
     return None if judgments.empty else told_by_others(judgments, others)
 
 
@@ -207,45 +222,52 @@ def sliced(arena: Arena, by: str) -> Arena:
     """
     if by == LANGUAGE:
         return arena
-    further = arena.queries.columns.difference(["query_id", "query", OWN_PASSAGES, HISTORY])
-    known = sorted({*further} - {REFERENCE})
-    if by not in known:
-        hint = f"{did_you_mean(by, known)} there is {', '.join(known)}".lstrip()
+    not_parts = ["query_id", "query", OWN_PASSAGES, HISTORY, REFERENCE]
+    columns = sorted(arena.queries.columns.difference(not_parts))
+    if by not in columns:
+        hint = f"{did_you_mean(by, columns)} there is {', '.join(columns)}".lstrip()
         raise UsageError(
             f"the questions have no column {by!r} to part them by ({argument('by')}); {hint}"
         )
-    tables = {
-        name: in_slices(getattr(arena, name), arena.queries, by)
-        for name in ("queries", "answers", "judgments")
-    }
-    names, count = sorted(set(tables["queries"][LANGUAGE])), len(arena.queries)
-    if len(names) * QUESTIONS_A_PART > count:
+    queries = in_slices(arena.queries, arena.queries, by)
+    parts = sorted(set(queries[LANGUAGE]))
+    # A column with nearly as many values as questions identifies questions, not parts.
+    if 2 * len(parts) > len(queries):
         raise UsageError(
-            f"{by!r} has {len(names)} values for {count_of(count, 'question')} "
+            f"{by!r} has {len(parts)} values for {count_of(len(queries), 'question')} "
             f"({argument('by')}): parts "
             "of a board need several questions each; take a column with fewer values"
         )
-    info = arena.info.model_copy(update={"languages": tuple(names)})
-    return replace(arena, info=info, published_ratings=no_published_ratings(), **tables)
+    return replace(
+        arena,
+        info=arena.info.model_copy(update={"languages": tuple(parts)}),
+        queries=queries,
+        answers=in_slices(arena.answers, arena.queries, by),
+        judgments=in_slices(arena.judgments, arena.queries, by),
+        published_ratings=no_published_ratings(),
+    )
 
 
 def in_slices(table: pd.DataFrame, queries: pd.DataFrame, by: str) -> pd.DataFrame:
     """Put the values of a column of the questions in the place of a table's languages.
 
-    Ids that stand in several languages get theirs before them (``en:17``). Rows on no question
-    of ``queries`` stay as they are.
+    Where an id belongs to questions in several languages, the language goes before it (``en:17``).
+    Rows on no question of ``queries`` stay as they are.
     """
     if by == LANGUAGE:
         return table
-    ids, values = queries["query_id"], queries[by].map(lambda value: _slice_name(value, by))
-    ids = queries[LANGUAGE] + ":" + ids if ids.duplicated().any() else ids
-    asked = pd.MultiIndex.from_frame(queries[QUESTION_KEY].astype(object))
-    places = asked.get_indexer(pd.MultiIndex.from_frame(table[QUESTION_KEY].astype(object)))
-    keys = {
-        name: np.where(places < 0, table[name], own.to_numpy(object)[places])
-        for name, own in ((LANGUAGE, values), ("query_id", ids))
-    }
-    return table.assign(**keys).astype(table.dtypes[QUESTION_KEY].to_dict())
+    parts = queries[by].map(lambda value: _slice_name(value, by)).to_numpy(object)
+    ids = queries["query_id"]
+    if ids.duplicated().any():
+        ids = queries[LANGUAGE] + ":" + ids
+    questions = pd.MultiIndex.from_frame(queries[QUESTION_KEY].astype(object))
+    keys = pd.MultiIndex.from_frame(table[QUESTION_KEY].astype(object))
+    rows = questions.get_indexer(keys)
+    is_unknown = rows < 0
+    languages = np.where(is_unknown, table[LANGUAGE], parts[rows])
+    query_ids = np.where(is_unknown, table["query_id"], ids.to_numpy(object)[rows])
+    sliced_table = table.assign(language=languages, query_id=query_ids)
+    return sliced_table.astype(table.dtypes[QUESTION_KEY].to_dict())
 
 
 def _slice_name(value: object, by: str) -> str:
@@ -253,8 +275,10 @@ def _slice_name(value: object, by: str) -> str:
         raise UsageError(
             f"{by!r} holds {value!r:.60} ({argument('by')}); questions are parted by a text each"
         )
-    name = whole_digits(value) or ("" if pd.isna(value) else str(value).strip())
-    return name or NO_VALUE
+    name = whole_digits(value)
+    if not name and not pd.isna(value):
+        name = str(value).strip()
+    return name or "(none)"
 
 
 def with_answers(X: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
@@ -272,26 +296,37 @@ def language_data(
     judged: Arena, X: pd.DataFrame, settings: TournamentSettings
 ) -> list[LanguageData]:
     """Arrange the languages that one judge of an arena judged or published ratings of, sorted."""
-    questions = {
-        str(language): tuple(sorted(rows["query_id"]))
-        for language, rows in judged.queries.groupby("language")
-    }
-    told = X[[name for name in X if not name.endswith(MISSING_SUFFIX)]]
+    # Few values many times: as categories, judgments that are sent to workers take a tenth.
+    categories = ["language", "query_id", "system_a", "system_b", "winner", "judge"]
+    X = X[[name for name in X if not name.endswith(MISSING_SUFFIX)]]
     published = judged.published_ratings
-    known = published[published["system"].isin(judged.info.systems)]
-    arranged = []
-    for language in sorted({*judged.judgments["language"], *known["language"]}):
+    published = published[published["system"].isin(judged.info.systems)]
+    languages = []
+    for language in sorted({*judged.judgments["language"], *published["language"]}):
+        query_ids = judged.queries.loc[judged.queries["language"] == language, "query_id"]
+        questions = tuple(sorted(query_ids))
         judgments = judged.judgments[judged.judgments["language"] == language]
-        judgments = judgments.astype(dict.fromkeys(CODED, "category"))
+        judgments = judgments.astype(dict.fromkeys(categories, "category"))
         judgments = judgments.sort_values(["query_id", "system_a", "system_b", "winner"])
-        rated, asked = known[known["language"] == language], questions[language]
-        tournaments = (
-            bootstrap_tournaments(judgments, **asdict(settings))
-            if len(judgments)
-            else published_tournaments(
-                *(rated, asked, settings.tournaments, settings.questions, settings.seed)
+        tournaments: Tournaments
+        if len(judgments):
+            tournaments = bootstrap_tournaments(judgments, **asdict(settings))
+        else:
+            tournaments = published_tournaments(
+                published[published["language"] == language],
+                questions,
+                settings.tournaments,
+                settings.questions,
+                settings.seed,
+            )
+        languages.append(
+            LanguageData(
+                language=language,
+                judgments=judgments,
+                X=X[X["language"] == language],
+                questions=questions,
+                tournaments=tournaments,
+                settings=settings,
             )
         )
-        own = told[told["language"] == language]
-        arranged.append(LanguageData(language, judgments, own, asked, tournaments, settings))
-    return arranged
+    return languages

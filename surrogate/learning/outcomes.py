@@ -1,4 +1,4 @@
-"""How well ratings of systems by surrogates that did not see them agree with the arena's.
+"""Agreement of the arena's ratings with those by surrogates that did not see the systems.
 
 Only systems that were held out together are compared with each other (leave-pair-out: Airola et
 al., 2011): both are rated by one surrogate that knows neither. Ratings of different folds are by
@@ -22,9 +22,9 @@ from arena.statistics.rank_agreement import kendall_taus, resampled_taus
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.training import finite_means
 
-RESAMPLES, FEWEST_RESAMPLES = 1000, 100
+RESAMPLES = 1000
 MANY_SYSTEMS = 300
-"""Beyond so many, resamples are fewer by the square: so does the time of each one's taus grow."""
+"""Above it resamples are fewer by the square, as the time of each one's taus grows."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,11 @@ class Outcome:
 
     @property
     def groups(self) -> Indices:
-        """What is compared with each other, over all repeats, shape (R * S,)."""
-        repeats = np.arange(len(self.predicted))[:, None]
+        """Fold and repeat of each prediction: equal ones are compared, shape (R * S,)."""
         folds = np.zeros(self.predicted.shape, np.intp) if self.folds is None else self.folds
-        return np.asarray((folds + repeats * (1 + folds.max(initial=0))).ravel(), dtype=np.intp)
+        repeats = np.arange(len(self.predicted))[:, None]
+        n_folds = 1 + folds.max(initial=0)
+        return np.asarray((folds + repeats * n_folds).ravel(), dtype=np.intp)
 
     @property
     def tau(self) -> float:
@@ -64,9 +65,12 @@ class Outcome:
         It is 0 without signal, and where all predictions are the same; NaN where no two systems
         with different ratings have a prediction.
         """
-        both = self.predicted.ravel()[None], self.truth.ravel()[None]
-        tau = float(kendall_taus(*both, groups=self.groups)[0, 0])
-        return 0.0 if np.isnan(tau) and np.isfinite(self.pairwise_accuracy) else tau
+        predicted = self.predicted.ravel()[None]
+        truth = self.truth.ravel()[None]
+        tau = float(kendall_taus(predicted, truth, groups=self.groups)[0, 0])
+        if np.isnan(tau) and np.isfinite(self.pairwise_accuracy):
+            return 0.0
+        return tau
 
     @property
     def pairwise_accuracy(self) -> float:
@@ -74,28 +78,36 @@ class Outcome:
 
         A predicted tie counts half, pairs that the arena ties are left out.
         """
-        groups, predicted, truth = self.groups, self.predicted.ravel(), self.truth.ravel()
+        groups = self.groups
+        predicted = self.predicted.ravel()
+        truth = self.truth.ravel()
         order = np.argsort(groups, kind="stable")
-        right: list[Floats] = []
-        for own in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1):
-            first, second = own[np.array(np.triu_indices(len(own), 1))]
-            true = np.sign(truth[first] - truth[second])
-            agrees = (1 + true * np.sign(predicted[first] - predicted[second])) / 2
-            right.append(agrees[np.isfinite(agrees) & (true != 0)])
-        every = np.concatenate(right)
-        return float(every.mean()) if every.size else float("nan")
+        group_starts = np.flatnonzero(np.diff(groups[order])) + 1
+        accuracies: list[Floats] = []
+        for members in np.split(order, group_starts):
+            first, second = members[np.array(np.triu_indices(len(members), 1))]
+            true_signs = np.sign(truth[first] - truth[second])
+            predicted_signs = np.sign(predicted[first] - predicted[second])
+            points = (1 + true_signs * predicted_signs) / 2
+            accuracies.append(points[np.isfinite(points) & (true_signs != 0)])
+        points = np.concatenate(accuracies)
+        return float(points.mean()) if points.size else float("nan")
 
     @property
     def explained(self) -> float:
         """R² of the predictions: 0 for the mean rating of the systems trained on."""
         if self.r2 is not None:
             return self.r2
-        repeats = zip(self.truth, self.groups.reshape(self.truth.shape), strict=True)
-        means = np.array([_training_means(*repeat) for repeat in repeats])
-        both = np.isfinite(self.predicted + self.truth)
-        spread = np.sum((self.truth - means)[both] ** 2)
-        missed = np.sum((self.truth - self.predicted)[both] ** 2)
-        return float(1 - missed / spread) if spread > 0 else float("nan")
+        groups = self.groups.reshape(self.truth.shape)
+        means = np.zeros_like(self.truth)
+        for repeat, truth in enumerate(self.truth):
+            means[repeat] = _training_means(truth, groups[repeat])
+        is_known = np.isfinite(self.predicted + self.truth)
+        total_squares = np.sum((self.truth - means)[is_known] ** 2)
+        residual_squares = np.sum((self.truth - self.predicted)[is_known] ** 2)
+        if not total_squares > 0:
+            return float("nan")
+        return float(1 - residual_squares / total_squares)
 
     @property
     def coverage(self) -> float:
@@ -114,28 +126,39 @@ class Outcome:
         return float(np.mean(is_inside[is_rated]))
 
     def resampled(self, times: Floats) -> Floats:
-        """Tau of resamples of the systems, shape (B, S) to (B,); NaN where one has none."""
+        """Return tau in resamples of the systems, shape (B,); NaN where one has none.
+
+        Args:
+            times: How often each resample holds each system, shape (B, S).
+        """
         weights = np.tile(times, (1, len(self.predicted)))
         taus = resampled_taus(self.predicted.ravel(), self.truth.ravel(), weights, self.groups)
-        return np.zeros(len(times)) if np.isnan(taus).all() and self.tau == 0 else taus
+        if np.isnan(taus).all() and self.tau == 0:
+            return np.zeros(len(times))
+        return taus
 
 
 def _training_means(truth: Floats, groups: Indices) -> Floats:
     """Mean rating of the systems of other folds, shape (S,); of all where there is one fold."""
-    others = groups[:, None] != groups
-    others |= ~others.any()
-    return finite_means(np.where(others, truth, np.nan).T)
+    is_other_fold = groups[:, None] != groups
+    if not is_other_fold.any():
+        is_other_fold[:] = True
+    return finite_means(np.where(is_other_fold, truth, np.nan).T)
 
 
 def on_common_systems(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Keep the predictions of systems that all of them rate, but for those that rate none."""
-    rated = np.array([np.isfinite(item.predicted).any(axis=0) for item in outcomes])
-    common = rated[rated.any(axis=1)].all(axis=0)
-    return [replace(item, predicted=np.where(common, item.predicted, np.nan)) for item in outcomes]
+    """Keep the predictions of systems that all outcomes rate; one that rates nobody is ignored."""
+    is_rated = np.array([np.isfinite(outcome.predicted).any(axis=0) for outcome in outcomes])
+    is_common = is_rated[is_rated.any(axis=1)].all(axis=0)
+    common = []
+    for outcome in outcomes:
+        predicted = np.where(is_common, outcome.predicted, np.nan)
+        common.append(replace(outcome, predicted=predicted))
+    return common
 
 
 def resample_outcomes(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:
-    """Say how far Kendall's tau-b hangs on the systems: its bootstrap over these.
+    """Bootstrap Kendall's tau-b over systems.
 
     Every resample holds the same systems in every language, so that means over languages, and
     differences between outcomes on the same systems, are of the same resamples.
@@ -143,30 +166,34 @@ def resample_outcomes(outcomes: Sequence[Outcome], seed: int) -> dict[str, Float
     Returns:
         Language code to tau of each resample, shape (B,); NaN where a resample has none.
     """
-    names = np.concatenate([np.array(item.systems, dtype=object) for item in outcomes])
-    truth = np.concatenate([finite_means(item.truth) for item in outcomes])
-    times = resampled_systems(names, truth, generator(seed, "validation resamples"))
-    return {
-        item.language: item.resampled(times[list(item.systems)].to_numpy(np.float64))
-        for item in outcomes
-    }
+    systems = np.concatenate([np.array(outcome.systems, dtype=object) for outcome in outcomes])
+    truth = np.concatenate([finite_means(outcome.truth) for outcome in outcomes])
+    times = resampled_systems(systems, truth, generator(seed, "validation resamples"))
+    taus = {}
+    for outcome in outcomes:
+        own_times = times[list(outcome.systems)].to_numpy(np.float64)
+        taus[outcome.language] = outcome.resampled(own_times)
+    return taus
 
 
 def resampled_systems(
     names: npt.ArrayLike, truth: npt.ArrayLike, random: np.random.Generator
 ) -> pd.DataFrame:
-    """Draw systems with replacement: how often each stands in each resample.
+    """Draw systems with replacement, and count how often each resample holds each one.
 
     Args:
         names: System of each rating, shape (N,).
-        truth: The ratings, shape (N,): by their means systems are drawn, not by their names.
+        truth: The ratings, shape (N,). Systems are ordered by their mean ratings before they are
+            drawn, so that names have no influence.
         random: Generator of the draws.
 
     Returns:
-        ``RESAMPLES`` rows, or fewer of very many systems; a column a system.
+        ``RESAMPLES`` rows, or fewer of very many systems; one column per system.
     """
-    means = pd.Series(np.asarray(truth), np.asarray(names, dtype=object)).groupby(level=0).mean()
+    fewest_resamples = 100
+    ratings = pd.Series(np.asarray(truth), np.asarray(names, dtype=object))
+    means = ratings.groupby(level=0).mean()
     ordered = means.index[np.argsort(means.to_numpy(), kind="stable")]
-    fewer = int(RESAMPLES * (MANY_SYSTEMS / max(len(ordered), 1)) ** 2)
-    rounds = min(max(fewer, FEWEST_RESAMPLES), RESAMPLES)
-    return pd.DataFrame(bootstrap_weights(len(ordered), rounds, random), columns=ordered)
+    n_affordable = int(RESAMPLES * (MANY_SYSTEMS / max(len(ordered), 1)) ** 2)
+    n_resamples = min(max(n_affordable, fewest_resamples), RESAMPLES)
+    return pd.DataFrame(bootstrap_weights(len(ordered), n_resamples, random), columns=ordered)

@@ -1,4 +1,4 @@
-"""Saving surrogates as data: what they were trained on, and how; they learn it again when loaded.
+"""Saving surrogates as data: their training data and settings, from which loading learns again.
 
 A file is a zip of a description (JSON), the training rows (Parquet) and plain arrays. Nothing in
 it is executed, and no more of it is read than it declares and ``most_expanded`` allows.
@@ -30,8 +30,6 @@ from surrogate.learning.training import MissingRule, RowKind, TrainingRatings
 FORMAT: Literal[1] = 1
 DESCRIPTION = "surrogate.json"
 ROWS = "rows.parquet"
-_DATE = (1980, 1, 1, 0, 0, 0)
-"""Of every member of a file, so that the same content gives the same bytes."""
 HINT = "build the board again with  surrogate-arena board ARENA --out DIR"
 _INTEGERS = ("draws", "first", "second", "question", "pair")
 _ARRAYS = (*_INTEGERS, "coefficients", "points", "counts", "variance")
@@ -67,8 +65,8 @@ def save_surrogate(surrogate: Surrogate, path: Path | str) -> None:
         seed=surrogate.seed,
         features=surrogate.features_,
         languages={
-            name: _Language(systems=item.systems, questions=item.questions)
-            for name, item in surrogate.ratings_.items()
+            language: _Language(systems=ratings.systems, questions=ratings.questions)
+            for language, ratings in surrogate.ratings_.items()
         },
     )
     table = io.BytesIO()
@@ -80,20 +78,36 @@ def save_surrogate(surrogate: Surrogate, path: Path | str) -> None:
         _write_member(archive, DESCRIPTION, description.model_dump_json(indent=1).encode())
         _write_member(archive, ROWS, table.getvalue())
         for language, ratings in surrogate.ratings_.items():
-            held = {**vars(ratings.items.pairs), **vars(ratings.items), **vars(ratings)}
-            for name in _ARRAYS:
-                if held[name] is not None:
-                    _write_array(archive, f"ratings/{language}/{name}", held[name])
+            for name, array in _arrays_of(ratings).items():
+                _write_array(archive, f"ratings/{language}/{name}", array)
         for language, arrays in surrogate.arrays().items():
             for name, array in arrays.items():
                 _write_array(archive, f"models/{language}/{name}", array)
 
 
+def _arrays_of(ratings: TrainingRatings) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of ratings, by the names in ``_ARRAYS``."""
+    items = ratings.items
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "draws": ratings.draws,
+        "first": items.pairs.first,
+        "second": items.pairs.second,
+        "question": items.question,
+        "pair": items.pair,
+        "coefficients": ratings.coefficients,
+        "points": items.points,
+        "counts": items.counts,
+    }
+    if ratings.variance is not None:
+        arrays["variance"] = ratings.variance
+    return arrays
+
+
 def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
-    """Read a surrogate from a file; it learns again what is not kept as arrays.
+    """Read a surrogate from a file; what is not stored as arrays is learned again.
 
     Raises:
-        UsageError: If the file is absent, no surrogate, or holds what none of this project does.
+        UsageError: If the file is absent, or is not a surrogate of this project.
         DataError: If it holds more than ``arena.data.files.most_expanded``.
         MissingDependencyError: If it needs a package that is not installed.
     """
@@ -107,8 +121,12 @@ def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
             refuse_beyond(path.name, declared, most, "bytes when expanded")
             return _restored(archive, n_jobs)
     except ValidationError as error:
-        fields = ", ".join(".".join(map(str, item["loc"])) or "JSON" for item in error.errors())
-        raise UsageError(f"{path.name} is not a surrogate: check {fields}; {HINT}") from error
+        fields = []
+        for fault in error.errors():
+            fields.append(".".join(str(part) for part in fault["loc"]) or "JSON")
+        raise UsageError(
+            f"{path.name} is not a surrogate: check {', '.join(fields)}; {HINT}"
+        ) from error
     except (DataError, MissingDependencyError):
         raise
     except Exception as error:  # of zip, numpy or pyarrow, on bytes that are not what they say
@@ -117,49 +135,85 @@ def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
 
 def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:
     description = _Description.model_validate_json(_read_member(archive, DESCRIPTION))
-    ratings, models = {}, {}
-    for language, item in description.languages.items():
-        ratings[language] = _ratings(_read_arrays(archive, f"ratings/{language}/"), language, item)
-        if learned := _read_arrays(archive, f"models/{language}/"):
-            models[language] = learned
     if description.name not in SURROGATE_NAMES:
         check_packages(description.name)
-    told = description.model_dump(include={"name", "rows", "missing", "seed"})
-    surrogate = find_surrogate(**told, n_jobs=n_jobs)
+    ratings = {}
+    models = {}
+    for language, part in description.languages.items():
+        arrays = _read_arrays(archive, f"ratings/{language}/")
+        ratings[language] = _ratings(arrays, language, part)
+        learned = _read_arrays(archive, f"models/{language}/")
+        if learned:
+            models[language] = learned
+    surrogate = find_surrogate(
+        description.name,
+        rows=description.rows,
+        missing=description.missing,
+        seed=description.seed,
+        n_jobs=n_jobs,
+    )
     rows = _rows(_read_member(archive, ROWS), description.features)
     return surrogate.restore(rows, ratings, models)
 
 
 def _ratings(
-    arrays: dict[str, npt.NDArray[Any]], language: str, item: _Language
+    arrays: dict[str, npt.NDArray[Any]], language: str, part: _Language
 ) -> TrainingRatings:
-    systems, questions = len(item.systems), len(item.questions)
+    """Check the arrays of a language's ratings, and put them together."""
     missing = set(_ARRAYS) - {"variance"} - set(arrays)
-    if missing or set(arrays) - set(_ARRAYS):
+    unknown = set(arrays) - set(_ARRAYS)
+    if missing or unknown:
         raise UsageError(f"the ratings in {language} are not those of a surrogate")
-    tournaments, pairs = len(np.atleast_1d(arrays["draws"])), arrays["first"].size
+    n_systems = len(part.systems)
+    n_questions = len(part.questions)
+    n_tournaments = len(np.atleast_1d(arrays["draws"]))
+    n_pairs = arrays["first"].size
+    n_items = arrays["pair"].size
     shapes = {
-        "draws": (tournaments, questions),
-        "coefficients": (tournaments, systems),
-        "variance": (systems,),
-        **dict.fromkeys(("first", "second"), (pairs,)),
-        **dict.fromkeys(("question", "pair", "points", "counts"), (arrays["pair"].size,)),
+        "draws": (n_tournaments, n_questions),
+        "coefficients": (n_tournaments, n_systems),
+        "variance": (n_systems,),
+        "first": (n_pairs,),
+        "second": (n_pairs,),
+        "question": (n_items,),
+        "pair": (n_items,),
+        "points": (n_items,),
+        "counts": (n_items,),
     }
-    below = {"first": systems, "second": systems, "question": questions, "pair": pairs}
-    may_lack = ("coefficients", "variance")  # of published ratings without an error, say
+    limits = {"first": n_systems, "second": n_systems, "question": n_questions, "pair": n_pairs}
     for name, array in arrays.items():
-        kinds = "iu" if name in _INTEGERS else "f"
-        if array.dtype.kind not in kinds or array.shape != shapes[name]:
-            raise UsageError(f"the {name} in {language} have another type or shape")
-        known = array[~np.isnan(array)] if name in may_lack else array
-        if not np.isfinite(known).all() or (name != "coefficients" and (known < 0).any()):
-            raise UsageError(f"the {name} in {language} hold numbers below 0 or not finite")
-        if name in below and (array >= below[name]).any():
+        _check_array(array, f"the {name} in {language}", name, shapes[name])
+        if name in limits and (array >= limits[name]).any():
             raise UsageError(f"the {name} in {language} point to what does not exist")
-    pair = Pairs(arrays.pop("first"), arrays.pop("second"), systems)
-    of_items = {name: arrays.pop(name) for name in ("question", "pair", "points", "counts")}
-    items = JudgedItems(pair, **of_items, n_questions=questions)
-    return TrainingRatings(systems=item.systems, questions=item.questions, items=items, **arrays)
+    items = JudgedItems(
+        Pairs(arrays["first"], arrays["second"], n_systems),
+        question=arrays["question"],
+        pair=arrays["pair"],
+        points=arrays["points"],
+        counts=arrays["counts"],
+        n_questions=n_questions,
+    )
+    return TrainingRatings(
+        systems=part.systems,
+        questions=part.questions,
+        draws=arrays["draws"],
+        coefficients=arrays["coefficients"],
+        items=items,
+        variance=arrays.get("variance"),
+    )
+
+
+def _check_array(array: npt.NDArray[Any], label: str, name: str, shape: tuple[int, ...]) -> None:
+    """Refuse an array of ratings that is not of its type and shape, or out of bounds."""
+    kinds = "iu" if name in _INTEGERS else "f"
+    if array.dtype.kind not in kinds or array.shape != shape:
+        raise UsageError(f"{label} have another type or shape")
+    values = array
+    if name in ("coefficients", "variance"):  # NaN of published ratings without an error, say
+        values = array[~np.isnan(array)]
+    is_out_of_bounds = name != "coefficients" and (values < 0).any()
+    if not np.isfinite(values).all() or is_out_of_bounds:
+        raise UsageError(f"{label} hold numbers below 0 or not finite")
 
 
 def _rows(content: bytes, features: tuple[str, ...]) -> pd.DataFrame:
@@ -180,7 +234,9 @@ def _rows(content: bytes, features: tuple[str, ...]) -> pd.DataFrame:
 
 
 def _write_member(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    archive.writestr(zipfile.ZipInfo(name, _DATE), content, zipfile.ZIP_DEFLATED)
+    # One date for all, so that the same content gives the same bytes.
+    member = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+    archive.writestr(member, content, zipfile.ZIP_DEFLATED)
 
 
 def _write_array(archive: zipfile.ZipFile, name: str, array: npt.NDArray[Any]) -> None:
@@ -201,17 +257,21 @@ def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
 
 def _read_arrays(archive: zipfile.ZipFile, folder: str) -> dict[str, npt.NDArray[Any]]:
     """Read the plain arrays whose names begin with a folder, by the rest of their names."""
-    found = {}
-    for name in (name for name in archive.namelist() if name.startswith(folder)):
+    arrays = {}
+    for name in archive.namelist():
+        if not name.startswith(folder):
+            continue
         stream = io.BytesIO(_read_member(archive, name))
         try:
             np.lib.format.read_magic(stream)
             shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
         except ValueError as error:
             raise UsageError(f"{name} is not an array ({error})") from error
-        size, rest = int(np.prod(shape, dtype=object)) * dtype.itemsize, stream.read()
-        if dtype.kind not in "biuf" or is_fortran or size != len(rest):
+        content = stream.read()
+        n_bytes = int(np.prod(shape, dtype=object)) * dtype.itemsize
+        # Numbers alone: no objects, which would be unpickled.
+        if dtype.kind not in "biuf" or is_fortran or n_bytes != len(content):
             raise UsageError(f"{name} is not a plain array of the size it states")
-        array = np.frombuffer(rest, dtype).reshape(shape)
-        found[name.removeprefix(folder).removesuffix(".npy")] = array
-    return found
+        key = name.removeprefix(folder).removesuffix(".npy")
+        arrays[key] = np.frombuffer(content, dtype).reshape(shape)
+    return arrays

@@ -1,4 +1,4 @@
-"""What a surrogate is to those who build boards with it, validate it, and rank with it."""
+"""The interface of surrogates: fit, predict, explain, save."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EXPLANATION_COLUMNS = ["language", "system", "moved_by", "like_winners", "like_l
 EFFECT_COLUMNS = ["language", "system", "feature", "added", "value", "usual", "deviation", "count"]
 NO_VALUE = "no training answer has a value"
 ANSWER_MARK = "\x1f"
-"""Between a system's name and the question, where a single answer is rated like a system."""
+"""Separates a system's name from the question, where a single answer is rated like a system."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +48,16 @@ class Covariances:
 class Surrogate(ABC):
     """Predicts how a judge would rate systems, from their answers and the ratings of others.
 
-    It is an estimator in the sense of scikit-learn: parameters are set by the constructor, what
-    is learned has a trailing underscore, and ``clone`` gives an unfitted copy.
+    It is an estimator in the sense of scikit-learn: the constructor sets parameters, learned
+    attributes have a trailing underscore, and ``clone`` gives an unfitted copy.
 
     Attributes:
-        rows: One training row a ``system`` and tournament, or one ``overall``.
-        pooled: Whether all verdicts in all languages are learned from together, and languages that
-            it has not seen rated; else it can be trained on one tournament, and has an R² for each.
+        rows: One training row per ``system`` and tournament, or one ``overall``.
+        pooled: Whether it learns from all verdicts in all languages together, and rates languages
+            that it has not seen. Others can be trained on one tournament, and have an R² for each.
         reads_texts: Whether it learns from the column ``answer`` of a table, too.
         failures_: Language to why it could not be learned from.
-        borrowing_: Languages with few rated systems, where what others tell of answers counts.
+        borrowing_: Languages with few rated systems, where verdicts in other languages count.
         X_: The rows it was trained on.
         ratings_: Language to the ratings it was trained on, of the systems trained on.
     """
@@ -76,7 +76,8 @@ class Surrogate(ABC):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn's
         """Return the parameters of the constructor."""
-        return {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
+        parameters = fields(self)  # type: ignore[arg-type]  # every subclass is a dataclass
+        return {parameter.name: getattr(self, parameter.name) for parameter in parameters}
 
     @property
     def systems_(self) -> dict[str, tuple[str, ...]]:
@@ -97,9 +98,8 @@ class Surrogate(ABC):
         """Learn from the systems that are in the table and have a rating.
 
         Args:
-            X: Columns ``language, system, query_id`` and one a feature; further columns, such as
-                ``answer``, are there for surrogates that read them. A row that stands twice
-                counts twice.
+            X: Columns ``language, system, query_id`` and one per feature; some surrogates read
+                further columns, such as ``answer``. A row that appears twice counts twice.
             ratings: Language to tournaments, or a table ``language, system, rating`` with or
                 without ``variance`` (in squared logits).
 
@@ -121,18 +121,18 @@ class Surrogate(ABC):
         """
 
     def arrays(self) -> dict[str, Arrays]:
-        """What it has learned of each language, where that is plain arrays and costly to learn."""
+        """Return learned plain arrays of each language that are costly to learn again."""
         return {}
 
     @abstractmethod
     def predict(self, X: pd.DataFrame, questions: Asked | None = None) -> pd.DataFrame:
-        """Rate every system by its answers, as one that is new, whoever stands beside it.
+        """Rate every system by its answers as a new one, whatever other systems are in the table.
 
         Args:
-            X: Columns ``language, system, query_id`` and one a feature.
+            X: Columns ``language, system, query_id`` and one per feature.
             questions: Language to the questions that the systems were asked; by default those of
-                the training answers. Where an answer that is not there counts 0 (``missing``),
-                it does so for these.
+                the training answers. Where a missing answer counts 0 (``missing``), these are the
+                questions that count.
 
         Returns:
             Columns ``language, system, rating, answers``, sorted by language and system; with a
@@ -144,25 +144,25 @@ class Surrogate(ABC):
         """
 
     def covariances(self, X: pd.DataFrame | None = None) -> Covariances | None:  # noqa: ARG002
-        """Say how alike systems are, for ratings by answers and verdicts together.
+        """Return how alike systems are, for ratings by answers and verdicts together.
 
         Args:
-            X: Answers of further systems, that were not trained on; of others nothing is read.
+            X: Answers of further systems; those of systems trained on are ignored.
 
         Returns:
-            Of all systems seen in training, and such further ones; None where the surrogate
+            Kernels of all systems trained on, then of the further ones; None where the surrogate
             compares none.
         """
         return None
 
     def explain(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Say what moves the rating of each system of a table; none where it cannot be told.
+        """Explain the rating of each system of a table; no rows where that is not possible.
 
         Returns:
             Columns ``EXPLANATION_COLUMNS``: ``language, system``; ``moved_by``, the features that
-            move its rating most, with what each adds (logits); ``like_winners`` and
-            ``like_losers``, questions on which the judged answer that is most like the system's won
-            more, or less, than the others, the most telling first.
+            move its rating most, with the logits that each adds; ``like_winners`` and
+            ``like_losers``, questions whose judged answer most like the system's won more, or
+            less, than the others, the most telling first.
         """
         return pd.DataFrame(columns=EXPLANATION_COLUMNS, index=X.index[:0])
 
@@ -206,9 +206,9 @@ def with_features(X: pd.DataFrame, surrogate: Surrogate) -> pd.DataFrame:
         UsageError: If it lacks any other feature, or has no row.
     """
     absent = [name for name in surrogate.features_ if name not in X]
-    needed = [name for name in known_features(surrogate) if name in absent]
-    if needed:
-        raise UsageError(f"the feature table lacks {', '.join(needed)}; extract them first")
+    required = [name for name in known_features(surrogate) if name in absent]
+    if required:
+        raise UsageError(f"the feature table lacks {', '.join(required)}; extract them first")
     if X.empty:
         raise UsageError("the feature table has no answer to rate")
     return X.assign(**dict.fromkeys(absent, np.nan))
@@ -216,6 +216,9 @@ def with_features(X: pd.DataFrame, surrogate: Surrogate) -> pd.DataFrame:
 
 def reseeded(surrogate: AnySurrogate, seed: int, **parameters: object) -> AnySurrogate:
     """Return an unfitted copy with another seed and, if it has them, other parameters."""
-    own = surrogate.get_params()
-    known = {name: value for name, value in parameters.items() if name in own}
-    return type(surrogate)(**(own | known | {"seed": seed}))
+    values = surrogate.get_params()
+    for name, value in parameters.items():
+        if name in values:
+            values[name] = value
+    values["seed"] = seed
+    return type(surrogate)(**values)

@@ -1,4 +1,4 @@
-"""What surrogates learn from: features of answers against ratings of their systems."""
+"""Training data of surrogates: features of answers, and ratings of their systems."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from arena.rating.tournaments import DECIMALS, Tournaments
 RowKind = Literal["system", "overall"]
 DEFAULT_ROWS: RowKind = "system"
 MissingRule = Literal["nan", "zero"]
-"""What counts for a value that is missing: nothing, or 0."""
+"""How a missing value counts: not at all, or as 0."""
 RATING_COLUMNS = ("language", "system", "rating")
 KnownRatings: TypeAlias = Mapping[str, Tournaments] | Mapping[str, "TrainingRatings"] | pd.DataFrame
 """Language to tournaments, or a table ``language, system, rating`` with or without ``variance``."""
@@ -51,17 +51,21 @@ class FeatureTensor:
             Shape (T, S, F); NaN where a sample holds no value.
         """
         weights = np.ones((1, len(self.questions))) if draws is None else np.asarray(draws)
-        present = np.isfinite(self.values)
-        totals = np.einsum("tq,sqf->tsf", weights, np.where(present, self.values, 0.0))
-        held = np.einsum("tq,sqf->tsf", weights, present.astype(np.float64))
-        return mean_of(totals, held)
+        is_present = np.isfinite(self.values)
+        totals = np.einsum("tq,sqf->tsf", weights, np.where(is_present, self.values, 0.0))
+        counts = np.einsum("tq,sqf->tsf", weights, is_present.astype(np.float64))
+        return mean_of(totals, counts)
 
     def on(self, questions: Sequence[str]) -> FeatureTensor:
         """Keep some questions, in the order given."""
-        position = {question: index for index, question in enumerate(self.questions)}
-        columns = [position[question] for question in questions]
-        values, answered = self.values[:, columns], self.answered[:, columns]
-        return replace(self, questions=tuple(questions), values=values, answered=answered)
+        index_of = {question: index for index, question in enumerate(self.questions)}
+        indices = [index_of[question] for question in questions]
+        return replace(
+            self,
+            questions=tuple(questions),
+            values=self.values[:, indices],
+            answered=self.answered[:, indices],
+        )
 
 
 def feature_tensor(
@@ -74,53 +78,76 @@ def feature_tensor(
     """Arrange the answers of one language as an array.
 
     Args:
-        X: Columns ``language, system, query_id`` and one a feature. A row that stands twice
-            counts twice: its question then has two places.
+        X: Columns ``language, system, query_id`` and one per feature. A row that appears twice
+            counts twice: its question then has two columns.
         language: Language to take.
         features: Columns to take.
         systems: Systems to take, answered or not; by default those in the table, sorted.
-        questions: Questions to take, likewise.
+        questions: Questions to take, answered or not; by default those in the table, sorted.
     """
     rows = X[X["language"] == language]
-    names = sorted(rows["system"].unique()) if systems is None else list(systems)
-    asked = sorted(rows["query_id"].unique()) if questions is None else list(questions)
-    system = pd.Index(names).get_indexer(pd.Index(rows["system"]))
-    question = pd.Index(asked).get_indexer(pd.Index(rows["query_id"]))
-    wanted = (system >= 0) & (question >= 0)
-    again = np.zeros(len(rows), dtype=np.intp)
-    code = (system * len(asked) + question)[wanted]
-    if code.size and np.bincount(code).max() > 1:
-        again[wanted] = pd.Series(code).groupby(code).cumcount().to_numpy()
-    times = np.ones(len(asked), dtype=np.intp)
-    np.maximum.at(times, question[wanted], again[wanted] + 1)
-    starts = np.cumsum(times) - times
-    cell = (system[wanted], starts[question[wanted]] + again[wanted])
-    values = np.full((len(names), int(times.sum()), len(features)), np.nan)
-    values[cell] = rows[list(features)].to_numpy(np.float64)[wanted]
+    if systems is None:
+        systems = sorted(rows["system"].unique())
+    if questions is None:
+        questions = sorted(rows["query_id"].unique())
+    system_index = pd.Index(systems).get_indexer(pd.Index(rows["system"]))
+    question_index = pd.Index(questions).get_indexer(pd.Index(rows["query_id"]))
+    is_wanted = (system_index >= 0) & (question_index >= 0)
+    system_index = system_index[is_wanted]
+    question_index = question_index[is_wanted]
+    repeat = _repeats(system_index * len(questions) + question_index)
+    # A question has as many columns as a system has answers to it, at most.
+    n_columns = np.ones(len(questions), dtype=np.intp)
+    np.maximum.at(n_columns, question_index, repeat + 1)
+    starts = np.cumsum(n_columns) - n_columns
+    cells = (system_index, starts[question_index] + repeat)
+    values = np.full((len(systems), int(n_columns.sum()), len(features)), np.nan)
+    values[cells] = rows[list(features)].to_numpy(np.float64)[is_wanted]
     answered = np.zeros(values.shape[:2], dtype=np.bool_)
-    answered[cell] = True
-    places = tuple(str(name) for name in np.repeat(np.array(asked, dtype=object), times))
-    return FeatureTensor(language, tuple(names), places, values, answered)
+    answered[cells] = True
+    names = np.repeat(np.array(questions, dtype=object), n_columns)
+    return FeatureTensor(
+        language=language,
+        systems=tuple(systems),
+        questions=tuple(str(name) for name in names),
+        values=values,
+        answered=answered,
+    )
+
+
+def _repeats(codes: Indices) -> Indices:
+    """Count how often each code appeared before, shape (N,)."""
+    if not codes.size or np.bincount(codes).max() == 1:
+        return np.zeros(len(codes), dtype=np.intp)
+    return np.asarray(pd.Series(codes).groupby(codes).cumcount().to_numpy(), dtype=np.intp)
 
 
 def zero_filled(tensor: FeatureTensor, asked: Sequence[str]) -> FeatureTensor:
-    """Count 0 for every missing value, and for those of an answer that is not there.
+    """Count 0 for every missing value, and for those of a missing answer.
 
-    So were the features of MIRAGE-Bench averaged: their sum over the number of questions. What one
-    system gets does not depend on who answered beside it.
+    MIRAGE-Bench averaged features so: their sum over the number of questions. The features of one
+    system do not depend on who else answered.
 
     Args:
         tensor: Features of S systems.
         asked: Questions that every system was asked, answered or not; elsewhere a system counts
             by its own answers alone.
     """
-    absent = [name for name in dict.fromkeys(asked) if name not in set(tensor.questions)]
-    questions, behind = (*tensor.questions, *absent), ((0, 0), (0, len(absent)))
-    answered = np.pad(tensor.answered, behind)
-    values = np.pad(np.nan_to_num(tensor.values, nan=0.0), (*behind, (0, 0)))
+    known_questions = set(tensor.questions)
+    unanswered = [name for name in dict.fromkeys(asked) if name not in known_questions]
+    questions = (*tensor.questions, *unanswered)
+    n_added = len(unanswered)
+    answered = np.pad(tensor.answered, ((0, 0), (0, n_added)))
+    values = np.nan_to_num(tensor.values, nan=0.0)
+    values = np.pad(values, ((0, 0), (0, n_added), (0, 0)))
     counts = answered | np.isin(questions, list(asked))
-    filled = np.where(counts[:, :, None], values, np.nan)
-    return FeatureTensor(tensor.language, tensor.systems, questions, filled, answered)
+    return FeatureTensor(
+        language=tensor.language,
+        systems=tensor.systems,
+        questions=questions,
+        values=np.where(counts[:, :, None], values, np.nan),
+        answered=answered,
+    )
 
 
 @dataclass(frozen=True)
@@ -152,13 +179,13 @@ class TrainingRatings:
 
     def take(self, systems: Sequence[str]) -> TrainingRatings:
         """Keep some systems, in the order given, and the battles among them."""
-        places = [self.systems.index(system) for system in systems]
+        indices = [self.systems.index(system) for system in systems]
         return replace(
             self,
             systems=tuple(systems),
-            coefficients=self.coefficients[:, places],
-            variance=None if self.variance is None else self.variance[places],
-            items=self.items.among(places),
+            coefficients=self.coefficients[:, indices],
+            variance=None if self.variance is None else self.variance[indices],
+            items=self.items.among(indices),
         )
 
 
@@ -166,16 +193,23 @@ def training_ratings(ratings: KnownRatings) -> dict[str, TrainingRatings]:
     """Return ratings by language, whatever form they come in."""
     if isinstance(ratings, pd.DataFrame):
         return _of_table(ratings)
-    return {
-        language: _of_tournaments(item) if isinstance(item, Tournaments) else item
-        for language, item in ratings.items()
-    }
+    by_language = {}
+    for language, rated in ratings.items():
+        if isinstance(rated, Tournaments):
+            rated = _of_tournaments(rated)
+        by_language[language] = rated
+    return by_language
 
 
-def _of_tournaments(given: Tournaments) -> TrainingRatings:
-    battles, drawn = given.battles, (given.draws, given.coefficients)
+def _of_tournaments(tournaments: Tournaments) -> TrainingRatings:
+    battles = tournaments.battles
     return TrainingRatings(
-        battles.systems, battles.questions, *drawn, battles.items, given.variance
+        systems=battles.systems,
+        questions=battles.questions,
+        draws=tournaments.draws,
+        coefficients=tournaments.coefficients,
+        items=battles.items,
+        variance=tournaments.variance,
     )
 
 
@@ -185,17 +219,18 @@ def _of_table(table: pd.DataFrame) -> dict[str, TrainingRatings]:
         raise UsageError(f"the table of ratings lacks {', '.join(absent)}")
     if table.duplicated(["language", "system"]).any():
         raise UsageError("the table of ratings has a system twice in a language")
-    return {
-        str(language): TrainingRatings(
+    by_language = {}
+    for language, rows in table.sort_values(["language", "system"]).groupby("language"):
+        variance = rows["variance"].to_numpy(np.float64) if "variance" in rows else None
+        by_language[str(language)] = TrainingRatings(
             systems=tuple(rows["system"]),
             questions=(),
             draws=np.ones((1, 0), dtype=np.intp),
             coefficients=rows["rating"].to_numpy(np.float64)[None],
             items=JudgedItems.none(len(rows), 0),
-            variance=rows["variance"].to_numpy(np.float64) if "variance" in rows else None,
+            variance=variance,
         )
-        for language, rows in table.sort_values(["language", "system"]).groupby("language")
-    }
+    return by_language
 
 
 @dataclass(frozen=True)
@@ -213,30 +248,37 @@ def training_rows(tensor: FeatureTensor, ratings: TrainingRatings, kind: RowKind
     Args:
         tensor: Features of the S training systems' answers to every question, judged or not.
         ratings: Of the same systems; those without a rating are left out.
-        kind: ``system``: one row a system and tournament, its features averaged over the
+        kind: ``system``: one row per system and tournament, its features averaged over the
             tournament's questions (as Algorithm 1 of MIRAGE-Bench has them for one tournament);
-            ``overall``: one row a system, its features averaged over all questions of the tensor,
+            ``overall``: one row per system, its features averaged over all questions of the tensor,
             its target the mean coefficient (what MIRAGE-Bench's boards are made by).
     """
     if kind == "overall":
-        # Splits of a tree that are equally good are chosen by the last digits of the targets.
-        features, targets = tensor.means()[0], np.round(ratings.means, DECIMALS)
+        features = tensor.means()[0]
+        # Rounded, because a tree chooses between equally good splits by the targets' last digits.
+        targets = np.round(ratings.means, DECIMALS)
     else:
-        judged = tensor.on(ratings.questions) if ratings.questions else tensor
         targets = ratings.coefficients.ravel()
-        draws = ratings.draws if ratings.questions else None
-        features = judged.means(draws).reshape(len(targets), tensor.values.shape[2])
-    usable = np.isfinite(targets) & np.isfinite(features).any(axis=1)
-    owners = np.flatnonzero(usable) % max(len(tensor.systems), 1)
-    return TrainingRows(features[usable], targets[usable], len(np.unique(owners)))
+        if ratings.questions:
+            means = tensor.on(ratings.questions).means(ratings.draws)
+        else:
+            means = tensor.means()
+        features = means.reshape(len(targets), tensor.values.shape[2])
+    is_usable = np.isfinite(targets) & np.isfinite(features).any(axis=1)
+    # Rows are tournament by tournament, the systems of each in the same order.
+    owners = np.flatnonzero(is_usable) % max(len(tensor.systems), 1)
+    n_systems = len(np.unique(owners))
+    return TrainingRows(features[is_usable], targets[is_usable], n_systems)
 
 
 def finite_means(values: Floats) -> Floats:
     """Return the mean of the finite values along the first axis; NaN where there is none."""
-    present = np.isfinite(values)
-    return mean_of(np.where(present, values, 0.0).sum(axis=0), present.sum(axis=0))
+    is_finite = np.isfinite(values)
+    totals = np.where(is_finite, values, 0.0).sum(axis=0)
+    return mean_of(totals, is_finite.sum(axis=0))
 
 
-def mean_of(totals: Floats, times: npt.NDArray[Any]) -> Floats:
+def mean_of(totals: Floats, counts: npt.NDArray[Any]) -> Floats:
     """Divide totals by how many were added; NaN where none was."""
-    return np.asarray(np.divide(totals, times, out=np.full(times.shape, np.nan), where=times > 0))
+    means = np.full(counts.shape, np.nan)
+    return np.asarray(np.divide(totals, counts, out=means, where=counts > 0))

@@ -8,7 +8,7 @@ import pytest
 
 from arena.data.errors import UsageError
 from features import Feature
-from surrogate.learning.cross_fitting import UNMEASURED, Repeats, leave_systems_out, train_and_rate
+from surrogate.learning.cross_fitting import Repeats, leave_systems_out, train_and_rate
 from surrogate.learning.names import find_surrogate
 from surrogate.validation import validate
 from surrogate.validation.protocols import best_fold, family_folds
@@ -49,7 +49,10 @@ def test_systems_without_a_row_of_features_are_left_out_and_counted(
         **{"feature_table": table[~is_gone], "repeats": 1, **settings},
     )
     assert list(done.table["systems"])[:2] == [9, 12]
-    assert list(done.table["reason"])[:2] == [UNMEASURED.format(3, 12, ", ".join(gone)), ""]
+    first, second = list(done.table["reason"])[:2]
+    assert "3 of 12" in first
+    assert all(name in first for name in gone)
+    assert second == ""
 
 
 def test_families_and_the_best_are_held_out_together(simulated, table, settings, data_of):
