@@ -297,7 +297,7 @@ def language_data(
 ) -> list[LanguageData]:
     """Arrange the languages that one judge of an arena judged or published ratings of, sorted."""
     # Few values many times: as categories, judgments that are sent to workers take a tenth.
-    categories = ["language", "query_id", "system_a", "system_b", "winner", "judge"]
+    categories = [*QUESTION_KEY, "system_a", "system_b", "winner", "judge"]
     X = X[[name for name in X if not name.endswith(MISSING_SUFFIX)]]
     published = judged.published_ratings
     published = published[published["system"].isin(judged.info.systems)]

@@ -62,18 +62,10 @@ REGRESSORS: Mapping[str, str] = MappingProxyType(
 )
 """The surrogates that MIRAGE-Bench compares (table 3): name to the regressor it stands for."""
 KNOWN_PACKAGES = ("sklearn", "xgboost", "lightgbm", "numpy")
-"""What a file may name; in settings and on the command line any package may be."""
+"""Packages that a file may name; in settings and on the command line any package is allowed."""
 MOST_ROWS = 1000
-"""Rows that a regressor is given at most whose time grows with their square or cube: of more a
-random sample is taken."""
-_SLOW = ("svm", "neural_network", "gaussian_process", "kernel_ridge", "neighbors")
-"""Modules of scikit-learn that have them."""
-_PLAIN = (str, int, float, bool, type(None))
-_CACHE = "memory"
-"""Parameter of pipelines that makes them read and write pickles."""
-_LARGEST_STATE = 2**31
-"""Of xgboost's seeds."""
-
+"""Maximum of rows for a regressor whose time grows with their square or cube: of more, a random
+sample is taken."""
 
 Model = tuple[Any, Flags]
 """A regressor fitted to one language, and which features it uses, shape (F,)."""
@@ -108,99 +100,137 @@ class RegressionSurrogate(Surrogate):
         if arrays:
             raise UsageError("a surrogate of features is learned again, not kept as arrays")
         self.features_ = tuple(X[feature_columns(X)].select_dtypes("number").columns)
-        self.answers_, self.ratings_, self.failures_ = {}, {}, {}
+        self.answers_ = {}
+        self.ratings_ = {}
+        self.failures_ = {}
         for language, rated in sorted(training_ratings(ratings).items()):
-            own = X[X["language"] == language]
-            systems = [name for name in rated.systems if name in set(own["system"])]
+            rows = X[X["language"] == language]
+            answering = set(rows["system"])
+            systems = [name for name in rated.systems if name in answering]
             if not systems:
                 self.failures_[language] = f"{language}: {too_few(0, len(self.features_))}"
                 continue
-            asked = sorted({*own["query_id"], *rated.questions})
-            answers = feature_tensor(own, language, self.features_, systems, asked)
+            questions = sorted({*rows["query_id"], *rated.questions})
+            answers = feature_tensor(rows, language, self.features_, systems, questions)
             self.answers_[language] = self._filled(answers, answers.questions)
             self.ratings_[language] = rated.take(systems)
-        pairs = {(language, name) for language, names in self.systems_.items() for name in names}
-        kept = [pair in pairs for pair in zip(X["language"], X["system"], strict=True)]
-        self.X_ = X.loc[kept, [*KEYS, *self.features_]].reset_index(drop=True)
-        sets = [(self.answers_[name], rated) for name, rated in self.ratings_.items()]
-        done = work(partial(_trained, reseeded(self, self.seed)), sets, self.n_jobs)
+        self.X_ = self._training_rows(X)
+        self._train()
+        return self
+
+    def _training_rows(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Keep the rows of the systems trained on."""
+        trained: list[tuple[str, str]] = []
+        for language, names in self.systems_.items():
+            trained.extend((language, name) for name in names)
+        keys = pd.MultiIndex.from_frame(X[["language", "system"]])
+        columns = [*KEYS, *self.features_]
+        return X.loc[keys.isin(trained), columns].reset_index(drop=True)
+
+    def _train(self) -> None:
+        """Train one model per language, several at a time."""
+        languages = list(self.ratings_)
+        data = [(self.answers_[name], self.ratings_[name]) for name in languages]
+        train = partial(_trained, reseeded(self, self.seed))
         self.models_: dict[str, Model] = {}
-        for language, (model, failure) in zip(self.ratings_, done, strict=True):
+        results = work(train, data, self.n_jobs)
+        for language, (model, failure) in zip(languages, results, strict=True):
             if model is None:
                 self.failures_[language] = failure
             else:
                 self.models_[language] = model
-        return self
 
     @property
     def left_out_(self) -> dict[str, dict[str, str]]:
         """Language to feature to why it could not be used."""
-        return {
-            language: dict.fromkeys(np.array(self.features_)[~used].tolist(), NO_VALUE)
-            for language, (_, used) in self.models_.items()
-        }
+        reasons = {}
+        for language, (_, is_used) in self.models_.items():
+            unused = np.array(self.features_)[~is_used].tolist()
+            reasons[language] = dict.fromkeys(unused, NO_VALUE)
+        return reasons
 
     def predict(self, X: pd.DataFrame, questions: Asked | None = None) -> pd.DataFrame:
         """Rate every system by its mean features; see ``Surrogate.predict``."""
-        table, parts = with_features(X, self), []
+        table = with_features(X, self)
+        parts = []
         for language in sorted(table["language"].unique()):
-            known, model = self.answers_.get(language), self.models_.get(language)
-            asked = () if known is None else known.questions
             if questions is not None:
                 asked = tuple(questions.get(language, ()))
+            elif language in self.answers_:
+                asked = self.answers_[language].questions
+            else:
+                asked = ()
             tensor = self._filled(feature_tensor(table, language, self.features_), asked)
-            rating = np.full(len(tensor.systems), np.nan)
-            if model is not None:
-                estimator, used = model
-                means = tensor.means()[0][:, used]
-                usable = np.isfinite(means).any(axis=1)
-                if usable.any():
-                    rating[usable] = estimator.predict(means[usable])
-            columns = {"language": language, "system": tensor.systems, "rating": rating}
-            parts.append(pd.DataFrame(columns).assign(answers=tensor.answered.sum(axis=1)))
+            part = pd.DataFrame(
+                {
+                    "language": language,
+                    "system": tensor.systems,
+                    "rating": self._ratings_by_features(language, tensor),
+                    "answers": tensor.answered.sum(axis=1),
+                }
+            )
+            parts.append(part)
         return pd.concat(parts, ignore_index=True)
+
+    def _ratings_by_features(self, language: str, tensor: FeatureTensor) -> Floats:
+        """Rate S systems, shape (S,); NaN without a model, and for a system without features."""
+        ratings = np.full(len(tensor.systems), np.nan)
+        if language not in self.models_:
+            return ratings
+        estimator, is_used = self.models_[language]
+        means = tensor.means()[0][:, is_used]
+        has_value = np.isfinite(means).any(axis=1)
+        if has_value.any():
+            ratings[has_value] = estimator.predict(means[has_value])
+        return ratings
 
     def importances(self) -> pd.DataFrame:
         """Mean decrease in impurity, or the size of coefficients; see ``Surrogate.importances``."""
-        parts = [pd.DataFrame(columns=["language", "feature", "importance"])]
-        for language, (estimator, used) in self.models_.items():
+        parts = []
+        for language, (estimator, is_used) in self.models_.items():
             shares = np.full(len(self.features_), np.nan)
-            shares[used] = _shares(estimator, int(used.sum()))
-            columns = {"language": language, "feature": self.features_, "importance": shares}
-            parts.append(pd.DataFrame(columns))
-        return pd.concat(parts[1:] or parts, ignore_index=True)
+            shares[is_used] = _shares(estimator, int(is_used.sum()))
+            part = {"language": language, "feature": self.features_, "importance": shares}
+            parts.append(pd.DataFrame(part))
+        if not parts:
+            return pd.DataFrame(columns=["language", "feature", "importance"])
+        return pd.concat(parts, ignore_index=True)
 
     def _filled(self, tensor: FeatureTensor, asked: Sequence[str]) -> FeatureTensor:
         return zero_filled(tensor, asked) if self.missing == "zero" else tensor
 
 
 def _trained(
-    surrogate: RegressionSurrogate, known: tuple[FeatureTensor, TrainingRatings]
+    surrogate: RegressionSurrogate, data: tuple[FeatureTensor, TrainingRatings]
 ) -> tuple[Model | None, str]:
     """Train on one language; None with the reason where too few systems can be trained on."""
-    answers, ratings = known
+    answers, ratings = data
     rows = training_rows(answers, ratings, surrogate.rows)
-    used = np.asarray(np.isfinite(rows.features).any(axis=0))
-    if not used.any() or rows.systems < FEWEST_SYSTEMS:
-        return None, f"{answers.language}: {too_few(rows.systems, int(used.sum()))}"
+    is_used = np.asarray(np.isfinite(rows.features).any(axis=0))
+    if not is_used.any() or rows.systems < FEWEST_SYSTEMS:
+        return None, f"{answers.language}: {too_few(rows.systems, int(is_used.sum()))}"
     keys = ("surrogate", answers.language, "final")
     state = int(seed_sequence(surrogate.seed, *keys).generate_state(1)[0])
-    kept = replace(rows, features=rows.features[:, used])
+    used_rows = replace(rows, features=rows.features[:, is_used])
     try:
-        return (fit_regressor(surrogate.name, kept, state, surrogate.trees), used), ""
+        estimator = fit_regressor(surrogate.name, used_rows, state, surrogate.trees)
     except ValueError as error:  # five folds of four systems, say
         return None, f"{answers.language}: {surrogate.name} cannot learn from this: {error}"
+    return (estimator, is_used), ""
 
 
 def fit_regressor(name: str, rows: TrainingRows, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN401 - any regressor
-    """Fit what ``made`` makes; one that stops before it has converged is kept as it is."""
+    """Fit the regressor of ``made``, even where it stops before it has converged."""
     from sklearn.exceptions import ConvergenceWarning
 
+    # Modules of scikit-learn whose time grows with the square or cube of the rows.
+    slow_modules = {"svm", "neural_network", "gaussian_process", "kernel_ridge", "neighbors"}
     estimator = made(name, random_state, trees)
-    last = _steps(estimator)[-1][1]
-    # By their values, so that what is drawn of them hangs on no system's name.
+    regressor = _steps(estimator)[-1][1]
+    # Rows are ordered by their values, so that no random draw depends on a system's name.
     order = np.lexsort((*rows.features.T, rows.targets))
-    if any(part in _SLOW for part in type(last).__module__.split(".")) and len(order) > MOST_ROWS:
+    is_slow = not slow_modules.isdisjoint(type(regressor).__module__.split("."))
+    if is_slow and len(order) > MOST_ROWS:
         random = np.random.default_rng(random_state)
         order = order[np.sort(random.choice(len(order), MOST_ROWS, replace=False))]
     # Weights of 1 change a forest's stream of random numbers, which published figures rest on.
@@ -210,13 +240,16 @@ def fit_regressor(name: str, rows: TrainingRows, random_state: int, trees: int =
         return estimator.fit(rows.features[order], rows.targets[order], **weights)
 
 
-def _shares(estimator: Any, size: int) -> Floats:  # noqa: ANN401 - any regressor
+def _shares(estimator: Any, n_features: int) -> Floats:  # noqa: ANN401 - any regressor
     """Share of each feature in a regressor's decisions, shape (F,); NaN where it has none."""
-    last = _steps(estimator)[-1][1]
-    sizes = np.abs(np.asarray(getattr(last, "coef_", np.nan), dtype=np.float64)).reshape(-1)
-    found = getattr(last, "feature_importances_", sizes / max(float(sizes.sum()), 1e-300))
-    shares = np.asarray(found, dtype=np.float64)
-    return shares if shares.shape == (size,) else np.full(size, np.nan)
+    regressor = _steps(estimator)[-1][1]
+    if hasattr(regressor, "feature_importances_"):
+        shares = np.asarray(regressor.feature_importances_, dtype=np.float64)
+    else:
+        coefficients = np.asarray(getattr(regressor, "coef_", np.nan), dtype=np.float64)
+        sizes = np.abs(coefficients).reshape(-1)
+        shares = sizes / max(float(sizes.sum()), 1e-300)
+    return shares if shares.shape == (n_features,) else np.full(n_features, np.nan)
 
 
 def made(name: str, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN401 - any regressor
@@ -241,13 +274,7 @@ def made(name: str, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN4
         raise
     if not is_regressor(estimator):
         raise UsageError(f"{name} is not a regressor")
-    state = random_state % _LARGEST_STATE if name == "xgboost" else random_state
-    drawn = [item for item in estimator.get_params() if item.split("__")[-1] == "random_state"]
-    estimator.set_params(**dict.fromkeys(drawn, state))
-    if name == RANDOM_FOREST:
-        estimator.set_params(n_estimators=trees)
-    if name in REGRESSORS and "n_jobs" in estimator.get_params():
-        estimator.set_params(n_jobs=1)
+    _set_parameters(estimator, name, random_state, trees)
     steps = _steps(estimator)
     for _, step in steps:
         if "Imputer" in type(step).__name__:
@@ -258,39 +285,46 @@ def made(name: str, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN4
     return estimator
 
 
+def _set_parameters(estimator: Any, name: str, random_state: int, trees: int) -> None:  # noqa: ANN401 - any regressor
+    """Set a regressor's seeds, and the trees and processes of one that has a name."""
+    if name == "xgboost":  # its seeds have 31 bits
+        random_state %= 2**31
+    parameters = estimator.get_params()
+    for parameter in parameters:
+        if parameter.split("__")[-1] == "random_state":
+            estimator.set_params(**{parameter: random_state})
+    if name == RANDOM_FOREST:
+        estimator.set_params(n_estimators=trees)
+    if name in REGRESSORS and "n_jobs" in parameters:
+        estimator.set_params(n_jobs=1)
+
+
 def _steps(estimator: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - any regressor
     """Return the steps of a pipeline, or the regressor as the only one."""
     return list(getattr(estimator, "steps", [("regressor", estimator)]))
 
 
-def _is_function(value: object) -> bool:
-    """Tell what may be named: ufuncs of numpy, and scores that features are selected by."""
-    if isinstance(value, np.ufunc):
-        return getattr(np, value.__name__, None) is value
-    return inspect.isfunction(value) and value.__module__.startswith("sklearn.feature_selection.")
-
-
 def written(value: Any) -> str:  # noqa: ANN401 - an unfitted estimator, or a parameter of one
-    """Write an estimator as text; a ``UsageError`` where a parameter is no plain value."""
+    """Write an estimator as text.
+
+    Raises:
+        UsageError: If a parameter is no plain value.
+    """
     if _is_function(value):
         return f"numpy.{value.__name__}" if isinstance(value, np.ufunc) else _path(value)
     if hasattr(value, "get_params") and not isinstance(value, type):
-        defaults = inspect.signature(type(value)).parameters
-        given = [
-            f"{name}={written(item)}"
-            for name, item in value.get_params(deep=False).items()
-            if repr(item) != repr(getattr(defaults.get(name), "default", None))
-        ]
-        return _path(type(value)) + (f"({', '.join(given)})" if given else "")
+        return _written_estimator(value)
     if hasattr(value, "tolist"):  # numbers and arrays of numpy
         value = value.tolist()
-    if isinstance(value, list | tuple):
-        inside = "".join(f"{written(item)}, " for item in value)
-        return f"[{inside[:-2]}]" if isinstance(value, list) else f"({inside.rstrip()})"
+    if isinstance(value, list):
+        return f"[{', '.join(written(element) for element in value)}]"
+    if isinstance(value, tuple):
+        elements = "".join(f"{written(element)}, " for element in value)
+        return f"({elements.rstrip()})"  # the last comma tells a tuple of one from a number
     if isinstance(value, dict):
-        pairs = [f"{written(key)}: {written(item)}" for key, item in value.items()]
+        pairs = [f"{written(key)}: {written(element)}" for key, element in value.items()]
         return "{" + ", ".join(pairs) + "}"
-    if isinstance(value, _PLAIN):
+    if isinstance(value, str | int | float | bool | None):
         return repr(value)
     raise UsageError(
         f"a surrogate cannot be named by {type(value).__name__}, only by estimators whose "
@@ -298,10 +332,35 @@ def written(value: Any) -> str:  # noqa: ANN401 - an unfitted estimator, or a pa
     )
 
 
+def _written_estimator(estimator: Any) -> str:  # noqa: ANN401 - any estimator
+    """Write an estimator with the parameters that are not the default ones."""
+    defaults = inspect.signature(type(estimator)).parameters
+    parameters = []
+    for name, value in estimator.get_params(deep=False).items():
+        default = getattr(defaults.get(name), "default", None)
+        if repr(value) != repr(default):
+            parameters.append(f"{name}={written(value)}")
+    path = _path(type(estimator))
+    return f"{path}({', '.join(parameters)})" if parameters else path
+
+
+def _is_function(value: object) -> bool:
+    """Whether a function may be named: ufuncs of numpy, and scores that select features."""
+    if isinstance(value, np.ufunc):
+        return getattr(np, value.__name__, None) is value
+    return inspect.isfunction(value) and value.__module__.startswith("sklearn.feature_selection.")
+
+
 def check_packages(text: str) -> None:
-    """Raise a ``UsageError`` for a text that names other packages than the known ones."""
+    """Check that a text names estimators of known packages alone.
+
+    Raises:
+        UsageError: If it names another package.
+    """
     for node in ast.walk(_parsed(text)):
-        path = ast.unparse(node) if isinstance(node, ast.Attribute) else KNOWN_PACKAGES[0]
+        if not isinstance(node, ast.Attribute):
+            continue
+        path = ast.unparse(node)
         if path.split(".")[0] not in KNOWN_PACKAGES:
             raise UsageError(f"{path} is not from a package that a file may name: {KNOWN_PACKAGES}")
 
@@ -314,44 +373,60 @@ def _parsed(text: str) -> ast.expr:
 
 
 def read(text: str, part: ast.expr | None = None) -> Any:  # noqa: ANN401 - any estimator
-    """Make the estimator that ``written`` wrote; ``UsageError`` where a text is none."""
+    """Make the estimator that ``written`` wrote, without evaluating the text.
+
+    Raises:
+        UsageError: If the text names none.
+    """
     node = _parsed(text) if part is None else part
     if isinstance(node, ast.Call) and not node.args:
-        named = {item.arg or "": read(text, item.value) for item in node.keywords}
-        if "" in named or _CACHE in named:
-            raise UsageError(f"{text}: name parameters of estimators, other than {_CACHE}")
-        try:
-            return _class(node.func, text)(**named)
-        except TypeError as error:
-            raise UsageError(f"{text}: {error}") from error
+        return _called(node, text)
     if isinstance(node, ast.Attribute):
-        found = _class(node, text)
-        return found() if isinstance(found, type) else found
-    if isinstance(node, ast.List | ast.Tuple):
-        items = [read(text, item) for item in node.elts]
-        return items if isinstance(node, ast.List) else tuple(items)
+        named = _class_or_function(node, text)
+        return named() if isinstance(named, type) else named
+    if isinstance(node, ast.List):
+        return [read(text, element) for element in node.elts]
+    if isinstance(node, ast.Tuple):
+        return tuple(read(text, element) for element in node.elts)
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{text} does not name an estimator") from error
 
 
-def _class(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - or a function
-    module, _, name = ast.unparse(node).rpartition(".")
+def _called(node: ast.Call, text: str) -> Any:  # noqa: ANN401 - any estimator
+    """Make an estimator with parameters."""
+    cache = "memory"  # makes pipelines read and write pickles
+    parameters = {}
+    for keyword in node.keywords:
+        if keyword.arg is None or keyword.arg == cache:
+            raise UsageError(f"{text}: name parameters of estimators, other than {cache}")
+        parameters[keyword.arg] = read(text, keyword.value)
     try:
-        found = getattr(import_module(module), name)
+        return _class_or_function(node.func, text)(**parameters)
+    except TypeError as error:
+        raise UsageError(f"{text}: {error}") from error
+
+
+def _class_or_function(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - an estimator's class, or a function
+    """Import a class of estimators, or a function that may be named."""
+    path = ast.unparse(node)
+    module, _, name = path.rpartition(".")
+    try:
+        named = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise UsageError(f"{text}: there is no {ast.unparse(node)}") from error
-    if not ((isinstance(found, type) and hasattr(found, "get_params")) or _is_function(found)):
-        raise UsageError(f"{text}: {ast.unparse(node)} is not a scikit-learn estimator")
-    return found
+        raise UsageError(f"{text}: there is no {path}") from error
+    is_estimator = isinstance(named, type) and hasattr(named, "get_params")
+    if not is_estimator and not _is_function(named):
+        raise UsageError(f"{text}: {path} is not a scikit-learn estimator")
+    return named
 
 
 def _path(kind: type) -> str:
     """Dotted name of a class: the shortest module that has it."""
     parts = kind.__module__.split(".")
-    for size in range(1, len(parts) + 1):
-        module = ".".join(parts[:size])
+    for length in range(1, len(parts) + 1):
+        module = ".".join(parts[:length])
         if getattr(import_module(module), kind.__name__, None) is kind:
             return f"{module}.{kind.__name__}"
     raise UsageError(f"{kind.__name__} is not found in {kind.__module__}")
