@@ -22,21 +22,21 @@ Measurement = TypeVar("Measurement", bound=Callable[..., Value])
 Setting = int | str
 
 Item = tuple[str, ...]
-"""One text, or a pair of texts, that a model scores; or what an LLM is asked about."""
+"""Texts that a model scores together: one text, a pair, or the texts of an LLM's prompt."""
 
 Items = tuple[Item, ...] | Missing
-"""What a model is to score of one answer, or why there is nothing."""
+"""The items of one answer, or the reason why it has none."""
 
 Scores = npt.NDArray[np.float32]
-"""What a model gives: shape (items, outputs)."""
+"""The outputs of a model, shape (items, outputs)."""
 
 CUTOFF = "k"
 MODEL = "model"
 TEMPLATE = "template"
 SENTENCES = "sentences"
-"""What a feature needs that cuts answers into sentences."""
+"""The need of features that cut answers into sentences, which takes a package for Thai."""
 LARGEST_CUTOFF = 1_000_000
-OWN = "surrogate-arena"
+THIS_PACKAGE = "surrogate-arena"
 """Source of features that are defined here."""
 
 _MODEL_NAME = re.compile(r"[^\s,()]([^,()\r\n]*[^\s,()])?")
@@ -48,9 +48,9 @@ class Parameter:
 
     Attributes:
         name: Its name; ``k`` is a cutoff and written ``@k``.
-        value: What it is set to.
-        default: What it is unless stated.
-        choices: What it may be; empty for a cutoff, a model and a template.
+        value: Its present value.
+        default: Its value unless a user states another.
+        choices: Its possible values; empty for a cutoff, a model and a template.
         prompts: Names of the prompts that a ``template`` may replace.
     """
 
@@ -78,51 +78,59 @@ class Parameter:
                     f"parentheses, not {value!r}"
                 )
         elif self.name == TEMPLATE:
-            parts = "".join(rf"(\+?{re.escape(name)}@[0-9a-f]{{12}})?" for name in self.prompts)
-            if value != PACKAGED and not re.fullmatch(rf"(?=\w){parts}", str(value)):
+            # One digest per prompt, in the order of the prompts; (?=\w) refuses an empty text.
+            digests = [rf"(\+?{re.escape(name)}@[0-9a-f]{{12}})?" for name in self.prompts]
+            pattern = r"(?=\w)" + "".join(digests)
+            if value != PACKAGED and not re.fullmatch(pattern, str(value)):
                 raise UsageError(
                     f"a template is {PACKAGED!r}, or as --template writes it: "
-                    f"{'+'.join(f'{name}@DIGEST' for name in self.prompts)}; not {value!r}"
+                    f"{template_form(self.prompts)}; not {value!r}"
                 )
         elif not isinstance(value, int) or not 1 <= value <= LARGEST_CUTOFF:
             raise UsageError(f"a cutoff is a whole number from 1, not {value!r}")
         return replace(self, value=value)
 
 
+def template_form(prompts: Iterable[str]) -> str:
+    """Return how a template of these prompts is written, such as ``overlap@DIGEST``."""
+    return "+".join(f"{name}@DIGEST" for name in prompts)
+
+
 def offer(name: str, names: Iterable[str]) -> str:
-    """Say which names there are, and which one may have been meant."""
-    known = list(names)
-    return f"{did_you_mean(name, known)} known: {', '.join(known) or 'none'}".lstrip()
+    """List the valid names, after the one that was probably meant."""
+    choices = list(names)
+    listed = ", ".join(choices) or "none"
+    return f"{did_you_mean(name, choices)} known: {listed}".lstrip()
 
 
 def cutoff(default: int) -> Parameter:
     """Declare a cutoff, written ``@10``."""
-    return Parameter(CUTOFF, default, default)
+    return Parameter(name=CUTOFF, value=default, default=default)
 
 
 def choice(name: str, *choices: str) -> Parameter:
     """Declare a parameter that takes one of some words, by default the first."""
-    return Parameter(name, choices[0], choices[0], choices)
+    return Parameter(name=name, value=choices[0], default=choices[0], choices=choices)
 
 
 def model(default: str) -> Parameter:
     """Declare a parameter that names a model: a folder, or a name on the Hugging Face hub."""
-    return Parameter(MODEL, default, default)
+    return Parameter(name=MODEL, value=default, default=default)
 
 
 def template(*prompts: str) -> Parameter:
-    """Declare the templates that a user may put in the place of some prompts."""
-    return Parameter(TEMPLATE, PACKAGED, PACKAGED, prompts=prompts)
+    """Declare the prompts that a user's templates may replace."""
+    return Parameter(name=TEMPLATE, value=PACKAGED, default=PACKAGED, prompts=prompts)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a feature reads from a model.
+    """Connects a feature to the model whose scores it uses.
 
     Attributes:
         kind: The kind of model, one of ``features.models.KINDS``.
-        items: Texts or pairs of texts of one sample that the model is to score, or why there are
-            none; takes the sample and the feature's parameters other than ``model`` by name.
+        items: Returns the texts or pairs of texts of one sample that the model scores, or why there
+            are none; takes the sample, and the feature's parameters other than ``model`` by name.
     """
 
     kind: str
@@ -139,9 +147,9 @@ class Feature:
 
     Attributes:
         name: Its name.
-        summary: What it measures, in one line.
+        summary: Its definition in one line.
         source: Where it is defined.
-        needs: What it looks at: answer, sentences, query, passages, relevance labels, reference
+        needs: The inputs it uses: answer, sentences, query, passages, relevance labels, reference
             answer.
         measurement: Measures one sample; takes the parameters by name. With a ``reading``, it
             takes the scores of the sample's items after the sample, shape (items, outputs), and
@@ -149,7 +157,7 @@ class Feature:
         parameters: Its parameters with their present values.
         requirement: Raises ``MissingDependencyError`` if an optional package is absent; takes
             the parameters by name.
-        reading: What it reads from a model; None for a feature that needs none.
+        reading: The model's kind and items; None for a feature that needs no model.
     """
 
     name: str
@@ -162,13 +170,16 @@ class Feature:
     reading: Reading | None = None
 
     def __str__(self) -> str:
-        cut = "".join(f"@{item.value}" for item in self.parameters if item.name == CUTOFF)
-        stated = ",".join(
-            f"{item.name}={item.value}"
-            for item in self.parameters
-            if item.name != CUTOFF and item.value != item.default
-        )
-        return f"{self.name}{cut}({stated})" if stated else f"{self.name}{cut}"
+        text = self.name
+        changed: list[str] = []
+        for parameter in self.parameters:
+            if parameter.name == CUTOFF:
+                text += f"@{parameter.value}"
+            elif parameter.value != parameter.default:
+                changed.append(f"{parameter.name}={parameter.value}")
+        if changed:
+            text += f"({','.join(changed)})"
+        return text
 
     def __repr__(self) -> str:
         return f"Feature({str(self)!r})"
@@ -176,7 +187,7 @@ class Feature:
     @cached_property
     def settings(self) -> Mapping[str, Setting]:
         """The parameters by name."""
-        return {item.name: item.value for item in self.parameters}
+        return {parameter.name: parameter.value for parameter in self.parameters}
 
     def with_settings(self, settings: Mapping[str, Setting]) -> Feature:
         """Return the same feature with other parameters.
@@ -191,25 +202,27 @@ class Feature:
             )
         try:
             parameters = tuple(
-                item.checked(settings.get(item.name, item.value)) for item in self.parameters
+                parameter.checked(settings.get(parameter.name, parameter.value))
+                for parameter in self.parameters
             )
         except UsageError as error:
             raise UsageError(f"{self.name}: {error}") from error
         return replace(self, parameters=parameters)
 
     def with_templates(self, templates: Templates) -> Feature:
-        """Return the same feature with a user's templates, as far as it reads their prompts.
+        """Return the same feature with those of a user's templates whose prompts it reads.
 
         Raises:
-            UsageError: If it names templates already, and these are not among those given.
+            UsageError: If it names templates already, and ``templates`` lacks one of them.
         """
-        stated = next((item for item in self.parameters if item.name == TEMPLATE), None)
-        if stated is None:
-            return self
-        if stated.value != PACKAGED:
-            templates.for_signature(str(stated.value))
-            return self
-        return self.with_settings({TEMPLATE: templates.signature(stated.prompts)})
+        for parameter in self.parameters:
+            if parameter.name != TEMPLATE:
+                continue
+            if parameter.value == PACKAGED:
+                return self.with_settings({TEMPLATE: templates.signature(parameter.prompts)})
+            # The name states its templates: check that they are the user's, and change nothing.
+            templates.for_signature(str(parameter.value))
+        return self
 
     @property
     def model(self) -> str | None:
@@ -226,8 +239,8 @@ class Feature:
             self.requirement(**self.settings)
 
     def items(self, sample: Sample) -> Items:
-        """Return what its model is to score of one answer, or why there is nothing."""
-        return cast(Reading, self.reading).items(sample, **self._own_settings)
+        """Return the items of one answer that its model scores, or why there are none."""
+        return cast(Reading, self.reading).items(sample, **self._settings_of_items)
 
     def measure(self, sample: Sample, scores: Scores | None = None) -> Value:
         """Measure one answer, with a reading from the model's scores of its items.
@@ -238,14 +251,14 @@ class Feature:
         if scores is None:
             value = self.measurement(sample, **self.settings)
         else:
-            value = self.measurement(sample, scores, **self._own_settings)
+            value = self.measurement(sample, scores, **self._settings_of_items)
         if isinstance(value, Missing) or math.isfinite(value):
             return value
         raise ArenaError(f"{self} gave {value!r}; return a number, or Missing with the reason")
 
     @cached_property
-    def _own_settings(self) -> dict[str, Setting]:
-        """The parameters that are not the model's."""
+    def _settings_of_items(self) -> dict[str, Setting]:
+        """The parameters other than ``model``, which the engine alone uses."""
         return {name: value for name, value in self.settings.items() if name != MODEL}
 
 
@@ -254,26 +267,32 @@ DECLARED: dict[str, Feature] = {}
 
 
 def declared(
+    *,
     source: str,
     needs: tuple[str, ...],
-    *parameters: Parameter,
+    parameters: tuple[Parameter, ...] = (),
     requirement: Callable[..., None] | None = None,
     reading: Reading | None = None,
-    name: str = "",
-    summary: str = "",
 ) -> Callable[[Measurement], Measurement]:
     """Declare a feature by the function that measures it; ``features.FEATURES`` holds it.
 
-    Arguments are those of ``Feature``; by default the name is the function's and the summary the
-    first line of its docstring.
+    Its name is the function's, its summary the first line of the function's docstring; arguments
+    are those of ``Feature``.
     """
 
     def declare(measurement: Measurement) -> Measurement:
-        own = name or measurement.__name__
-        line = summary or (measurement.__doc__ or "").partition("\n")[0].rstrip(".")
-        DECLARED[own] = Feature(
-            own, line, source, needs, measurement, parameters, requirement, reading
+        first_line, _, _ = (measurement.__doc__ or "").partition("\n")
+        feature = Feature(
+            name=measurement.__name__,
+            summary=first_line.rstrip("."),
+            source=source,
+            needs=needs,
+            measurement=measurement,
+            parameters=parameters,
+            requirement=requirement,
+            reading=reading,
         )
+        DECLARED[feature.name] = feature
         return measurement
 
     return declare

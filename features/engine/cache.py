@@ -1,4 +1,4 @@
-"""What was measured before, by content: one SQLite file that run after run adds to."""
+"""An SQLite cache of values, keyed by the content they were measured on."""
 
 from __future__ import annotations
 
@@ -18,16 +18,24 @@ CACHE_FILE = "values.sqlite"
 KEY_BYTES = 16
 
 _ROOT = Path(__file__).parents[2]
-_CODE = ("features", "arena/text")
+_CODE = ("arena/text", "features")
 _LIBRARIES = (
-    *("sentencex", "pythainlp", "py3langid", "langid", "sacrebleu", "rouge-score"),
-    *("nltk", "rapidfuzz", "regex"),
+    "sentencex",
+    "pythainlp",
+    "py3langid",
+    "langid",
+    "sacrebleu",
+    "rouge-score",
+    "nltk",
+    "rapidfuzz",
+    "regex",
 )
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS kept "
     "(scope BLOB, key BLOB, value BLOB, PRIMARY KEY (scope, key)) WITHOUT ROWID"
 )
-_AT_A_TIME = 500
+_QUERY_KEYS = 500
+"""Keys per query: SQLite may refuse more than 999 parameters."""
 _TIMEOUT_S = 60.0
 
 
@@ -39,7 +47,9 @@ def content_key(*parts: object) -> bytes:
 @lru_cache(maxsize=1)
 def code_digest() -> str:
     """Return a digest of the code that measures, and of the versions of its libraries."""
-    sources = sorted(path for folder in _CODE for path in (_ROOT / folder).rglob("*.py"))
+    sources: list[Path] = []
+    for folder in _CODE:
+        sources += sorted((_ROOT / folder).rglob("*.py"))
     digest = blake2b(digest_size=8)
     for path in sources:
         digest.update(path.read_bytes())
@@ -51,13 +61,13 @@ def code_digest() -> str:
 
 
 class Cache:
-    """Values by scope (what measures them) and key (what they are measured on).
+    """Values by scope (the measuring code) and key (the content measured).
 
-    Runs that share a file add to it side by side; what is added is there after a kill.
+    Several runs may add to one file at a time; a run that is killed loses nothing that it added.
 
     Args:
-        folder: Where the file is; None keeps values in memory.
-        scope: Values of another one are never mixed in.
+        folder: Folder of the file; None keeps values in memory.
+        scope: Values of other scopes are never returned.
     """
 
     def __init__(self, folder: Path | None, scope: str) -> None:
@@ -66,26 +76,27 @@ class Cache:
         self._memory: dict[bytes, bytes] = {}
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / ".gitignore").write_text("*\n")  # it is large, and made again where it lacks
+            # The file is large, and can be made again.
+            (folder / ".gitignore").write_text("*\n")
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return what is kept, by key.
+        """Return the values in the cache, by key.
 
         Raises:
             UsageError: If the file cannot be read.
         """
-        wanted = [key for key in dict.fromkeys(keys) if key not in self._memory]
-        if self._path is not None and wanted:
+        remaining = [key for key in dict.fromkeys(keys) if key not in self._memory]
+        if self._path is not None and remaining:
             with self._opened(self._path) as file:
-                for start in range(0, len(wanted), _AT_A_TIME):
-                    part = wanted[start : start + _AT_A_TIME]
-                    places = ",".join("?" * len(part))
-                    query = f"SELECT key, value FROM kept WHERE scope = ? AND key IN ({places})"  # noqa: S608
+                for start in range(0, len(remaining), _QUERY_KEYS):
+                    part = remaining[start : start + _QUERY_KEYS]
+                    marks = ",".join("?" * len(part))
+                    query = f"SELECT key, value FROM kept WHERE scope = ? AND key IN ({marks})"  # noqa: S608
                     self._memory.update(file.execute(query, (self._scope, *part)))
         return {key: self._memory[key] for key in keys if key in self._memory}
 
     def add(self, values: Mapping[bytes, bytes]) -> None:
-        """Keep values, also in the file.
+        """Add values, to the file as well.
 
         Raises:
             UsageError: If the file cannot be written.

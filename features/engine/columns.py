@@ -1,4 +1,4 @@
-"""What a table of features holds: its columns, and what is missing in them."""
+"""Columns of a table of features, and counts of missing values."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from arena.llm.usage import Usage
 
 ORDER = ["language", "system", "query_id"]
-"""Columns that name an answer in a table of features, and their sorting."""
+"""Columns that identify an answer in a table of features; its rows are sorted by them."""
 MISSING_SUFFIX = ":missing"
-"""Of the name of a column that says why a feature is missing."""
+"""Ends the name of a column with the reasons why a feature is missing."""
 KEY = "answer:key"
-"""Column of digests of what an answer was measured on, in a folder of features."""
+"""Column of answer keys (``answer_keys``) in a folder of features."""
 NOT_STATED = "no reason stated"
 
 
@@ -41,24 +41,24 @@ def missing_counts(table: pd.DataFrame) -> pd.DataFrame:
         Columns ``language, feature, reason, answers``; nothing for what is not missing.
     """
     counts = []
-    for feature in feature_columns(table):
-        found = table.groupby([table["language"], _reasons(table, feature)]).size()
-        counts += [(language, feature, reason, n) for (language, reason), n in found.items()]
-    columns = ["language", "feature", "reason", "answers"]
-    order = {feature: column for column, feature in enumerate(feature_columns(table))}
-    counts.sort(key=lambda row: (row[0], order[row[1]], row[2]))
-    return pd.DataFrame(counts, columns=columns)
+    for position, feature in enumerate(feature_columns(table)):
+        sizes = table.groupby([table["language"], _reasons(table, feature)]).size()
+        for (language, reason), n_answers in sizes.items():
+            counts.append((language, position, reason, feature, n_answers))
+    counts.sort(key=lambda row: row[:3])  # within a language in the order of the columns
+    columns = ["language", "position", "reason", "feature", "answers"]
+    return pd.DataFrame(counts, columns=columns)[["language", "feature", "reason", "answers"]]
 
 
 def require_replies(missing: pd.DataFrame, answers: int, usages: Iterable[Usage]) -> None:
-    """Check that no feature an LLM was asked for is missing in all answers.
+    """Check that no feature by an LLM is missing in all answers.
 
-    Values that are missing because no call was left for them are no failure.
+    Values that are missing because the budget ran out are no failure.
 
     Args:
-        missing: As of ``missing_counts``.
-        answers: All answers.
-        usages: What was asked, and what failed.
+        missing: As ``missing_counts`` returns it.
+        answers: Number of all answers.
+        usages: Calls to LLMs and their failures.
 
     Raises:
         UnusableRepliesError: If there is such a feature; with the reasons.
@@ -78,9 +78,9 @@ def require_replies(missing: pd.DataFrame, answers: int, usages: Iterable[Usage]
 
 
 def _reasons(table: pd.DataFrame, feature: str) -> pd.Series:
-    """Return why a feature is missing, row by row; missing itself where there is a value."""
+    """Return the reason why a feature is missing, row by row; None where there is a value."""
     column = f"{feature}{MISSING_SUFFIX}"
     if column in table:
         return table[column]
-    stated = pd.Series(NOT_STATED, index=table.index, dtype=object)
-    return stated.where(table[feature].isna(), None)
+    reasons = pd.Series(NOT_STATED, index=table.index, dtype=object)
+    return reasons.where(table[feature].isna(), None)

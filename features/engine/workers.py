@@ -1,4 +1,4 @@
-"""Where the work is done: by joblib, in processes of this machine or on a cluster."""
+"""Work by joblib: in this process, in processes of this machine or on a cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TypeVar
 from threadpoolctl import threadpool_limits
 
 WORTH_PROCESSES = 6.0
-"""Seconds of work that processes are started for: each needs some to import what it works with."""
+"""Seconds of work from which on processes are started: each spends some on its imports."""
 
 Job = TypeVar("Job")
 Done = TypeVar("Done")
@@ -21,18 +21,19 @@ Done = TypeVar("Done")
 def work(
     task: Callable[[Job], Done], jobs: Sequence[Job], n_jobs: int | None = None
 ) -> Iterator[Done]:
-    """Yield what a task gives for the jobs, in their order; as they are done, if joblib can.
+    """Yield the task's result for each job, in order; each once it is done, if joblib can.
 
-    On this machine the first job is done here, and so are all others where they would take less
-    time than it is worth to start processes for.
+    On this machine, this process does the first job, and all others if they would take less time
+    than is worth starting processes for.
 
     Args:
-        task: What to do, on one thread, which processes can import.
-        jobs: What to do it for.
-        n_jobs: Workers; None for what ``joblib.parallel_config`` says, 1 for nobody else.
+        task: Function of a job, importable by other processes; runs on one thread.
+        jobs: Its arguments.
+        n_jobs: Number of workers; None for what ``joblib.parallel_config`` says, 1 for this process
+            alone.
     """
     if n_jobs == 1 or not len(jobs):
-        yield from (_alone(task, job) for job in jobs)
+        yield from (_on_one_thread(task, job) for job in jobs)
         return
     from joblib import Parallel, delayed, parallel_config
     from joblib.parallel import LokyBackend, SequentialBackend, get_active_backend
@@ -40,28 +41,33 @@ def work(
     backend, _ = get_active_backend()
     is_here = isinstance(backend, LokyBackend)
     if isinstance(backend, SequentialBackend):
-        yield from (_alone(task, job) for job in jobs)
+        yield from (_on_one_thread(task, job) for job in jobs)
         return
     if is_here:
         start = perf_counter()
-        yield _alone(task, jobs[0])
-        seconds, jobs = perf_counter() - start, jobs[1:]
+        yield _on_one_thread(task, jobs[0])
+        seconds = perf_counter() - start
+        jobs = jobs[1:]
         if seconds * len(jobs) < WORTH_PROCESSES:
-            yield from (_alone(task, job) for job in jobs)
+            yield from (_on_one_thread(task, job) for job in jobs)
             return
     streams = getattr(backend, "supports_return_generator", False)
     with parallel_config("loky", inner_max_num_threads=1) if is_here else nullcontext():
-        # Jobs that wait for a process are in memory as bytes, too; a cluster's are on their way.
-        ahead = "n_jobs" if is_here else "2 * n_jobs"
-        how = "generator" if streams else "list"
-        pool = Parallel(n_jobs, return_as=how, pre_dispatch=ahead)
-    # A job is part of its call: what Dask hands to workers beside it is lost with a worker.
-    yield from pool(delayed(partial(_alone, task, job))() for job in jobs)
+        pool = Parallel(
+            n_jobs,
+            return_as="generator" if streams else "list",
+            # Here, waiting jobs take memory, twice; on a cluster, they fill the time of transfers.
+            pre_dispatch="n_jobs" if is_here else "2 * n_jobs",
+        )
+    # A job is part of the function, not its argument: Dask sends large arguments to one worker
+    # ahead, and loses them if that worker dies.
+    yield from pool(delayed(partial(_on_one_thread, task, job))() for job in jobs)
 
 
-def _alone(task: Callable[[Job], Done], job: Job) -> Done:
+def _on_one_thread(task: Callable[[Job], Done], job: Job) -> Done:
     with threadpool_limits(limits=1):
         done = task(job)
-    with suppress(OSError, AttributeError):  # glibc keeps what is free; who waits is to hold little
+    # glibc keeps freed memory to itself; a worker that waits for its next job should not.
+    with suppress(OSError, AttributeError):
         ctypes.CDLL("libc.so.6").malloc_trim(0)
     return done

@@ -1,8 +1,8 @@
 """Citations and retrieval: are relevant passages cited, and did the system's retriever find them?
 
 Citations are read from the whole output, in order, as the method's prompt asks for them in the
-reasoning. Retrieval is measured where systems have passages of their own; where all are given those
-of the question, nothing tells them apart.
+reasoning. Retrieval is measured where systems have passages of their own; where all get those of
+the question, the systems do not differ in it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.text.citations import strip_citations
-from features.declare.feature import OWN, SENTENCES, Value, cutoff, declared
+from features.declare.feature import SENTENCES, THIS_PACKAGE, Value, cutoff, declared
 from features.declare.sample import (
     EMPTY_ANSWER,
     NO_CITATION,
@@ -26,17 +26,17 @@ from features.text.tokens import words
 
 _QUALITY = "MIRAGE-Bench, section 4.1, citation quality"
 _CITED = ("answer", "passages")
-_LABELED = (*_CITED, "relevance labels")
+_LABELED = ("answer", "passages", "relevance labels")
 _RETRIEVED = ("passages", "relevance labels")
 
 
-@declared(_QUALITY, _LABELED, cutoff(10))
+@declared(source=_QUALITY, needs=_LABELED, parameters=(cutoff(10),))
 def citation_recall(sample: Sample, k: int) -> Value:
     """Share of the relevant passages among the first k passages cited."""
     return _recall(sample.citations.matched[:k], sample.question.relevant_ids)
 
 
-@declared(f"{_QUALITY}; trec_eval map_cut", _LABELED, cutoff(10))
+@declared(source=f"{_QUALITY}; trec_eval map_cut", needs=_LABELED, parameters=(cutoff(10),))
 def citation_map(sample: Sample, k: int) -> Value:
     """Average precision of the first k passages cited.
 
@@ -47,7 +47,7 @@ def citation_map(sample: Sample, k: int) -> Value:
     return _average_precision(sample.citations.matched[:k], sample.question.relevant_ids)
 
 
-@declared(f"{_QUALITY}; trec_eval set_P", _LABELED)
+@declared(source=f"{_QUALITY}; trec_eval set_P", needs=_LABELED)
 def citation_precision(sample: Sample) -> Value:
     """Share of the passages cited that are relevant.
 
@@ -61,31 +61,39 @@ def citation_precision(sample: Sample) -> Value:
     cited = sample.citations.ranking
     if not cited:
         return NO_CITATION
-    return 0.0 if isinstance(relevant, Missing) else len(relevant.intersection(cited)) / len(cited)
+    if isinstance(relevant, Missing):  # labels exist, and all of them say "not relevant"
+        return 0.0
+    return len(relevant.intersection(cited)) / len(cited)
 
 
-@declared(OWN, _CITED)
+@declared(source=THIS_PACKAGE, needs=_CITED)
 def citations(sample: Sample) -> Value:
     """Number of distinct passages cited."""
-    return float(len(sample.citations.matched)) if sample.question.passages else NO_PASSAGES
+    if not sample.question.passages:
+        return NO_PASSAGES
+    return float(len(sample.citations.matched))
 
 
-@declared(OWN, _CITED)
+@declared(source=THIS_PACKAGE, needs=_CITED)
 def invalid_citations(sample: Sample) -> Value:
     """Number of distinct ids cited that no passage of the query has."""
-    return float(len(sample.citations.unmatched)) if sample.question.passages else NO_PASSAGES
+    if not sample.question.passages:
+        return NO_PASSAGES
+    return float(len(sample.citations.unmatched))
 
 
-@declared(OWN, _CITED)
+@declared(source=THIS_PACKAGE, needs=_CITED)
 def invalid_citation_share(sample: Sample) -> Value:
     """Share of the ids cited that no passage of the query has."""
     if not sample.question.passages:
         return NO_PASSAGES
     cited = sample.citations
-    return len(cited.unmatched) / len(cited.ranking) if cited.ranking else NO_CITATION
+    if not cited.ranking:
+        return NO_CITATION
+    return len(cited.unmatched) / len(cited.ranking)
 
 
-@declared(OWN, ("answer", SENTENCES, "passages"))
+@declared(source=THIS_PACKAGE, needs=("answer", SENTENCES, "passages"))
 def cited_sentences(sample: Sample) -> Value:
     """Share of the sentences that cite a passage.
 
@@ -100,24 +108,28 @@ def cited_sentences(sample: Sample) -> Value:
     return sum(bool(statement.cited) for statement in statements) / len(statements)
 
 
-@declared(OWN, _CITED)
+@declared(source=THIS_PACKAGE, needs=_CITED)
 def citation_density(sample: Sample) -> Value:
     """Citations of passages, repetitions included, per word."""
     if not sample.question.passages:
         return NO_PASSAGES
-    output, is_whole = sample.part("output"), sample.parsed.output == sample.parsed.text
-    text = "" if is_whole else strip_citations(output, sample.question.passage_ids)
-    length = len(sample.folded_words if is_whole else words(text))
-    return sample.citations.mentions / length if length else EMPTY_ANSWER
+    if sample.parsed.output == sample.parsed.text:
+        # Without a reason the answer is the whole output, and its words are at hand.
+        n_words = len(sample.folded_words)
+    else:
+        n_words = len(words(strip_citations(sample.part("output"), sample.question.passage_ids)))
+    if not n_words:
+        return EMPTY_ANSWER
+    return sample.citations.mentions / n_words
 
 
-@declared(f"{OWN}; trec_eval recall", _RETRIEVED, cutoff(10))
+@declared(source=f"{THIS_PACKAGE}; trec_eval recall", needs=_RETRIEVED, parameters=(cutoff(10),))
 def retrieval_recall(sample: Sample, k: int) -> Value:
     """Share of the relevant passages among the first k that the system retrieved."""
     return _recall(sample.question.passage_ids[:k], _known_relevant(sample))
 
 
-@declared(f"{OWN}; trec_eval map_cut", _RETRIEVED, cutoff(10))
+@declared(source=f"{THIS_PACKAGE}; trec_eval map_cut", needs=_RETRIEVED, parameters=(cutoff(10),))
 def retrieval_map(sample: Sample, k: int) -> Value:
     """Average precision of the first k passages that the system retrieved.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from unicodedata import digit
 
-from features.declare.feature import OWN, Value, declared
+from features.declare.feature import THIS_PACKAGE, Value, declared
 from features.declare.sample import (
     NO_CAPITALS,
     NO_NAMES,
@@ -42,13 +42,18 @@ def numbers_in(text: str) -> list[str]:
     and commas join, such as a date, is several numbers. A point or comma before three last
     digits is taken to group them. The numbers of list items and number words do not count.
     """
-    plain = text if text.isascii() else _NATIVE_DIGIT.sub(lambda it: str(digit(it[0])), text)
-    plain = plain.replace("٬", ",").replace("٫", ".").replace("’", "'")
-    written = _NUMBER.findall(_LIST_MARKERS.sub("", plain))
-    return [number for token in written for number in _read(_SPACE.sub("", token))]
+    if not text.isascii():
+        text = _NATIVE_DIGIT.sub(lambda match: str(digit(match[0])), text)
+        # Arabic marks of groups and decimals, and the apostrophe of Swiss groups.
+        text = text.replace("٬", ",").replace("٫", ".").replace("’", "'")
+    numbers: list[str] = []
+    for token in _NUMBER.findall(_LIST_MARKERS.sub("", text)):
+        numbers += _read(_SPACE.sub("", token))
+    return numbers
 
 
 def _read(token: str) -> list[str]:
+    """Return the numbers of a token of digits, points, commas and apostrophes, normalized."""
     if token.isdigit():
         return [_whole(token)]
     if _GROUPED.fullmatch(token):
@@ -57,7 +62,9 @@ def _read(token: str) -> list[str]:
     if decimal and _is_whole(decimal["whole"], decimal["mark"]):
         fraction = decimal["fraction"].rstrip("0")
         whole = _whole(_joined(decimal["whole"]))
-        return [f"{whole}.{fraction}" if fraction else whole]
+        if not fraction:
+            return [whole]
+        return [f"{whole}.{fraction}"]
     return [_whole(part) for part in re.split("[.,']", token)]
 
 
@@ -81,9 +88,10 @@ def names_in(sentence: str) -> list[str]:
     is left out, but where the next is of a script without capitals, whose sentences begin with
     none: ``DNA`` in ``DNA คือ`` and ``DNA是``, not ``Yes`` in ``Yes, DNA``.
     """
-    found = words(sentence)
-    counted = found if found and _precedes_uncased(found[0], sentence) else found[1:]
-    return [word.casefold() for word in counted if len(word) > 1 and word[0].isupper()]
+    candidates = words(sentence)
+    if candidates and not _precedes_uncased(candidates[0], sentence):
+        candidates = candidates[1:]
+    return [word.casefold() for word in candidates if len(word) > 1 and word[0].isupper()]
 
 
 def _precedes_uncased(word: str, sentence: str) -> bool:
@@ -96,48 +104,52 @@ def _is_cased(letter: str) -> bool:
     return letter.islower() or letter.isupper()
 
 
-@declared(OWN, _NEEDS)
+@declared(source=THIS_PACKAGE, needs=_NEEDS)
 def unsupported_numbers(sample: Sample) -> Value:
     """Share of the answer's distinct numbers that no passage holds.
 
     Those of the question count as held. Numbers compare by value, however they are written; see
     ``numbers_in``.
     """
-    held = evidence(sample)
-    if isinstance(held, Missing):
-        return held
+    support = evidence(sample)
+    if isinstance(support, Missing):
+        return support
     numbers = frozenset(numbers_in(sample.text))
     if not numbers:
         return NO_NUMBERS
     question = sample.question
-    asked, by_passage = sample.memo.get(("numbers", question.key), lambda: _numbers(question))
-    known = asked.union(*(by_passage[passage] for passage in members(held.cited)))
-    return len(numbers - known) / len(numbers)
+    in_query, by_passage = sample.memo.get(("numbers", question.key), lambda: _numbers(question))
+    supported = in_query.union(*(by_passage[passage] for passage in members(support.cited)))
+    return len(numbers - supported) / len(numbers)
 
 
-@declared(OWN, _NEEDS)
+@declared(source=THIS_PACKAGE, needs=_NEEDS)
 def unsupported_names(sample: Sample) -> Value:
     """Share of the capitalized words within the answer's sentences that no passage holds.
 
     Names are capitalized words, see ``names_in``; in German every noun is one. In scripts without
     capitals that leaves foreign names alone. A name is held whatever its case.
     """
-    held = evidence(sample)
-    if isinstance(held, Missing):
-        return held
+    support = evidence(sample)
+    if isinstance(support, Missing):
+        return support
     if not any(map(_is_cased, sample.text)):
         return NO_CAPITALS
-    names = {name for statement in _statements(sample) for name in names_in(statement.text)}
+    names: set[str] = set()
+    for statement in _statements(sample):
+        names.update(names_in(statement.text))
     if not names:
         return NO_NAMES
-    known = frozenset(query_words(sample))
-    unknown = names - known
-    return sum(not held.index.holders(name) & held.cited for name in unknown) / len(names)
+    outside_query = names.difference(query_words(sample))
+    unsupported = [
+        name for name in outside_query if not support.index.holders(name) & support.cited
+    ]
+    return len(unsupported) / len(names)
 
 
 def _numbers(question: Question) -> tuple[frozenset[str], list[frozenset[str]]]:
     """Return the numbers of a question, and those of each of its passages."""
-    by_passage = [frozenset(numbers_in(text)) for text in map(passage_text, question.passages)]
+    by_passage = [frozenset(numbers_in(passage_text(passage))) for passage in question.passages]
     return frozenset(numbers_in(question.query)), by_passage
 
 

@@ -8,17 +8,12 @@ from collections.abc import Sequence
 
 from arena.text.answers import ANSWER_WORDS, REASON_WORDS
 from arena.text.thoughts import answer_start, without_thoughts
-from features.declare.feature import OWN, Value, declared
+from features.declare.feature import THIS_PACKAGE, Value, declared
 from features.declare.sample import EMPTY_ANSWER, NO_FULL_STOPS, NO_LETTERS, Sample
 from features.text.sentences import breaks_off
 from features.text.tokens import expected_scripts, foreign_letters, parts_of_words, word_ngrams
 
-RUN = 4
-"""Words in a row that make a repetition."""
-LONG_RUN = 8
-"""The same for characters, syllables and graphemes, where these are cut as words."""
-
-_SECTION_WORDS = "|".join((*ANSWER_WORDS, *REASON_WORDS))
+_SECTION_WORDS = "|".join([*ANSWER_WORDS, *REASON_WORDS])
 _PROMPT_WORDS = "instruction|input|response|指示|入力|応答|指令|输入|输出|回复"
 _HTML = (
     "a|b|big|blockquote|body|br|center|code|div|em|font|h[1-6]|head|hr|html|i|img|li|ol|p|pre|script"
@@ -36,7 +31,6 @@ _MARKERS = re.compile(
     r"|\\u[0-9a-f]{4}|(?:\\n)+(?=[\s\d\"'*#-]|$)",
     re.IGNORECASE | re.MULTILINE,
 )
-_PAIRED = ("```", "**")
 _UNREADABLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # controls other than tab and line breaks
     "\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufffd-\uffff"
@@ -55,7 +49,7 @@ def _is_json(text: str) -> bool:
     return True
 
 
-@declared("after Welleck et al. 2020, seq-rep-4", ("answer",))
+@declared(source="after Welleck et al. 2020, seq-rep-4", needs=("answer",))
 def repetition(sample: Sample) -> Value:
     """Share of the words in a run of four words that stood before.
 
@@ -65,11 +59,12 @@ def repetition(sample: Sample) -> Value:
     words = sample.folded_words
     if not words:
         return EMPTY_ANSWER
-    run = LONG_RUN if 2 * parts_of_words(words) > len(words) else RUN
-    return sum(_repeated(words, run)) / len(words)
+    # Two characters or syllables carry about as much as one word of an alphabet.
+    run_length = 8 if 2 * parts_of_words(words) > len(words) else 4
+    return sum(_is_repeated(words, run_length)) / len(words)
 
 
-@declared(OWN, ("answer",))
+@declared(source=THIS_PACKAGE, needs=("answer",))
 def truncation(sample: Sample) -> Value:
     """1 if the answer ends without a full stop or the like, else 0.
 
@@ -79,10 +74,12 @@ def truncation(sample: Sample) -> Value:
     if not sample.text:
         return EMPTY_ANSWER
     is_broken_off = breaks_off(sample.text)
-    return NO_FULL_STOPS if is_broken_off is None else float(is_broken_off)
+    if is_broken_off is None:
+        return NO_FULL_STOPS
+    return float(is_broken_off)
 
 
-@declared(OWN, ("answer",))
+@declared(source=THIS_PACKAGE, needs=("answer",))
 def script_mixing(sample: Sample) -> Value:
     """Share of the letters in scripts other than the language's and Latin.
 
@@ -94,11 +91,13 @@ def script_mixing(sample: Sample) -> Value:
         ("scripts", question.language, question.query),
         lambda: expected_scripts(question.language, question.query),
     )
-    foreign, letters = foreign_letters(sample.text, scripts)
-    return foreign / letters if letters else NO_LETTERS
+    n_foreign, n_letters = foreign_letters(sample.text, scripts)
+    if not n_letters:
+        return NO_LETTERS
+    return n_foreign / n_letters
 
 
-@declared(OWN, ("answer",))
+@declared(source=THIS_PACKAGE, needs=("answer",))
 def markup_artifacts(sample: Sample) -> Value:
     r"""Number of leftovers of prompts, chat templates and markup.
 
@@ -112,29 +111,31 @@ def markup_artifacts(sample: Sample) -> Value:
     answer = without_thoughts(sample.output)
     trailing = sample.output[answer_start(sample.output) + len(answer) :]
     markers = len(_MARKERS.findall(sample.text)) + len(_MARKERS.findall(trailing))
-    unpaired = sum(sample.text.count(mark) % 2 for mark in _PAIRED)
+    # An odd count leaves one that opens and is never closed.
+    unpaired = sum(sample.text.count(mark) % 2 for mark in ("```", "**"))
     return float(markers + unpaired + _is_json(sample.text))
 
 
-@declared(OWN, ("answer",))
+@declared(source=THIS_PACKAGE, needs=("answer",))
 def unreadable_characters(sample: Sample) -> Value:
     """Share of the characters that are controls, private or replacements."""
-    text = sample.text
-    return len(_UNREADABLE.findall(text)) / len(text) if text else EMPTY_ANSWER
+    if not sample.text:
+        return EMPTY_ANSWER
+    return len(_UNREADABLE.findall(sample.text)) / len(sample.text)
 
 
-def _repeated(words: Sequence[str], length: int) -> list[bool]:
-    """Return for each word whether it is in a run of so many words seen before."""
-    repeated = [False] * len(words)
-    seen: set[tuple[str, ...]] = set()
-    for start, run in enumerate(word_ngrams(words, length)):
-        if run in seen:
-            repeated[start : start + length] = [True] * length
-        seen.add(run)
-    return repeated
+def _is_repeated(words: Sequence[str], run_length: int) -> list[bool]:
+    """Return for each word whether it belongs to a run that occurred before."""
+    is_repeated = [False] * len(words)
+    earlier_runs: set[tuple[str, ...]] = set()
+    for start, run in enumerate(word_ngrams(words, run_length)):
+        if run in earlier_runs:
+            is_repeated[start : start + run_length] = [True] * run_length
+        earlier_runs.add(run)
+    return is_repeated
 
 
-@declared(OWN, ("answer",))
+@declared(source=THIS_PACKAGE, needs=("answer",))
 def answer_length(sample: Sample) -> Value:
     """Words of the answer: characters in Chinese and Japanese, syllables in Korean."""
     return float(len(sample.folded_words))

@@ -1,9 +1,9 @@
-"""How much of an answer stands in the passages that it cites, word by word?
+"""How much of an answer occurs, word by word, in the passages that it cites?
 
-Words are those of ``features.text.tokens``, case-folded, of the answer part without citations. The
-passages cited count, since nearly any word stands somewhere in all that the systems of an arena
-were given; what the reasoning cites counts as cited. An answer in another language than its
-passages shares names and numbers with them at most.
+Words are those of ``features.text.tokens``, case-folded, of the answer part without citations. Only
+the passages cited count: nearly any word occurs somewhere in all the passages of a question.
+Passages cited in the reasoning count as cited. An answer in another language than its passages
+shares names and numbers with them at most.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from features.declare.feature import OWN, Value, cutoff, declared
+from features.declare.feature import THIS_PACKAGE, Value, cutoff, declared
 from features.declare.sample import (
     EMPTY_ANSWER,
     EMPTY_PASSAGES,
@@ -33,37 +33,38 @@ _NEEDS = ("answer", "passages")
 
 @dataclass(frozen=True)
 class Evidence:
-    """What an answer is held against.
+    """An answer's words and the passages it cites.
 
     Attributes:
         index: The question's passages, titles included.
         cited: Those that the answer cites and that hold words, as a set of the index; not empty.
-        said: The answer's words, case-folded; not none.
+        words: The answer's words, case-folded; at least one.
     """
 
     index: PassageIndex
     cited: int
-    said: list[str]
+    words: list[str]
 
     @cached_property
     def matches(self) -> list[int]:
-        """How many words from each word of the answer on stand so in one passage cited."""
-        return self.index.longest_matches(self.said, self.cited)
+        """Length of the longest run from each word on that one of the passages cited holds."""
+        return self.index.longest_matches(self.words, self.cited)
 
     @cached_property
     def fragments(self) -> list[int]:
         """The lengths in words of the answer's extractive fragments.
 
-        Greedy, from left to right, each the longest run that stands in a passage (Grusky et al.,
-        2018, Newsroom, section 3.2, with the passages for the article).
+        Greedy, from left to right, each the longest run that a passage holds (Grusky et al., 2018,
+        Newsroom, section 3.2, with the passages for the article).
         """
-        copied: list[int] = []
-        word = 0
-        while word < len(self.matches):
-            if self.matches[word]:
-                copied.append(self.matches[word])
-            word += max(self.matches[word], 1)
-        return copied
+        lengths: list[int] = []
+        start = 0
+        while start < len(self.matches):
+            length = self.matches[start]
+            if length:
+                lengths.append(length)
+            start += max(length, 1)
+        return lengths
 
 
 def passage_index(sample: Sample) -> PassageIndex:
@@ -76,7 +77,7 @@ def passage_index(sample: Sample) -> PassageIndex:
 
 
 def evidence(sample: Sample) -> Evidence | Missing:
-    """Return what to hold the answer against, or why there is nothing; found once an answer."""
+    """Return the answer's evidence, found once per answer, or why there is none."""
     if not sample.question.passages:
         return NO_PASSAGES
     if not sample.citations.matched:
@@ -86,11 +87,15 @@ def evidence(sample: Sample) -> Evidence | Missing:
 
 
 def _evidence(sample: Sample) -> Evidence | Missing:
-    index, numbers = passage_index(sample), sample.question.passage_ids
-    cited = sum(1 << numbers.index(each) for each in sample.citations.matched) & index.with_words
+    index = passage_index(sample)
+    passage_ids = sample.question.passage_ids
+    cited = sum(1 << passage_ids.index(cited_id) for cited_id in sample.citations.matched)
+    cited &= index.with_words
     if not cited:
         return EMPTY_PASSAGES
-    return Evidence(index, cited, sample.folded_words) if sample.folded_words else EMPTY_ANSWER
+    if not sample.folded_words:
+        return EMPTY_ANSWER
+    return Evidence(index, cited, sample.folded_words)
 
 
 def query_words(sample: Sample) -> list[str]:
@@ -99,20 +104,24 @@ def query_words(sample: Sample) -> list[str]:
     return sample.memo.get(("words", query), lambda: list(dict.fromkeys(folded_words(query))))
 
 
-@declared(OWN, _NEEDS, cutoff(2))
+@declared(source=THIS_PACKAGE, needs=_NEEDS, parameters=(cutoff(2),))
 def ngram_coverage(sample: Sample, k: int) -> Value:
     """Share of the answer's runs of k words that stand in a passage.
 
-    Runs are counted as often as they occur.
+    A run counts as often as it occurs.
     """
-    held = evidence(sample)
-    if isinstance(held, Missing):
-        return held
-    runs = len(held.said) - k + 1
-    return sum(length >= k for length in held.matches) / runs if runs > 0 else SHORT_ANSWER
+    support = evidence(sample)
+    if isinstance(support, Missing):
+        return support
+    n_runs = len(support.words) - k + 1
+    if n_runs <= 0:
+        return SHORT_ANSWER
+    # The longest match from a word on contains the run of k words from there, if it is as long.
+    n_matched = sum(length >= k for length in support.matches)
+    return n_matched / n_runs
 
 
-@declared(OWN, _NEEDS)
+@declared(source=THIS_PACKAGE, needs=_NEEDS)
 def content_coverage(sample: Sample) -> Value:
     """Share of the answer's distinct words that stand in a passage, rare words first.
 
@@ -120,15 +129,15 @@ def content_coverage(sample: Sample) -> Value:
     passages of the question (``PassageIndex.weight``): words that most passages hold, function
     words among them, count little in any language, and no list of stop words is needed.
     """
-    held = evidence(sample)
-    if isinstance(held, Missing):
-        return held
-    said = list(dict.fromkeys(held.said))
-    supported = [word for word in said if held.index.holders(word) & held.cited]
-    return _weight(held.index, supported) / _weight(held.index, said)
+    support = evidence(sample)
+    if isinstance(support, Missing):
+        return support
+    distinct = list(dict.fromkeys(support.words))
+    supported = [word for word in distinct if support.index.holders(word) & support.cited]
+    return _weight(support.index, supported) / _weight(support.index, distinct)
 
 
-@declared(OWN, ("answer", "query", "passages"))
+@declared(source=THIS_PACKAGE, needs=("answer", "query", "passages"))
 def query_coverage(sample: Sample) -> Value:
     """Share of the question's distinct words that the answer takes up, rare words first.
 
@@ -143,40 +152,46 @@ def query_coverage(sample: Sample) -> Value:
         return EMPTY_PASSAGES
     if not sample.folded_words:
         return EMPTY_ANSWER
-    asked = [word for word in query_words(sample) if index.holders(word)]
-    if not asked:
+    content = [word for word in query_words(sample) if index.holders(word)]
+    if not content:
         return NO_KNOWN_QUERY_WORDS
-    said = frozenset(sample.folded_words)
-    return _weight(index, [word for word in asked if word in said]) / _weight(index, asked)
+    in_answer = frozenset(sample.folded_words)
+    covered = [word for word in content if word in in_answer]
+    return _weight(index, covered) / _weight(index, content)
 
 
-@declared(_NEWSROOM, _NEEDS)
+@declared(source=_NEWSROOM, needs=_NEEDS)
 def fragment_coverage(sample: Sample) -> Value:
     """Share of the answer's words that are copied from a passage.
 
     A single word is the shortest fragment, so that this equals ``ngram_coverage@1``.
     """
-    held = evidence(sample)
-    return held if isinstance(held, Missing) else sum(held.fragments) / len(held.said)
+    support = evidence(sample)
+    if isinstance(support, Missing):
+        return support
+    return sum(support.fragments) / len(support.words)
 
 
-@declared(_NEWSROOM, _NEEDS)
+@declared(source=_NEWSROOM, needs=_NEEDS)
 def fragment_density(sample: Sample) -> Value:
     """Mean length in words of the copied fragment a word of the answer belongs to.
 
     A word that is not copied belongs to a fragment of length 0.
     """
-    held = evidence(sample)
-    if isinstance(held, Missing):
-        return held
-    return sum(length * length for length in held.fragments) / len(held.said)
+    support = evidence(sample)
+    if isinstance(support, Missing):
+        return support
+    # Each of a fragment's words counts the fragment's length, hence the square.
+    return sum(length * length for length in support.fragments) / len(support.words)
 
 
-@declared(OWN, _NEEDS)
+@declared(source=THIS_PACKAGE, needs=_NEEDS)
 def longest_common_span(sample: Sample) -> Value:
     """Words of the longest run that the answer shares with one passage."""
-    held = evidence(sample)
-    return held if isinstance(held, Missing) else float(max(held.matches))
+    support = evidence(sample)
+    if isinstance(support, Missing):
+        return support
+    return float(max(support.matches))
 
 
 def _weight(index: PassageIndex, words: Iterable[str]) -> float:

@@ -31,9 +31,6 @@ WINDOW = 6
 """Bytes of the longest n-gram of py3langid's model."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_IDENTIFIER = choice("identifier", PY3LANGID, LANGID)
-_PART = choice("part", "answer", "reason", "output")
-_SOURCE = "MIRAGE-Bench, section 4.1, language detection"
 
 
 def identify(text: str, identifier: str = PY3LANGID) -> Mapping[str, float]:
@@ -54,32 +51,45 @@ def _ranker(identifier: str) -> Callable[[str], Any]:
 
 
 def _quick_identifier() -> Any:  # noqa: ANN401 - of py3langid, which has no types
-    """Load py3langid's model, with the states of its automaton found for all bytes at once.
+    """Load py3langid's model, and run its automaton on all bytes of a text at once.
 
-    Each depends on the last ``WINDOW`` bytes alone, since no n-gram of the model is longer. Nor is
-    its ranking sorted.
+    The state after a byte depends on the last ``WINDOW`` bytes alone, since no n-gram of the model
+    is longer. The ranking is left unsorted.
     """
     from py3langid.langid import MODEL_DIR, MODEL_FILE, LanguageIdentifier
 
     class Identifier(LanguageIdentifier):  # type: ignore[misc]
         def _raw_score(self, text: bytes) -> Any:  # noqa: ANN401
+            # Byte 255 occurs in no text, so that no n-gram starts before the text.
             padded = np.frombuffer(bytes([255] * (WINDOW - 1)) + text, np.uint8)
             states = np.zeros(len(text), np.intp)
-            for first in range(WINDOW):
-                states = following[rows[states] + padded[first : first + len(text)]]
-            features = found[states]
-            visits = Counter(features[features >= 0].tolist())
-            return self._sparse_score(visits, self.nb_ptc) if visits else super()._raw_score(b"")
+            for first in range(WINDOW):  # each state after one more of its last bytes
+                states = next_states[row_starts[states] + padded[first : first + len(text)]]
+            features = state_features[states]
+            counts = Counter(features[features >= 0].tolist())
+            if not counts:
+                return super()._raw_score(b"")
+            return self._sparse_score(counts, self.nb_ptc)
 
         def rank(self, text: str) -> list[tuple[str, float]]:
-            # Of columns with one label the first holds the score: here it comes last.
-            return list(zip(self.nb_classes[::-1], self._decide(text).tolist()[::-1], strict=True))
+            # Of columns with one label the first holds the score: reversed, it comes last and
+            # wins in a dictionary.
+            probabilities = self._decide(text).tolist()
+            return list(zip(self.nb_classes[::-1], probabilities[::-1], strict=True))
 
-    held = np.load(io.BytesIO(lzma.decompress((MODEL_DIR / MODEL_FILE).read_bytes())))
-    following, found = held["nextmove"], held["out_feat"]
-    rows = held["nextmove_row"].astype(np.intp) << 8
-    told = (held["ptc"], held["pc"], held["classes"].tolist(), following, found)
-    return Identifier(*told, norm_probs=True, tk_row=())
+    arrays = np.load(io.BytesIO(lzma.decompress((MODEL_DIR / MODEL_FILE).read_bytes())))
+    next_states = arrays["nextmove"]
+    state_features = arrays["out_feat"]
+    row_starts = arrays["nextmove_row"].astype(np.intp) << 8  # rows of 256 bytes
+    return Identifier(
+        arrays["ptc"],
+        arrays["pc"],
+        arrays["classes"].tolist(),
+        next_states,
+        state_features,
+        norm_probs=True,
+        tk_row=(),
+    )
 
 
 def require_identifier(identifier: str, **_: object) -> None:
@@ -92,13 +102,24 @@ def require_identifier(identifier: str, **_: object) -> None:
         raise MissingDependencyError("identifier=langid", identifier, LANGID)
 
 
-@declared(_SOURCE, ("answer",), _IDENTIFIER, _PART, requirement=require_identifier)
+_in_language = declared(
+    source="MIRAGE-Bench, section 4.1, language detection",
+    needs=("answer",),
+    parameters=(
+        choice("identifier", PY3LANGID, LANGID),
+        choice("part", "answer", "reason", "output"),
+    ),
+    requirement=require_identifier,
+)
+
+
+@_in_language
 def target_language(sample: Sample, identifier: str, part: Part) -> Value:
     """Probability that the answer is in the language of the question."""
     return _probability(sample, sample.question.language, identifier, part)
 
 
-@declared(_SOURCE, ("answer",), _IDENTIFIER, _PART, requirement=require_identifier)
+@_in_language
 def english(sample: Sample, identifier: str, part: Part) -> Value:
     """Probability that the answer is in English."""
     return _probability(sample, "en", identifier, part)
@@ -112,5 +133,8 @@ def _probability(sample: Sample, language: str, identifier: str, part: Part) -> 
         return NO_REASON if part == "reason" else EMPTY_ANSWER
     if not any(map(str.isalpha, text)):
         return NO_LETTERS
-    known = sample.memo.get(("languages", identifier, text), lambda: identify(text, identifier))
-    return known.get(language, LANGUAGE_NOT_COVERED)
+    # One identification per text serves both features.
+    probabilities = sample.memo.get(
+        ("languages", identifier, text), lambda: identify(text, identifier)
+    )
+    return probabilities.get(language, LANGUAGE_NOT_COVERED)

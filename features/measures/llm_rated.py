@@ -1,26 +1,20 @@
 """Features by an LLM at an OpenAI-compatible endpoint: ratings, and those of Ragas.
 
-Overlap is that of the part after ``##Answer:``, without citations, with the reference answer.
-Fluency is that of the whole output, reason and citations included, as in MIRAGE-Bench (figure 12).
-Ragas looks at the answer part without citations and at all the passages; answer relevance names two
-models, ``ragas_answer_relevance@3(model=gpt-4o-mini with my/embedder)``, and its cutoff is the
-number of questions that are made of the answer. Its paper has three qualities, its package more:
-here are those that say of retrieval and of facts what the paper's do not.
+Overlap compares the part after ``##Answer:``, without citations, with the reference answer. Fluency
+rates the whole output, reason and citations included, as in MIRAGE-Bench (figure 12). Ragas reads
+the answer part without citations and all passages. Answer relevance names two models,
+``ragas_answer_relevance@3(model=gpt-4o-mini with my/embedder)``; its cutoff is the number of
+questions that the LLM makes of the answer. The paper on Ragas has three qualities, its package
+more: those here say something of retrieval and facts that the paper's do not.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from functools import partial
-from typing import Any
 
 import numpy as np
 
 from arena.text.prompts import PACKAGED
 from features.declare.feature import (
     Items,
-    Measurement,
-    Parameter,
     Reading,
     Scores,
     Value,
@@ -45,12 +39,12 @@ from features.models.model_folder import ENDPOINT, require_model
 RATER = "meta-llama/Meta-Llama-3-8B-Instruct"
 """The model of MIRAGE-Bench."""
 QUESTIONS = 3
-"""Questions that are made of an answer."""
+"""Number of questions that an LLM makes of an answer."""
 
 _DIGITS = 6
-_RAGAS, _PACKAGE = "Ragas (Es et al., 2023), section 3", "Ragas, its package"
-_LLM, _LLM_AND_EMBEDDER = model(RATER), model(f"{RATER} with {scorer.EMBEDDER}")
-_CHECKED = template("statements", "verdicts")
+_RAGAS = "Ragas (Es et al., 2023), section 3"
+_LLM = model(RATER)
+_STATEMENT_PROMPTS = template("statements", "verdicts")
 
 
 def require_llm(**_: object) -> None:
@@ -65,173 +59,254 @@ def require_llm_and_embedder(model: str, **_: object) -> None:
 
 
 def overlap_items(sample: Sample, template: str = PACKAGED) -> Items:
-    """Return the answer, the question and the reference answer, or why there is none."""
-    question, found = sample.question, _all(_told(sample, "reference"), _told(sample, "answer"))
-    if isinstance(found, Missing):
-        return found
-    reference, answer = found
+    """Return the answer, the question and the reference answer, or why one is missing."""
+    reference = _reference(sample)
+    if isinstance(reference, Missing):
+        return reference
+    answer = _answer(sample)
+    if isinstance(answer, Missing):
+        return answer
+    question = sample.question
     return ((scorer.OVERLAP, template, question.language, question.query, answer, reference),)
 
 
+@declared(
+    source="MIRAGE-Bench, section 4.1, answer overlap (LLM-measured), figure 11",
+    needs=("answer", "reference answer", "LLM"),
+    parameters=(_LLM, template(scorer.OVERLAP)),
+    requirement=require_llm,
+    reading=Reading("llm", overlap_items),
+)
+def llm_overlap(_sample: Sample, scores: Scores, **_: object) -> Value:
+    """An LLM's rating, 1 to 5, of how well the answer agrees with the reference answer."""
+    return _only_value(scores)
+
+
 def fluency_items(sample: Sample, template: str = PACKAGED) -> Items:
-    """Return the output, the question and the passages, if any, with the ids that it cites."""
-    question, output = sample.question, sample.part("output")
+    """Return the output, the question and its passages, each after the id that it is cited by."""
+    question = sample.question
+    output = sample.part("output")
     if not output.strip():
         return EMPTY_ANSWER
-    ids = question.passage_ids
-    passages = [f"[{each}] {text}" for each in ids for text in passage_texts(question, (each,))]
+    passages: list[str] = []
+    for passage_id in question.passage_ids:
+        # One by one, since passages without words are left out and their ids with them.
+        texts = passage_texts(question, [passage_id])
+        passages += [f"[{passage_id}] {text}" for text in texts]
     return ((scorer.FLUENCY, template, question.language, question.query, output, *passages),)
 
 
-def grounded(by: str, sample: Sample, template: str = PACKAGED) -> Items:
-    """Return the answer, or the reference answer, and all the passages, or why there are none."""
-    found = _all(_passages(sample), _told(sample, by))
-    if isinstance(found, Missing):
-        return found
-    return ((scorer.FAITHFULNESS, template, sample.question.query, found[1], *found[0]),)
+@declared(
+    source="MIRAGE-Bench, section 4.1, fluency (LLM-measured), figure 12",
+    needs=("answer", "passages", "LLM"),
+    parameters=(_LLM, template(scorer.FLUENCY)),
+    requirement=require_llm,
+    reading=Reading("llm", fluency_items),
+)
+def llm_fluency(_sample: Sample, scores: Scores, **_: object) -> Value:
+    """An LLM's rating, 1 to 5, of the fluency of the whole output."""
+    return _only_value(scores)
 
 
-def asked_context(sample: Sample, template: str = PACKAGED) -> Items:
-    """Return the question and all the passages; what systems answered does not matter."""
-    passages, question = _passages(sample), sample.question
+def faithfulness_items(sample: Sample, template: str = PACKAGED) -> Items:
+    """Return the answer and all the passages, or why there are none."""
+    return _with_passages(sample, _answer(sample), template)
+
+
+@declared(
+    source=_RAGAS,
+    needs=("answer", "query", "passages", "LLM"),
+    parameters=(_LLM, _STATEMENT_PROMPTS),
+    requirement=require_llm,
+    reading=Reading("ragas", faithfulness_items),
+)
+def ragas_faithfulness(_sample: Sample, scores: Scores, **_: object) -> Value:
+    """Share of the answer's statements that the passages support, by an LLM."""
+    return _only_value(scores)
+
+
+def recall_items(sample: Sample, template: str = PACKAGED) -> Items:
+    """Return the reference answer and all the passages, or why there are none."""
+    return _with_passages(sample, _reference(sample), template)
+
+
+@declared(
+    source="Ragas, its package, context recall",
+    needs=("query", "passages", "reference answer", "LLM"),
+    parameters=(_LLM, _STATEMENT_PROMPTS),
+    requirement=require_llm,
+    reading=Reading("ragas", recall_items),
+)
+def ragas_context_recall(_sample: Sample, scores: Scores, **_: object) -> Value:
+    """Share of the reference answer's statements that the passages support, by an LLM."""
+    return _only_value(scores)
+
+
+def context_items(sample: Sample, template: str = PACKAGED) -> Items:
+    """Return the question and all the passages; the answer does not matter."""
+    passages = _passages(sample)
     if isinstance(passages, Missing):
         return passages
+    question = sample.question
     return ((scorer.CONTEXT_RELEVANCE, template, question.language, question.query, *passages),)
 
 
-def asked_answer(
+@declared(
+    source=_RAGAS,
+    needs=("query", "passages", "sentences", "LLM"),
+    parameters=(_LLM, template("sentences")),
+    requirement=require_llm,
+    reading=Reading("ragas", context_items),
+)
+def ragas_context_relevance(_sample: Sample, scores: Scores, **_: object) -> Value:
+    """Share of the passages' sentences that it takes to answer the question, by an LLM."""
+    return _only_value(scores)
+
+
+def relevance_items(
     sample: Sample, k: int, prefix: str, evasive: str, template: str = PACKAGED
 ) -> Items:
     """Return the answer and its question; once more, where an evasive answer is to count 0."""
     if not sample.text.strip():
         return EMPTY_ANSWER
-    before, asked = "" if prefix == "none" else f"{prefix}: ", (sample.question.query, sample.text)
-    relevance = (scorer.ANSWER_RELEVANCE, template, str(k), before, *asked)
-    return (relevance, (scorer.EVASION, template, *asked)) if evasive == "zero" else (relevance,)
+    query = sample.question.query
+    label = "" if prefix == "none" else f"{prefix}: "
+    relevance = (scorer.ANSWER_RELEVANCE, template, str(k), label, query, sample.text)
+    if evasive != "zero":
+        return (relevance,)
+    return (relevance, (scorer.EVASION, template, query, sample.text))
 
 
-def useful_passages(sample: Sample, by: str, template: str = PACKAGED) -> Items:
+@declared(
+    source=_RAGAS,
+    needs=("answer", "query", "embedding model", "LLM"),
+    parameters=(
+        cutoff(QUESTIONS),
+        model(f"{RATER} with {scorer.EMBEDDER}"),
+        choice("prefix", "query", "none"),
+        choice("evasive", "as-is", "zero"),
+        template("question", "evasive"),
+    ),
+    requirement=require_llm_and_embedder,
+    reading=Reading("ragas", relevance_items),
+)
+def ragas_answer_relevance(_sample: Sample, scores: Scores, **_: object) -> Value:
+    """Cosine of the question and questions that an LLM makes of the answer, averaged."""
+    values = _values(scores)
+    if isinstance(values, Missing):
+        return values
+    relevance, *is_evasive = values
+    if is_evasive == [1.0]:
+        return 0.0
+    return round(relevance, _DIGITS)
+
+
+def precision_items(sample: Sample, by: str, template: str = PACKAGED) -> Items:
     """Return each passage, in order, with the question and the answer it may have helped to."""
-    found = _all(_passages(sample), _told(sample, by))
-    if isinstance(found, Missing):
-        return found
-    passages, answer = found
-    return tuple((scorer.USE, template, sample.question.query, answer, each) for each in passages)
+    passages = _passages(sample)
+    if isinstance(passages, Missing):
+        return passages
+    answer = _answer(sample) if by == "answer" else _reference(sample)
+    if isinstance(answer, Missing):
+        return answer
+    query = sample.question.query
+    return tuple((scorer.USE, template, query, answer, passage) for passage in passages)
 
 
-def compared_facts(sample: Sample, template: str = PACKAGED) -> Items:
+@declared(
+    source="Ragas, its package, context precision",
+    needs=("query", "passages", "reference answer", "LLM"),
+    parameters=(choice("by", "reference", "answer"), _LLM, template("useful")),
+    requirement=require_llm,
+    reading=Reading("ragas", precision_items),
+)
+def ragas_context_precision(_sample: Sample, scores: Scores, **_: object) -> Value:
+    """Average precision of the passages, of which an LLM says which are of use.
+
+    The mean of the precision at each useful passage; 0 where none is useful.
+    """
+    values = _values(scores)
+    if isinstance(values, Missing):
+        return values
+    is_useful = np.array(values)
+    precisions = np.cumsum(is_useful) / np.arange(1, len(is_useful) + 1)
+    n_useful = max(float(is_useful.sum()), 1.0)  # without any, the sum of precisions is 0, too
+    return round(float(is_useful @ precisions) / n_useful, _DIGITS)
+
+
+def correctness_items(sample: Sample, template: str = PACKAGED) -> Items:
     """Return the answer to be checked by the reference answer, and the other way around."""
-    found = _all(_told(sample, "answer"), _told(sample, "reference"))
-    if isinstance(found, Missing):
-        return found
-    asked = (scorer.FAITHFULNESS, template, sample.question.query)
-    return ((*asked, *found), (*asked, *found[::-1]))
+    answer = _answer(sample)
+    if isinstance(answer, Missing):
+        return answer
+    reference = _reference(sample)
+    if isinstance(reference, Missing):
+        return reference
+    query = sample.question.query
+    return (
+        (scorer.FAITHFULNESS, template, query, answer, reference),
+        (scorer.FAITHFULNESS, template, query, reference, answer),
+    )
 
 
-def _passages(sample: Sample) -> Items | tuple[str, ...]:
-    if not sample.question.passages:
-        return NO_PASSAGES
-    return passage_texts(sample.question, sample.question.passage_ids) or EMPTY_PASSAGES
+@declared(
+    source="Ragas, its package, factual correctness",
+    needs=("answer", "query", "reference answer", "LLM"),
+    parameters=(_LLM, _STATEMENT_PROMPTS),
+    requirement=require_llm,
+    reading=Reading("ragas", correctness_items),
+)
+def ragas_factual_correctness(_sample: Sample, scores: Scores, **_: object) -> Value:
+    """F1 of the answer's statements and the reference answer's, by an LLM."""
+    values = _values(scores)
+    if isinstance(values, Missing):
+        return values
+    precision, recall = values
+    if not precision + recall:
+        return 0.0
+    return round(2.0 * precision * recall / (precision + recall), _DIGITS)
 
 
-def _told(sample: Sample, by: str) -> str | Missing:
-    """Return the answer or the reference answer, or why there is none."""
-    text = sample.text if by == "answer" else sample.question.reference_text
+def _answer(sample: Sample) -> str | Missing:
+    return sample.text if sample.text.strip() else EMPTY_ANSWER
+
+
+def _reference(sample: Sample) -> str | Missing:
+    text = sample.question.reference_text
     if isinstance(text, Missing) or text.strip():
         return text
-    return EMPTY_ANSWER if by == "answer" else EMPTY_REFERENCE
+    return EMPTY_REFERENCE
 
 
-def _all(*values: Any) -> tuple[Any, ...] | Missing:  # noqa: ANN401 - what features look at
-    """Return the values, or why the first one that is missing is so."""
-    return next((each for each in values if isinstance(each, Missing)), values)
+def _passages(sample: Sample) -> tuple[str, ...] | Missing:
+    question = sample.question
+    if not question.passages:
+        return NO_PASSAGES
+    return passage_texts(question, question.passage_ids) or EMPTY_PASSAGES
 
 
-def _by_llm(
-    name: str, summary: str, source: str, needs: str, reading: Reading, *parameters: Parameter
-) -> Callable[[Measurement], Measurement]:
-    """Declare a feature that an LLM is asked for; some need an embedding model, too."""
-    looked_at = (*needs.split(", "), "LLM")
-    requirement = require_llm_and_embedder if "embedding model" in looked_at else require_llm
-    declare = partial(declared, requirement=requirement, reading=reading)
-    return declare(source, looked_at, *parameters, name=name, summary=summary)
+def _with_passages(sample: Sample, text: str | Missing, template: str) -> Items:
+    """Return a text whose statements are checked by all the passages, or why there are none."""
+    passages = _passages(sample)
+    if isinstance(passages, Missing):  # this reason comes before the text's
+        return passages
+    if isinstance(text, Missing):
+        return text
+    return ((scorer.FAITHFULNESS, template, sample.question.query, text, *passages),)
 
 
-@_by_llm(
-    "llm_overlap",
-    "An LLM's rating, 1 to 5, of how well the answer agrees with the reference answer",
-    "MIRAGE-Bench, section 4.1, answer overlap (LLM-measured), figure 11",
-    *("answer, reference answer", Reading("llm", overlap_items), _LLM, template(scorer.OVERLAP)),
-)
-@_by_llm(
-    "llm_fluency",
-    "An LLM's rating, 1 to 5, of the fluency of the whole output",
-    "MIRAGE-Bench, section 4.1, fluency (LLM-measured), figure 12",
-    *("answer, passages", Reading("llm", fluency_items), _LLM, template(scorer.FLUENCY)),
-)
-@_by_llm(
-    "ragas_faithfulness",
-    "Share of the answer's statements that the passages support, by an LLM",
-    *(_RAGAS, "answer, query, passages", Reading("ragas", partial(grounded, "answer"))),
-    *(_LLM, _CHECKED),
-)
-@_by_llm(
-    "ragas_context_recall",
-    "Share of the reference answer's statements that the passages support, by an LLM",
-    f"{_PACKAGE}, context recall",
-    "query, passages, reference answer",
-    Reading("ragas", partial(grounded, "reference")),
-    *(_LLM, _CHECKED),
-)
-@_by_llm(
-    "ragas_context_relevance",
-    "Share of the passages' sentences that it takes to answer the question, by an LLM",
-    *(_RAGAS, "query, passages, sentences", Reading("ragas", asked_context)),
-    *(_LLM, template("sentences")),
-)
-@_by_llm(
-    "ragas_answer_relevance",
-    "Cosine of the question and questions that an LLM makes of the answer, averaged",
-    *(_RAGAS, "answer, query, embedding model", Reading("ragas", asked_answer)),
-    *(cutoff(QUESTIONS), _LLM_AND_EMBEDDER, choice("prefix", "query", "none")),
-    *(choice("evasive", "as-is", "zero"), template("question", "evasive")),
-)
-def quality(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """Return the value there is, or the reason why there is none; of evasive answers 0."""
-    return _put_together(scores, lambda value, *evasive: 0.0 if evasive == (1.0,) else value)
+def _only_value(scores: Scores) -> Value:
+    """Return the value of the only item, or the reason why it has none."""
+    value = scorer.value_of_scores(scores[0])
+    return value if isinstance(value, Missing) else round(value, _DIGITS)
 
 
-@_by_llm(
-    "ragas_context_precision",
-    "Average precision of the passages, of which an LLM says which are of use",
-    *(f"{_PACKAGE}, context precision", "query, passages, reference answer"),
-    *(Reading("ragas", useful_passages), choice("by", "reference", "answer")),
-    *(_LLM, template("useful")),
-)
-def average_precision(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """Return the mean of the precision at each passage that is of use; 0 where none is."""
-
-    def mean(*useful: float) -> float:
-        precisions = np.cumsum(useful) / np.arange(1, len(useful) + 1)
-        return float(np.array(useful) @ precisions) / max(float(np.sum(useful)), 1.0)
-
-    return _put_together(scores, mean)
-
-
-@_by_llm(
-    "ragas_factual_correctness",
-    "F1 of the answer's statements and the reference answer's, by an LLM",
-    f"{_PACKAGE}, factual correctness",
-    "answer, query, reference answer",
-    Reading("ragas", compared_facts),
-    *(_LLM, _CHECKED),
-)
-def f1(_sample: Sample, scores: Scores, **_: object) -> Value:
-    """Return the harmonic mean of the shares of statements that the other answer supports."""
-    return _put_together(scores, lambda a, b: 2.0 * a * b / (a + b) if a + b else 0.0)
-
-
-def _put_together(scores: Scores, combine: Callable[..., float]) -> Value:
-    """Put together what the LLM brought, or return why one of it is missing."""
-    found = _all(*map(scorer.told, scores))
-    return found if isinstance(found, Missing) else round(combine(*found), _DIGITS)
+def _values(scores: Scores) -> list[float] | Missing:
+    """Return the values of all items, or the reason why the first incomplete one has none."""
+    values: list[float] = []
+    for row in scores:
+        value = scorer.value_of_scores(row)
+        if isinstance(value, Missing):
+            return value
+        values.append(value)
+    return values

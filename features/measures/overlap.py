@@ -7,10 +7,10 @@ answer scores 1. An empty answer scores 0 against a reference that says somethin
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from itertools import chain
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -27,18 +27,23 @@ OWN_TOKENS = "own"
 ROUGE_SCORE = "rouge-score"
 SNOWBALL = "snowball"
 STEMMERS = MappingProxyType(
-    {"yes": {"en": "porter"}}
-    | {
+    {
+        "yes": {"en": "porter"},
         SNOWBALL: {
-            **{"ar": "arabic", "de": "german", "en": "english", "es": "spanish", "fi": "finnish"},
-            **{"fr": "french", "ru": "russian"},
-        }
+            "ar": "arabic",
+            "de": "german",
+            "en": "english",
+            "es": "spanish",
+            "fi": "finnish",
+            "fr": "french",
+            "ru": "russian",
+        },
     }
 )
-"""Languages whose words are cut to stems, and by which of nltk's algorithms: rouge-score has one,
-Porter's; Snowball's are those of multilingual ROUGE."""
-LONGEST_RUN = 4
-"""Words of the longest n-grams of BLEU."""
+"""nltk's stemming algorithm per language: rouge-score has only Porter's, multilingual ROUGE has
+Snowball's."""
+LONGEST_NGRAM = 4
+"""Tokens of the longest n-grams of BLEU."""
 SHORTEST_STEMMED = 4
 """Letters of the shortest word that rouge-score stems."""
 
@@ -47,10 +52,12 @@ _COMPARED = ("answer", "reference answer")
 
 
 @declared(
-    f"{_SOURCE}; sacrebleu",
-    _COMPARED,
-    choice("tokenize", OWN_TOKENS, "13a", "intl", "char", "zh"),
-    choice("order", "effective", "full"),
+    source=f"{_SOURCE}; sacrebleu",
+    needs=_COMPARED,
+    parameters=(
+        choice("tokenize", OWN_TOKENS, "13a", "intl", "char", "zh"),
+        choice("order", "effective", "full"),
+    ),
 )
 def bleu(sample: Sample, tokenize: str, order: str) -> Value:
     """SacreBLEU of the answer against the reference answer, 0 to 1.
@@ -64,27 +71,53 @@ def bleu(sample: Sample, tokenize: str, order: str) -> Value:
             features were published: an answer of fewer than four tokens scores 0.
     """
 
-    def against(text: str) -> tuple[int, Counter[tuple[str, ...]]] | None:
+    def read_reference(text: str) -> _ReferenceNgrams | None:
         tokens = _tokens(text, tokenize)
-        runs = chain.from_iterable(word_ngrams(tokens, n) for n in range(1, LONGEST_RUN + 1))
-        return (len(tokens), Counter(runs)) if tokens else None
+        if not tokens:
+            return None
+        counts: Counter[tuple[str, ...]] = Counter()
+        for n in range(1, LONGEST_NGRAM + 1):
+            counts.update(word_ngrams(tokens, n))
+        return _ReferenceNgrams(len(tokens), counts)
 
-    def score(reference: tuple[int, Counter[tuple[str, ...]]]) -> float:
+    def score(reference: _ReferenceNgrams) -> float:
         from sacrebleu.metrics.bleu import BLEU
 
         tokens = _tokens(sample.text, tokenize)
-        total = [max(len(tokens) - n, 0) for n in range(LONGEST_RUN)]
-        correct = [0] * LONGEST_RUN
-        for n in range(LONGEST_RUN):
-            runs = Counter(filter(reference[1].__contains__, word_ngrams(tokens, n + 1)))
-            correct[n] = sum(min(count, reference[1][run]) for run, count in runs.items())
-            if not correct[n]:
-                break
-        lengths, is_effective = (len(tokens), reference[0]), order == "effective"
-        found = BLEU.compute_bleu(correct, total, *lengths, "exp", effective_order=is_effective)
-        return min(float(found.score) / 100, 1.0)
+        totals = [max(len(tokens) - n, 0) for n in range(LONGEST_NGRAM)]
+        matches = _ngram_matches(tokens, reference)
+        result = BLEU.compute_bleu(
+            correct=matches,
+            total=totals,
+            sys_len=len(tokens),
+            ref_len=reference.n_tokens,
+            smooth_method="exp",
+            effective_order=order == "effective",
+        )
+        # Rounding may bring an answer that equals the reference above 100.
+        return min(float(result.score) / 100, 1.0)
 
-    return _score(sample, f"bleu {tokenize}", against, score)
+    return _score(sample, f"bleu {tokenize}", read_reference, score)
+
+
+@dataclass(frozen=True)
+class _ReferenceNgrams:
+    """A reference's number of tokens, and how often each of its n-grams occurs."""
+
+    n_tokens: int
+    counts: Counter[tuple[str, ...]]
+
+
+def _ngram_matches(tokens: Sequence[str], reference: _ReferenceNgrams) -> list[int]:
+    """Count the n-grams shared with a reference, by length, clipped as BLEU clips them."""
+    matches = [0] * LONGEST_NGRAM
+    for n in range(LONGEST_NGRAM):
+        ngrams = word_ngrams(tokens, n + 1)
+        counts = Counter(filter(reference.counts.__contains__, ngrams))
+        matches[n] = sum(min(count, reference.counts[ngram]) for ngram, count in counts.items())
+        if not matches[n]:  # then no longer n-gram is shared either
+            break
+    return matches
 
 
 def _tokens(text: str, tokenize: str) -> list[str]:
@@ -113,10 +146,12 @@ def require_rouge(tokens: str, stem: str = "no") -> None:
 
 
 @declared(
-    f"{_SOURCE}; rouge-score",
-    _COMPARED,
-    choice("tokens", OWN_TOKENS, ROUGE_SCORE),
-    choice("stem", "no", "yes", SNOWBALL),
+    source=f"{_SOURCE}; rouge-score",
+    needs=_COMPARED,
+    parameters=(
+        choice("tokens", OWN_TOKENS, ROUGE_SCORE),
+        choice("stem", "no", "yes", SNOWBALL),
+    ),
     requirement=require_rouge,
 )
 def rouge_l(sample: Sample, tokens: str, stem: str) -> Value:
@@ -133,15 +168,17 @@ def rouge_l(sample: Sample, tokens: str, stem: str) -> Value:
     stems = STEMMERS.get(stem, {}).get(sample.question.language)
 
     def cut(text: str) -> list[str]:
-        is_plain = tokens == OWN_TOKENS and stems is None and text == sample.text
-        return sample.folded_words if is_plain else _rouge_tokens(text, tokens, stems)
+        if tokens == OWN_TOKENS and stems is None and text == sample.text:
+            return sample.folded_words  # cut once for all features
+        return _rouge_tokens(text, tokens, stems)
 
     def score(reference: list[str]) -> float:
         answer = cut(sample.text)
         common = LCSseq.similarity(reference, answer)
         if not common:
             return 0.0
-        recall, precision = common / len(reference), common / len(answer)
+        recall = common / len(reference)
+        precision = common / len(answer)
         return 2 * precision * recall / (precision + recall)
 
     return _score(sample, f"rouge_l {tokens} {stems}", cut, score)
@@ -153,10 +190,10 @@ def _rouge_tokens(text: str, tokens: str, stems: str | None) -> list[str]:
         from rouge_score.tokenize import tokenize
 
         return list(tokenize(text, stemmer))
-    cut = folded_words(text)
+    words = folded_words(text)
     if stemmer is None:
-        return cut
-    return [stemmer.stem(word) if len(word) >= SHORTEST_STEMMED else word for word in cut]
+        return words
+    return [stemmer.stem(word) if len(word) >= SHORTEST_STEMMED else word for word in words]
 
 
 @cache
@@ -178,4 +215,6 @@ def _score(
         return text
     key = (name, sample.question.language, sample.question.query_id)
     reference = sample.memo.get(key, lambda: read(text))
-    return score(reference) if reference else EMPTY_REFERENCE
+    if not reference:
+        return EMPTY_REFERENCE
+    return score(reference)

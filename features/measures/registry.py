@@ -11,7 +11,16 @@ import pandas as pd
 
 from arena.data.errors import MissingDependencyError, UsageError
 from arena.text.prompts import PACKAGED, Templates
-from features.declare.feature import CUTOFF, DECLARED, MODEL, TEMPLATE, Feature, Setting, offer
+from features.declare.feature import (
+    CUTOFF,
+    DECLARED,
+    MODEL,
+    TEMPLATE,
+    Feature,
+    Setting,
+    offer,
+    template_form,
+)
 from features.models.model_folder import ENDPOINT, find_model
 from features.models.scorer import named_models
 
@@ -21,31 +30,64 @@ ABSENT_MODEL = "once its model is here: --download, or model=FOLDER"
 _FEATURE = re.compile(r"(?P<name>\w+)\s*(?:@(?P<cutoff>[^()\s]*))?\s*(?:\((?P<settings>[^()]*)\))?")
 _WHOLE_NUMBER = re.compile("[0-9]{1,9}")
 _MODULES = (
-    *("citations", "facts", "fluency", "grounding", "language", "llm_rated", "overlap", "support"),
+    "citations",
+    "facts",
+    "fluency",
+    "grounding",
+    "language",
+    "llm_rated",
+    "overlap",
+    "support",
 )
-for _module in _MODULES:  # each declares its features
+for _module in _MODULES:  # the import of a module declares its features
     import_module(f"features.measures.{_module}")
 
 # MIRAGE-Bench, section 4.1: six features without a model, three by models, two by an LLM.
-_PAPER = "target_language english citation_recall citation_map bleu rouge_l"
-_PAPER_MODELS = "nli_entailment nli_neutral reranker_score"
-_LLM = "llm_overlap llm_fluency"
-_RAGAS = "ragas_faithfulness ragas_answer_relevance ragas_context_relevance"
-_RAGAS_PACKAGE = "ragas_context_precision ragas_context_recall ragas_factual_correctness"
-_RETRIEVAL = "retrieval_recall retrieval_map"
+_PAPER = ("target_language", "english", "citation_recall", "citation_map", "bleu", "rouge_l")
+_PAPER_MODELS = ("nli_entailment", "nli_neutral", "reranker_score")
+_LLM = ("llm_overlap", "llm_fluency")
+_RAGAS = ("ragas_faithfulness", "ragas_answer_relevance", "ragas_context_relevance")
+_RAGAS_PACKAGE = (
+    "ragas_context_precision",
+    "ragas_context_recall",
+    "ragas_factual_correctness",
+)
+_RETRIEVAL = ("retrieval_recall", "retrieval_map")
 _GROUNDING = (
-    "ngram_coverage content_coverage fragment_coverage fragment_density longest_common_span "
-    "unsupported_numbers unsupported_names query_coverage"
+    "ngram_coverage",
+    "content_coverage",
+    "fragment_coverage",
+    "fragment_density",
+    "longest_common_span",
+    "unsupported_numbers",
+    "unsupported_names",
+    "query_coverage",
 )
-_FLUENCY = "repetition truncation script_mixing markup_artifacts unreadable_characters"
-_SUPPORT = "nli_entailment nli_neutral nli_contradiction"
+_FLUENCY = (
+    "repetition",
+    "truncation",
+    "script_mixing",
+    "markup_artifacts",
+    "unreadable_characters",
+)
+_SUPPORT = ("nli_entailment", "nli_neutral", "nli_contradiction")
 _DEFAULT = (
-    f"{_PAPER} answer_length citations citation_density citation_precision invalid_citations "
-    f"invalid_citation_share {_GROUNDING} {_FLUENCY}"
+    *_PAPER,
+    "answer_length",
+    "citations",
+    "citation_density",
+    "citation_precision",
+    "invalid_citations",
+    "invalid_citation_share",
+    *_GROUNDING,
+    *_FLUENCY,
 )
-# All without a model: cited sentences need Thai cut into sentences.
-_DETERMINISTIC = f"{_DEFAULT} {_RETRIEVAL} cited_sentences"
-_ALL = f"{_DETERMINISTIC} {_SUPPORT} reranker_score"
+_DETERMINISTIC = (
+    *_DEFAULT,
+    *_RETRIEVAL,
+    "cited_sentences",  # not measured by default: cutting Thai into sentences needs a package
+)
+_ALL = (*_DETERMINISTIC, *_SUPPORT, "reranker_score")
 _AS_PUBLISHED = MappingProxyType[str, dict[str, Setting]](
     {
         "target_language": {"identifier": "langid", "part": "output"},
@@ -56,20 +98,20 @@ _AS_PUBLISHED = MappingProxyType[str, dict[str, Setting]](
 )
 
 
-def _features(names: str) -> tuple[Feature, ...]:
-    return tuple(DECLARED[name] for name in names.split())
+def _features(names: Iterable[str]) -> tuple[Feature, ...]:
+    return tuple(DECLARED[name] for name in names)
 
 
 FEATURES = MappingProxyType(
-    {feature.name: feature for feature in _features(f"{_ALL} {_LLM} {_RAGAS} {_RAGAS_PACKAGE}")}
+    {name: DECLARED[name] for name in (*_ALL, *_LLM, *_RAGAS, *_RAGAS_PACKAGE)}
 )
 """Every feature by name, with its default parameters."""
 
 DEFAULT_FEATURES = _features(_DEFAULT)
-"""Features measured unless others are asked for: cheap, without models, and in all languages with
-what a plain install brings."""
+"""Features measured unless a user chooses others: cheap, without models, and in all languages with
+a plain install."""
 
-PAPER_FEATURES = _features(f"{_PAPER} {_PAPER_MODELS} {_LLM}")
+PAPER_FEATURES = _features((*_PAPER, *_PAPER_MODELS, *_LLM))
 """The 11 features of MIRAGE-Bench, section 4.1."""
 
 _OF_THE_REASON = tuple(
@@ -91,100 +133,119 @@ GROUPS = MappingProxyType[str, tuple[Feature, ...]](
         "all": (*_features(_ALL), *_OF_THE_REASON),
     }
 )
-"""Names that stand for several features; what costs calls to an LLM is in ``llm``, ``ragas``,
-``paper`` and ``as-published`` alone."""
+"""Groups of features by name. Only ``llm``, ``ragas``, ``paper`` and ``as-published`` cost calls to
+an LLM."""
 
 
 def parse_features(text: str) -> tuple[Feature, ...]:
     """Read features from text such as ``citation_recall@5,english(identifier=langid)``.
 
     Args:
-        text: Names of features and groups, separated by commas; what groups share counts once.
+        text: Names of features and groups, separated by commas; features that groups share count
+            once.
 
     Raises:
         UsageError: For unknown names, parameters and values, and for features named twice.
     """
-    items = [item.strip() for item in re.split(r",(?![^()]*\))", text)] if text.strip() else []
-    named = [feature for item in items if item not in GROUPS for feature in _parse_item(item)]
+    parts: list[str] = []
+    if text.strip():
+        parts = [part.strip() for part in re.split(r",(?![^()]*\))", text)]  # not inside ( )
+    named: list[Feature] = []
+    chosen: dict[str, Feature] = {}
+    for part in parts:
+        features = GROUPS.get(part) or (_parse_feature(part),)
+        if part not in GROUPS:
+            named += features
+        chosen.update({str(feature): feature for feature in features})
     if named:
-        distinct_features(named)  # of groups what they share counts once
-    chosen = [feature for item in items for feature in _parse_item(item)]
-    return distinct_features({str(feature): feature for feature in chosen}.values())
+        # A feature named twice is an error; one that two groups share is not.
+        distinct_features(named)
+    return distinct_features(chosen.values())
 
 
-def asked_features(asked: Iterable[Feature | str] | str) -> tuple[Feature, ...]:
-    """Return features that are given as values, by their names or by those of groups."""
-    items = [asked] if isinstance(asked, str) else list(asked)
-    texts = [item for item in items if isinstance(item, str)]
-    own = [item for item in items if not isinstance(item, str)]
-    return distinct_features([*(parse_features(",".join(texts)) if texts else ()), *own])
+def chosen_features(choices: Iterable[Feature | str] | str) -> tuple[Feature, ...]:
+    """Return the chosen features, which may be values, names, or names of groups."""
+    if isinstance(choices, str):
+        return parse_features(choices)
+    texts: list[str] = []
+    features: list[Feature] = []
+    for feature in choices:
+        if isinstance(feature, str):
+            texts.append(feature)
+        else:
+            features.append(feature)
+    if texts:
+        features = [*parse_features(",".join(texts)), *features]
+    return distinct_features(features)
 
 
 def distinct_features(features: Iterable[Feature]) -> tuple[Feature, ...]:
-    """Return the features, none of which may stand twice.
+    """Return the features, after checking that they differ.
 
     Raises:
-        UsageError: If there is none, one of them stands twice, or has the name of another.
+        UsageError: If there is none, one occurs twice, or a user's has the name of one of this
+            package.
     """
-    seen: dict[str, Feature] = {}
+    distinct: dict[str, Feature] = {}
     for feature in features:
         if FEATURES.get(feature.name, feature).measurement != feature.measurement:
             raise UsageError(f"{feature.name} is one of this package; give yours another name")
-        if str(feature) in seen:
+        if str(feature) in distinct:
             raise UsageError(f"the feature {feature} is asked for twice; name it once")
-        seen[str(feature)] = feature
-    if not seen:
+        distinct[str(feature)] = feature
+    if not distinct:
         raise UsageError(f"no feature is asked for; {offer('', _names())}")
-    return tuple(seen.values())
+    return tuple(distinct.values())
 
 
 def with_templates(features: Iterable[Feature], templates: Templates) -> tuple[Feature, ...]:
-    """Return features with a user's templates, which then are part of their names.
+    """Return features with a user's templates, which become part of their names.
 
     Raises:
-        UsageError: If no feature reads one of the prompts, or a feature names templates that are
-            not given.
+        UsageError: If no feature reads one of the prompts, or a feature names a template that the
+            user did not pass.
     """
     chosen = tuple(feature.with_templates(templates) for feature in features)
-    used = "+".join(str(feature.settings.get(TEMPLATE, "")) for feature in chosen)
-    idle = [
-        name for name, own in templates.templates if f"{name}@{own.digest}" not in used.split("+")
-    ]
-    if idle := [name for name in idle if name not in templates.from_folder]:
-        raise UsageError(
-            f"no feature that is asked for reads the prompt {idle[0]}; leave its template out"
-        )
+    used: set[str] = set()
+    for feature in chosen:
+        used.update(str(feature.settings.get(TEMPLATE, "")).split("+"))
+    for name, replacement in templates.templates:
+        # A folder may hold templates of prompts that nothing reads this time.
+        if name not in templates.from_folder and f"{name}@{replacement.digest}" not in used:
+            raise UsageError(
+                f"no feature that is asked for reads the prompt {name}; leave its template out"
+            )
     return chosen
 
 
-def _parse_item(item: str) -> tuple[Feature, ...]:
-    if item in GROUPS:
-        return GROUPS[item]
-    match = _FEATURE.fullmatch(item)
+def _parse_feature(text: str) -> Feature:
+    match = _FEATURE.fullmatch(text)
     if match is None:
-        raise UsageError(f"{item!r} is not a feature; write name, name@k or name(parameter=value)")
-    feature = FEATURES.get(match["name"])
+        raise UsageError(f"{text!r} is not a feature; write name, name@k or name(parameter=value)")
+    name = match["name"]
+    feature = FEATURES.get(name)
     if feature is None:
-        name = match["name"]
         raise UsageError(f"no feature is named {name!r}; {offer(name, _names())}")
-    return (feature.with_settings(_settings(feature, match["cutoff"], match["settings"])),)
+    return feature.with_settings(_parse_settings(feature, match["cutoff"], match["settings"]))
 
 
-def _settings(feature: Feature, cutoff: str | None, settings: str | None) -> dict[str, Setting]:
-    read: dict[str, Setting] = {}
+def _parse_settings(feature: Feature, cutoff: str | None, listed: str | None) -> dict[str, Setting]:
+    settings: dict[str, Setting] = {}
     if cutoff is not None:
         if CUTOFF not in feature.settings:
             raise UsageError(f"{feature.name} takes no cutoff; write it without @{cutoff}")
-        read[CUTOFF] = int(cutoff) if _WHOLE_NUMBER.fullmatch(cutoff) else cutoff
-    for item in (settings or "").split(",") if settings is not None else []:
-        name, equals, value = (part.strip() for part in item.partition("="))
-        if not equals or name == CUTOFF or name in read:
+        settings[CUTOFF] = int(cutoff) if _WHOLE_NUMBER.fullmatch(cutoff) else cutoff
+    if listed is None:
+        return settings
+    for text in listed.split(","):
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or name == CUTOFF or name in settings:
             raise UsageError(
-                f"{feature.name}: cannot read {item.strip()!r}; "
+                f"{feature.name}: cannot read {text.strip()!r}; "
                 f"write each parameter once as name=value, and a cutoff as {feature.name}@k"
             )
-        read[name] = value
-    return read
+        settings[name] = value
+    return settings
 
 
 def _names() -> list[str]:
@@ -214,7 +275,7 @@ def describe_features(features: Iterable[Feature] = FEATURES.values()) -> pd.Dat
 
 
 def availability(feature: Feature) -> str:
-    """Say whether a feature can be measured here, or what it lacks and how to get that."""
+    """Return ``yes`` if a feature can be measured here, else what it lacks and how to get that."""
     try:
         require([feature], download=False)
     except MissingDependencyError as error:
@@ -225,28 +286,33 @@ def availability(feature: Feature) -> str:
 
 
 def require(features: Iterable[Feature], download: bool) -> None:
-    """Check that packages, and models on this machine, are there: before an LLM is paid."""
+    """Check that packages and local models are present, before an LLM is paid."""
     for feature in features:
         feature.require()
-        if (model := _local_model(feature)) is not None:
+        model = _local_model(feature)
+        if model is not None:
             find_model(model, download)
 
 
 def _local_model(feature: Feature) -> str | None:
-    """Return the model that must be on this machine, if any; an endpoint has the others."""
-    kind, name = "" if feature.reading is None else feature.reading.kind, str(feature.model)
-    if kind == "ragas":
-        name = named_models(name)[1] if "embedding model" in feature.needs else ENDPOINT
-    return None if kind in ("", "llm") or name.startswith(ENDPOINT) else name
+    """Return the model that must be on this machine, or None if an endpoint has it."""
+    if feature.reading is None or feature.reading.kind == "llm":
+        return None
+    name = str(feature.model)
+    if feature.reading.kind == "ragas":
+        if "embedding model" not in feature.needs:
+            return None
+        _, name = named_models(name)
+    return None if name.startswith(ENDPOINT) else name
 
 
 def _described(feature: Feature) -> Iterator[str]:
-    for item in feature.parameters:
-        if item.name == CUTOFF:
+    for parameter in feature.parameters:
+        if parameter.name == CUTOFF:
             yield "@k"
-        elif item.name == MODEL:
-            yield f"{item.name}={item.default}"
-        elif item.name == TEMPLATE:
-            yield f"{item.name}={PACKAGED}|{'+'.join(f'{name}@DIGEST' for name in item.prompts)}"
+        elif parameter.name == MODEL:
+            yield f"{parameter.name}={parameter.default}"
+        elif parameter.name == TEMPLATE:
+            yield f"{parameter.name}={PACKAGED}|{template_form(parameter.prompts)}"
         else:
-            yield f"{item.name}={'|'.join(item.choices)}"
+            yield f"{parameter.name}={'|'.join(parameter.choices)}"

@@ -14,6 +14,7 @@ import numpy as np
 
 from features.declare.feature import (
     SENTENCES,
+    Item,
     Items,
     Reading,
     Scores,
@@ -51,18 +52,17 @@ def cited_pairs(sample: Sample, part: Part) -> Items:
         return NO_STATEMENTS
     if not any(statement.cited for statement in statements):
         return NO_CITED_PASSAGES
-    pairs = tuple(
-        (text, statement.text)
-        for statement in statements
-        for text in passage_texts(sample.question, statement.cited)
-    )
-    return pairs or EMPTY_PASSAGES
+    pairs: list[Item] = []
+    for statement in statements:
+        texts = passage_texts(sample.question, statement.cited)
+        pairs += [(text, statement.text) for text in texts]
+    return tuple(pairs) or EMPTY_PASSAGES
 
 
 _by_nli = declared(
-    "MIRAGE-Bench, section 4.1, support",
-    ("answer", SENTENCES, "passages", "NLI model"),
-    *(model(NLI_MODEL), choice("part", "output", "answer", "reason")),
+    source="MIRAGE-Bench, section 4.1, support",
+    needs=("answer", SENTENCES, "passages", "NLI model"),
+    parameters=(model(NLI_MODEL), choice("part", "output", "answer", "reason")),
     requirement=require_model,
     reading=Reading("nli", cited_pairs),
 )
@@ -101,9 +101,9 @@ def query_pairs(sample: Sample) -> Items:
 
 
 @declared(
-    "MIRAGE-Bench, section 4.1, reranker score",
-    ("answer", "passages", "reranker"),
-    model(RERANKER),
+    source="MIRAGE-Bench, section 4.1, reranker score",
+    needs=("answer", "passages", "reranker"),
+    parameters=(model(RERANKER),),
     requirement=require_model,
     reading=Reading("reranker", query_pairs),
 )

@@ -126,10 +126,10 @@ def _loaded(kind: str, model: str, options: ModelOptions) -> Scorer:
 _loaded_once = lru_cache(maxsize=4)(_loaded)
 
 
-def told(row: Scores) -> Value:
+def value_of_scores(row: Scores) -> Value:
     """Read the scores of one item that an LLM was asked about."""
-    value, reason = float(row[0]), int(row[1])
-    return REASONS[reason - 1] if reason else value
+    reason_number = int(row[1])
+    return REASONS[reason_number - 1] if reason_number else float(row[0])
 
 
 def named_models(model: str) -> tuple[str, str]:

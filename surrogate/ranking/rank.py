@@ -16,7 +16,7 @@ from arena.data.systems import alike
 from arena.data.wording import count_of
 from features.declare.feature import Feature
 from features.engine.extraction import extract
-from features.measures.registry import asked_features, with_templates
+from features.measures.registry import chosen_features, with_templates
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
 from surrogate.board.summary import fingerprint
@@ -124,7 +124,7 @@ def _declared(names: Sequence[str], own_features: Sequence[Feature]) -> tuple[Fe
     """Return the features that a board was built with, by their names."""
     by_name = {str(feature): feature for feature in own_features}
     try:
-        return asked_features([by_name.get(name, name) for name in names])
+        return chosen_features([by_name.get(name, name) for name in names])
     except UsageError as error:
         raise UsageError(
             "give the board its features of your own when it is loaded, Board.load(FOLDER, "

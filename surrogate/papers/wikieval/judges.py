@@ -40,7 +40,7 @@ from features.models.ragas import (
     load_ragas,
     versions,
 )
-from features.models.scorer import NOT_REACHED, named_models, told
+from features.models.scorer import NOT_REACHED, named_models, value_of_scores
 from surrogate.papers.judges import FunctionJudge, JudgePrompts, Value
 from surrogate.papers.wikieval.pairs import (
     ANSWER_RELEVANCE,
@@ -311,7 +311,7 @@ class RagasJudge:
         llm = replace(scorer.llm, budget=self.budget, stage=self.name, progress=self.progress)
         scorer = replace(scorer, llm=llm)
         items = [self._item(pair, text) for pair in pairs for text in (pair.first, pair.second)]
-        scores = [_score(told(row)) for row in scorer.score(items)]
+        scores = [_score(value_of_scores(row)) for row in scorer.score(items)]
         return list(map(higher, scores[::2], scores[1::2]))
 
     def _item(self, pair: Pair, text: str) -> Item:

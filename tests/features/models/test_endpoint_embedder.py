@@ -11,7 +11,7 @@ from llm_requests import kept
 from arena.llm import LlmSettings, open_store
 from features.models import ModelOptions, load_scorer
 from features.models.ragas import load_ragas
-from features.models.scorer import ANSWER_RELEVANCE, NOT_REACHED, told
+from features.models.scorer import ANSWER_RELEVANCE, NOT_REACHED, value_of_scores
 from features.models.sentence_models import cosines
 
 VECTORS = {"north": [3.0, 4.0], "up": [0.0, 2.0], "east": [5.0, 0.0]}
@@ -89,7 +89,7 @@ def test_answer_relevance_as_in_the_paper(serve, options_at):
         (ANSWER_RELEVANCE, "packaged", "3", "", "up", "An answer."),
         (ANSWER_RELEVANCE, "packaged", "1", "", "up", "It fails."),
     ]
-    found = [told(row) for row in scorer.score(items)]
+    found = [value_of_scores(row) for row in scorer.score(items)]
     assert found[0] == pytest.approx((1 + 0.8 + 0) / 3)
     assert found[1] == NOT_REACHED
     assert {body["model"] for body in server.bodies} == {
