@@ -137,7 +137,7 @@ def extract_parts(
 
 
 def _scope(features: Sequence[Feature], options: ModelOptions) -> str | None:
-    """Return what values depend on besides the answers; None if they must be measured anew."""
+    """Return what values depend on besides the answers; None if they cannot be reused."""
     signatures = [load_scorer(kind, model, options).signature for kind, model in by_model(features)]
     if None in signatures:  # an endpoint's model may change under its name
         return None
