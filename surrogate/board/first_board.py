@@ -36,11 +36,10 @@ from surrogate.board.summary_builder import (
     summary_of,
     suspect_answer_notes,
 )
-from surrogate.learning.estimation.answer_texts import mean_cosines
+from surrogate.learning.estimation.field import CONSENSUS, Field
 from surrogate.learning.languages import with_answers
 from surrogate.learning.names import find_surrogate
 
-CONSENSUS = "consensus"
 REFERENCE_FEATURES = ("bleu", "rouge_l")
 EVIDENCE = (CONSENSUS, *REFERENCE_FEATURES, "citation_recall", "citation_map")
 """Features of which more is better whoever judges, as far as any is."""
@@ -217,8 +216,7 @@ def _evidence(rows: pd.DataFrame, reference: str | None) -> tuple[pd.DataFrame, 
     Returns:
         Shares from 0 to 1, one column per feature; and feature to why it was left out.
     """
-    questions = pd.factorize(rows["query_id"])[0]
-    table = rows.assign(**{CONSENSUS: mean_cosines(rows["answer"].tolist(), questions)})
+    table = rows.assign(**{CONSENSUS: _consensus(rows)})
     is_reference = rows["system"] == reference
     shares = {}
     left_out = {}
@@ -237,6 +235,15 @@ def _evidence(rows: pd.DataFrame, reference: str | None) -> tuple[pd.DataFrame, 
         else:
             shares[name] = share
     return pd.DataFrame(shares, index=rows.index), left_out
+
+
+def _consensus(rows: pd.DataFrame) -> Floats:
+    """Return each answer's mean cosine to the others to its question, shape (N,); NaN without."""
+    field = Field.of(rows, str(rows["language"].iloc[0]), ())
+    is_answer = field.places >= 0
+    consensus = np.full(len(rows), np.nan)
+    consensus[field.places[is_answer]] = field.own.values[:, :, -1][is_answer]
+    return consensus
 
 
 def _plain_name(feature: str) -> str:

@@ -1,8 +1,8 @@
-"""How far what a surrogate expects of a system it has not seen lies from the arena's rating.
+"""Intervals of a surrogate's predictions for systems that it has not seen.
 
-The interval is as wide as the distances of systems it had not seen: split conformal prediction
-(Lei et al., 2018, section 2) on the ratings of cross-fitting; where the surrogate knows a standard
-error, distances are measured in it (section 5.2), so that a system unlike the others has a wider
+Split conformal prediction (Lei et al., 2018, section 2): the interval is as wide as the distances
+between predictions and the arena's ratings in cross-fitting. Where the surrogate has standard
+errors, distances are measured in them (section 5.2), so that a system unlike the others has a wider
 interval.
 """
 
@@ -19,19 +19,14 @@ from surrogate.board.summary import LEVEL, RatingInterval
 from surrogate.learning.outcomes import Outcome
 
 NO_SURROGATE = "no surrogate could be trained"
-TOO_FEW = "{} ratings of systems unseen in training; an interval of {:.0%} needs {}"
-FALSE_ALARMS = 0.1
-"""Share of ordinary systems that may be taken for better than all judged ones."""
-FEWEST_GAPS = 4
-FEWEST_RESIDUALS = 3
 PRIOR_SYSTEMS = 2.0
-"""How many systems the prior of a wide interval is worth: that nothing is told of them."""
+"""Systems that the prior of a wide interval is worth; it expects nothing of the surrogate."""
 _DIGITS = 9
 """Digits to which (n + 1)(1 - a) is taken, so that 10 x 0.9 is 9."""
 
 
 def conformal_intervals(outcomes: Sequence[Outcome]) -> dict[str, RatingInterval]:
-    """Find how wide the interval of a rating is in every language, by its first repeat.
+    """Calibrate the interval of a rating in every language, by its first repeat.
 
     Languages with too few ratings by surrogates trained without the system use those of all, scaled
     by the spread of the arena's ratings.
@@ -39,40 +34,73 @@ def conformal_intervals(outcomes: Sequence[Outcome]) -> dict[str, RatingInterval
     Returns:
         Language code to its interval, with the reason where there is none.
     """
-    distances = [unseen_distances(item) for item in outcomes]
-    spreads = [_spread(item) for item in outcomes]
-    scaled = [own / spread for own, spread in zip(distances, spreads, strict=True) if spread > 0]
-    pooled = np.concatenate([np.empty(0), *scaled])
-    found = {}
-    for item, own, spread in zip(outcomes, distances, spreads, strict=True):
-        width, residuals, reason, is_wide = half_width(own), len(own), None, False
-        if not own.size:
-            reason = "; ".join(item.reasons) or NO_SURROGATE
-        elif not np.isfinite(width):
-            width, residuals = (spread or math.nan) * half_width(pooled), len(pooled)
-            if not np.isfinite(width):
-                width, residuals, is_wide = wide_half_width(item), len(own), True
-            if not np.isfinite(width):
-                is_wide = False
-                needed = math.ceil(round(LEVEL / (1 - LEVEL), _DIGITS))
-                reason = TOO_FEW.format(len(pooled), LEVEL, needed)
-        best, frontier = _frontier(item)
-        found[item.language] = RatingInterval(
-            half_width=None if reason else width,
-            in_standard_errors=reason is None and item.standard_errors is not None,
+    scaled = [np.empty(0)]
+    for outcome in outcomes:
+        spread = _spread(outcome)
+        if spread > 0:
+            scaled.append(unseen_distances(outcome) / spread)
+    pooled = np.concatenate(scaled)
+    return {outcome.language: _interval(outcome, pooled) for outcome in outcomes}
+
+
+def _interval(outcome: Outcome, pooled: Floats) -> RatingInterval:
+    """Calibrate the interval of one language.
+
+    Args:
+        outcome: The language.
+        pooled: Scaled distances of all languages.
+    """
+    best, frontier = _frontier(outcome)
+    distances = unseen_distances(outcome)
+    n_distances = len(distances)
+    if not n_distances:
+        reason = "; ".join(outcome.reasons) or NO_SURROGATE
+        return RatingInterval(best=best, frontier=frontier, reason=reason)
+    in_standard_errors = outcome.standard_errors is not None
+    width = half_width(distances)
+    if np.isfinite(width):
+        return RatingInterval(
+            half_width=width,
+            in_standard_errors=in_standard_errors,
             best=best,
             frontier=frontier,
-            residuals=residuals,
-            pooled=reason is None and residuals > len(own),
-            is_wide=is_wide,
-            reason=reason,
+            residuals=n_distances,
         )
-    return found
+    width = (_spread(outcome) or math.nan) * half_width(pooled)
+    if np.isfinite(width):
+        return RatingInterval(
+            half_width=width,
+            in_standard_errors=in_standard_errors,
+            best=best,
+            frontier=frontier,
+            residuals=len(pooled),
+            pooled=len(pooled) > n_distances,
+        )
+    width = wide_half_width(outcome)
+    if np.isfinite(width):
+        return RatingInterval(
+            half_width=width,
+            in_standard_errors=in_standard_errors,
+            best=best,
+            frontier=frontier,
+            residuals=n_distances,
+            is_wide=True,
+        )
+    n_needed = math.ceil(round(LEVEL / (1 - LEVEL), _DIGITS))
+    return RatingInterval(
+        best=best,
+        frontier=frontier,
+        residuals=n_distances,
+        reason=(
+            f"{len(pooled)} ratings of systems unseen in training; an interval of {LEVEL:.0%} "
+            f"needs {n_needed}"
+        ),
+    )
 
 
-def unseen_distances(item: Outcome) -> Floats:
+def unseen_distances(outcome: Outcome) -> Floats:
     """Distances of unseen systems' ratings from the arena's, in standard errors where known."""
-    distances = np.abs(item.truth[0] - item.predicted[0]) / _unit(item)
+    distances = np.abs(outcome.truth[0] - outcome.predicted[0]) / _unit(outcome)
     return np.asarray(distances[np.isfinite(distances)])
 
 
@@ -85,51 +113,59 @@ def half_width(residuals: Floats, level: float = LEVEL) -> float:
     return float(np.sort(residuals)[rank - 1]) if rank <= len(residuals) else math.nan
 
 
-def wide_half_width(item: Outcome, level: float = LEVEL) -> float:
+def wide_half_width(outcome: Outcome, level: float = LEVEL) -> float:
     """Return the half-width of an interval from a few residuals, where a quantile needs more.
 
-    Residuals are taken as normal. Their variance is that of the residuals, together with
-    ``PRIOR_SYSTEMS`` for which the surrogate tells nothing, so that they are as far off as judged
-    systems are from their mean; the interval is Student's for one more system.
+    Residuals are taken as normal. Their variance combines theirs with a prior worth
+    ``PRIOR_SYSTEMS``: a surrogate that says nothing, whose residuals are the systems' distances
+    from their mean. The interval is Student's for one more system.
 
     Returns:
-        NaN with fewer than ``FEWEST_RESIDUALS``.
+        NaN with fewer than three residuals.
     """
-    residuals = unseen_distances(item)
-    if len(residuals) < FEWEST_RESIDUALS:
+    residuals = unseen_distances(outcome)
+    n_residuals = len(residuals)
+    if n_residuals < 3:
         return math.nan
-    rated = item.truth[0][np.isfinite(item.truth[0])]
-    unit = _unit(item)
-    away = float(rated.std(ddof=1)) / float(np.nanmean(unit))
-    freedom = len(residuals) + PRIOR_SYSTEMS
-    variance = (float(residuals @ residuals) + PRIOR_SYSTEMS * away**2) / freedom
+    truth = outcome.truth[0]
+    prior_deviation = float(truth[np.isfinite(truth)].std(ddof=1))
+    prior_deviation /= float(np.nanmean(_unit(outcome)))
+    freedom = n_residuals + PRIOR_SYSTEMS
+    squares = float(residuals @ residuals) + PRIOR_SYSTEMS * prior_deviation**2
     quantile = float(stdtrit(freedom, (1 + level) / 2))
-    return quantile * math.sqrt(variance * (1 + 1 / len(residuals)))
+    return quantile * math.sqrt(squares / freedom * (1 + 1 / n_residuals))
 
 
-def _unit(item: Outcome) -> Floats:
-    """What distances are measured in, shape (S,); NaN where an error of 0 says nothing."""
-    if item.standard_errors is None:
-        return np.ones(item.truth.shape[1])
-    return np.where(item.standard_errors[0] > 0, item.standard_errors[0], np.nan)
+def _unit(outcome: Outcome) -> Floats:
+    """Return the unit of distances, shape (S,); NaN where an error of 0 says nothing."""
+    errors = outcome.standard_errors
+    if errors is None:
+        return np.ones(outcome.truth.shape[1])
+    return np.where(errors[0] > 0, errors[0], np.nan)
 
 
-def _spread(item: Outcome) -> float:
-    """What distances of several languages are divided by to be compared."""
-    rated = item.truth[0][np.isfinite(item.truth[0])]
-    return 1.0 if item.standard_errors is not None else float(rated.std()) if rated.size else 0.0
+def _spread(outcome: Outcome) -> float:
+    """Return the divisor that makes distances of several languages comparable."""
+    if outcome.standard_errors is not None:
+        return 1.0
+    ratings = outcome.truth[0][np.isfinite(outcome.truth[0])]
+    return float(ratings.std()) if ratings.size else 0.0
 
 
-def _frontier(item: Outcome) -> tuple[float, float]:
-    """Best rating, and how far from it a system may be better than every judged one.
+def _frontier(outcome: Outcome) -> tuple[float, float]:
+    """Return the best rating, and how far from it a system may be better than every judged one.
 
-    One in ten of the ordinary systems lies there too; NaN where too few are judged.
+    One in ten of the ordinary systems is taken for such a one; NaN where too few are judged.
     """
-    rated = item.truth[0][np.isfinite(item.truth[0])]
-    best = float(rated.max()) if rated.size else math.nan
-    gaps = ((item.predicted[0] - best) / _unit(item))[item.truth[0] < best]
+    false_alarms = 0.1
+    fewest_gaps = 4
+    truth = outcome.truth[0]
+    ratings = truth[np.isfinite(truth)]
+    best = float(ratings.max()) if ratings.size else math.nan
+    gaps = ((outcome.predicted[0] - best) / _unit(outcome))[truth < best]
     gaps = np.sort(gaps[np.isfinite(gaps)])
-    if len(gaps) < FEWEST_GAPS:
+    n_gaps = len(gaps)
+    if n_gaps < fewest_gaps:
         return math.nan, math.nan
-    rank = min(math.ceil(round((len(gaps) + 1) * (1 - FALSE_ALARMS), _DIGITS)), len(gaps))
+    rank = min(math.ceil(round((n_gaps + 1) * (1 - false_alarms), _DIGITS)), n_gaps)
     return best, float(gaps[rank - 1])

@@ -47,29 +47,6 @@ def unit_rows(rows: sparse.csr_array, weights: Floats | None = None) -> sparse.c
     return sparse.csr_array((scaled, rows.indices, rows.indptr), shape=rows.shape)
 
 
-def mean_cosines(texts: Sequence[str], questions: Indices) -> Floats:
-    """Return each answer's mean cosine to the other answers to its question.
-
-    Args:
-        texts: N answers.
-        questions: Number of each one's question, shape (N,).
-
-    Returns:
-        Shape (N,); NaN where nobody else answered.
-    """
-    counts = hashed(texts)
-    vectors = unit_rows(counts, document_weights(counts))
-    cosines = np.full(len(texts), np.nan)
-    order = np.argsort(questions, kind="stable")
-    for rows in np.split(order, np.flatnonzero(np.diff(questions[order])) + 1):
-        if len(rows) > 1:
-            answers = vectors[rows]
-            sums = answers @ np.asarray(answers.sum(axis=0))
-            with_itself = np.asarray(answers.power(2).sum(axis=1))
-            cosines[rows] = (sums - with_itself) / (len(rows) - 1)
-    return cosines
-
-
 def hashed(texts: Sequence[str]) -> sparse.csr_array:
     """Count character n-grams by signed hash, damped by the logarithm, shape (N, D).
 
