@@ -102,7 +102,7 @@ def summarize_judge(
         arena.answers,
         people=people,
         invalid=n_invalid,
-        asked=usage.asked + len(without_identical(earlier)),
+        replies=usage.asked + len(without_identical(earlier)),
     )
     flags: Counter[str] = Counter()
     for joined_flags in pd.concat([outcome.judgments["flags"], outcome.failures["flags"]]):

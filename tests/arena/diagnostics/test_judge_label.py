@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from arena.diagnostics import PeopleAgreement, label_judge
-from arena.diagnostics.judge_label import GRADES, cycles, length_effect
+from arena.diagnostics.cycles import cycles
+from arena.diagnostics.judge_label import GRADES
+from arena.diagnostics.length_effect import length_effect
 
 
 def judgments(winner_of, questions=40, both=True):
