@@ -28,7 +28,7 @@ from arena.rating.tournaments import (
 )
 from arena.text.thoughts import without_thoughts
 from features.engine.columns import MISSING_SUFFIX
-from surrogate.learning.estimation.observations import OtherJudges, told_by_others
+from surrogate.learning.estimation.other_judges import OtherJudges, learn_from_other_judges
 from surrogate.learning.surrogate import KEYS
 
 FEW_TOURNAMENTS = 20
@@ -200,11 +200,11 @@ class LanguageData:
 def others_of(languages: Sequence[LanguageData]) -> OtherJudges | None:
     """Learn how other judges' verdicts predict the ratings in all languages.
 
-    See ``told_by_others``; None where there are no verdicts.
+    See ``learn_from_other_judges``; None where there are no verdicts.
     """
     judgments = pd.concat([data.judgments for data in languages])
     others = pd.concat([data.others for data in languages])
-    return None if judgments.empty else told_by_others(judgments, others)
+    return None if judgments.empty else learn_from_other_judges(judgments, others)
 
 
 def judged_questions(languages: Sequence[LanguageData]) -> dict[str, tuple[str, ...]]:

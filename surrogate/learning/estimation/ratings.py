@@ -1,8 +1,9 @@
-"""One rating from verdicts and surrogate: what answers let expect, corrected by the verdicts.
+"""One rating from verdicts and surrogate: a prediction from answers, corrected by the verdicts.
 
-The estimator of small areas (Fay and Herriot, 1979): a rating is what the surrogate expects, plus
-what a system is better in every language, plus a residual, observed with the sampling covariance
-of its Bradley-Terry coefficient. A new system is one with infinite sampling variance.
+The model of small areas (Fay and Herriot, 1979): a rating is the surrogate's prediction, plus the
+system's strength across languages, plus a residual; it is observed with the sampling covariance of
+its Bradley-Terry coefficient. A new system has infinite sampling variance.
+Guide: docs/guides/surrogate.md, "The rating of judged systems".
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from arena.rating.posterior import RatingPosterior
 from surrogate.learning.estimation.observations import (
     JointPosterior,
     Observation,
-    Observations,
-    OtherJudges,
+    centering,
+    joint_posterior,
     observe,
+    rating_keys,
 )
+from surrogate.learning.estimation.other_judges import OtherJudges
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Covariances, Surrogate
 from surrogate.learning.training import TrainingRatings, finite_means
 
-LOGIT = 1.0
-"""Precision of the prior around whose ratings verdicts are approximated: a spread of one logit."""
-NOTHING_KNOWN = JointPosterior({}, np.empty((0, 0)))
+_NOTHING = JointPosterior({}, np.empty((0, 0)))
 NOTHING_EXPECTED = pd.DataFrame(columns=["language", "system", "rating", "standard_error"])
 
 
@@ -41,152 +42,190 @@ def posterior_ratings(
 ) -> JointPosterior:
     """Rate systems by their answers and their verdicts.
 
-    Where a surrogate says how alike systems are, verdicts on similar systems count too, and those
-    in one language in all. Beside any other, verdicts correct the ratings by surrogates that had
-    not seen the system.
+    If the surrogate has kernels of systems' similarity, verdicts on similar systems and in other
+    languages count, too. With any other surrogate, verdicts correct its predictions for systems
+    that it has not seen.
 
     Args:
-        surrogate: A fitted one.
-        ratings: Language to what is known of the systems' ratings.
-        expected: Columns ``language, system, rating``: of every judged system, the rating by a
-            surrogate that has not seen it.
-        X: Answers of further systems that were not trained on, and may be of those that were. Who
-            has no verdict is rated wherever it answered.
-        others: What other judges tell; systems that these alone judged are rated, too.
+        surrogate: A fitted surrogate.
+        ratings: Language to the training ratings of its systems.
+        expected: Columns ``language, system, rating``: for every judged system, the prediction of
+            a surrogate that has not seen it.
+        X: Answers of further systems (those of trained ones do no harm). Systems without a verdict
+            are rated wherever they answered.
+        others: Ratings by other judges; systems that only these judged are rated, too.
 
     Returns:
-        By language the ratings of the judged systems, and of such further ones; and how ratings
-        vary together across languages. Those that nothing is known of but verdicts have what these
-        say, independent of all others.
+        The posterior of each language, and the covariance across languages. Systems of which only
+        verdicts are known are rated by these, independently of all others.
     """
-    observed = observe(ratings, LOGIT)
-    alike = surrogate.covariances(X)
-    wanted = expected.dropna(subset="rating")
-    wanted = wanted[wanted["language"].isin(observed)][["language", "system"]]
-    if alike is None or not set(wanted.itertuples(index=False, name=None)) <= set(alike.keys):
-        found = _corrected(observed, expected, others)
+    # Approximated around ratings of a spread of one logit: a system that won all of few battles has
+    # almost no curvature at its own best fit (guide, "The rating of judged systems").
+    observed = observe(ratings, around=1.0)
+    rated = expected.dropna(subset="rating")
+    rated = rated[rated["language"].isin(observed)]
+    similarities = surrogate.covariances(X)
+    if similarities is not None and set(_keys_of(rated)) <= set(similarities.keys):
+        further = set() if X is None else set(X["system"])
+        for observation in observed.values():
+            further.difference_update(observation.systems)
+        modeled = _rated_by_similarity(
+            observed, similarities, surrogate.borrowing_, further, others
+        )
     else:
-        new = set() if X is None else set(X["system"])
-        new -= {name for item in observed.values() for name in item.systems}
-        found = _beside_each_other(observed, alike, surrogate.borrowing_, new, others)
-    completed = {name: _completed(found.get(name), item) for name, item in observed.items()}
-    joint = JointPosterior.independent(completed)
-    if not len(found):
-        return joint
-    known = found.covariance_table()
-    places = pd.MultiIndex.from_tuples(joint.names).get_indexer(known.index)
-    joint.covariance[np.ix_(places, places)] = known.to_numpy()
+        modeled = _rated_by_predictions(observed, rated, others)
+    posteriors = {
+        language: _completed(modeled.get(language), observation)
+        for language, observation in observed.items()
+    }
+    joint = JointPosterior.independent(posteriors)
+    if modeled:
+        indices = pd.MultiIndex.from_tuples(joint.names).get_indexer(modeled.names)
+        joint.covariance[np.ix_(indices, indices)] = modeled.covariance
     return joint
 
 
-def _completed(known: RatingPosterior | None, observed: Observation) -> RatingPosterior:
-    """Put systems behind others of which only the verdicts are known."""
-    if known is None:
+def _keys_of(table: pd.DataFrame) -> list[tuple[str, str]]:
+    """List the language and system of each row."""
+    return list(table[["language", "system"]].itertuples(index=False, name=None))
+
+
+def _completed(modeled: RatingPosterior | None, observed: Observation) -> RatingPosterior:
+    """Append the systems that the model left out, rated by their verdicts alone."""
+    if modeled is None:
         return observed.alone()
-    missing = observed.among(set(observed.systems) - set(known.systems)).alone()
+    others = observed.among(set(observed.systems) - set(modeled.systems)).alone()
     return RatingPosterior(
-        known.systems + missing.systems,
-        np.concatenate([known.ratings, missing.ratings]),
-        np.asarray(scipy.linalg.block_diag(known.covariance, missing.covariance)),
-        np.concatenate([known.shares, missing.shares]),
+        systems=modeled.systems + others.systems,
+        ratings=np.concatenate([modeled.ratings, others.ratings]),
+        covariance=np.asarray(scipy.linalg.block_diag(modeled.covariance, others.covariance)),
+        shares=np.concatenate([modeled.shares, others.shares]),
     )
 
 
-def _beside_each_other(
+def _rated_by_similarity(
     observed: Mapping[str, Observation],
-    alike: Covariances,
+    similarities: Covariances,
     borrowing: Collection[str],
-    new: Collection[str],
-    beside: OtherJudges | None,
+    further: Collection[str],
+    others: OtherJudges | None,
 ) -> JointPosterior:
-    """Rate systems in a process whose kernels say how alike they are; some without a verdict."""
-    names: dict[str, list[str]] = {}
-    for language, system in alike.keys:
-        names.setdefault(language, []).append(system)
-    known, judged = {}, {}
-    elsewhere = set() if beside is None else set(beside.ratings.index)
-    for language in sorted(observed.keys() & names.keys()):
-        own = observed[language].among(names[language])
-        judged[language] = len(own.systems)
-        others = [
-            name
-            for name in names[language]
-            if language in borrowing or name in new or (language, name) in elsewhere
-        ]
-        if (item := own.with_unjudged(others)).systems:
-            known[language] = item
-    if not known:
-        return NOTHING_KNOWN
-    seen = Observations(known)
-    place = {key: index for index, key in enumerate(alike.keys)}
-    rows = np.array([place[key] for key in seen.keys])
-    kernels, expected = alike.kernels[:, rows[:, None], rows], np.zeros(len(rows))
-    if beside is not None:
-        kernels = np.concatenate([kernels, beside.kernel(seen.keys)[None]])
-        expected = beside.prior(seen.keys)
-    found = seen.posteriors(kernels, expected)
-    centered = {
-        name: _about_all(item, judged[name]) if name in borrowing else item
-        for name, item in found.items()
-    }
-    middles = [
-        _middle(len(item.systems)) if name in borrowing else np.eye(len(item.systems))
-        for name, item in found.items()
-    ]
-    turn = np.asarray(scipy.linalg.block_diag(*middles))
-    return JointPosterior(centered, turn @ found.covariance @ turn)
+    """Rate systems by a Gaussian process in which similar systems have similar ratings.
 
-
-def _middle(systems: int) -> Floats:
-    """What takes the mean from ratings, shape (S, S)."""
-    return np.eye(systems) - 1 / systems
-
-
-def _about_all(found: RatingPosterior, judged: int) -> RatingPosterior:
-    """Rate about the mean of all systems, of which the first have verdicts.
-
-    These were rated about their own mean: where it lies is not known, and nobody's verdicts tell.
+    Args:
+        observed: Language to the observed ratings.
+        similarities: Kernels among systems that answered.
+        borrowing: Languages in which systems without a verdict are rated, too.
+        further: Systems that are rated wherever they answered, with or without a verdict.
+        others: Ratings by other judges; systems that these judged are rated, too.
     """
-    size = len(found.systems)
-    middle = _middle(size)
-    own = np.where(np.arange(size) < judged, found.shares - 1 / max(judged, 1), 0.0)
+    answered: dict[str, list[str]] = {}
+    for language, system in similarities.keys:
+        answered.setdefault(language, []).append(system)
+    judged_by_others = set() if others is None else set(others.ratings.index)
+    observations: dict[str, Observation] = {}
+    n_judged: dict[str, int] = {}
+    for language in sorted(observed.keys() & answered.keys()):
+        judged = observed[language].among(answered[language])
+        unjudged = []
+        for system in answered[language]:
+            is_judged_by_others = (language, system) in judged_by_others
+            if language in borrowing or system in further or is_judged_by_others:
+                unjudged.append(system)
+        observation = judged.with_unjudged(unjudged)
+        if observation.systems:
+            observations[language] = observation
+            n_judged[language] = len(judged.systems)
+    if not observations:
+        return _NOTHING
+    keys = rating_keys(observations)
+    row_of = {key: row for row, key in enumerate(similarities.keys)}
+    rows = np.array([row_of[key] for key in keys])
+    kernels = similarities.kernels[:, rows[:, None], rows]
+    expected = np.zeros(len(keys))
+    if others is not None:
+        kernels = np.concatenate([kernels, others.kernel(keys)[None]])
+        expected = others.prior(keys)
+    posterior = joint_posterior(observations, kernels, expected)
+    centered: dict[str, RatingPosterior] = {}
+    transforms: list[Floats] = []
+    for language, ratings in posterior.items():
+        if language in borrowing:
+            centered[language] = _centered(ratings, n_judged[language])
+            transforms.append(centering(len(ratings.systems)))
+        else:
+            centered[language] = ratings
+            transforms.append(np.eye(len(ratings.systems)))
+    # Covariances across languages change with the same centering.
+    transform = np.asarray(scipy.linalg.block_diag(*transforms))
+    return JointPosterior(centered, transform @ posterior.covariance @ transform)
+
+
+def _centered(posterior: RatingPosterior, n_judged: int) -> RatingPosterior:
+    """Center ratings on the mean of all systems, of which the first ``n_judged`` have verdicts.
+
+    The process centers on the mean of the judged ones. Where that lies among all systems no verdict
+    tells.
+    """
+    n_systems = len(posterior.systems)
+    center = centering(n_systems)
+    # A verdict moves the judged systems' mean by 1 / n_judged, which centering takes out again.
+    is_judged = np.arange(n_systems) < n_judged
+    shares = np.where(is_judged, posterior.shares - 1 / max(n_judged, 1), 0.0)
     return RatingPosterior(
-        found.systems,
-        middle @ found.ratings,
-        middle @ found.covariance @ middle,
-        np.clip(own, 0.0, 1.0),
+        systems=posterior.systems,
+        ratings=center @ posterior.ratings,
+        covariance=center @ posterior.covariance @ center,
+        shares=np.clip(shares, 0.0, 1.0),
     )
+
+
+def _rated_by_predictions(
+    observed: Mapping[str, Observation], rated: pd.DataFrame, others: OtherJudges | None
+) -> JointPosterior:
+    """Correct predicted ratings by the observed ones, in all languages together.
+
+    This is Fay and Herriot's (1979) model with the prediction as the prior mean: a system's
+    residual has a part that is the same in every language.
+
+    Args:
+        observed: Language to the observed ratings.
+        rated: Columns ``language, system, rating``: predictions for unseen systems.
+        others: Ratings by other judges.
+    """
+    predicted = {str(name): list(rows["system"]) for name, rows in rated.groupby("language")}
+    observations = {}
+    for language, observation in observed.items():
+        systems = predicted.get(language)
+        if systems:
+            observations[language] = observation.among(systems).with_unjudged(systems)
+    if not observations:
+        return _NOTHING
+    keys = rating_keys(observations)
+    expected = rated.set_index(["language", "system"])["rating"].loc[keys]
+    kernels = []
+    # In one language the system's own part and its residual are the same thing.
+    if len(observations) > 1:
+        names = np.array([system for _, system in keys], dtype=object)
+        kernels.append(np.equal.outer(names, names).astype(np.float64))
+    if others is not None:
+        kernels.append(others.kernel(keys))
+    stacked = np.reshape(kernels, (len(kernels), len(keys), len(keys)))
+    return joint_posterior(observations, stacked, expected.to_numpy(np.float64))
 
 
 def expected_ratings(outcome: Outcome) -> pd.DataFrame:
-    """Return what surrogates that had not seen a system expect of it: the mean over splits.
+    """Average over splits the predictions of surrogates that had not seen the system.
 
-    Columns ``language, system, rating, standard_error``; NaN where not known.
+    Returns:
+        Columns ``language, system, rating, standard_error``; NaN where there is no prediction.
     """
-    errors, rating = outcome.standard_errors, finite_means(outcome.predicted)
-    table = pd.DataFrame({"language": outcome.language, "system": outcome.systems})
-    error = np.nan if errors is None else finite_means(errors)
-    return table.assign(rating=rating, standard_error=error)
-
-
-def _corrected(
-    observed: Mapping[str, Observation], expected: pd.DataFrame, beside: OtherJudges | None
-) -> JointPosterior:
-    """Correct what is expected by what is observed, in all languages together."""
-    rated = expected.dropna(subset="rating")
-    names = {str(name): list(rows["system"]) for name, rows in rated.groupby("language")}
-    known = {
-        name: item.among(own).with_unjudged(own)
-        for name, item in observed.items()
-        if (own := names.get(name))
-    }
-    if not known:
-        return NOTHING_KNOWN
-    seen = Observations(known)
-    means = rated.set_index(["language", "system"])["rating"].loc[seen.keys]
-    systems = np.array([system for _, system in seen.keys], dtype=object)
-    everywhere = np.equal.outer(systems, systems).astype(np.float64)[None]
-    kernels = everywhere[: int(len(known) > 1)]
-    if beside is not None:
-        kernels = np.concatenate([kernels, beside.kernel(seen.keys)[None]])
-    return seen.posteriors(kernels, means.to_numpy(np.float64))
+    errors = outcome.standard_errors
+    return pd.DataFrame(
+        {
+            "language": outcome.language,
+            "system": outcome.systems,
+            "rating": finite_means(outcome.predicted),
+            "standard_error": np.nan if errors is None else finite_means(errors),
+        }
+    )

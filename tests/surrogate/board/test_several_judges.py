@@ -12,7 +12,7 @@ from arena.rating.ratings import rate
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
 from surrogate.cli.app import main
-from surrogate.learning.estimation.observations import told_by_others
+from surrogate.learning.estimation.other_judges import learn_from_other_judges
 from surrogate.publish.site import write_site
 
 COLUMNS = ["rating_by:people", "rating_by:coin", "rating_by:gpt <4>"]
@@ -68,11 +68,11 @@ def test_what_others_tell_is_nothing_where_nothing_is_shared(judged_by_many):
     own = judged_by_many.judgments
     people, machine = (own[own["judge"].str.startswith(name)] for name in ("person", "gpt"))
     asked = people["query_id"].unique()
-    apart = told_by_others(people, machine[~machine["query_id"].isin(asked)])
+    apart = learn_from_other_judges(people, machine[~machine["query_id"].isin(asked)])
     assert apart.slopes == {"gpt <4>": 0.0}
     assert not apart.expected.any()
-    assert told_by_others(people, machine).slopes["gpt <4>"] > 1
-    assert told_by_others(people, own.iloc[:0]) is None
+    assert learn_from_other_judges(people, machine).slopes["gpt <4>"] > 1
+    assert learn_from_other_judges(people, own.iloc[:0]) is None
 
 
 def test_agreement_says_how_judges_rank_and_whom_they_favor(judged_by_many, tmp_path, capsys):

@@ -11,7 +11,7 @@ from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
 from arena.statistics.significance import NORMAL_QUANTILE
 from surrogate.learning.answers import AnswersSurrogate
-from surrogate.learning.estimation.observations import Observations, observe
+from surrogate.learning.estimation.observations import joint_posterior, observe
 from surrogate.learning.estimation.process import GaussianProcess
 from surrogate.learning.estimation.ratings import posterior_ratings
 from surrogate.learning.training import training_ratings
@@ -167,8 +167,8 @@ def test_intervals_of_few_battles_hold_the_truth():
         truth = random.normal(0, 0.8, len(names))
         strengths = dict(zip(names, truth, strict=True))
         rated = judged(seed, questions=2, strengths=strengths, by_question=0.0)
-        seen = Observations(observe(known(rated), 1.0))
-        posterior = seen.posteriors(np.zeros((0, 10, 10)))["en"]
+        observed = observe(known(rated), around=1.0)
+        posterior = joint_posterior(observed, np.zeros((0, 10, 10)))["en"]
         means = posterior.ratings
         away = means - means.mean() - (truth - truth.mean())
         missed.append(np.abs(away) > 1.645 * posterior.standard_errors)
