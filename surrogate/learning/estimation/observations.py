@@ -204,8 +204,8 @@ def rating_keys(
 ) -> list[tuple[str, str]]:
     """List the language and system of each rating, language by language."""
     keys: list[tuple[str, str]] = []
-    for language, item in by_language.items():
-        keys.extend((language, system) for system in item.systems)
+    for language, ratings in by_language.items():
+        keys.extend((language, system) for system in ratings.systems)
     return keys
 
 
@@ -220,9 +220,9 @@ def joint_posterior(
         expected: Prior means of the ratings, shape (N,).
     """
     parts = list(observations.values())
-    ratings = np.concatenate([item.ratings for item in parts])
-    noise = np.asarray(scipy.linalg.block_diag(*[item.noise for item in parts]))
-    sizes = [len(item.systems) for item in parts]
+    ratings = np.concatenate([observation.ratings for observation in parts])
+    noise = np.asarray(scipy.linalg.block_diag(*[observation.noise for observation in parts]))
+    sizes = [len(observation.systems) for observation in parts]
     # Each language has a mean of its own: battles never compare systems across languages.
     groups = np.repeat(np.eye(len(sizes)), sizes, axis=0)
     process = fit_process(kernels, ratings - expected, noise, groups)
@@ -230,10 +230,10 @@ def joint_posterior(
     means = residuals + expected
     posteriors: dict[str, RatingPosterior] = {}
     start = 0
-    for language, item in observations.items():
-        rows = slice(start, start + len(item.systems))
+    for language, observation in observations.items():
+        rows = slice(start, start + len(observation.systems))
         posteriors[language] = RatingPosterior(
-            systems=item.systems,
+            systems=observation.systems,
             ratings=means[rows],
             covariance=covariance[rows, rows],
             shares=shares[rows],

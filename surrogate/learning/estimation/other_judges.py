@@ -72,19 +72,19 @@ def learn_from_other_judges(reference: pd.DataFrame, others: pd.DataFrame) -> Ot
     """
     if others.empty:
         return None
-    targets = pd.concat([item.shares for item in _judged_languages(reference)])
+    targets = pd.concat([language.shares for language in _judged_languages(reference)])
     slopes: dict[str, float] = {}
     ratings: dict[str, pd.Series] = {}
     expected: dict[str, pd.Series] = {}
     for judge, judgments in others.groupby("judge"):
         languages = _judged_languages(judgments)
-        slope = _shrunken_slope(pd.concat([item.shares for item in languages]), targets)
+        slope = _shrunken_slope(pd.concat([language.shares for language in languages]), targets)
         language_ratings = []
         language_expected = []
-        for item in languages:
-            shares = item.shares["share"].to_numpy()
-            language_ratings.append(item.ratings(shares))
-            language_expected.append(item.ratings(expit(slope * (2 * shares - 1))))
+        for language in languages:
+            shares = language.shares["share"].to_numpy()
+            language_ratings.append(language.ratings(shares))
+            language_expected.append(language.ratings(expit(slope * (2 * shares - 1))))
         slopes[str(judge)] = slope
         ratings[str(judge)] = pd.concat(language_ratings)
         expected[str(judge)] = pd.concat(language_expected)

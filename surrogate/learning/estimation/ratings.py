@@ -64,8 +64,9 @@ def posterior_ratings(
     observed = observe(ratings, around=1.0)
     rated = expected.dropna(subset="rating")
     rated = rated[rated["language"].isin(observed)]
+    rated_keys = set(zip(rated["language"], rated["system"], strict=True))
     similarities = surrogate.covariances(X)
-    if similarities is not None and set(_keys_of(rated)) <= set(similarities.keys):
+    if similarities is not None and rated_keys <= set(similarities.keys):
         further = set() if X is None else set(X["system"])
         for observation in observed.values():
             further.difference_update(observation.systems)
@@ -85,21 +86,16 @@ def posterior_ratings(
     return joint
 
 
-def _keys_of(table: pd.DataFrame) -> list[tuple[str, str]]:
-    """List the language and system of each row."""
-    return list(table[["language", "system"]].itertuples(index=False, name=None))
-
-
 def _completed(modeled: RatingPosterior | None, observed: Observation) -> RatingPosterior:
     """Append the systems that the model left out, rated by their verdicts alone."""
     if modeled is None:
         return observed.alone()
-    others = observed.among(set(observed.systems) - set(modeled.systems)).alone()
+    unmodeled = observed.among(set(observed.systems) - set(modeled.systems)).alone()
     return RatingPosterior(
-        systems=modeled.systems + others.systems,
-        ratings=np.concatenate([modeled.ratings, others.ratings]),
-        covariance=np.asarray(scipy.linalg.block_diag(modeled.covariance, others.covariance)),
-        shares=np.concatenate([modeled.shares, others.shares]),
+        systems=modeled.systems + unmodeled.systems,
+        ratings=np.concatenate([modeled.ratings, unmodeled.ratings]),
+        covariance=np.asarray(scipy.linalg.block_diag(modeled.covariance, unmodeled.covariance)),
+        shares=np.concatenate([modeled.shares, unmodeled.shares]),
     )
 
 

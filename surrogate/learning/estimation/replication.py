@@ -1,8 +1,7 @@
-"""Split-half: rate by the verdicts on half of the questions, compare with those on the other half.
+"""Split half: compare ratings from half of the questions with the verdicts on the other half.
 
-What the verdicts of other questions say is the one truth that neither the rating nor the surrogate
-has seen, not even the answers to them, so that ratings by both can be held against ratings by
-either.
+Neither the ratings nor the surrogate have seen those verdicts, or the answers to those questions.
+They are therefore a fair test of whether ratings by verdicts and surrogate beat ratings by one.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -34,28 +34,35 @@ from surrogate.learning.estimation.ratings import (
 from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData, others_of
 from surrogate.learning.outcomes import Outcome, resampled_systems
 from surrogate.learning.surrogate import Surrogate
-from surrogate.learning.training import finite_means, training_ratings
+from surrogate.learning.training import TrainingRatings, finite_means, training_ratings
 
 FEWEST_QUESTIONS = 4
 FEWEST_SYSTEMS = 3
 REPLICATION_COLUMNS = [
-    *("repeat", "language", "questions", "judgments", "systems"),
-    *("tau", "tau_verdicts", "tau_surrogate", "inside"),
+    "repeat",
+    "language",
+    "questions",
+    "judgments",
+    "systems",
+    "tau",
+    "tau_verdicts",
+    "tau_surrogate",
+    "inside",
 ]
 
 
 @dataclass(frozen=True)
 class Replication:
-    """How ratings from half of the questions agree with the verdicts on the other half.
+    """Agreement of ratings from half of the questions with the verdicts on the other half.
 
     Attributes:
-        rows: ``REPLICATION_COLUMNS``, one row a split and language: questions and judgments
-            learned from; systems compared; Kendall tau-b with the ratings of the other half of
-            ratings by both, by ``verdicts`` alone, and by surrogates that had not seen the system;
-            and the share of the other half's ratings ``inside`` the 90% intervals of ratings by
-            both, both errors counted.
-        resampled: Language to the mean over splits of both first taus in each resample of the
-            systems, the same in every language, shape (2, B).
+        rows: ``REPLICATION_COLUMNS``, one row per split and language: the questions and judgments
+            learned from; the systems compared; Kendall's tau-b with the other half's ratings, for
+            ratings by verdicts and surrogate, by ``verdicts`` alone, and by surrogates that had
+            not seen the system; and the share of the other half's ratings ``inside`` the 90%
+            intervals of ratings by both, with the errors of both halves.
+        resampled: Language to the mean over splits of the first two taus in each of B resamples of
+            the systems, which are the same in every language, shape (2, B).
     """
 
     rows: pd.DataFrame
@@ -64,38 +71,45 @@ class Replication:
     def of(self, language: str) -> Replication:
         """Keep one language."""
         rows = self.rows[self.rows["language"] == language]
-        kept = {name: taus for name, taus in self.resampled.items() if name == language}
-        return Replication(rows, kept)
+        resampled = {name: taus for name, taus in self.resampled.items() if name == language}
+        return Replication(rows, resampled)
 
     @classmethod
     def of_all(cls, parts: Sequence[Replication]) -> Replication:
-        """Put languages together."""
+        """Join languages."""
         rows = [part.rows for part in parts] or [pd.DataFrame(columns=REPLICATION_COLUMNS)]
-        both = {name: taus for part in parts for name, taus in part.resampled.items()}
-        return cls(pd.concat(rows, ignore_index=True), both)
+        resampled: dict[str, Floats] = {}
+        for part in parts:
+            resampled.update(part.resampled)
+        return cls(pd.concat(rows, ignore_index=True), resampled)
 
     def summary(self) -> dict[str, float]:
-        """Average over splits, then over languages, and bound by a bootstrap over systems.
+        """Average over splits, then over languages, with a bootstrap over systems.
 
-        Splits share verdicts, so that how far they differ does not say how sure their mean is.
+        Splits share verdicts: their standard deviation is not the error of their mean.
 
         Returns:
             ``tau`` and ``tau_verdicts``, the ``gain`` of the first over the second, and 95%
             intervals: ``tau_low, tau_high, gain_low, gain_high``; NaN where there is none.
         """
-        own = self.rows[["language", "tau", "tau_verdicts"]].dropna()
-        numbers = own.astype({"tau": float, "tau_verdicts": float})
-        taus = numbers.groupby("language").mean().mean()
-        taus = taus.reindex(["tau", "tau_verdicts"])
-        stacked = np.array([self.resampled[name] for name in sorted(self.resampled)])
-        means = finite_means(stacked) if len(stacked) else np.empty((2, 0))
-        bounds = {"tau": means[0], "gain": means[0] - means[1]}
-        found = {name: percentile_interval(values) for name, values in bounds.items()}
+        rows = self.rows[["language", "tau", "tau_verdicts"]].dropna()
+        numbers = rows.astype({"tau": float, "tau_verdicts": float})
+        means = numbers.groupby("language").mean().mean().reindex(["tau", "tau_verdicts"])
+        tau, tau_verdicts = means.tolist()
+        replicates = np.empty((2, 0))
+        if self.resampled:
+            taus = np.array([self.resampled[name] for name in sorted(self.resampled)])
+            replicates = finite_means(taus)
+        tau_low, tau_high = percentile_interval(replicates[0])
+        gain_low, gain_high = percentile_interval(replicates[0] - replicates[1])
         return {
-            **taus.to_dict(),
-            "gain": float(taus["tau"] - taus["tau_verdicts"]),
-            **{f"{name}_low": low for name, (low, _) in found.items()},
-            **{f"{name}_high": high for name, (_, high) in found.items()},
+            "tau": tau,
+            "tau_verdicts": tau_verdicts,
+            "gain": tau - tau_verdicts,
+            "tau_low": tau_low,
+            "gain_low": gain_low,
+            "tau_high": tau_high,
+            "gain_high": gain_high,
         }
 
 
@@ -106,55 +120,75 @@ def replicate(
     questions: int | None = None,
     with_surrogate: bool = True,
 ) -> Replication:
-    """Split the judged questions of every language in half, again and again.
+    """Split the judged questions of every language in half, many times over.
 
     Args:
-        languages: Those with published ratings, or fewer than four judged questions,
-            are left out.
-        surrogate: What rates together with the verdicts; it is not fitted in place.
+        languages: Languages with published ratings, or fewer than four judged questions, are left
+            out.
+        surrogate: Rates together with the verdicts; it is not fitted in place.
         repeats: How often to split.
-        questions: Judged questions to learn from a language, of the half; None for all of them.
-        with_surrogate: Rate by the surrogate alone, too; costs five trainings a repeat for those
-            that need no such ratings otherwise.
+        questions: Judged questions of the half to learn from, per language; None for all.
+        with_surrogate: Also rate by the surrogate alone. Costs five trainings per repeat, unless
+            the surrogate needs these ratings anyway.
     """
-    halves = [item for item in languages if len(_judged(item)) >= FEWEST_QUESTIONS]
-    tasks = [
-        delayed(_replicated)(
-            halves,
-            repeats.reseeded(surrogate, "replication", str(repeat)),
-            repeats.seed,
-            repeat,
-            questions,
-            with_surrogate or not surrogate.pooled,
+    divisible = [data for data in languages if len(_judged_questions(data)) >= FEWEST_QUESTIONS]
+    tasks = []
+    for repeat in range(repeats.times if divisible else 0):
+        task = delayed(_replicate_once)(
+            languages=divisible,
+            surrogate=repeats.reseeded(surrogate, "replication", str(repeat)),
+            seed=repeats.seed,
+            repeat=repeat,
+            questions=questions,
+            with_surrogate=with_surrogate or not surrogate.pooled,
         )
-        for repeat in range(repeats.times if halves else 0)
-    ]
-    done = [pair for found in repeats.run(tasks) for pair in found]
-    rows = pd.DataFrame([row for row, _ in done], columns=REPLICATION_COLUMNS)
-    return Replication(rows, _resampled([rated for _, rated in done if rated is not None], repeats))
+        tasks.append(task)
+    rows: list[dict[str, object]] = []
+    comparisons: list[pd.DataFrame] = []
+    for row, comparison in chain.from_iterable(repeats.run(tasks)):
+        rows.append(row)
+        if comparison is not None:
+            comparisons.append(comparison)
+    return Replication(
+        rows=pd.DataFrame(rows, columns=REPLICATION_COLUMNS),
+        resampled=_resampled_taus(comparisons, repeats.seed),
+    )
 
 
-def _resampled(splits: Sequence[pd.DataFrame], repeats: Repeats) -> dict[str, Floats]:
-    """Resample systems, the same in every split and language; see ``Replication``."""
-    if not splits:
+def _resampled_taus(comparisons: Sequence[pd.DataFrame], seed: int) -> dict[str, Floats]:
+    """Compute the taus in resamples of the systems, the same in every split and language.
+
+    Args:
+        comparisons: One per split and language, see ``_comparison``.
+        seed: The user's seed.
+
+    Returns:
+        Language to ``Replication.resampled``.
+    """
+    if not comparisons:
         return {}
-    every = pd.concat(splits)
-    random = generator(repeats.seed, "replication", "systems")
-    times = resampled_systems(every["system"], every["truth"], random)
-    found: dict[str, list[Floats]] = {}
-    for rated in splits:
-        own = times[list(rated["system"])].to_numpy()
-        truth = rated["truth"].to_numpy()
-        taus = [resampled_taus(rated[by].to_numpy(), truth, own) for by in ("both", "verdicts")]
-        found.setdefault(rated["language"].iloc[0], []).append(np.array(taus))
-    return {language: finite_means(np.array(taus)) for language, taus in found.items()}
+    pooled = pd.concat(comparisons)
+    random = generator(seed, "replication", "systems")
+    resamples = resampled_systems(pooled["system"], pooled["truth"], random)
+    taus: dict[str, list[Floats]] = {}
+    for comparison in comparisons:
+        times = resamples[list(comparison["system"])].to_numpy()
+        truth = comparison["truth"].to_numpy()
+        of_combined = resampled_taus(comparison["combined"].to_numpy(), truth, times)
+        of_verdicts = resampled_taus(comparison["verdicts"].to_numpy(), truth, times)
+        language = comparison["language"].iloc[0]
+        taus.setdefault(language, []).append(np.array([of_combined, of_verdicts]))
+    return {language: finite_means(np.array(splits)) for language, splits in taus.items()}
 
 
-def _judged(data: LanguageData) -> tuple[str, ...]:
-    return () if data.judgments.empty else data.tournaments.battles.questions
+def _judged_questions(data: LanguageData) -> tuple[str, ...]:
+    """Return the judged questions; none if ratings are published."""
+    if data.judgments.empty:
+        return ()
+    return data.tournaments.battles.questions
 
 
-def _replicated(
+def _replicate_once(
     languages: Sequence[LanguageData],
     surrogate: Surrogate,
     seed: int,
@@ -162,63 +196,117 @@ def _replicated(
     questions: int | None,
     with_surrogate: bool,
 ) -> list[tuple[dict[str, object], pd.DataFrame | None]]:
-    learned, others = [], []
+    """Split every language once; return a row and a comparison of each, see ``_comparison``."""
+    n_tournaments = 2 if surrogate.pooled else FEW_TOURNAMENTS
+    learned: list[LanguageData] = []
+    held_out: list[LanguageData] = []
     for data in languages:
         random = generator(seed, "replication", data.language, str(repeat))
-        order = [_judged(data)[place] for place in random.permutation(len(_judged(data)))]
-        half = len(order) // 2
-        few = data.drawing(2 if surrogate.pooled else FEW_TOURNAMENTS)
-        answered = data.X[~data.X["query_id"].isin(set(order[half:]))]
-        learned.append(replace(few, X=answered).judged_on(order[:half][:questions]))
-        others.append(few.judged_on(order[half:]))
-    known = training_ratings({item.language: item.tournaments for item in learned})
-    truth = observe(training_ratings({item.language: item.tournaments for item in others}))
-    X = pd.concat([data.X[data.X["system"].isin(set(data.systems))] for data in learned])
-    unseen = {}
+        first, second = _halves(data.drawing(n_tournaments), random, questions)
+        learned.append(first)
+        held_out.append(second)
+    ratings = training_ratings({data.language: data.tournaments for data in learned})
+    other_ratings = training_ratings({data.language: data.tournaments for data in held_out})
+    truth = observe(other_ratings)
+    unseen: dict[str, Outcome] = {}
     if with_surrogate:
         with suppress(UsageError, ConvergenceError):
-            outcomes = leave_systems_out(learned, surrogate, Repeats(1, seed + repeat))
-            unseen = {outcome.language: outcome for outcome in outcomes}
-    expected = pd.concat([NOTHING_EXPECTED, *map(expected_ratings, unseen.values())])
-    together: Mapping[str, RatingPosterior] = {}
+            for outcome in leave_systems_out(learned, surrogate, Repeats(1, seed + repeat)):
+                unseen[outcome.language] = outcome
+    posteriors = _posteriors(learned, surrogate, ratings, unseen)
+    verdicts = observe(ratings)
+    results: list[tuple[dict[str, object], pd.DataFrame | None]] = []
+    for data in learned:
+        language = data.language
+        comparison = _comparison(posteriors.get(language), verdicts[language], truth[language])
+        row: dict[str, object] = {
+            "repeat": repeat,
+            "language": language,
+            "questions": len(_judged_questions(data)),
+            "judgments": len(data.judgments),
+        }
+        if comparison is None:
+            row["systems"] = len(set(truth[language].systems) & set(verdicts[language].systems))
+        else:
+            row.update(_scores(comparison, unseen.get(language)))
+            comparison["language"] = language
+        results.append((row, comparison))
+    return results
+
+
+def _halves(
+    data: LanguageData, random: np.random.Generator, questions: int | None
+) -> tuple[LanguageData, LanguageData]:
+    """Split the judged questions at random: the half to learn from, and the other half."""
+    judged = _judged_questions(data)
+    order = [judged[index] for index in random.permutation(len(judged))]
+    middle = len(order) // 2
+    first = order[:middle]
+    second = order[middle:]
+    # Not even the answers to the other half are learned from.
+    is_visible = ~data.X["query_id"].isin(set(second))
+    visible = replace(data, X=data.X[is_visible])
+    return visible.judged_on(first[:questions]), data.judged_on(second)
+
+
+def _posteriors(
+    learned: Sequence[LanguageData],
+    surrogate: Surrogate,
+    ratings: Mapping[str, TrainingRatings],
+    unseen: Mapping[str, Outcome],
+) -> Mapping[str, RatingPosterior]:
+    """Rate by verdicts and surrogate; empty if the surrogate cannot be fitted to the half."""
+    tables = [NOTHING_EXPECTED]
+    tables.extend(expected_ratings(outcome) for outcome in unseen.values())
+    X = pd.concat([data.X[data.X["system"].isin(set(data.systems))] for data in learned])
     with suppress(UsageError, ConvergenceError):
-        surrogate.fit(X, known)
-        beside = others_of(learned)
-        together = posterior_ratings(surrogate, known, expected, X, beside)
-    alone = observe(known)
-    found = []
-    for item in learned:
-        code = item.language
-        row = {"repeat": repeat, "language": code, "questions": len(_judged(item))}
-        row["judgments"] = len(item.judgments)
-        scores, rated = _compared(together.get(code), alone[code], unseen.get(code), truth[code])
-        found.append((row | scores, None if rated is None else rated.assign(language=code)))
-    return found
+        surrogate.fit(X, ratings)
+        expected = pd.concat(tables)
+        return posterior_ratings(surrogate, ratings, expected, X, others_of(learned))
+    return {}
 
 
-def _compared(
-    together: RatingPosterior | None, alone: Observation, unseen: Outcome | None, truth: Observation
-) -> tuple[dict[str, object], pd.DataFrame | None]:
-    """Hold the ratings of the systems that both halves judge against the other half's."""
-    names = [name for name in truth.systems if name in alone.systems]
-    if together is None or len(names) < FEWEST_SYSTEMS:
-        return {"systems": len(names)}, None
-    true = truth.among(names)
-    both = [together.systems.index(name) for name in names]
-    rating = together.ratings[both]
-    error = np.sqrt(np.diag(together.covariance)[both] + np.diag(true.noise))
-    away = rating - rating.mean() - (true.ratings - true.ratings.mean())
-    # Equal records have equal ratings but for rounding errors, which are not to rank them.
-    target = np.round(true.ratings, DECIMALS)
-    verdicts = np.round(alone.among(names).ratings, DECIMALS)
+def _comparison(
+    posterior: RatingPosterior | None, verdicts: Observation, truth: Observation
+) -> pd.DataFrame | None:
+    """Arrange the ratings of the systems that both halves judge.
+
+    Returns:
+        Columns ``system, combined, verdicts, truth`` (ratings) and ``is_inside`` (whether the truth
+        lies in the 90% interval); None without a posterior, or with too few systems.
+    """
+    systems = [name for name in truth.systems if name in verdicts.systems]
+    if posterior is None or len(systems) < FEWEST_SYSTEMS:
+        return None
+    target = truth.among(systems)
+    indices = [posterior.systems.index(name) for name in systems]
+    combined = posterior.ratings[indices]
+    # Ratings are differences: center both on the same systems before they are compared.
+    residuals = combined - combined.mean() - (target.ratings - target.ratings.mean())
+    errors = np.sqrt(np.diag(posterior.covariance)[indices] + np.diag(target.noise))
+    return pd.DataFrame(
+        {
+            "system": systems,
+            "combined": combined,
+            # Equal records have ratings that are equal but for rounding; these are ties.
+            "verdicts": np.round(verdicts.among(systems).ratings, DECIMALS),
+            "truth": np.round(target.ratings, DECIMALS),
+            "is_inside": np.abs(residuals) <= NORMAL_90 * errors,
+        }
+    )
+
+
+def _scores(comparison: pd.DataFrame, unseen: Outcome | None) -> dict[str, object]:
+    """Score a comparison, and the surrogate that had not seen the systems, for ``rows``."""
+    truth = comparison["truth"].to_numpy()
     scores: dict[str, object] = {
-        "systems": len(names),
-        "tau": kendall_tau(rating, target),
-        "tau_verdicts": kendall_tau(verdicts, target),
-        "inside": float(np.mean(np.abs(away) <= NORMAL_90 * error)),
+        "systems": len(comparison),
+        "tau": kendall_tau(comparison["combined"].to_numpy(), truth),
+        "tau_verdicts": kendall_tau(comparison["verdicts"].to_numpy(), truth),
+        "inside": float(comparison["is_inside"].mean()),
     }
     if unseen is not None:
-        other = pd.Series(target, names).reindex(unseen.systems).to_numpy(np.float64)
-        scores["tau_surrogate"] = replace(unseen, truth=other[None]).tau
-    columns = {"system": names, "both": rating, "verdicts": verdicts, "truth": target}
-    return scores, pd.DataFrame(columns)
+        truth_of = comparison.set_index("system")["truth"]
+        unseen_truth = truth_of.reindex(unseen.systems).to_numpy(np.float64)
+        scores["tau_surrogate"] = replace(unseen, truth=unseen_truth[None]).tau
+    return scores
