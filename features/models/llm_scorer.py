@@ -1,10 +1,10 @@
-"""LLMs and embedding models at an endpoint: how they are asked, and ratings from 1 to 5 by one."""
+"""LLMs at an endpoint: calls, their values as scores, and ratings from 1 to 5."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
@@ -14,14 +14,13 @@ from arena.data.errors import UsageError
 from arena.data.languages import named_language
 from arena.data.types import Progress
 from arena.llm.ask import Asked, Llm, ask_table
-from arena.llm.llm_settings import EmbeddingSettings, LlmSettings, Prompt
+from arena.llm.llm_settings import LlmSettings, Prompt
 from arena.llm.replies import (
     Completion,
     RatingForm,
     Reply,
     UnparsableError,
     find_rating,
-    read_vector,
 )
 from arena.llm.store import open_store
 from arena.llm.usage import Budget
@@ -29,7 +28,6 @@ from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Varia
 from arena.text.trimming import Trimmer
 from features.declare.feature import Item, Scores, Value
 from features.declare.sample import Missing
-from features.models.model_folder import ENDPOINT
 from features.models.scorer import (
     FLUENCY,
     NO_USABLE_REPLY,
@@ -38,68 +36,68 @@ from features.models.scorer import (
     REASONS,
     ModelOptions,
 )
-from features.models.sentence_models import single_texts
 
 R = TypeVar("R")
 T = TypeVar("T")
 
 PASSAGE_TOKENS = 800
-"""Tokens of a document that are shown, as for the systems that answered."""
+"""Maximum tokens of a document in a prompt, the same as for the systems that answered."""
 MAX_TOKENS = 512
-"""Most tokens of a reply; the rating comes first, then its explanation."""
+"""Maximum tokens of a reply; the rating comes first, then its explanation."""
 STORE_VARIABLE = "SURROGATE_ARENA_STORE"
-"""Environment variable that says where replies are kept, unless the options do."""
+"""Environment variable with the path of the store, unless the options state it."""
 URL_VARIABLE = "OPENAI_BASE_URL"
-"""Environment variable that says where models are asked, unless the options do."""
+"""Environment variable with the address of the endpoint, unless the options state it."""
 
-_SHARED = {
-    "question": Variable("the question", "samplequestion", also=("Question",)),
-    "language": Variable("English name of the language", "English"),
-}
-_CODE = {"code": Variable("code for delimiters; found in none of the texts", "samplecode")}
+QUESTION_VARIABLE = Variable("the question", "samplequestion", also=("Question",))
+LANGUAGE_VARIABLE = Variable("English name of the language", "English")
+CODE_VARIABLE = Variable("code for delimiters; found in none of the texts", "samplecode")
+
 OVERLAP_PROMPT = ReplaceablePrompt(
-    OVERLAP,
-    "How well an answer agrees with the reference answer (MIRAGE-Bench, figure 11)",
-    "the last [[4]], or Rating: 4; 1 to 5",
-    {
-        **_SHARED,
+    name=OVERLAP,
+    asks="How well an answer agrees with the reference answer (MIRAGE-Bench, figure 11)",
+    reply="the last [[4]], or Rating: 4; 1 to 5",
+    variables={
+        "question": QUESTION_VARIABLE,
+        "language": LANGUAGE_VARIABLE,
         "reference": Variable("the reference answer", "samplereference", True, ("Label",)),
         "answer": Variable("the answer to rate", "sampleanswer", True, ("Response",)),
-        **_CODE,
+        "code": CODE_VARIABLE,
     },
-    "features.models",
-    "overlap.v1",
+    package="features.models",
+    packaged_name="overlap.v1",
 )
 FLUENCY_PROMPT = ReplaceablePrompt(
-    FLUENCY,
-    "How fluent an output is (MIRAGE-Bench, figure 12)",
-    "the last ##Rating: 4, or Rating: 4; 1 to 5",
-    {
-        **_SHARED,
+    name=FLUENCY,
+    asks="How fluent an output is (MIRAGE-Bench, figure 12)",
+    reply="the last ##Rating: 4, or Rating: 4; 1 to 5",
+    variables={
+        "question": QUESTION_VARIABLE,
+        "language": LANGUAGE_VARIABLE,
         "passages": Variable("list of the passages' texts, trimmed; may be empty", ("samplepart",)),
         "documents": Variable(
             "the same as one text, one a line", "samplepart", also=("Documents",)
         ),
         "answer": Variable("the output to rate", "sampleanswer", True, ("Summary",)),
-        **_CODE,
+        "code": CODE_VARIABLE,
     },
-    "features.models",
-    "fluency.v1",
+    package="features.models",
+    packaged_name="fluency.v1",
 )
 RATING_PROMPTS = (OVERLAP_PROMPT, FLUENCY_PROMPT)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a judge, such as an LLM, says of an item.
+    """The verdict of a judge, such as an LLM, on an item.
 
     Attributes:
-        value: A label, which text is the better one, or a score. None where there is a failure;
-            without one, the judge says that there is nothing to score (null in GroUSE).
+        value: A label, the better text, or a score. None after a failure; None without a failure
+            means that the judge finds nothing to score.
         failure: Why there is no value.
         was_asked: False where the judge could not be reached: the item is left out of the
             results, and counted. A judge that was asked and gave no verdict is wrong.
-        detail: More about the failure: the server's words, or what the reply says.
+        detail: More about the failure: the server's words, or those of the reply.
     """
 
     value: str | int | float | None
@@ -118,11 +116,11 @@ class EndpointModel:
     """A model at an endpoint, and the file that keeps its replies.
 
     Attributes:
-        settings: How it is asked.
+        settings: Settings of its calls.
         store: Path of the file.
-        templates: Files in the place of prompts.
-        stated: Names of the settings that a user stated; the others are defaults.
-        budget: Most prompts to send; and what was used.
+        templates: Files that replace prompts.
+        user_settings: Names of the settings that a user stated; the others are defaults.
+        budget: Maximum number of prompts, and the usage so far.
         stage: Name that is passed to ``progress``.
         progress: Called with the stage, the prompts done, and all of them.
     """
@@ -130,7 +128,7 @@ class EndpointModel:
     settings: LlmSettings
     store: str
     templates: Templates = NO_TEMPLATES
-    stated: frozenset[str] = frozenset()
+    user_settings: frozenset[str] = frozenset()
     budget: Budget = field(default_factory=Budget, repr=False, compare=False)
     stage: str = field(default="", compare=False)
     progress: Progress | None = field(default=None, repr=False, compare=False)
@@ -151,88 +149,56 @@ class EndpointModel:
 def endpoint_model(
     model: str, options: ModelOptions, max_tokens: int = MAX_TOKENS
 ) -> EndpointModel:
-    """Make ready to ask a model; nothing is asked yet.
+    """Prepare calls to a model; none is sent yet.
 
     Args:
         model: Its name at the endpoint.
-        options: Its ``llm`` says how; where it states no address or store, the environment
-            variables ``OPENAI_BASE_URL`` and ``SURROGATE_ARENA_STORE`` do.
-        max_tokens: Most tokens of a reply, unless the options state another number.
+        options: Its ``llm`` holds the settings; the environment variables ``OPENAI_BASE_URL`` and
+            ``SURROGATE_ARENA_STORE`` replace an address and a store that it does not state.
+        max_tokens: Maximum tokens of a reply, unless the options state another number.
 
     Raises:
-        UsageError: If nothing says where replies are to be kept, or the address is none.
+        UsageError: If no store is named, or the address is invalid.
     """
-    given = options.llm or LlmSettings()
-    store = given.store or os.environ.get(STORE_VARIABLE)
+    user_settings = options.llm or LlmSettings()
+    store = user_settings.store or os.environ.get(STORE_VARIABLE)
     if not store:
         raise UsageError(
             "ratings by an LLM need a place that keeps the replies: name an SQLite file "
             f"by ModelOptions(llm=LlmSettings(store=...)) or by the variable {STORE_VARIABLE}"
         )
-    defaults: dict[str, Any] = {"temperature": 0.0, "max_tokens": max_tokens}
+    values: dict[str, Any] = {"temperature": 0.0, "max_tokens": max_tokens}
     url = os.environ.get(URL_VARIABLE)
     if url:
-        defaults["base_url"] = url
-    stated = given.model_dump(include=set(LlmSettings.model_fields), exclude_unset=True)
-    settings = LlmSettings(**{**defaults, **stated, "model": model})
-    budget = Budget(given.max_calls) if options.budget is None else options.budget
-    return EndpointModel(settings, store, options.templates, frozenset(stated), budget)
-
-
-@dataclass(frozen=True)
-class EndpointEmbedder:
-    """A model at an endpoint that embeds texts; replies are kept in the store as an LLM's are.
-
-    Attributes:
-        llm: Where it is asked, and the file that keeps replies.
-    """
-
-    llm: EndpointModel
-    signature: str | None = None
-
-    @classmethod
-    def of(cls, llm: EndpointModel, model: str) -> EndpointEmbedder:
-        """Return a model at the same endpoint: ``endpoint:text-embedding-ada-002``."""
-        stated = llm.settings.model_dump(exclude={"temperature", "max_tokens", "body"})
-        stated["model"] = model.removeprefix(ENDPOINT).strip()
-        return cls(replace(llm, settings=EmbeddingSettings(**stated)))
-
-    def score(self, items: Sequence[Item]) -> Scores:
-        """Embed texts, shape (texts, dimensions), each row of length 1; NaN where it failed.
-
-        Raises:
-            UsageError: If an item is no single text, the endpoint or the store cannot be used, or
-                vectors differ in length.
-            MissingDependencyError: If the extra ``llm`` is not installed.
-        """
-        asked = self.llm.ask(single_texts(items), Prompt.of, read_vector)
-        lengths = {len(vector) for vector in asked.values if vector is not None}
-        if len(lengths) > 1:
-            raise UsageError(
-                f"{self.llm.settings.model} gave vectors of {min(lengths)} and of {max(lengths)} "
-                "numbers; embed all texts by one model"
-            )
-        vectors = np.full((len(items), max(lengths, default=1)), np.nan)
-        for row, vector in enumerate(asked.values):
-            if vector is not None:
-                vectors[row] = np.array(vector) / np.linalg.norm(vector)
-        return vectors.astype(np.float32)
+        values["base_url"] = url
+    stated_values = user_settings.model_dump(
+        include=set(LlmSettings.model_fields), exclude_unset=True
+    )
+    values.update(stated_values)
+    values["model"] = model
+    return EndpointModel(
+        settings=LlmSettings(**values),
+        store=store,
+        templates=options.templates,
+        user_settings=frozenset(stated_values),
+        budget=Budget(user_settings.max_calls) if options.budget is None else options.budget,
+    )
 
 
 Measure = Callable[[EndpointModel, Sequence[Item]], Sequence[Value]]
-"""Asks a model about items."""
+"""Asks a model about items and returns one value per item."""
 
 
 @dataclass(frozen=True)
 class LlmScorer:
     """Asks an LLM about items, shape (items, 2): value, number of a reason (0: none).
 
-    What failed in passing is asked again when it is scored again; what the model refused, or
-    replied in no readable way, is not.
+    Scoring an item again asks again after a passing failure, but not after a refusal or an
+    unreadable reply.
 
     Attributes:
         llm: The LLM.
-        measures: What is done with items, by their first texts; in this order.
+        measures: Measures by the first text of the items that they take; called in this order.
     """
 
     llm: EndpointModel
@@ -248,41 +214,45 @@ class LlmScorer:
         """
         scores = np.empty((len(items), 2), dtype=np.float32)
         for name, measure in self.measures.items():
-            places = [place for place, item in enumerate(items) if item[0] == name]
-            values = measure(self.llm, [items[place] for place in places]) if places else ()
-            for place, value in zip(places, values, strict=True):
-                scores[place] = (
-                    (np.nan, 1 + REASONS.index(value)) if isinstance(value, Missing) else (value, 0)
-                )
+            indices = [index for index, item in enumerate(items) if item[0] == name]
+            if not indices:
+                continue
+            values = measure(self.llm, [items[index] for index in indices])
+            for index, value in zip(indices, values, strict=True):
+                if isinstance(value, Missing):
+                    scores[index] = (np.nan, 1 + REASONS.index(value))
+                else:
+                    scores[index] = (value, 0)
         return scores
 
 
 def reason_for(reply: Reply[Any] | Verdict) -> Missing:
-    """Return why there is no value, of a reply without one."""
+    """Return the reason why a reply has no value."""
     return NO_USABLE_REPLY if reply.was_asked else NOT_REACHED
 
 
 def load_llm(model: str, options: ModelOptions) -> LlmScorer:
-    """Make ready to have a model rate; see ``endpoint_model``."""
+    """Prepare ratings by a model; see ``endpoint_model``."""
     measures = {OVERLAP: partial(ratings, "brackets"), FLUENCY: partial(ratings, "heading")}
     return LlmScorer(endpoint_model(model, options), measures)
 
 
 def ratings(form: RatingForm, llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
-    """Return the ratings of items: template, language, question, rated text, others follow."""
-    asked = llm.ask(
+    """Return the ratings of items of ``OVERLAP`` or ``FLUENCY``."""
+    answered = llm.ask(
         items,
         lambda item: rating_prompt(item, llm.templates),
         partial(_read_rating, form),
     )
-    return [reason_for(each) if each.value is None else each.value for each in asked.replies]
+    return [reason_for(reply) if reply.value is None else reply.value for reply in answered.replies]
 
 
 def _read_rating(form: RatingForm, completion: Completion) -> float:
     """Read a rating; an ``UnparsableError`` where the reply was cut off within the number."""
     text = completion.text or ""
-    rating, place = find_rating(text, form, completion.is_cut)
-    if completion.finish_reason == "length" and not text[place + 1 :].strip(" \t\r\n.,"):
+    rating, position = find_rating(text, form, completion.is_cut)
+    # A cut reply that ends in its rating may have gone on to "4 of 10".
+    if completion.finish_reason == "length" and not text[position + 1 :].strip(" \t\r\n.,"):
         raise UnparsableError("the reply was cut off within the rating")
     return float(rating)
 
@@ -291,20 +261,22 @@ def rating_prompt(item: Item, templates: Templates = NO_TEMPLATES) -> Prompt:
     """Make the prompt for an item.
 
     Raises:
-        UsageError: If the item names a template that is not given.
+        UsageError: If the item names a template that the user did not pass.
     """
-    name, stated, language, question, answer, *others = item
+    name, template_signature, language, question, answer, *texts = item
     values: dict[str, Any] = {
-        "code": delimiter_code(question, answer, *others),
+        "code": delimiter_code(question, answer, *texts),
         "language": named_language(language),
         "question": question,
         "answer": answer,
     }
     if name == OVERLAP:
-        values["reference"] = others[0]
+        prompt = OVERLAP_PROMPT
+        values["reference"] = texts[0]
     else:
-        values["passages"] = [Trimmer().trim(text, PASSAGE_TOKENS) for text in others]
-        values["documents"] = "\n".join(values["passages"])
-    asked = OVERLAP_PROMPT if name == OVERLAP else FLUENCY_PROMPT
-    template = templates.for_signature(stated).of(asked)
+        prompt = FLUENCY_PROMPT
+        passages = [Trimmer().trim(text, PASSAGE_TOKENS) for text in texts]
+        values["passages"] = passages
+        values["documents"] = "\n".join(passages)
+    template = templates.for_signature(template_signature).of(prompt)
     return Prompt.of(template.fill(values), version=template.version)

@@ -1,4 +1,4 @@
-"""Where a model lies, and whether its folder holds what can be run: weights, and never code."""
+"""Folders of models: finding one, and checking that it has weights and never code."""
 
 from __future__ import annotations
 
@@ -12,11 +12,8 @@ from arena.data.errors import MissingDependencyError, UsageError, argument
 from arena.data.files import hub, model_file_digest, parsed_json, small_file
 
 ENDPOINT = "endpoint:"
-"""Stands before the name of a model at an OpenAI-compatible endpoint."""
-ENDPOINT_PACKAGES = ("openai", "aiohttp")
-
-_NEURAL_PACKAGES = ("torch", "transformers", "sentence_transformers")
-_PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+"""Prefix of the name of a model at an OpenAI-compatible endpoint."""
+_PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 _FILES = ("*.safetensors", "*.json", "*.txt", "*.model")
 _OTHER_FORMATS = ("onnx", "openvino")
 _OWN_MODULES = "sentence_transformers."
@@ -37,7 +34,8 @@ def find_model(model: str, download: bool) -> Path:
     if folder.is_dir():
         return folder
     if not download:
-        with suppress(MissingDependencyError, ValueError):  # no hub here; no name that it may have
+        # Without the hub's package, or with a name that the hub could not have, nothing is cached.
+        with suppress(MissingDependencyError, ValueError):
             cached = hub("a model", "neural").try_to_load_from_cache(model, "config.json")
             if isinstance(cached, str):
                 return Path(cached).parent
@@ -45,10 +43,10 @@ def find_model(model: str, download: bool) -> Path:
             f"the model {model!r} is not on this machine; give the folder it is in, "
             f"or allow it to be fetched from the Hugging Face hub ({argument('download')})"
         )
-    known = hub("fetching a model", "neural")
+    hub_client = hub("fetching a model", "neural")
     ignored = [f"{name}/*" for name in _OTHER_FORMATS]
     try:
-        fetched = known.snapshot_download(
+        fetched = hub_client.snapshot_download(
             model, allow_patterns=list(_FILES), ignore_patterns=ignored
         )
     except Exception as error:
@@ -91,20 +89,20 @@ def refuse_unsafe(folder: Path, is_embedder: bool) -> None:
         UsageError: If a module has weights in pickles only, there are no weights, or no modules.
     """
     modules = _read_json(folder / "modules.json", [])
-    if not isinstance(modules, list) or not all(isinstance(each, dict) for each in modules):
+    if not isinstance(modules, list) or not all(isinstance(module, dict) for module in modules):
         raise UsageError(f"{folder / 'modules.json'} should list modules; fetch the model again")
     if is_embedder and not modules:
         raise UsageError(
             f"{folder} holds no sentence-transformers model: modules.json is not in it; "
             "take one that was trained to embed"
         )
-    types = [str(each.get("type", "")) for each in modules]
+    types = [str(module.get("type", "")) for module in modules]
     foreign = [name for name in types if not name.startswith(_OWN_MODULES)]
     if foreign:
         raise UsageError(f"{folder} brings code of its own ({foreign[0]}), which is never run")
-    parts = {folder, *(folder / str(each.get("path", "")) for each in modules)}
+    parts = {folder, *(folder / str(module.get("path", "")) for module in modules)}
     for part in sorted(parts):
-        pickles = sorted(path.name for pattern in _PICKLES for path in part.glob(pattern))
+        pickles = sorted(path.name for path in part.glob("*") if path.suffix in _PICKLES)
         if pickles and not any(part.glob("*.safetensors")):
             raise UsageError(
                 f"{part} holds its weights as {pickles[0]} only, which runs code when it is read; "
@@ -116,13 +114,16 @@ def refuse_unsafe(folder: Path, is_embedder: bool) -> None:
 
 def model_digest(folder: Path) -> str:
     """Digest the weights, settings and tokenizer of a model, wherever its folder lies."""
-    whole = hashlib.sha256()
-    for path in sorted({path for pattern in _FILES for path in folder.rglob(pattern)}):
+    paths: set[Path] = set()
+    for pattern in _FILES:
+        paths.update(folder.rglob(pattern))
+    total = hashlib.sha256()
+    for path in sorted(paths):
         name = path.relative_to(folder)
         is_hidden = any(part.startswith(".") for part in name.parts)
         if path.is_file() and not is_hidden and name.parts[0] not in _OTHER_FORMATS:
-            whole.update(f"{name.as_posix()}\0{model_file_digest(path)}\n".encode())
-    return whole.hexdigest()
+            total.update(f"{name.as_posix()}\0{model_file_digest(path)}\n".encode())
+    return total.hexdigest()
 
 
 def require_model(model: str, **_: object) -> None:
@@ -134,9 +135,14 @@ def require_model(model: str, **_: object) -> None:
     Raises:
         MissingDependencyError: If a package is not installed.
     """
-    is_there = model.startswith(ENDPOINT)
-    purpose, extra = ("a model at an endpoint", "llm") if is_there else ("a model", "neural")
-    for package in ENDPOINT_PACKAGES if is_there else _NEURAL_PACKAGES:
+    purpose = "a model"
+    extra = "neural"
+    packages = ["torch", "transformers", "sentence_transformers"]
+    if model.startswith(ENDPOINT):
+        purpose = "a model at an endpoint"
+        extra = "llm"
+        packages = ["openai", "aiohttp"]
+    for package in packages:
         if find_spec(package) is None:
             raise MissingDependencyError(purpose, package.replace("_", "-"), extra)
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from importlib.resources import files
-from itertools import accumulate
 
 import numpy as np
 
@@ -16,9 +15,10 @@ from arena.llm.replies import UNPARSABLE, Reply, UnparsableError
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
 from features.declare.feature import Item, Value
 from features.models import scorer
+from features.models.embedders import EndpointEmbedder, cosines, load_embedder
 from features.models.llm_scorer import (
+    CODE_VARIABLE,
     RATING_PROMPTS,
-    EndpointEmbedder,
     EndpointModel,
     LlmScorer,
     Measure,
@@ -34,68 +34,83 @@ from features.models.ragas_replies import (
     read_whole,
     read_yes_or_no,
 )
-from features.models.scorer import ModelOptions, named_models
-from features.models.sentence_models import cosines, load_embedder
+from features.models.scorer import ModelOptions, Scorer, named_models
 from features.text.sentences import split_sentences
 
-PAPER, PACKAGE = "Ragas, section 3", "Ragas, its package"
 MAX_TOKENS = 2048
-"""Most tokens of a reply: it may copy much of the context."""
+"""Maximum tokens of a reply: it may copy much of the context."""
 TEMPERATURE = 0.7
-"""Temperature at which several questions are asked for, so that they differ."""
-_CODE = Variable("code for delimiters; found in none of the texts", "samplecode")
-_ANSWERED = {
-    "question": Variable("the question", "samplequestion"),
-    "answer": Variable("the answer", "sampleanswer", True),
-}
-_SHOWN = {
-    "passages": Variable("list of the passages' texts", ("samplepart one", "samplepart two")),
-    "context": Variable("the same as one text", "samplepart one\n\nsamplepart two", True),
-}
-_YES_OR_NO = "the last Verdict: Yes or No"
+"""Temperature for several questions to one answer, so that they differ."""
+
 Shown = Mapping[str, str | Sequence[str]]
 """Values of a template, without the code of its delimiters."""
-DEMONSTRATIONS = "demonstrations.v1.json"
-"""What is shown before the packaged prompts, and replied, by prompt; a user's template is sent as
-it is."""
+
+_QUESTION_TO_ANSWER = Variable("the question", "samplequestion")
+_ANSWER = Variable("the answer", "sampleanswer", True)
+_PASSAGES = Variable("list of the passages' texts", ("samplepart one", "samplepart two"))
+_CONTEXT = Variable("the same as one text", "samplepart one\n\nsamplepart two", True)
 
 
-def _asking(
-    name: str, asks: str, reply: str, source: str = PAPER, /, **variables: Variable
+def _prompt_of(
+    name: str, asks: str, reply: str, variables: Mapping[str, Variable]
 ) -> ReplaceablePrompt:
-    meaning = f"{asks} ({source})"
-    known = {**variables, "code": _CODE}
-    return ReplaceablePrompt(name, meaning, reply, known, "features.models", f"{name}.v1")
+    return ReplaceablePrompt(
+        name=name,
+        asks=asks,
+        reply=reply,
+        variables={**variables, "code": CODE_VARIABLE},
+        package="features.models",
+        packaged_name=f"{name}.v1",
+    )
 
 
-STATEMENTS = _asking(
-    *("statements", "The statements that an answer makes"),
-    "its numbered or bulleted lines, or all lines; NONE",
-    **_ANSWERED,
+STATEMENTS = _prompt_of(
+    name="statements",
+    asks="The statements that an answer makes (Ragas, section 3)",
+    reply="its numbered or bulleted lines, or all lines; NONE",
+    variables={"question": _QUESTION_TO_ANSWER, "answer": _ANSWER},
 )
-VERDICTS = _asking(
-    *("verdicts", "Which statements the passages support"),
-    "1: Yes a line, Verdict: Yes a statement, or Yes and No in order after Final verdict",
-    **_SHOWN,
-    statements=Variable("list of the statements", ("sampleone", "sampletwo"), True),
+VERDICTS = _prompt_of(
+    name="verdicts",
+    asks="Which statements the passages support (Ragas, section 3)",
+    reply="1: Yes a line, Verdict: Yes a statement, or Yes and No in order after Final verdict",
+    variables={
+        "passages": _PASSAGES,
+        "context": _CONTEXT,
+        "statements": Variable("list of the statements", ("sampleone", "sampletwo"), True),
+    },
 )
-QUESTION = _asking(
-    *("question", "A question that an answer answers", "its first line, without a label"),
-    answer=_ANSWERED["answer"],
+QUESTION = _prompt_of(
+    name="question",
+    asks="A question that an answer answers (Ragas, section 3)",
+    reply="its first line, without a label",
+    variables={"answer": _ANSWER},
 )
-SENTENCES = _asking(
-    *("sentences", "The sentences of the passages that help to answer a question"),
-    "sentences as they stand in the passages, or Insufficient Information",
-    question=Variable("the question", "samplequestion", True),
-    **_SHOWN,
+SENTENCES = _prompt_of(
+    name="sentences",
+    asks="The sentences of the passages that help to answer a question (Ragas, section 3)",
+    reply="sentences as they stand in the passages, or Insufficient Information",
+    variables={
+        "question": Variable("the question", "samplequestion", True),
+        "passages": _PASSAGES,
+        "context": _CONTEXT,
+    },
 )
-USEFUL = _asking(
-    *("useful", "Whether a passage was of use in arriving at an answer", _YES_OR_NO, PACKAGE),
-    **_ANSWERED,
-    passage=Variable("the passage", "samplepart", True),
+USEFUL = _prompt_of(
+    name="useful",
+    asks="Whether a passage was of use in arriving at an answer (Ragas, its package)",
+    reply="the last Verdict: Yes or No",
+    variables={
+        "question": _QUESTION_TO_ANSWER,
+        "answer": _ANSWER,
+        "passage": Variable("the passage", "samplepart", True),
+    },
 )
-EVASIVE = _asking(
-    *("evasive", "Whether an answer does not commit itself", _YES_OR_NO, PACKAGE), **_ANSWERED
+EVASIVE = _prompt_of(
+    name="evasive",
+    asks="Whether an answer does not commit itself (Ragas, its package)",
+    reply="the last Verdict: Yes or No",
+    variables={"question": _QUESTION_TO_ANSWER, "answer": _ANSWER},
 )
 RAGAS_PROMPTS = (STATEMENTS, VERDICTS, QUESTION, SENTENCES)
 """Those of the paper."""
@@ -104,14 +119,14 @@ FEATURE_PROMPTS = (*RATING_PROMPTS, *RAGAS_PROMPTS, USEFUL, EVASIVE)
 
 
 def load_ragas(model: str, options: ModelOptions) -> LlmScorer:
-    """Make ready to ask a model about qualities.
+    """Prepare calls to a model about qualities; none is sent yet.
 
     Args:
         model: ``LLM``, or ``LLM with EMBEDDER``; see ``named_models``.
-        options: How it is asked; how the embedding model is run.
+        options: Settings of calls, and of the embedding model.
 
     Raises:
-        UsageError: If nothing says where replies are to be kept, or the address is none.
+        UsageError: If no store is named, or the address is invalid.
     """
     llm, embedder = named_models(model)
     measures: dict[str, Measure] = {
@@ -127,159 +142,206 @@ def load_ragas(model: str, options: ModelOptions) -> LlmScorer:
 def faithfulness(llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
     """Return the share of each answer's statements that its passages support.
 
-    ``F = |V| / |S|``: S are the statements that the LLM makes of the answer, V those of them
-    that it calls supported by the passages.
+    ``F = |V| / |S|`` (section 3): the LLM makes the statements S of the answer, and V are those of
+    them that it calls supported by the passages.
     """
 
-    def verdicts_prompt(row: tuple[Item, list[str]]) -> Prompt:
-        return _prompt(llm, VERDICTS, row[0], {"passages": row[0][4:], "statements": row[1]})
-
     def statements_prompt(item: Item) -> Prompt:
-        return _prompt(llm, STATEMENTS, item, {"question": item[2], "answer": item[3]})
+        _, signature, question, answer, *_ = item
+        return _filled_prompt(llm, STATEMENTS, signature, {"question": question, "answer": answer})
 
-    stated = llm.ask(items, statements_prompt, read_statements)
-    rows = [(item, reply.value) for item, reply in stated if reply.value]
-    asked = llm.ask(rows, verdicts_prompt, read_whole)
-    checks = iter(asked.replies)
+    def verdicts_prompt(row: tuple[Item, list[str]]) -> Prompt:
+        (_, signature, _, _, *passages), statements = row
+        return _filled_prompt(
+            llm, VERDICTS, signature, {"passages": passages, "statements": statements}
+        )
 
-    def value(reply: Reply[list[str]]) -> Value:
+    cut = llm.ask(items, statements_prompt, read_statements)
+    rows = [(item, reply.value) for item, reply in cut if reply.value]
+    judged = llm.ask(rows, verdicts_prompt, read_whole)
+    # Only answers with statements got a second prompt; their replies come in the same order.
+    verdict_replies = iter(judged.replies)
+    values: list[Value] = []
+    for reply in cut.replies:
         if not reply.value:
-            return scorer.NO_STATEMENTS_FOUND if reply.reason is None else reason_for(reply)
-        checked = next(checks)
-        if checked.value is None:
-            return reason_for(checked)
+            is_empty = reply.reason is None  # the LLM replied that there are no statements
+            values.append(scorer.NO_STATEMENTS_FOUND if is_empty else reason_for(reply))
+            continue
+        verdict_reply = next(verdict_replies)
+        if verdict_reply.value is None:
+            values.append(reason_for(verdict_reply))
+            continue
         try:
-            return float(np.mean(find_verdicts(checked.value, len(reply.value))))
+            is_supported = find_verdicts(verdict_reply.value, len(reply.value))
         except UnparsableError as error:
-            asked.usage.count_failure(UNPARSABLE, 1, str(error))
-            return scorer.NO_USABLE_REPLY
-
-    return [value(reply) for reply in stated.replies]
+            judged.usage.count_failure(UNPARSABLE, 1, str(error))
+            values.append(scorer.NO_USABLE_REPLY)
+            continue
+        values.append(float(np.mean(is_supported)))
+    return values
 
 
 def context_relevance(llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
     """Return the share of each context's sentences that the LLM extracts as needed.
 
-    ``CR = extracted sentences / sentences``: 0 where the LLM says that the information is
-    insufficient.
+    ``CR = extracted sentences / sentences`` (section 3): 0 where the LLM replies that the
+    information is insufficient.
     """
 
     def prompt(item: Item) -> Prompt:
-        return _prompt(llm, SENTENCES, item, {"question": item[3], "passages": item[4:]})
+        _, signature, _, question, *passages = item
+        return _filled_prompt(
+            llm, SENTENCES, signature, {"question": question, "passages": passages}
+        )
 
-    asked = llm.ask(items, prompt, read_whole)
+    answered = llm.ask(items, prompt, read_whole)
     values: list[Value] = []
-    for item, reply in asked:
+    for (_, _, language, _, *passages), reply in answered:
         if reply.value is None:
             values.append(reason_for(reply))
             continue
-        sentences = [each for text in item[4:] for each in split_sentences(text, item[2])]
+        sentences: list[str] = []
+        for passage in passages:
+            sentences += split_sentences(passage, language)
         try:
-            copied = count_copied(reply.value, sentences)
+            n_copied = count_copied(reply.value, sentences)
         except UnparsableError as error:
-            asked.usage.count_failure(UNPARSABLE, 1, str(error))
+            answered.usage.count_failure(UNPARSABLE, 1, str(error))
             values.append(scorer.NO_USABLE_REPLY)
             continue
-        values.append(copied / len(sentences) if copied else 0.0)
+        values.append(n_copied / len(sentences) if n_copied else 0.0)
     return values
 
 
 def answer_relevance(
-    embedder: str, options: ModelOptions, llm: EndpointModel, items: Sequence[Item]
+    embedder_name: str, options: ModelOptions, llm: EndpointModel, items: Sequence[Item]
 ) -> list[Value]:
     """Return the mean cosine of each question with questions that the LLM makes of its answer.
 
-    ``AR = (1/n) * sum of sim(q, q_i)``. A single question is asked for at temperature 0, several
-    at ``TEMPERATURE``, each with a seed of its own; a temperature or seed that the user states is
-    sent instead. Where one of them fails, there is no value.
+    ``AR = (1/n) * sum of sim(q, q_i)`` (section 3). One question is made at temperature 0, several
+    at ``TEMPERATURE``, each with its own seed; a temperature or seed that the user states replaces
+    these. If one of them fails, there is no value.
     """
-    is_local = not embedder.startswith(ENDPOINT)  # and loaded before the LLM is paid
-    embeds = load_embedder(embedder, options) if is_local else EndpointEmbedder.of(llm, embedder)
-
-    def prompt(purpose: str, item: Item) -> Prompt:
-        return replace(_prompt(llm, QUESTION, item, {"answer": item[5]}), purpose=purpose)
-
-    made: list[list[Reply[str]]] = [[] for _ in items]
-    for count in {int(item[2]) for item in items}:
-        places = [place for place, item in enumerate(items) if int(item[2]) == count]
-        for number in range(count):
-            settings, purpose = llm.settings, ""
-            if count > 1:
-                purpose = f"question {number + 1}"
-                if "temperature" not in llm.stated:
-                    settings = settings.model_copy(update={"temperature": TEMPERATURE})
-                if "seed" not in settings.body:
-                    settings = settings.sending(seed=number)
-            rows = [items[place] for place in places]
-            asked = llm.ask(rows, partial(prompt, purpose), read_question, settings)
-            for place, reply in zip(places, asked.replies, strict=True):
-                made[place].append(reply)
-    failed = [next((each for each in of if each.value is None), None) for of in made]
-    texts = [
-        [] if failure else [item[3] + text for text in (item[4], *(str(r.value) for r in of))]
-        for item, of, failure in zip(items, made, failed, strict=True)
-    ]
-    vectors = embeds.score([(text,) for of in texts for text in of])
+    embedder: Scorer
+    if embedder_name.startswith(ENDPOINT):
+        embedder = EndpointEmbedder.of(llm, embedder_name)
+    else:
+        embedder = load_embedder(embedder_name, options)  # before the LLM is paid
+    texts: list[Item] = []
+    ends: list[int] = []
+    failures: list[Reply[str] | None] = []
+    for item, replies in zip(items, _questions(llm, items), strict=True):
+        _, _, _, label, question, _ = item
+        failure = next((reply for reply in replies if reply.value is None), None)
+        failures.append(failure)
+        if failure is None:
+            texts.append((label + question,))
+            texts += [(f"{label}{reply.value}",) for reply in replies]
+        ends.append(len(texts))
+    vectors = embedder.score(texts)
     values: list[Value] = []
-    for failure, of, end in zip(failed, texts, accumulate(map(len, texts)), strict=True):
-        mean = np.nan if failure else float(cosines(vectors[end - len(of) : end]).mean())
-        missing = scorer.NOT_REACHED if failure is None else reason_for(failure)
-        values.append(missing if np.isnan(mean) else mean)
+    for start, end, failure in zip([0, *ends], ends, failures, strict=False):
+        if failure is not None:
+            values.append(reason_for(failure))
+            continue
+        mean = float(cosines(vectors[start:end]).mean())
+        # A vector of NaN is one that the endpoint did not give.
+        values.append(scorer.NOT_REACHED if np.isnan(mean) else mean)
     return values
 
 
+def _questions(llm: EndpointModel, items: Sequence[Item]) -> list[list[Reply[str]]]:
+    """Have the LLM make questions of the answers, as many of each as its item states."""
+    replies: list[list[Reply[str]]] = [[] for _ in items]
+    for count in {int(item[2]) for item in items}:
+        indices = [index for index, item in enumerate(items) if int(item[2]) == count]
+        rows = [items[index] for index in indices]
+        for number in range(count):
+            settings = llm.settings
+            purpose = ""
+            if count > 1:
+                # Prompts that differ in their purpose do not share a reply of the store.
+                purpose = f"question {number + 1}"
+                if "temperature" not in llm.user_settings:
+                    settings = settings.model_copy(update={"temperature": TEMPERATURE})
+                if "seed" not in settings.body:
+                    settings = settings.sending(seed=number)
+            prompt = partial(_question_prompt, llm, purpose)
+            answered = llm.ask(rows, prompt, read_question, settings)
+            for index, reply in zip(indices, answered.replies, strict=True):
+                replies[index].append(reply)
+    return replies
+
+
+def _question_prompt(llm: EndpointModel, purpose: str, item: Item) -> Prompt:
+    _, signature, _, _, _, answer = item
+    return replace(_filled_prompt(llm, QUESTION, signature, {"answer": answer}), purpose=purpose)
+
+
 def verdict(prompt: ReplaceablePrompt, llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
-    """Return 1 where the LLM says yes, 0 where it says no."""
+    """Return 1 where the LLM replies yes, 0 where it replies no."""
 
-    def ask(item: Item) -> Prompt:
-        shown = dict(zip(("question", "answer", "passage"), item[2:], strict=False))
-        return _prompt(llm, prompt, item, shown)
+    def yes_or_no_prompt(item: Item) -> Prompt:
+        _, signature, question, answer, *passages = item
+        shown = {"question": question, "answer": answer}
+        if passages:
+            shown["passage"] = passages[0]
+        return _filled_prompt(llm, prompt, signature, shown)
 
-    asked = llm.ask(items, ask, read_yes_or_no)
-    return [
-        reason_for(reply) if reply.value is None else float(reply.value) for reply in asked.replies
-    ]
+    answered = llm.ask(items, yes_or_no_prompt, read_yes_or_no)
+    values: list[Value] = []
+    for reply in answered.replies:
+        values.append(reason_for(reply) if reply.value is None else float(reply.value))
+    return values
 
 
-def _prompt(llm: EndpointModel, prompt: ReplaceablePrompt, item: Item, shown: Shown) -> Prompt:
-    """Make a prompt, after a demonstration where the packaged template is sent."""
-    templates = llm.templates.for_signature(item[1])
-    fill = partial(_filled, prompt, templates)
-    task, version = Message("user", fill(shown)), versions(prompt, templates=templates)
+def _filled_prompt(
+    llm: EndpointModel, prompt: ReplaceablePrompt, signature: str, shown: Shown
+) -> Prompt:
+    """Make a prompt, after a demonstration if the packaged template is sent."""
+    templates = llm.templates.for_signature(signature)
+    messages = [Message("user", _filled(prompt, templates, shown))]
     demonstration = _demonstration(prompt, templates)
-    if demonstration is None:
-        return Prompt((task,), version)
-    example, reply = demonstration
-    return Prompt((Message("user", fill(example)), Message("assistant", reply), task), version)
+    if demonstration is not None:
+        example, reply = demonstration
+        example_message = Message("user", _filled(prompt, templates, example))
+        messages = [example_message, Message("assistant", reply), *messages]
+    return Prompt(tuple(messages), versions(prompt, templates=templates))
 
 
 def versions(*prompts: ReplaceablePrompt, templates: Templates = NO_TEMPLATES) -> str:
     """Return names and digests of templates, and of the demonstrations that go with them."""
-
-    def version(prompt: ReplaceablePrompt) -> str:
-        shown, own = _demonstration(prompt, templates), templates.of(prompt).version
-        if shown is None:
-            return own
-        return f"{own}+example@{digest(canonical_json(shown))[:12]}"
-
-    return "+".join(map(version, prompts))
+    texts: list[str] = []
+    for prompt in prompts:
+        version = templates.of(prompt).version
+        demonstration = _demonstration(prompt, templates)
+        if demonstration is not None:
+            version += f"+example@{digest(canonical_json(demonstration))[:12]}"
+        texts.append(version)
+    return "+".join(texts)
 
 
 @cache
 def _demonstrations() -> dict[str, tuple[Shown, str]]:
-    text = files("features.models").joinpath("prompts", DEMONSTRATIONS).read_text(encoding="utf-8")
-    read: dict[str, tuple[Shown, str]] = json.loads(text)
-    return read
+    """Return examples and the replies to them, by prompt."""
+    path = files("features.models").joinpath("prompts", "demonstrations.v1.json")
+    demonstrations: dict[str, tuple[Shown, str]] = json.loads(path.read_text(encoding="utf-8"))
+    return demonstrations
 
 
 def _demonstration(prompt: ReplaceablePrompt, templates: Templates) -> tuple[Shown, str] | None:
-    return None if templates.replacing(prompt) else _demonstrations().get(prompt.name)
+    # A user's template is sent as it is: an example would show a form that it may not ask for.
+    if templates.replacing(prompt):
+        return None
+    return _demonstrations().get(prompt.name)
 
 
 def _filled(prompt: ReplaceablePrompt, templates: Templates, shown: Shown) -> str:
     """Fill a template, each text of others between delimiters that it cannot forge."""
-    texts = [
-        text for value in shown.values() for text in ([value] if isinstance(value, str) else value)
-    ]
-    context = {"context": "\n\n".join(shown["passages"])} if "passages" in shown else {}
-    return templates.of(prompt).fill({"code": delimiter_code(*texts), **shown, **context})
+    texts: list[str] = []
+    for value in shown.values():
+        texts += [value] if isinstance(value, str) else value
+    values: dict[str, object] = {"code": delimiter_code(*texts), **shown}
+    if "passages" in shown:
+        values["context"] = "\n\n".join(shown["passages"])
+    return templates.of(prompt).fill(values)

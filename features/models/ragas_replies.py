@@ -1,4 +1,4 @@
-"""What replies say of statements, verdicts, questions and sentences of a context (Ragas)."""
+"""Reading replies to Ragas's prompts: statements, verdicts, questions, copied sentences."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import re
 from collections.abc import Sequence
 
 from rapidfuzz.fuzz import ratio
+from rapidfuzz.process import extractOne
 
 from arena.llm.replies import Completion, UnparsableError
 from arena.text.quotations import own_matches
 
-INSUFFICIENT = "insufficient information"
-NONE = "none"
 ALIKE = 90.0
 """Percent of characters that must agree for a line to count as a copy of a sentence."""
 
@@ -42,10 +41,11 @@ def read_statements(completion: Completion) -> list[str]:
         UnparsableError: If the reply was cut off or holds no words.
     """
     lines = [line for line in _lines(read_whole(completion)) if not _HEADING.fullmatch(line)]
-    if [_folded(line) for line in lines] == [NONE]:
+    if [_folded(line) for line in lines] == ["none"]:
         return []
-    items = [line[found.end() :] for line in lines if (found := _ITEM.match(line))]
-    statements = [text.strip() for text in items or lines if _WORD.search(text)]
+    marked = [line for line in lines if _ITEM.match(line)]
+    texts = [_ITEM.sub("", line, count=1) for line in marked] if marked else lines
+    statements = [text.strip() for text in texts if _WORD.search(text)]
     if not statements:
         raise UnparsableError("the reply holds no statement")
     return statements
@@ -63,7 +63,7 @@ def read_whole(completion: Completion) -> str:
 
 
 def find_verdicts(text: str, count: int) -> list[bool]:
-    """Find a verdict for each of so many statements.
+    """Find the verdicts on ``count`` statements.
 
     The last line of a number that says Yes or No counts; or else, after the words FINAL VERDICTS,
     as many Yes and No as there are statements; or else as many times ``Verdict: Yes`` or ``No``.
@@ -72,14 +72,18 @@ def find_verdicts(text: str, count: int) -> list[bool]:
         UnparsableError: If a statement has no verdict.
     """
     final = own_matches(_FINAL, text)
-    stated = text[final[-1].end() :] if final else text
-    found = {int(match[1]): match[2] for match in own_matches(_VERDICT, stated)}
-    if set(range(1, count + 1)) <= set(found):
-        verdicts = [found[number] for number in range(1, count + 1)]
+    if final:
+        text = text[final[-1].end() :]
+    numbered = {int(match[1]): match[2] for match in own_matches(_VERDICT, text)}
+    if numbered.keys() >= set(range(1, count + 1)):
+        verdicts = [numbered[number] for number in range(1, count + 1)]
     else:
-        labeled = own_matches(_LABELED_VERDICT, stated)
-        verdicts = _YES_OR_NO.findall(stated) if final else [match[1] for match in labeled]
-        if found or len(verdicts) != count:
+        if final:
+            verdicts = _YES_OR_NO.findall(text)
+        else:
+            verdicts = [match[1] for match in own_matches(_LABELED_VERDICT, text)]
+        # Numbers of some statements only leave open which statements the others are on.
+        if numbered or len(verdicts) != count:
             raise UnparsableError(f"the reply has no verdict on each of {count} statements")
     return [verdict.casefold() == "yes" for verdict in verdicts]
 
@@ -90,10 +94,10 @@ def read_yes_or_no(completion: Completion) -> bool:
     Raises:
         UnparsableError: If there is none, or the reply was cut off.
     """
-    found = own_matches(_LABELED_VERDICT, read_whole(completion))
-    if not found:
+    verdicts = own_matches(_LABELED_VERDICT, read_whole(completion))
+    if not verdicts:
         raise UnparsableError("the reply has no verdict")
-    return bool(found[-1][1].casefold() == "yes")
+    return bool(verdicts[-1][1].casefold() == "yes")
 
 
 def read_question(completion: Completion) -> str:
@@ -103,7 +107,8 @@ def read_question(completion: Completion) -> str:
         UnparsableError: If there is none.
     """
     for line in _lines(completion.answer):
-        question = _MARKS.sub("", _LABEL.sub("", line, count=1) if _LABEL.match(line) else line)
+        label = _LABEL.match(line)
+        question = _MARKS.sub("", line[label.end() :] if label else line)
         if _WORD.search(question):
             return question.strip()
     raise UnparsableError("the reply holds no question")
@@ -112,29 +117,32 @@ def read_question(completion: Completion) -> str:
 def count_copied(text: str, sentences: Sequence[str]) -> int:
     """Count the sentences of the context that a reply copies.
 
-    A sentence is copied if its words stand in the reply in a row, or a line of it is nearly the
-    same. What the reply says besides is no sentence of the context, and does not count.
+    A sentence is copied if the reply contains its words in a row, or a line that is nearly the
+    same. Any other text of the reply does not count.
 
     Returns:
-        0 if the reply copies none and says that the information is insufficient.
+        0 if the reply copies none and states that the information is insufficient.
 
     Raises:
-        UnparsableError: If the reply copies nothing and does not say so.
+        UnparsableError: If the reply neither copies a sentence nor states that.
     """
-    lines = [words for line in _lines(text) if (words := _folded(line))]
-    whole = f" {' '.join(lines)} "
-    copied = sum(
-        f" {sentence} " in whole
-        or any(ratio(sentence, line, score_cutoff=ALIKE) >= ALIKE for line in lines)
-        for sentence in filter(None, map(_folded, sentences))
-    )
-    if not copied and INSUFFICIENT not in whole:
+    lines = [line for line in map(_folded, _lines(text)) if line]
+    reply_words = f" {' '.join(lines)} "
+    n_copied = 0
+    for sentence in map(_folded, sentences):
+        if not sentence:
+            continue
+        is_contained = f" {sentence} " in reply_words
+        if is_contained or extractOne(sentence, lines, scorer=ratio, score_cutoff=ALIKE):
+            n_copied += 1
+    if not n_copied and "insufficient information" not in reply_words:
         raise UnparsableError("the reply copies no sentence of the context")
-    return copied
+    return n_copied
 
 
 def _lines(text: str) -> list[str]:
-    return [line for part in text.splitlines() if (line := part.strip())]
+    """Return the lines with text, without the space around them."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _folded(text: str) -> str:

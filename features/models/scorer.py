@@ -1,7 +1,8 @@
-"""What a model is to the engine: the kinds of models, loading one, and how they are run."""
+"""Models as the engine sees them: kinds, options, loading, and reading scores."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -23,35 +24,43 @@ KINDS = MappingProxyType(
     {
         "nli": "sentence_models.load_nli",
         "reranker": "sentence_models.load_reranker",
-        "embedder": "sentence_models.load_embedder",
+        "embedder": "embedders.load_embedder",
         "llm": "llm_scorer.load_llm",
         "ragas": "ragas.load_ragas",
     }
 )
 """Loaders by kind of model; each takes a folder or a name, and options."""
 ASKED_KINDS = ("llm", "ragas")
-"""Kinds of models that are asked at an endpoint."""
+"""Kinds of models at an endpoint."""
 OUTPUTS = ("entailment", "neutral", "contradiction")
-"""What an NLI model gives, in this order."""
+"""Outputs of an NLI model, in this order."""
 EMBEDDER = "intfloat/multilingual-e5-small"
 """Embeds texts unless another is named."""
 
-OVERLAP, FLUENCY = "overlap", "fluency"
-"""Names of prompts, and first texts of their items: template, language, question, rated text,
-reference or passages follow."""
-FAITHFULNESS, CONTEXT_RELEVANCE, ANSWER_RELEVANCE, USE, EVASION = (
-    *("faithfulness", "context_relevance"),
-    *("answer_relevance", "use", "evasion"),
-)
-"""First texts of items. Template, question, answer, passages follow (of use one, of evasion none);
-of context relevance template, language, question, passages; of answer relevance template, number of
-questions, what is written before questions that are embedded, question, answer."""
+OVERLAP = "overlap"
+"""Name of a prompt, and first text of its items: template, language, question, answer, reference
+follow."""
+FLUENCY = "fluency"
+"""Name of a prompt, and first text of its items: template, language, question, output, passages
+follow."""
+
+FAITHFULNESS = "faithfulness"
+"""First text of items: template, question, answer, passages follow."""
+CONTEXT_RELEVANCE = "context_relevance"
+"""First text of items: template, language, question, passages follow."""
+ANSWER_RELEVANCE = "answer_relevance"
+"""First text of items: template, number of questions, label of embedded questions, question, answer
+follow."""
+USE = "use"
+"""First text of items: template, question, answer, one passage follow."""
+EVASION = "evasion"
+"""First text of items: template, question, answer follow."""
 
 NO_STATEMENTS_FOUND = Missing("the LLM finds no statement in the answer")
 NO_USABLE_REPLY = Missing("no usable reply by the LLM")
 NOT_REACHED = Missing("the LLM was not reached")
 REASONS = (NO_STATEMENTS_FOUND, NO_USABLE_REPLY, NOT_REACHED)
-"""Why an LLM gives no value; the second of the scores of an item counts them from 1."""
+"""Reasons of missing values; the second score of an item is a reason's number, from 1."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +70,11 @@ class ModelOptions:
     Attributes:
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``; ``auto`` takes a GPU where there is one.
         download: Whether a model that is not on this machine may be fetched from the hub.
-        llm: How LLMs are asked; address and store, where they are not stated, are what
-            ``OPENAI_BASE_URL`` and ``SURROGATE_ARENA_STORE`` say.
-        templates: Files in the place of prompts; see ``arena.text.prompts.read_templates``.
-        budget: Most prompts to send to all LLMs and embedding models together; what was used is
-            noted in it. By default any number.
+        llm: Settings for calls to LLMs; ``OPENAI_BASE_URL`` and ``SURROGATE_ARENA_STORE`` replace
+            an address and a store that it does not state.
+        templates: Files that replace prompts; see ``arena.text.prompts.read_templates``.
+        budget: Maximum number of prompts, shared by all LLMs and embedding models, and the usage so
+            far. By default any number.
     """
 
     device: str = "auto"
@@ -78,12 +87,12 @@ class ModelOptions:
 class Scorer(Protocol):
     """A loaded model.
 
-    The scores of an item depend on the item alone, not on those scored beside it, to 6 decimals.
+    The scores of an item depend on the item alone, not on the rest of its batch, to 6 decimals.
     """
 
     @property
     def signature(self) -> str | None:
-        """All that the scores depend on: kind, digest of the weights, settings, precision.
+        """Everything the scores depend on: kind, digest of the weights, settings, precision.
 
         None for a model at an endpoint, whose replies a store keeps.
         """
@@ -124,6 +133,11 @@ def _loaded(kind: str, model: str, options: ModelOptions) -> Scorer:
 
 
 _loaded_once = lru_cache(maxsize=4)(_loaded)
+
+
+def clean(text: str) -> str:
+    """Replace halves of surrogate pairs, which no tokenizer takes, by U+FFFD."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 def value_of_scores(row: Scores) -> Value:

@@ -1,4 +1,4 @@
-"""Models on this machine, as sentence-transformers runs them: NLI, rerankers, embedders."""
+"""Classifiers of pairs on this machine, as sentence-transformers runs them: NLI and rerankers."""
 
 from __future__ import annotations
 
@@ -14,33 +14,34 @@ import numpy as np
 from scipy.special import softmax
 
 from arena.data.errors import ArenaError, UsageError
-from arena.data.types import Floats
 from features.declare.feature import Item, Scores
 from features.models.model_folder import (
-    ENDPOINT,
     find_model,
     model_digest,
     read_model_config,
     refuse_unsafe,
     require_model,
 )
-from features.models.scorer import OUTPUTS, ModelOptions, Scorer
+from features.models.scorer import OUTPUTS, ModelOptions, Scorer, clean
 
 VERSION = 3
 """Raised whenever the same model would give other scores."""
-NLI_TOKENS, RERANKER_TOKENS = 512, 1024
-"""Tokens of a pair at most, also where a model would take more: memory grows with the square."""
+MOST_TOKENS = {"nli": 512, "reranker": 1024}
+"""Maximum tokens of a pair, even if a model takes more: memory grows with the square."""
 STRIDE = 4
 """Windows of a long text overlap by a quarter of their room."""
 
-_UNLIMITED = 1_000_000
 _NEVER_HALF = ("deberta", "deberta-v2")
 _COUNT_FROM_PADDING = ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _LABELS = {
-    **dict.fromkeys(("entailment", "entail", "entails", "entailed"), "entailment"),
+    "entailment": "entailment",
+    "entail": "entailment",
+    "entails": "entailment",
+    "entailed": "entailment",
     "neutral": "neutral",
-    **dict.fromkeys(("contradiction", "contradict", "contradicts"), "contradiction"),
+    "contradiction": "contradiction",
+    "contradict": "contradiction",
+    "contradicts": "contradiction",
 }
 
 
@@ -93,24 +94,26 @@ class PairScorer:
         from sentence_transformers import CrossEncoder
 
         config = read_model_config(folder)
-        device, precision = _device_and_precision(options.device, config.get("model_type"))
-        self._encoder = _loaded(
+        device, precision = device_and_precision(options.device, config.get("model_type"))
+        self._encoder = load_pretrained(
             CrossEncoder, folder, device, precision, model_kwargs={"use_safetensors": True}
         )
         self._tokenizer = self._encoder.tokenizer
         if not self._tokenizer.is_fast:
             raise UsageError(f"{folder} has no fast tokenizer; save it with a tokenizer.json")
-        longest = self._encoder.max_seq_length = longest_input(
+        longest = longest_input(
             self._tokenizer.model_max_length,
             config,
-            NLI_TOKENS if kind == "nli" else RERANKER_TOKENS,
+            MOST_TOKENS[kind],
         )
+        self._encoder.max_seq_length = longest
         self._room = longest - self._tokenizer.num_special_tokens_to_add(pair=True)
         if self._room < STRIDE:
             raise UsageError(f"{longest} tokens are too few for a pair; take another model")
         special = map(re.escape, self._tokenizer.all_special_tokens)
-        self._special = re.compile("|".join(special) or "(?!)")
-        self._outputs, self._long_text = outputs, long_text
+        self._special = re.compile("|".join(special) or "(?!)")  # (?!) matches nothing
+        self._outputs = outputs
+        self._long_text = long_text
         self.signature = (
             f"{kind}:version={VERSION}|digest={model_digest(folder)}|precision={precision}"
             f"|tokens={longest}"
@@ -127,12 +130,20 @@ class PairScorer:
             raise UsageError("the model scores pairs of texts")
         if not items:
             return np.empty((0, 0), np.float32)
-        windows = [self.windows(item) for item in items]
-        outputs = self._outputs(self.logits([window for group in windows for window in group]))
+        windows: list[Item] = []
+        counts: list[int] = []
+        for item in items:
+            item_windows = self.windows(item)
+            windows += item_windows
+            counts.append(len(item_windows))
+        outputs = self._outputs(self.logits(windows))
         if not np.isfinite(outputs).all():
             raise ArenaError(f"the model gave no number ({self.signature})")
-        bounds = pairwise(np.cumsum([0, *map(len, windows)]).tolist())
-        return outputs[[start + int(outputs[start:end, 0].argmax()) for start, end in bounds]]
+        # Of each item's windows, the one with the highest first output counts.
+        best = []
+        for start, end in pairwise(np.cumsum([0, *counts]).tolist()):
+            best.append(start + int(outputs[start:end, 0].argmax()))
+        return outputs[best]
 
     def logits(self, pairs: Sequence[Item]) -> Scores:
         """Return the model's logits, shape (pairs, labels)."""
@@ -144,15 +155,19 @@ class PairScorer:
         return np.asarray(logits, dtype=np.float32).reshape(len(pairs), -1)
 
     def windows(self, pair: Item) -> list[Item]:
-        """Return the windows of a pair, in order; at least one. No text writes a separator."""
+        """Return the windows of a pair, in order; at least one."""
+        # Special tokens written in a text would pass for the separator of the pair.
         texts = [self._special.sub(" ", clean(text)) for text in pair]
-        short, tokens = self._pieces(texts[1 - self._long_text], self._room // 2)[0]
-        long = [piece for piece, _ in self._pieces(texts[self._long_text], self._room - tokens)]
-        return [(piece, short) if self._long_text == 0 else (short, piece) for piece in long]
+        short, n_tokens = self._pieces(texts[1 - self._long_text], self._room // 2)[0]
+        windows: list[Item] = []
+        for piece, _ in self._pieces(texts[self._long_text], self._room - n_tokens):
+            windows.append((piece, short) if self._long_text == 0 else (short, piece))
+        return windows
 
     def _pieces(self, text: str, size: int) -> list[tuple[str, int]]:
         """Cut a text into overlapping pieces of so many tokens, and count those of each."""
-        cut = self._tokenizer(
+        # Per piece, the start and end of each token in the text.
+        offsets = self._tokenizer(
             text,
             add_special_tokens=False,
             truncation=True,
@@ -161,9 +176,9 @@ class PairScorer:
             return_overflowing_tokens=True,
             return_offsets_mapping=True,
         )["offset_mapping"]
-        if len(cut) == 1:
-            return [(text, len(cut[0]))]
-        return [(text[piece[0][0] : piece[-1][1]], len(piece)) for piece in cut]
+        if len(offsets) == 1:
+            return [(text, len(offsets[0]))]
+        return [(text[tokens[0][0] : tokens[-1][1]], len(tokens)) for tokens in offsets]
 
 
 def load_nli(model: str, options: ModelOptions) -> Scorer:
@@ -179,8 +194,9 @@ def load_nli(model: str, options: ModelOptions) -> Scorer:
     order = list(label_order(model, read_model_config(folder)))
 
     def probabilities(logits: Scores) -> Scores:
-        shares: Scores = softmax(logits[:, order].astype(np.float64), axis=1).astype(np.float32)
-        return shares
+        exact = softmax(logits[:, order].astype(np.float64), axis=1)
+        rounded: Scores = exact.astype(np.float32)
+        return rounded
 
     return PairScorer("nli", folder, options, probabilities, long_text=0)
 
@@ -211,13 +227,13 @@ def label_order(model: str, config: Mapping[str, Any]) -> tuple[int, ...]:
         config: Its ``config.json``, whose ``id2label`` names the outputs.
 
     Raises:
-        UsageError: If the names do not tell. A model that knows entailment and not-entailment
-            only cannot say which of the rest is neutral and which contradiction.
+        UsageError: If the names are not these three, such as those of a model that only knows
+            entailment and not-entailment.
     """
-    named = {int(column): str(name) for column, name in (config.get("id2label") or {}).items()}
-    columns = {_LABELS.get(name.strip().lower()): column for column, name in named.items()}
-    if len(named) != len(OUTPUTS) or any(name not in columns for name in OUTPUTS):
-        shown = ", ".join(f"{column}: {named[column]!r}" for column in sorted(named)) or "nothing"
+    labels = {int(column): str(name) for column, name in (config.get("id2label") or {}).items()}
+    columns = {_LABELS.get(name.strip().lower()): column for column, name in labels.items()}
+    if len(labels) != len(OUTPUTS) or any(name not in columns for name in OUTPUTS):
+        shown = ", ".join(f"{column}: {labels[column]!r}" for column in sorted(labels)) or "nothing"
         raise UsageError(
             f"the model {model!r} does not say which output is which: id2label in its config.json "
             f"names {shown}; it should name entailment, neutral and contradiction. Write them "
@@ -226,121 +242,41 @@ def label_order(model: str, config: Mapping[str, Any]) -> tuple[int, ...]:
     return tuple(columns[name] for name in OUTPUTS)
 
 
-def longest_input(stated: int, config: Mapping[str, Any], most: int) -> int:
+def longest_input(tokenizer_limit: int, config: Mapping[str, Any], most: int) -> int:
     """Return how many tokens a model takes at once, special tokens included.
 
     Args:
-        stated: What its tokenizer says; a million and more mean nothing.
-        config: Its ``config.json``; some models count places from behind their padding.
-        most: What is taken at most.
+        tokenizer_limit: The tokenizer's limit; a million and more mean that it has none.
+        config: Its ``config.json``; some models count positions from behind their padding.
+        most: The highest limit to return.
     """
-    limits = [most, stated] if 0 < stated < _UNLIMITED else [most]
+    limits = [most]
+    if 0 < tokenizer_limit < 1_000_000:
+        limits.append(tokenizer_limit)
     positions = int(config.get("max_position_embeddings") or 0)
     if positions > 0:
-        offset = config.get("model_type") in _COUNT_FROM_PADDING
-        limits.append(positions - (int(config.get("pad_token_id") or 0) + 1) * offset)
+        if config.get("model_type") in _COUNT_FROM_PADDING:
+            positions -= int(config.get("pad_token_id") or 0) + 1
+        limits.append(positions)
     return min(limits)
 
 
-class Embedder:
-    """Turns texts into vectors of length 1 by a ``SentenceTransformer``.
-
-    It encodes as its own ``encode`` does: with its default prompt if its settings name one, and
-    without what goes beyond its longest input.
-
-    Attributes:
-        signature: Kind, version of this code, digest of the model, precision and length.
-    """
-
-    def __init__(self, folder: Path, options: ModelOptions) -> None:
-        from sentence_transformers import SentenceTransformer
-
-        device, precision = _device_and_precision(options.device, None)
-        self._model = _loaded(SentenceTransformer, folder, device, precision)
-        self.signature = (
-            f"embedder:version={VERSION}|digest={model_digest(folder)}|precision={precision}"
-            f"|tokens={self._model.max_seq_length}"
-        )
-
-    def score(self, items: Sequence[Item]) -> Scores:
-        """Embed texts, shape (texts, dimensions), each row of length 1.
-
-        Raises:
-            UsageError: If an item is no single text.
-        """
-        texts = single_texts(items)
-        if not texts:
-            return np.empty((0, 0), np.float32)
-        vectors = self._model.encode(
-            texts, show_progress_bar=False, convert_to_numpy=True, normalize_embeddings=True
-        )
-        return np.asarray(vectors, dtype=np.float32)
-
-
-def load_embedder(model: str, options: ModelOptions) -> Scorer:
-    """Load a model that turns a text into a vector of length 1.
-
-    Args:
-        model: Its folder, its name on the Hugging Face hub, or ``endpoint:`` and its name at an
-            OpenAI-compatible endpoint, such as ``endpoint:text-embedding-ada-002``.
-        options: How to run it; for an endpoint's, see ``features.models.llm_scorer``.
-
-    Raises:
-        UsageError: If it is no sentence-transformers model, or brings code of its own; see also
-            ``features.models.load_scorer``.
-        MissingDependencyError: If a package it needs is not installed.
-    """
-    if model.startswith(ENDPOINT):
-        from features.models.llm_scorer import EndpointEmbedder, endpoint_model
-
-        return EndpointEmbedder.of(endpoint_model(model, options), model)
-    require_model(model)
-    folder = find_model(model, options.download)
-    refuse_unsafe(folder, is_embedder=True)
-    return Embedder(folder, options)
-
-
-def single_texts(items: Sequence[Item]) -> list[str]:
-    """Return the texts of items to embed.
-
-    Raises:
-        UsageError: If an item is no single text.
-    """
-    if any(len(item) != 1 for item in items):
-        raise UsageError("the model embeds single texts")
-    return [clean(item[0]) for item in items]
-
-
-def clean(text: str) -> str:
-    """Replace halves of surrogate pairs, which no tokenizer takes, by U+FFFD."""
-    return _SURROGATE.sub("\ufffd", text)
-
-
-def cosines(vectors: Scores) -> Floats:
-    """Return the cosine of the first vector with each of the others, shape (vectors - 1,)."""
-    exact = vectors.astype(np.float64)
-    lengths = np.sqrt((exact**2).sum(axis=1))
-    products = (exact[1:] * exact[0]).sum(axis=1)
-    near: Floats = np.clip(products / (lengths[1:] * lengths[0]), -1.0, 1.0)
-    return near
-
-
 def _classifier(model: str, options: ModelOptions) -> Path:
-    """Return the folder of a classifier; another model's classes would be drawn at random."""
+    """Return the folder of a classifier; any other model would get a random classifier on top."""
     require_model(model)
     folder = find_model(model, options.download)
     refuse_unsafe(folder, is_embedder=False)
     architectures = [str(name) for name in read_model_config(folder).get("architectures") or ()]
     if not any(name.endswith("ForSequenceClassification") for name in architectures):
-        named = ", ".join(architectures) or "no architecture"
+        names = ", ".join(architectures) or "no architecture"
         raise UsageError(
-            f"{folder} holds no sequence classifier (its config.json names {named}); "
+            f"{folder} holds no sequence classifier (its config.json names {names}); "
             "take a model that was trained for the task"
         )
     return folder
 
 
-def _device_and_precision(asked: str, model_type: object) -> tuple[str, str]:
+def device_and_precision(device: str, model_type: object) -> tuple[str, str]:
     """Return the device to run on, and ``fp16`` on cuda, else ``fp32``.
 
     DeBERTa keeps ``fp32``: its multilingual models overflow in half precision.
@@ -350,16 +286,23 @@ def _device_and_precision(asked: str, model_type: object) -> tuple[str, str]:
     """
     import torch
 
-    cuda = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
-    there = ["cuda"] * bool(cuda) + ["mps"] * torch.backends.mps.is_available() + ["cpu"]
-    device = there[0] if asked == "auto" else asked
-    if device not in (*there, *cuda):
-        raise UsageError(f"this machine has no device {asked!r}; it has: auto, {', '.join(there)}")
+    gpus = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+    available = ["cpu"]
+    if torch.backends.mps.is_available():
+        available.insert(0, "mps")
+    if gpus:
+        available.insert(0, "cuda")
+    if device == "auto":
+        device = available[0]
+    if device not in (*available, *gpus):
+        raise UsageError(
+            f"this machine has no device {device!r}; it has: auto, {', '.join(available)}"
+        )
     is_half = device.startswith("cuda") and model_type not in _NEVER_HALF
     return device, "fp16" if is_half else "fp32"
 
 
-def _loaded(kind: Any, folder: Path, device: str, precision: str, **options: Any) -> Any:  # noqa: ANN401 - of sentence-transformers
+def load_pretrained(kind: Any, folder: Path, device: str, precision: str, **options: Any) -> Any:  # noqa: ANN401 - of sentence-transformers
     """Load a model for inference, without code of its own and without the network."""
     with quiet():
         try:

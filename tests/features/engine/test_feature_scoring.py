@@ -8,7 +8,7 @@ from simulations import sample_part
 from features import EMPTY_ANSWER, Feature, Missing, Reading, extract, model, parse_features
 from features.engine import extraction
 from features.models import ModelOptions
-from features.models.sentence_models import Embedder, cosines
+from features.models.embedders import Embedder, cosines
 
 
 def nearness(name, minilm, other):

@@ -10,9 +10,9 @@ from llm_requests import kept
 
 from arena.llm import LlmSettings, open_store
 from features.models import ModelOptions, load_scorer
+from features.models.embedders import cosines
 from features.models.ragas import load_ragas
 from features.models.scorer import ANSWER_RELEVANCE, NOT_REACHED, value_of_scores
-from features.models.sentence_models import cosines
 
 VECTORS = {"north": [3.0, 4.0], "up": [0.0, 2.0], "east": [5.0, 0.0]}
 MODEL = "endpoint:text-embedding-ada-002"

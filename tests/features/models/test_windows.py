@@ -4,7 +4,8 @@ import pytest
 from small_models import SENTENCES, save_tokenizer
 
 from features.models import ModelOptions, load_scorer
-from features.models.sentence_models import clean, longest_input
+from features.models.scorer import clean
+from features.models.sentence_models import longest_input
 
 WORDS = " ".join(SENTENCES * 4).lower().split()
 
