@@ -82,7 +82,9 @@ class Texts:
         Verdicts have a column ``reason``, which takes room, too. Parts of answers are texts with
         citations apart (``answer_parts``); what is ``cut`` are characters that are not shown.
         """
-        reason_sizes = verdicts["reason"].str.len().groupby(verdicts["query_id"]).sum()
+        # As text: without verdicts the column has no type of its own.
+        reasons = verdicts["reason"].astype("str")
+        reason_sizes = reasons.str.len().groupby(verdicts["query_id"]).sum()
         order = {name: index for index, name in enumerate(systems)}
         room = self._room
         n_answered = 0
