@@ -1,4 +1,4 @@
-"""What a feature sees of an answer, and why it may have no value; no reason becomes a zero."""
+"""The view that features have of an answer, and the reasons why a value may be missing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from features.text.sentences import Statement, cut_statements
 from features.text.tokens import folded_words
 
 Part = Literal["output", "answer", "reason"]
-"""Part of what a system wrote: all of it, what follows ``##Answer:``, or what ``##Reason:``."""
+"""Part of an output: all of it, the text after ``##Answer:``, or that after ``##Reason:``."""
 Result = TypeVar("Result")
 
 
@@ -24,7 +24,7 @@ class Missing:
     """A feature has no value for an answer.
 
     Attributes:
-        reason: Why, as a clause; stands in the table of features.
+        reason: The reason, as a clause; the table of features shows it.
     """
 
     reason: str
@@ -77,12 +77,11 @@ class Question:
         language: Language code of the question, the one to answer in.
         query_id: Its id within the language.
         query: The question itself.
-        passages: What the system was given.
+        passages: The passages that the system saw.
         reference: The reference system's output, or why there is none.
-        shared: Passages of the question, where the system was given others; None where it was
-            given these.
-        reference_ids: Ids of the passages that the reference system was given; None where these
-            are the question's.
+        shared: Passages of the question, if the system saw others; None if it saw these.
+        reference_ids: Ids of the passages that the reference system saw; None if these are the
+            question's.
     """
 
     language: str
@@ -95,9 +94,11 @@ class Question:
 
     @cached_property
     def key(self) -> Hashable:
-        """What tells the question, with the passages given, from others in a memo."""
-        own = None if self.shared is None else blake2b(repr(self.passages).encode()).digest()
-        return (self.language, self.query_id, own)
+        """Key of the question, with the passages that the system saw, in a memo."""
+        if self.shared is None:  # the id of the question stands for its passages
+            return (self.language, self.query_id, None)
+        digest = blake2b(repr(self.passages).encode()).digest()
+        return (self.language, self.query_id, digest)
 
     @cached_property
     def passage_ids(self) -> tuple[str, ...]:
@@ -113,24 +114,25 @@ class Question:
     def reference_text(self) -> str | Missing:
         """The answer part of the reference, without citations, or why there is none.
 
-        Whoever's answer is held against it, its citations are of passages that its own system had.
+        Its citations refer to the passages that the reference system saw, whichever answer is
+        compared with it.
         """
         if isinstance(self.reference, Missing):
             return self.reference
-        cited = self.reference_ids
-        if cited is None:
-            shared = self.passages if self.shared is None else self.shared
-            cited = tuple(passage.passage_id for passage in shared)
-        return strip_citations(parse_answer(self.reference).text, cited)
+        passage_ids = self.reference_ids
+        if passage_ids is None:
+            passages = self.passages if self.shared is None else self.shared
+            passage_ids = tuple(passage.passage_id for passage in passages)
+        return strip_citations(parse_answer(self.reference).text, passage_ids)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One answer, parsed once, however many features look at it; whose it is, they cannot see.
+    """One answer, parsed once for all features, which cannot see the system's name.
 
     Attributes:
-        question: What it answers.
-        output: What the system wrote, as it wrote it.
+        question: The question that it answers.
+        output: The system's raw output.
         memo: Results shared with other samples.
     """
 
@@ -155,21 +157,25 @@ class Sample:
 
     def part(self, part: Part) -> str:
         """Return a part, citations included; empty where there is no such part."""
-        parsed = self.parsed
-        return {"output": parsed.output, "answer": parsed.text, "reason": parsed.reason or ""}[part]
+        if part == "output":
+            return self.parsed.output
+        if part == "answer":
+            return self.parsed.text
+        return self.parsed.reason or ""
 
     @cached_property
     def citations(self) -> Citations:
-        """What the whole output cites, in order, as prompts ask for citations in the reasoning."""
+        """Citations of the whole output, in order, as prompts ask for them in the reasoning."""
         return cited_passages(self.part("output"), self.question.passage_ids)
 
     def statements(self, part: Part) -> tuple[Statement, ...]:
-        """Return the sentences of a part, with what each cites.
+        """Return the sentences of a part, with the passages that each cites.
 
         Raises:
             MissingDependencyError: See ``features.text.sentences.split_sentences``.
         """
-        question, text = self.question, self.part(part)
+        question = self.question
+        text = self.part(part)
         return self.memo.get(
             ("statements", question.key, text),
             lambda: cut_statements(text, question.passage_ids, question.language),
@@ -182,10 +188,8 @@ def relevant_ids(passages: Collection[Passage]) -> frozenset[str] | Missing:
         return NO_PASSAGES
     if all(passage.relevance is None for passage in passages):
         return NO_RELEVANCE_LABELS
-    return (
-        frozenset(passage.passage_id for passage in passages if passage.relevance == 1)
-        or NO_RELEVANT_PASSAGE
-    )
+    ids = frozenset(passage.passage_id for passage in passages if passage.relevance == 1)
+    return ids or NO_RELEVANT_PASSAGE
 
 
 def passage_texts(question: Question, ids: Collection[str]) -> tuple[str, ...]:
@@ -196,6 +200,6 @@ def passage_texts(question: Question, ids: Collection[str]) -> tuple[str, ...]:
 
 def passage_text(passage: Passage) -> str:
     """Return the title, if any, and the text, on lines of their own; empty if without words."""
-    lines = (line.strip() for line in (passage.title or "", passage.text))
-    text = "\n".join(line for line in lines if line)
+    lines = [(passage.title or "").strip(), passage.text.strip()]
+    text = "\n".join(filter(None, lines))
     return text if any(map(str.isalnum, text)) else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import lzma
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -24,13 +23,12 @@ from features.declare.sample import (
     Part,
     Sample,
 )
+from features.text.tokens import without_surrogates
 
 PY3LANGID = "py3langid"
 LANGID = "langid"
 WINDOW = 6
 """Bytes of the longest n-gram of py3langid's model."""
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def identify(text: str, identifier: str = PY3LANGID) -> Mapping[str, float]:
@@ -38,7 +36,7 @@ def identify(text: str, identifier: str = PY3LANGID) -> Mapping[str, float]:
 
     Lone surrogates, which langid refuses, count as U+FFFD.
     """
-    return dict(_ranker(identifier)(_SURROGATE.sub("\ufffd", text)))
+    return dict(_ranker(identifier)(without_surrogates(text)))
 
 
 @lru_cache(maxsize=2)

@@ -21,8 +21,9 @@ from features.models.model_folder import (
     refuse_unsafe,
     require_model,
 )
-from features.models.scorer import ModelOptions, Scorer, clean
+from features.models.scorer import ModelOptions, Scorer
 from features.models.sentence_models import VERSION, device_and_precision, load_pretrained
+from features.text.tokens import without_surrogates
 
 
 class Embedder:
@@ -139,4 +140,4 @@ def _single_texts(items: Sequence[Item]) -> list[str]:
     """
     if any(len(item) != 1 for item in items):
         raise UsageError("the model embeds single texts")
-    return [clean(item[0]) for item in items]
+    return [without_surrogates(item[0]) for item in items]

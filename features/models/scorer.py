@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -133,11 +132,6 @@ def _loaded(kind: str, model: str, options: ModelOptions) -> Scorer:
 
 
 _loaded_once = lru_cache(maxsize=4)(_loaded)
-
-
-def clean(text: str) -> str:
-    """Replace halves of surrogate pairs, which no tokenizer takes, by U+FFFD."""
-    return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 def value_of_scores(row: Scores) -> Value:

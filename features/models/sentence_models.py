@@ -22,7 +22,8 @@ from features.models.model_folder import (
     refuse_unsafe,
     require_model,
 )
-from features.models.scorer import OUTPUTS, ModelOptions, Scorer, clean
+from features.models.scorer import OUTPUTS, ModelOptions, Scorer
+from features.text.tokens import without_surrogates
 
 VERSION = 3
 """Raised whenever the same model would give other scores."""
@@ -157,7 +158,7 @@ class PairScorer:
     def windows(self, pair: Item) -> list[Item]:
         """Return the windows of a pair, in order; at least one."""
         # Special tokens written in a text would pass for the separator of the pair.
-        texts = [self._special.sub(" ", clean(text)) for text in pair]
+        texts = [self._special.sub(" ", without_surrogates(text)) for text in pair]
         short, n_tokens = self._pieces(texts[1 - self._long_text], self._room // 2)[0]
         windows: list[Item] = []
         for piece, _ in self._pieces(texts[self._long_text], self._room - n_tokens):

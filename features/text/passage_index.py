@@ -21,16 +21,21 @@ class PassageIndex:
 
     def __init__(self, texts: Sequence[str]) -> None:
         words = [folded_words(text) for text in texts]
-        self._lines = [f" {' '.join(each)} " for each in words]
+        # With spaces around, a run of words is found as a substring of the passage.
+        self._lines = [f" {' '.join(passage_words)} " for passage_words in words]
         self._holders: defaultdict[str, int] = defaultdict(int)
+        n_passages = len(texts)
         self._weights = [
-            math.log1p((len(texts) - n + 0.5) / (n + 0.5)) for n in range(len(texts) + 1)
+            math.log1p((n_passages - n + 0.5) / (n + 0.5)) for n in range(n_passages + 1)
         ]
-        self.with_words = sum(1 << number for number, each in enumerate(words) if each)
+        self.with_words = 0
         """The passages that hold a word at all."""
-        for number, each in enumerate(words):
-            for word in set(each):
-                self._holders[word] |= 1 << number
+        for number, passage_words in enumerate(words):
+            passage = 1 << number
+            if passage_words:
+                self.with_words |= passage
+            for word in set(passage_words):
+                self._holders[word] |= passage
 
     def holders(self, word: str) -> int:
         """Return the passages that hold a word."""
@@ -45,21 +50,26 @@ class PassageIndex:
         return self._weights[self._holders.get(word, 0).bit_count()]
 
     def longest_matches(self, answer: Sequence[str], allowed: int) -> list[int]:
-        """Return how many words from each word on stand so in one of the allowed passages."""
+        """Return the length of the longest run from each word on that an allowed passage holds."""
         line = f" {' '.join(answer)} "
-        starts = [0, *accumulate(len(word) + 1 for word in answer)]
-        held = [*(self.holders(word) & allowed for word in answer), 0]
+        starts = [0, *accumulate(len(word) + 1 for word in answer)]  # of the words in the line
+        holders = [self.holders(word) & allowed for word in answer]
+        holders.append(0)  # nothing holds a word after the last
         matches: list[int] = []
-        end = 0  # of the run that starts here: at least where the one before ended
+        # End of the run from this word on: not before that of the word before, whose run, without
+        # its first word, starts here. So all runs together take linear steps.
+        end = 0
         for start in range(len(answer)):
-            end = max(end, start + bool(held[start]))
-            common = reduce(and_, held[start : end + 1]) if start < end else 0
-            while common:  # passages that hold all the words, and that may hold the run
+            end = max(end, start + bool(holders[start]))
+            # Passages that hold all words of a run one word longer; only these may hold the run.
+            candidates = reduce(and_, holders[start : end + 1]) if start < end else 0
+            while candidates:
                 run = line[starts[start] : starts[end + 1] + 1]
-                while common and run not in self._lines[(common & -common).bit_length() - 1]:
-                    common &= common - 1
-                end += bool(common)
-                common &= held[end]
+                # Drop the lowest passage while it does not hold the words in a row.
+                while candidates and run not in self._lines[_lowest(candidates)]:
+                    candidates &= candidates - 1
+                end += bool(candidates)
+                candidates &= holders[end]
             matches.append(end - start)
         return matches
 
@@ -67,6 +77,10 @@ class PassageIndex:
 def members(passages: int) -> Iterator[int]:
     """Return the numbers of the passages in a set."""
     while passages:
-        lowest = passages & -passages
-        yield lowest.bit_length() - 1
-        passages ^= lowest
+        yield _lowest(passages)
+        passages &= passages - 1  # without its lowest bit
+
+
+def _lowest(passages: int) -> int:
+    """Return the number of the first passage in a set: that of its lowest bit."""
+    return (passages & -passages).bit_length() - 1

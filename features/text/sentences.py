@@ -18,6 +18,7 @@ import regex
 
 from arena.data.errors import MissingDependencyError
 from arena.text.citations import find_citations
+from features.text.tokens import without_surrogates
 
 THAI = "th"
 WINDOW = 2_000
@@ -27,13 +28,12 @@ Span = tuple[int, int]
 """Start and end of a sentence in its text."""
 
 LIST_MARKER = re.compile(r"[ \t]*(?:[-*+•●▪◦‣][ \t]+|[(（]?\d{1,3}(?:[.)][ \t]+|[)）、．]))")
-"""What introduces an item of a list, at the start of a line."""
+"""The bullet or number of a list item, at the start of a line."""
 
 _BEFORE_BULLET = re.compile("(?=[•●▪◦‣])")
 _HEADING = re.compile(r"#{1,6}\s")
 _THAI_LETTER = re.compile("[\u0e01-\u0e5b]")
 _THAI_ABBREVIATION = re.compile("(?:^|[^\u0e01-\u0e5b])[\u0e01-\u0e2e]{1,4}\\.\\s*$")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 
 # What may follow the mark that ends a sentence: quotes, brackets, emphasis, emoji, format marks.
@@ -48,16 +48,16 @@ def split_sentences(text: str, language: str) -> list[str]:
     """Cut a text into sentences, in linear time.
 
     A line break ends a sentence, and so does the next item of a list; an item's bullet or number
-    belongs to its first sentence. Thai sentences are told by their words, in texts declared Thai
-    only; elsewhere terminators end sentences, those of any script.
+    belongs to its first sentence. Thai sentences are recognized by their words, only in texts
+    declared Thai; in any other text, the terminators of all scripts end sentences.
 
     Args:
         text: Any text.
         language: The language it is declared to be in; any code.
 
     Returns:
-        Sentences that hold something, in order, without the space around them; together they
-        hold all of the text but space.
+        Sentences that are not blank, in order, without the space around them; together they
+        hold all of the text except space.
 
     Raises:
         MissingDependencyError: For Thai letters in a text declared Thai where pythainlp or
@@ -67,7 +67,7 @@ def split_sentences(text: str, language: str) -> list[str]:
 
 
 def sentence_spans(text: str, language: str) -> list[Span]:
-    """Tell where the sentences of a text start and end; see ``split_sentences``."""
+    """Return the start and end of each sentence of a text; see ``split_sentences``."""
     spans = []
     start = 0
     for end in _ends(text, language):
@@ -81,13 +81,14 @@ def sentence_spans(text: str, language: str) -> list[Span]:
 
 
 def require_sentences(languages: Iterable[str]) -> None:
-    """Check that what cuts these languages into sentences is installed.
+    """Check that the packages that cut these languages into sentences are installed.
 
     Raises:
-        MissingDependencyError: If it is not.
+        MissingDependencyError: If one is not.
     """
-    packages = (("pythainlp", "pythainlp"), ("pycrfsuite", "python-crfsuite"))
-    for module, package in packages if THAI in languages else ():
+    if THAI not in languages:
+        return
+    for module, package in (("pythainlp", "pythainlp"), ("pycrfsuite", "python-crfsuite")):
         if find_spec(module) is None:
             raise MissingDependencyError("cutting Thai into sentences", package, "thai")
 
@@ -95,11 +96,12 @@ def require_sentences(languages: Iterable[str]) -> None:
 def _ends(text: str, language: str) -> Iterator[int]:
     start = 0
     for line in text.splitlines(keepends=True):
-        for item in _BEFORE_BULLET.split(line):
-            clean = _SPACE.sub(" ", _SURROGATE.sub("\ufffd", item))
-            for end in _sentence_ends(clean, language):
+        for bullet in _BEFORE_BULLET.split(line):
+            # Replaced one by one, so that positions stay those of the text.
+            plain = _SPACE.sub(" ", without_surrogates(bullet))
+            for end in _sentence_ends(plain, language):
                 yield start + end
-            start += len(item)
+            start += len(bullet)
 
 
 def _sentence_ends(line: str, language: str) -> Iterator[int]:
@@ -177,24 +179,32 @@ def cut_statements(text: str, passage_ids: Collection[str], language: str) -> tu
         MissingDependencyError: See ``split_sentences``.
     """
     bare, mentions = _without_citations(text, passage_ids)
-    spans = [span for span in sentence_spans(bare, language) if _states(bare[slice(*span)])]
-    cited: list[dict[str, None]] = [{} for _ in spans]
-    known = frozenset(passage_ids)
-    for position, ids in mentions if spans else ():
+    spans = [
+        (start, end)
+        for start, end in sentence_spans(bare, language)
+        if _is_statement(bare[start:end])
+    ]
+    if not spans:
+        return ()
+    question_ids = frozenset(passage_ids)
+    cited: list[dict[str, None]] = [{} for _ in spans]  # dictionaries keep the order of ids
+    for position, ids in mentions:
         owner = cited[_owner(bare, spans, position)]
-        owner.update(dict.fromkeys(name for name in ids if name in known))
+        owner.update({cited_id: None for cited_id in ids if cited_id in question_ids})
     return tuple(
-        Statement(_sentence(bare, span), tuple(ids)) for span, ids in zip(spans, cited, strict=True)
+        Statement(_without_marker(bare[start:end]), tuple(ids))
+        for (start, end), ids in zip(spans, cited, strict=True)
     )
 
 
 def _without_citations(
     text: str, passage_ids: Collection[str]
 ) -> tuple[str, list[tuple[int, tuple[str, ...]]]]:
-    """Take the citations out, so that no splitter tears an id; returns where they stood, too."""
+    """Take the citations out, so that no splitter tears an id; return their positions, too."""
     pieces: list[str] = []
     mentions: list[tuple[int, tuple[str, ...]]] = []
-    start = length = 0
+    start = 0
+    length = 0  # of the pieces so far
     for marker in find_citations(text, passage_ids):
         before = text[start : marker.start].rstrip(" \t")
         mentions.append((length + len(before), marker.ids))
@@ -216,26 +226,27 @@ def _owner(text: str, spans: list[Span], position: int) -> int:
     return following if opens_line and not is_alone else following - 1
 
 
-def _states(sentence: str) -> bool:
+def _is_statement(sentence: str) -> bool:
     return not _HEADING.match(sentence) and any(map(str.isalnum, sentence))
 
 
-def _sentence(text: str, span: Span) -> str:
-    sentence = text[slice(*span)]
+def _without_marker(sentence: str) -> str:
+    """Return a sentence without a list marker in front; a bare marker stays."""
     marker = LIST_MARKER.match(sentence)
-    return sentence[marker.end() :] if marker and marker.end() < len(sentence) else sentence
+    if marker and marker.end() < len(sentence):
+        return sentence[marker.end() :]
+    return sentence
 
 
 def breaks_off(text: str) -> bool | None:
     """Return whether a text ends without the mark that ends a sentence.
 
     Quotes, brackets, emphasis and emoji may follow the mark. A closed code block and the row of a
-    table are complete. The last item of a list is held to the items before it: where none of them
-    ends in a mark, it need not either.
+    table are complete. The last item of a list needs a mark only if an item before it has one.
 
     Returns:
-        None where that cannot be said: of a blank text, and where the script of the last letter
-        does not mark where sentences end (Thai, Lao).
+        None if it cannot be decided: for a blank text, and where the script of the last letter
+        does not mark the ends of sentences (Thai, Lao).
     """
     lines = [line for line in text.splitlines() if line.strip()]
     letter = _LETTER.search(text[::-1])

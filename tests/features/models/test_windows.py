@@ -4,8 +4,8 @@ import pytest
 from small_models import SENTENCES, save_tokenizer
 
 from features.models import ModelOptions, load_scorer
-from features.models.scorer import clean
 from features.models.sentence_models import longest_input
+from features.text.tokens import without_surrogates
 
 WORDS = " ".join(SENTENCES * 4).lower().split()
 
@@ -68,4 +68,4 @@ def test_the_longest_input(stated, config, expected):
 
 
 def test_halves_of_surrogate_pairs_are_replaced():
-    assert clean("a\ud800b\udfff\x00é😀") == "a\ufffdb\ufffd\x00é😀"
+    assert without_surrogates("a\ud800b\udfff\x00é😀") == "a\ufffdb\ufffd\x00é😀"
