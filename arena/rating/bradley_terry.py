@@ -1,16 +1,17 @@
 """Bradley-Terry coefficients: the likelihood of battles and its maximum, many replicates at once.
 
 The model (Hunter, 2004): system i beats system j with probability sigma(theta_i - theta_j); a tie
-is half a win for both. A normal prior keeps coefficients finite where a system wins or loses all.
+is half a win for both. A normal prior keeps coefficients finite if a system wins or loses all.
 
-Replicates that lie around a fit (resamples of its data, say) take Newton steps with the
-information of that fit, one factor for all; those that do not converge so are finished with their
-own. Inside, parameters and counts have a column a replicate.
+Replicates close to one fit (resamples of its data, say) take Newton steps with the information
+matrix of that fit, factorized once for all; those that do not converge then take steps with their
+own. Inside, parameters and counts have one column per replicate. Guide: docs/guides/ratings.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,13 +29,15 @@ Solver = Callable[[Floats], Floats]
 DEFAULT_RIDGE = 0.1
 """Precision of the usual weak prior."""
 TOLERANCE = 1e-10
-"""Largest error, in logits."""
-FASTEST, SLOWEST = 0.05, 0.5
-"""Steps are trusted to go on shrinking by no smaller factors, and not at all by larger ones."""
+"""Largest error of a coefficient, in logits."""
+FASTEST = 0.05
+"""Smallest factor by which steps are trusted to keep shrinking."""
+SLOWEST = 0.5
+"""Factor above which steps are not trusted to shrink."""
 NOISE = 1e-9
-"""Steps this short that do not shrink any more are rounding errors."""
+"""Steps this short that no longer shrink are rounding errors."""
 QUADRATIC_NOISE = 1e-6
-"""The same of Newton steps with the exact Hessian, where the next one would be the square."""
+"""The same for Newton steps with the exact Hessian, each of which squares the error."""
 MOST_STEPS = 200
 MOST_SHARED_STEPS = 60
 LONGEST_STEP = 5.0
@@ -53,7 +56,7 @@ class ConvergenceError(ArenaError, ArithmeticError):
 
 @dataclass(frozen=True)
 class NormalPrior:
-    """Independent normal ratings of S systems.
+    """Independent normal prior of S ratings.
 
     Attributes:
         means: Shape (S,).
@@ -65,7 +68,7 @@ class NormalPrior:
 
     @classmethod
     def ridge(cls, systems: int, precision: float) -> NormalPrior:
-        """Expect ratings about 0.
+        """Return a prior with mean 0 and one precision for all.
 
         Raises:
             UsageError: If the precision is below 0 or not finite.
@@ -79,14 +82,14 @@ class NormalPrior:
 class PenalizedLikelihood:
     """Battles of P pairs in R replicates, with a prior.
 
-    A column of parameters holds S coefficients and, where sides matter, the advantage of the first.
+    A column of parameters holds S coefficients and, with a position, the first side's advantage.
 
     Attributes:
         pairs: Which systems meet.
         points: Points of each pair's first system, shape (P, R): 1 a win, 0.5 a tie.
         counts: Battles of each pair, shape (P, R).
-        prior: What is known of the coefficients.
-        position: Whether the first of a pair has an advantage, to be estimated.
+        prior: Prior of the coefficients.
+        position: Whether to estimate an advantage of the first of a pair.
         position_precision: Precision of the normal prior on that advantage about 0; 0 for none.
     """
 
@@ -103,8 +106,11 @@ class PenalizedLikelihood:
 
     def pooled(self) -> PenalizedLikelihood:
         """Average over replicates."""
-        points, counts = (part.mean(axis=1, keepdims=True) for part in (self.points, self.counts))
-        return replace(self, points=points, counts=counts)
+        return replace(
+            self,
+            points=self.points.mean(axis=1, keepdims=True),
+            counts=self.counts.mean(axis=1, keepdims=True),
+        )
 
     def start(self) -> Floats:
         """The prior's means, shape (K, 1)."""
@@ -121,38 +127,38 @@ class PenalizedLikelihood:
         """Gradient of the loss, shape (K, R)."""
         # sigma(d) = (1 + tanh(d / 2)) / 2: tanh takes a tenth of the time of expit.
         half = self.counts / 2
-        surplus = self.points - half - half * np.tanh(self._logits(parameters) / 2)
-        theta = parameters[: self.pairs.n_systems]
-        away = self.prior.precisions[:, None] * (theta - self.prior.means[:, None])
-        gradient: Floats = away - self.pairs.incidence @ surplus
+        residuals = self.points - half - half * np.tanh(self._logits(parameters) / 2)
+        deviations = parameters[: self.pairs.n_systems] - self.prior.means[:, None]
+        prior_gradient = self.prior.precisions[:, None] * deviations
+        gradient: Floats = prior_gradient - self.pairs.incidence @ residuals
         if not self.position:
             return gradient
-        of_position = self.position_precision * parameters[-1] - surplus.sum(axis=0)
-        return np.vstack([gradient, of_position])
+        position_gradient = self.position_precision * parameters[-1] - residuals.sum(axis=0)
+        return np.vstack([gradient, position_gradient])
 
     def loss(self, parameters: Floats) -> Floats:
         """Penalized negative log-likelihood, shape (R,)."""
         logits = self._logits(parameters)
         terms = self.counts * np.logaddexp(0.0, logits) - self.points * logits
-        away = parameters[: self.pairs.n_systems] - self.prior.means[:, None]
-        penalty = self.prior.precisions[:, None] * away**2
+        deviations = parameters[: self.pairs.n_systems] - self.prior.means[:, None]
+        penalty = self.prior.precisions[:, None] * deviations**2
         loss = terms.sum(axis=0) + 0.5 * penalty.sum(axis=0)
         if self.position:
             loss = loss + 0.5 * self.position_precision * parameters[-1] ** 2
         return np.asarray(loss)
 
     def solver(self, parameters: Floats) -> Solver:
-        """Factorize the information of one replicate with the prior's; parameters (K, 1).
-
-        Without a prior, coefficients are defined up to a constant; the one of mean 0 is taken.
+        """Factorize the information matrix of one replicate, at parameters of shape (K, 1).
 
         Raises:
             LinAlgError: If it is singular.
         """
         logits = self._logits(parameters)
+        # The variance of a verdict is p (1 - p), with p = sigma(d) and 1 - p = sigma(-d).
         information = (self.counts * expit(logits) * expit(-logits))[:, 0]
         matrix = self.pairs.laplacian(information) + np.diag(self.prior.precisions)
         if not self.prior.precisions.any():
+            # Without a prior the level is free; this fixes the mean at 0.
             matrix += 1.0 / len(matrix)
         if self.position:
             edge = self.pairs.incidence @ information[:, None]
@@ -164,11 +170,13 @@ class PenalizedLikelihood:
         return lambda right: np.asarray(scipy.linalg.cho_solve(factor, right))
 
     def may_have_maximum(self) -> Flags:
-        """Tell of each replicate whether wins lead from every system to every other, (R,)."""
+        """Tell for each replicate whether wins lead from every system to every other, (R,)."""
         if self.prior.precisions.all():
             return np.ones(self.points.shape[1], dtype=bool)
         replicates = zip(self.points.T, self.counts.T, strict=True)
-        return np.array([is_strongly_connected(self.pairs, *both) for both in replicates])
+        return np.array(
+            [is_strongly_connected(self.pairs, points, counts) for points, counts in replicates]
+        )
 
 
 @dataclass(frozen=True)
@@ -207,11 +215,11 @@ class BradleyTerryFit:
 
 @dataclass(frozen=True)
 class WarmStart:
-    """A fit that replicates lie around.
+    """A fit that replicates are close to.
 
     Attributes:
-        parameters: Shape (K, 1).
-        solver: Of the information there.
+        parameters: Its parameters, shape (K, 1).
+        solver: Solver of its information matrix.
     """
 
     parameters: Floats
@@ -219,7 +227,7 @@ class WarmStart:
 
 
 def around(problem: PenalizedLikelihood) -> WarmStart | None:
-    """Fit one replicate, for others to start from; None where it has no maximum."""
+    """Fit one replicate, for others to start from; None if it has no maximum."""
     try:
         parameters = newton(problem, problem.start())
         return WarmStart(parameters, problem.solver(parameters))
@@ -232,89 +240,116 @@ def solve(
     warm_start: WarmStart | None = None,
     tolerance: float = TOLERANCE,
 ) -> BradleyTerryFit:
-    """Fit all replicates of a problem, with errors of ``tolerance`` logits at most.
+    """Fit all replicates of a problem, with errors of at most ``tolerance`` logits.
 
-    ``warm_start`` is what the replicates lie around; by default the fit of their mean.
+    Args:
+        problem: The likelihood of R replicates.
+        warm_start: A fit that they are close to; by default the fit of their mean.
+        tolerance: Largest error of a coefficient.
     """
-    replicates, systems = problem.points.shape[1], problem.pairs.n_systems
+    n_replicates = problem.points.shape[1]
+    n_systems = problem.pairs.n_systems
     if warm_start is None:
         warm_start = around(problem.pooled())
         if warm_start is None:
-            size = len(problem.start())
-            return BradleyTerryFit(np.full((replicates, size), np.nan), systems)
-        if replicates == 1:
-            return BradleyTerryFit(warm_start.parameters.T, systems)
+            # If the mean of the replicates has no maximum, none of them has one.
+            missing = np.full((n_replicates, len(problem.start())), np.nan)
+            return BradleyTerryFit(missing, n_systems)
+        if n_replicates == 1:
+            return BradleyTerryFit(warm_start.parameters.T, n_systems)
     parameters, unfinished = _shared_newton(problem, warm_start, tolerance)
-    if unfinished.size:
-        parameters[:, unfinished] = np.nan
-        maybe = problem.take(unfinished).may_have_maximum()
-        for column in unfinished[maybe]:
-            try:
-                alone = newton(problem.take(slice(column, column + 1)), warm_start.parameters)
-            except ConvergenceError:
-                continue
-            parameters[:, column] = alone[:, 0]
-    return BradleyTerryFit(parameters.T, systems)
+    if not unfinished.size:
+        return BradleyTerryFit(parameters.T, n_systems)
+    parameters[:, unfinished] = np.nan
+    may_have_maximum = problem.take(unfinished).may_have_maximum()
+    for column in unfinished[may_have_maximum]:
+        replicate = problem.take(slice(column, column + 1))
+        # One without a maximum keeps its NaN.
+        with suppress(ConvergenceError):
+            parameters[:, column] = newton(replicate, warm_start.parameters)[:, 0]
+    return BradleyTerryFit(parameters.T, n_systems)
 
 
 def _shared_newton(
     problem: PenalizedLikelihood, warm_start: WarmStart, tolerance: float
 ) -> tuple[Floats, Indices]:
-    """Step all replicates with one information matrix; return also the columns not finished."""
-    replicates = problem.points.shape[1]
-    parameters = warm_start.parameters  # of all replicates at first: the cheapest step
-    last, grew = np.full(replicates, np.inf), np.zeros(replicates, dtype=bool)
-    converged = np.zeros(replicates, dtype=bool)
-    with np.errstate(all="ignore"):  # replicates that diverge are not finished
+    """Take Newton steps of all replicates with one information matrix.
+
+    Returns:
+        Parameters, shape (K, R), and the columns that did not converge.
+    """
+    n_replicates = problem.points.shape[1]
+    # One column for all replicates at first: the cheapest step.
+    parameters = warm_start.parameters
+    last = np.full(n_replicates, np.inf)
+    has_grown = np.zeros(n_replicates, dtype=bool)
+    has_converged = np.zeros(n_replicates, dtype=bool)
+    # Replicates that diverge overflow; they are reported as not converged.
+    with np.errstate(all="ignore"):
         for _ in range(MOST_SHARED_STEPS):
-            move = warm_start.solver(problem.gradient(parameters))
-            parameters = parameters - move
-            size = np.abs(move).max(axis=0)
-            converged = (_error(size, last) <= tolerance) | ((size <= NOISE) & (size > last / 2))
-            grew |= ~(size <= np.maximum(last, NOISE))
-            if (converged | grew).all():
+            step = warm_start.solver(problem.gradient(parameters))
+            parameters = parameters - step
+            length = np.abs(step).max(axis=0)
+            is_noise = (length <= NOISE) & (length > last / 2)
+            has_converged = (_remaining_error(length, last) <= tolerance) | is_noise
+            has_grown |= ~(length <= np.maximum(last, NOISE))
+            if (has_converged | has_grown).all():
                 break
-            last = size
-    return parameters, np.flatnonzero(grew | ~converged)
+            last = length
+    return parameters, np.flatnonzero(has_grown | ~has_converged)
 
 
-def _error(size: Floats, last: Floats) -> Floats:
-    """Estimate what is left after a step, as if the next ones shrank like the last two."""
-    rate = np.where(np.isfinite(last), np.maximum(size / last, FASTEST), SLOWEST)
-    return np.where(rate < SLOWEST, size * rate / (1 - rate), size)
+def _remaining_error(length: Floats, last: Floats) -> Floats:
+    """Estimate the error after a step, as if steps kept shrinking at the rate of the last two.
+
+    The steps to come then sum to length * rate / (1 - rate), a geometric series.
+    """
+    rate = np.where(np.isfinite(last), np.maximum(length / last, FASTEST), SLOWEST)
+    return np.where(rate < SLOWEST, length * rate / (1 - rate), length)
 
 
 def newton(problem: PenalizedLikelihood, start: Floats) -> Floats:
-    """Take damped Newton steps of one replicate until it converges, shape (K, 1).
+    """Take damped Newton steps of one replicate until it converges.
+
+    Args:
+        problem: The likelihood of one replicate.
+        start: Parameters to start from, shape (K, 1).
+
+    Returns:
+        The maximum, shape (K, 1).
 
     Raises:
         ConvergenceError: If its likelihood has no maximum.
     """
-    parameters, last = start, np.inf
+    parameters = start
+    last = np.inf
     for _ in range(MOST_STEPS):
         try:
-            move = problem.solver(parameters)(problem.gradient(parameters))
-        except (np.linalg.LinAlgError, ValueError):  # singular, or not finite
+            step = problem.solver(parameters)(problem.gradient(parameters))
+        # A ValueError is one of numbers that are not finite.
+        except (np.linalg.LinAlgError, ValueError):
             break
-        size = float(np.abs(move).max())
-        if size > 1.0:
-            move = _shortened(problem, parameters, move * min(1.0, LONGEST_STEP / size))
-        parameters = parameters - move
-        if size <= TOLERANCE or (size <= QUADRATIC_NOISE and size > last / 2):
+        length = float(np.abs(step).max())
+        # Close to the maximum the loss is nearly quadratic, and full steps are safe.
+        if length > 1.0:
+            step = _shortened(problem, parameters, step * min(1.0, LONGEST_STEP / length))
+        parameters = parameters - step
+        if length <= TOLERANCE or (length <= QUADRATIC_NOISE and length > last / 2):
             return parameters
-        last = size
+        last = length
     raise ConvergenceError(NO_MAXIMUM)
 
 
-def _shortened(problem: PenalizedLikelihood, parameters: Floats, move: Floats) -> Floats:
-    """Halve a move until the loss does not rise."""
-    before = problem.loss(parameters)[0]
-    slack = 1e-12 * (1.0 + abs(before))
+def _shortened(problem: PenalizedLikelihood, parameters: Floats, step: Floats) -> Floats:
+    """Halve a step until the loss does not rise."""
+    loss = problem.loss(parameters)[0]
+    # Rounding errors of the loss must not count as a rise.
+    slack = 1e-12 * (1.0 + abs(loss))
     for _ in range(HALVINGS):
-        if problem.loss(parameters - move)[0] <= before + slack:
+        if problem.loss(parameters - step)[0] <= loss + slack:
             break
-        move = move / 2
-    return move
+        step = step / 2
+    return step
 
 
 def fit_bradley_terry(

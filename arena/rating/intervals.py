@@ -1,4 +1,7 @@
-"""How sure ratings are: bootstrap over questions, bounds of ranks, tiers."""
+"""Uncertainty of ratings: bootstrap over questions, bounds of ranks, tiers.
+
+Guide: docs/guides/ratings.md, "Intervals" and "Ranks and tiers".
+"""
 
 from __future__ import annotations
 
@@ -23,9 +26,9 @@ from arena.statistics.significance import holm_adjusted
 
 LEVEL = 0.95
 MOST_COMPARED = 1_500
-"""Systems whose pairs are all compared."""
+"""Systems above which pairs are not compared: time and memory grow with their square."""
 CONSTANT = 1e-6
-"""Range of a coefficient over bootstrap samples that is rounding error, in logits."""
+"""Range of a coefficient over bootstrap samples that is mere rounding error, in logits."""
 RESAMPLE_TOLERANCE = 1e-8
 """Largest error of bootstrap resamples, of which only the spread counts, in logits."""
 
@@ -37,10 +40,10 @@ class Uncertainty:
     Attributes:
         low: Lower bound of each coefficient's 95% interval, shape (S,).
         high: Upper bound.
-        covariance: Of the coefficients, shape (S, S); NaN where it is not known.
-        freedom: Degrees of freedom that the covariance was estimated with; infinity if it is known.
-        regularized: Bootstrap samples whose likelihood has no maximum, fitted with a prior.
-        constant: Coefficients that are the same in every bootstrap sample, and thus have no
+        covariance: Covariance of the coefficients, shape (S, S); NaN if it is not known.
+        freedom: Degrees of freedom of the covariance's estimate; infinite if it is exact.
+        regularized: Number of bootstrap samples without a maximum, fitted with a prior.
+        constant: Which coefficients are the same in every bootstrap sample, and thus have no
             interval, shape (S,).
     """
 
@@ -53,9 +56,9 @@ class Uncertainty:
 
     @classmethod
     def unknown(cls, systems: int) -> Uncertainty:
-        """Know nothing."""
-        nothing = np.full(systems, np.nan)
-        return cls(nothing, nothing, np.full((systems, systems), np.nan))
+        """Return unknown bounds and an unknown covariance."""
+        bounds = np.full(systems, np.nan)
+        return cls(bounds, bounds, np.full((systems, systems), np.nan))
 
 
 def bootstrap(
@@ -67,37 +70,57 @@ def bootstrap(
 ) -> Uncertainty:
     """Bootstrap over questions, the unit of sampling.
 
-    Of few questions percentiles are too near, as normal quantiles are beside Student's: those taken
-    are as far out as the t-distribution of Q - 1 degrees of freedom asks (Hesterberg, 2015, "What
-    teachers should know about the bootstrap", the expanded percentile interval). Resamples without
-    a maximum have the usual weak prior. A coefficient that is the same in all samples has no
-    interval: resamples of a few verdicts that agree do not show how far it may be off.
+    With few questions percentile intervals are too narrow, as normal quantiles are compared with
+    Student's. The percentiles are therefore those that the t-distribution with Q - 1 degrees of
+    freedom calls for (the expanded percentile interval; Hesterberg, 2015, "What teachers should
+    know about the bootstrap"). Resamples without a maximum have the usual weak prior. A coefficient
+    that is the same in all samples has no interval: resamples of a few verdicts that agree do not
+    show how far it may be off.
+
+    Args:
+        items: Outcomes on Q questions.
+        problem: The likelihood of all questions, with its prior.
+        fit: Its maximum.
+        rounds: Number of resamples.
+        random: Generator of the draws.
     """
-    questions, systems = items.n_questions, items.pairs.n_systems
-    if questions < 2:  # resamples of one question are all alike
-        return Uncertainty.unknown(systems)
+    n_questions = items.n_questions
+    n_systems = items.pairs.n_systems
+    if n_questions < 2:
+        return Uncertainty.unknown(n_systems)
     start = WarmStart(fit.parameters.T, problem.solver(fit.parameters.T))
-    prior = NormalPrior.ridge(systems, DEFAULT_RIDGE)
-    parts, regularized = [], 0
+    weak = NormalPrior.ridge(n_systems, DEFAULT_RIDGE)
+    blocks = []
+    n_regularized = 0
     for points, counts in items.resampled(rounds, random):
-        drawn = replace(problem, points=points, counts=counts)
-        found = solve(drawn, start, RESAMPLE_TOLERANCE)
-        if (again := np.flatnonzero(~found.converged)).size:
-            weak = replace(drawn.take(again), prior=prior, position_precision=DEFAULT_RIDGE)
-            degenerate = solve(weak).checked()
-            found.parameters[again] = degenerate.parameters
-        parts.append(found.coefficients)
-        regularized += again.size
-    replicates = np.concatenate(parts)
-    larger = questions / (questions - 1)
-    quantile = float(stdtrit(questions - 1, (1 + LEVEL) / 2))
-    outside = 100 * float(ndtr(-quantile * np.sqrt(larger)))
-    low, high = percentile_intervals(replicates, (outside, 100 - outside))
-    covariance = larger * np.atleast_2d(np.cov(replicates, rowvar=False))
-    constant = np.asarray(np.ptp(replicates, axis=0) <= CONSTANT)
-    low, high = (np.where(constant, np.nan, bound) for bound in (low, high))
-    covariance[constant] = covariance[:, constant] = np.nan
-    return Uncertainty(low, high, covariance, questions - 1, int(regularized), constant)
+        resample = replace(problem, points=points, counts=counts)
+        resample_fit = solve(resample, start, RESAMPLE_TOLERANCE)
+        failed = np.flatnonzero(~resample_fit.converged)
+        if failed.size:
+            regularized = replace(
+                resample.take(failed), prior=weak, position_precision=DEFAULT_RIDGE
+            )
+            resample_fit.parameters[failed] = solve(regularized).checked().parameters
+            n_regularized += failed.size
+        blocks.append(resample_fit.coefficients)
+    replicates = np.concatenate(blocks)
+    # A bootstrap's variance is (Q - 1) / Q of the unbiased one.
+    inflation = n_questions / (n_questions - 1)
+    quantile = float(stdtrit(n_questions - 1, (1 + LEVEL) / 2))
+    percentile = 100 * float(ndtr(-quantile * np.sqrt(inflation)))
+    low, high = percentile_intervals(replicates, (percentile, 100 - percentile))
+    covariance = inflation * np.atleast_2d(np.cov(replicates, rowvar=False))
+    is_constant = np.asarray(np.ptp(replicates, axis=0) <= CONSTANT)
+    covariance[is_constant] = np.nan
+    covariance[:, is_constant] = np.nan
+    return Uncertainty(
+        low=np.where(is_constant, np.nan, low),
+        high=np.where(is_constant, np.nan, high),
+        covariance=covariance,
+        freedom=n_questions - 1,
+        regularized=int(n_regularized),
+        constant=is_constant,
+    )
 
 
 def ranks_and_tiers(
@@ -105,20 +128,19 @@ def ranks_and_tiers(
 ) -> dict[str, npt.ArrayLike]:
     """Bound the ranks of all systems at once, and group them into tiers, with 95% confidence.
 
-    Both rest on which pairs of systems are ``distinguishable``. A system's rank is at least one
-    more than the number of systems surely better, and at most the number of those not surely worse
-    (Mogstad, Romano, Shaikh and Wilhelm, 2024). A tier's systems are not distinguishable from its
-    best one, and a system is in the first tier of which that is so: whose rank may be 1 is in
-    tier 1.
+    Both follow from the pairs of systems that are ``distinguishable``. A system's rank is at least
+    one more than the number of systems surely better, and at most the number of those not surely
+    worse (Mogstad, Romano, Shaikh and Wilhelm, 2024). A system belongs to the first tier whose best
+    system it is not distinguishable from, so that all systems that may rank first are in tier 1.
 
     Args:
         coefficients: Estimates, shape (S,).
-        covariance: Of these, shape (S, S); NaN where it is not known.
-        freedom: Degrees of freedom that it was estimated with.
+        covariance: Their covariance, shape (S, S); NaN if it is not known.
+        freedom: Degrees of freedom of the covariance's estimate.
 
     Returns:
-        ``rank_low``, ``rank_high`` and ``tier`` of each system, 1 the best; NaN of too many
-        systems, and where no error is known.
+        ``rank_low``, ``rank_high`` and ``tier`` of each system, 1 the best; NaN for too many
+        systems, or if no error is known.
     """
     if len(coefficients) > MOST_COMPARED or np.isnan(np.diag(covariance)).all():
         return dict.fromkeys(("rank_low", "rank_high", "tier"), np.nan)
@@ -127,12 +149,13 @@ def ranks_and_tiers(
     tier = np.zeros(len(coefficients), dtype=np.intp)
     leaders: list[int] = []
     for system in np.argsort(-coefficients, kind="stable"):
-        # One with a large error may be like the best one and unlike the leader just above it.
-        alike = [place for place, leader in enumerate(leaders) if not different[leader, system]]
-        if not alike:
-            alike = [len(leaders)]
+        # With a large error it may be like the best one and unlike the leader just above it.
+        is_alike = ~different[leaders, system]
+        if not is_alike.any():
             leaders.append(int(system))
-        tier[system] = 1 + alike[0]
+            tier[system] = len(leaders)
+            continue
+        tier[system] = 1 + np.argmax(is_alike)
     return {
         "rank_low": 1 + surely_better.sum(axis=0),
         "rank_high": len(coefficients) - surely_better.sum(axis=1),
@@ -143,16 +166,18 @@ def ranks_and_tiers(
 def distinguishable(coefficients: Floats, covariance: Floats, freedom: float = np.inf) -> Flags:
     """Tell which pairs of systems differ at 5% after Holm's (1979) correction, shape (S, S).
 
-    Pairs are compared by two-sided tests of their difference, by Student's distribution of the
-    degrees of freedom. Systems whose error is not known are like all others.
+    Each pair's difference has a two-sided t-test with the degrees of freedom. Systems whose error
+    is not known differ from none.
     """
     variance = np.diag(covariance)
-    spread = variance[:, None] + variance[None, :] - 2 * covariance
+    # Var(a - b) = Var(a) + Var(b) - 2 Cov(a, b).
+    variances = variance[:, None] + variance[None, :] - 2 * covariance
     first, second = np.triu_indices(len(coefficients), 1)
     gap = np.abs(coefficients[first] - coefficients[second])
-    error = np.sqrt(np.maximum(spread[first, second], 0.0))
+    error = np.sqrt(np.maximum(variances[first, second], 0.0))
     # An error of 0 is that of exact ratings, which differ wherever they are not the same.
-    score = np.divide(gap, error, out=np.where(gap > 0, np.inf, 0.0), where=error != 0)
+    exact = np.where(gap > 0, np.inf, 0.0)
+    statistic = np.divide(gap, error, out=exact, where=error != 0)
     different = np.zeros((len(coefficients), len(coefficients)), dtype=np.bool_)
-    different[first, second] = holm_adjusted(2 * stdtr(freedom, -score)) <= 1 - LEVEL
+    different[first, second] = holm_adjusted(2 * stdtr(freedom, -statistic)) <= 1 - LEVEL
     return np.asarray(different | different.T)

@@ -25,7 +25,7 @@ MOST_SYSTEMS = 5_000
 
 @dataclass(frozen=True)
 class Pairs:
-    """P pairs of S systems; the same two may stand in several, in either order.
+    """P pairs of S systems; two systems may form several pairs, in either order.
 
     Leading axes of arrays (questions, replicates) are kept.
 
@@ -104,10 +104,17 @@ class JudgedItems:
 
     @classmethod
     def none(cls, n_systems: int, n_questions: int) -> JudgedItems:
-        """Return what there is where nobody has judged."""
-        nobody, nothing = np.empty(0, dtype=np.intp), np.empty(0)
-        pairs = Pairs(nobody, nobody, n_systems)
-        return cls(pairs, nobody, nobody, nothing, nothing, n_questions)
+        """Return systems and questions without any battle."""
+        indices = np.empty(0, dtype=np.intp)
+        values = np.empty(0)
+        return cls(
+            pairs=Pairs(indices, indices, n_systems),
+            question=indices,
+            pair=indices,
+            points=values,
+            counts=values,
+            n_questions=n_questions,
+        )
 
     def __len__(self) -> int:
         return len(self.question)
@@ -119,12 +126,18 @@ class JudgedItems:
         return points[0], counts[0]
 
     def weighted(self, weights: npt.NDArray[Any]) -> tuple[Floats, Floats]:
-        """Add up points and battles, each item as often as said: (R, N) to twice (R, P)."""
-        points, counts = (
-            np.array([np.bincount(self.pair, row * values, len(self.pairs)) for row in weights])
-            for values in (self.points, self.counts)
-        )
-        return points, counts
+        """Sum points and battles by pair.
+
+        Args:
+            weights: How often each replicate counts each item, shape (R, N).
+
+        Returns:
+            Points and battles, each of shape (R, P).
+        """
+        n_pairs = len(self.pairs)
+        points = [np.bincount(self.pair, row * self.points, n_pairs) for row in weights]
+        counts = [np.bincount(self.pair, row * self.counts, n_pairs) for row in weights]
+        return np.array(points), np.array(counts)
 
     @cached_property
     def _by_question(self) -> csr_array:
@@ -163,19 +176,21 @@ class JudgedItems:
         return max(1, BLOCK_ENTRIES // max(len(self.pairs), self.n_questions, 1))
 
     def among(self, systems: Sequence[int]) -> JudgedItems:
-        """Keep items between some of the systems, whose order becomes the one given."""
-        place = np.full(self.pairs.n_systems, -1)
-        place[list(systems)] = np.arange(len(systems))
-        first, second = place[self.pairs.first], place[self.pairs.second]
-        inside = (first >= 0) & (second >= 0)
-        kept = inside[self.pair]
+        """Keep the items between some systems, renumbered in the given order."""
+        position = np.full(self.pairs.n_systems, -1)
+        position[list(systems)] = np.arange(len(systems))
+        first = position[self.pairs.first]
+        second = position[self.pairs.second]
+        is_inside = (first >= 0) & (second >= 0)
+        rows = is_inside[self.pair]
+        new_pair = np.cumsum(is_inside) - 1
         return replace(
             self,
-            pairs=Pairs(first[inside], second[inside], len(systems)),
-            question=self.question[kept],
-            pair=(np.cumsum(inside) - 1)[self.pair[kept]],
-            points=self.points[kept],
-            counts=self.counts[kept],
+            pairs=Pairs(first[is_inside], second[is_inside], len(systems)),
+            question=self.question[rows],
+            pair=new_pair[self.pair[rows]],
+            points=self.points[rows],
+            counts=self.counts[rows],
         )
 
     def placed(self, systems: Indices, n_systems: int, questions: Indices, n: int) -> JudgedItems:
@@ -184,14 +199,14 @@ class JudgedItems:
         return replace(self, pairs=pairs, question=questions[self.question], n_questions=n)
 
     def joined(self, other: JudgedItems) -> JudgedItems:
-        """Put items of the same systems and questions behind these, pairs behind pairs."""
-        own, its = self.pairs, other.pairs
-        first, second = np.append(own.first, its.first), np.append(own.second, its.second)
+        """Append the items and pairs of the same systems and questions."""
+        first = np.append(self.pairs.first, other.pairs.first)
+        second = np.append(self.pairs.second, other.pairs.second)
         return replace(
             self,
-            pairs=Pairs(first, second, own.n_systems),
+            pairs=Pairs(first, second, self.pairs.n_systems),
             question=np.append(self.question, other.question),
-            pair=np.append(self.pair, other.pair + len(own)),
+            pair=np.append(self.pair, other.pair + len(self.pairs)),
             points=np.append(self.points, other.points),
             counts=np.append(self.counts, other.counts),
         )
@@ -234,6 +249,7 @@ def connected_groups(
     """
     edges = (np.ones(len(first), dtype=np.int8), (first, second))
     graph = coo_array(edges, shape=(n_systems, n_systems)).tocsr()
+    # A largest group chosen by name would depend on what systems are called.
     connection = "strong" if one_way else "weak"
     _, labels = scipy.sparse.csgraph.connected_components(graph, connection=connection)
     _, earliest, label = np.unique(labels, return_index=True, return_inverse=True)
@@ -256,7 +272,8 @@ def is_strongly_connected(pairs: Pairs, points: Floats, counts: Floats) -> bool:
         points: Points of each pair's first system, shape (P,).
         counts: Battles of each pair, shape (P,).
     """
-    won, lost = points > 0, counts > points
-    winners = np.concatenate([pairs.first[won], pairs.second[lost]])
-    losers = np.concatenate([pairs.second[won], pairs.first[lost]])
+    has_won = points > 0
+    has_lost = counts > points
+    winners = np.concatenate([pairs.first[has_won], pairs.second[has_lost]])
+    losers = np.concatenate([pairs.second[has_won], pairs.first[has_lost]])
     return not connected_groups(winners, losers, pairs.n_systems, one_way=True).any()

@@ -1,4 +1,4 @@
-"""Published ratings in the place of judgments: tournaments and ratings, drawn around them."""
+"""Published ratings instead of judgments: tournaments drawn around them, and ranks."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ SOME_ASSUMED = (
 
 
 def completed_variances(variances: Floats) -> Floats:
-    """Assume the median of the others' variances where a rating's is not known.
+    """Replace unknown variances of ratings by the median of the others'.
 
-    Of ratings made alike, errors are alike, while to count one as exact would fix everything else
-    by it. Exact ratings, such as that of the system that the others are rated against, say nothing
-    of how far others may be off.
+    Errors of ratings from one source are similar, whereas a rating taken as exact would determine
+    all others. Exact ratings, such as that of the reference system, do not show how far others may
+    be off, and are not counted.
 
     Args:
         variances: Sampling variance of each rating, shape (S,); NaN where it is not known.
@@ -50,17 +50,17 @@ def completed_variances(variances: Floats) -> Floats:
     Returns:
         Shape (S,); NaN where it is not known and no other one is above 0.
     """
-    known = variances[np.isfinite(variances) & (variances > 0)]
-    assumed = np.median(known) if len(known) else np.nan
+    positive = variances[np.isfinite(variances) & (variances > 0)]
+    assumed = np.median(positive) if len(positive) else np.nan
     return np.asarray(np.where(np.isnan(variances), assumed, variances))
 
 
 @dataclass(frozen=True)
 class PublishedTournaments(Tournaments):
-    """What tournaments would be that gave the published ratings: a parametric bootstrap.
+    """A parametric bootstrap of published ratings, in the form of tournaments without battles.
 
-    There are no battles. Questions are drawn as from judgments, coefficients from independent
-    normal distributions about the ratings; their mean over the tournaments is the rating.
+    Questions are drawn as from judgments; coefficients come from independent normal distributions
+    about the ratings, and their mean over the tournaments is the rating.
 
     Attributes:
         ratings: Published rating of each system (logits), shape (S,).
@@ -87,56 +87,52 @@ class PublishedTournaments(Tournaments):
 
     def first(self, count: int) -> Self:
         """Keep the first tournaments, about the same ratings."""
-        kept = super().first(count)
-        away = kept.coefficients.mean(axis=0) - self.ratings
-        return replace(kept, coefficients=np.round(kept.coefficients - away, DECIMALS))
+        part = super().first(count)
+        deviations = part.coefficients.mean(axis=0) - self.ratings
+        return replace(part, coefficients=np.round(part.coefficients - deviations, DECIMALS))
 
     def without(self, systems: Sequence[str]) -> Self:
-        """Leave systems out; what is published of the others stays."""
-        kept = ~np.isin(self.systems, list(systems))
+        """Drop systems; the published ratings of the others stay."""
+        is_left = ~np.isin(self.systems, list(systems))
         return replace(
-            self,
-            battles=Battles.none(
-                [name for name, is_kept in zip(self.systems, kept, strict=True) if is_kept],
-                self.battles.questions,
-            ),
-            coefficients=self.coefficients[:, kept],
-            ratings=self.ratings[kept],
-            standard_errors=self.standard_errors[kept],
+            super().without(systems),
+            ratings=self.ratings[is_left],
+            standard_errors=self.standard_errors[is_left],
         )
 
     def rate(self, by: RatedBy = "judgments") -> Ratings:  # noqa: ARG002
         """Return the published ratings with normal 95% intervals, ranks and tiers.
 
-        Errors of two systems are taken as independent; those not published as ``errors`` has them.
+        Errors of different systems are taken as independent, see ``errors``.
         """
         errors = self.errors
-        width = NORMAL_QUANTILE * errors
-        is_known = bool(np.isfinite(errors).all())
-        assumed = np.isnan(self.standard_errors) & np.isfinite(errors)
-        assumed_error = float(errors[assumed].max(initial=0.0))
+        half_widths = NORMAL_QUANTILE * errors
+        is_assumed = np.isnan(self.standard_errors) & np.isfinite(errors)
+        n_assumed = int(is_assumed.sum())
+        assumed_error = float(errors[is_assumed].max(initial=0.0))
         table = pd.DataFrame(
             {
                 "system": self.systems,
                 "rating": self.ratings,
-                "low": self.ratings - width,
-                "high": self.ratings + width,
+                "low": self.ratings - half_widths,
+                "high": self.ratings + half_widths,
                 "rank": pd.Series(self.ratings).rank(ascending=False, method="min"),
                 **ranks_and_tiers(self.ratings, np.diag(errors**2)),
                 **dict.fromkeys(("wins", "losses", "ties"), 0),
-                "note": np.where(assumed, ASSUMED.format(assumed_error), ""),
+                "note": np.where(is_assumed, ASSUMED.format(assumed_error), ""),
             }
         )
-        counted = (int(assumed.sum()), len(self.ratings), assumed_error)
-        limits = {
-            NO_ERRORS: not is_known,
-            SOME_ASSUMED.format(*counted): bool(assumed.any()),
-            TOO_MANY: len(self.ratings) > MOST_COMPARED,
-        }
+        notes = []
+        if not np.isfinite(errors).all():
+            notes.append(NO_ERRORS)
+        if n_assumed:
+            notes.append(SOME_ASSUMED.format(n_assumed, len(self.ratings), assumed_error))
+        if len(self.ratings) > MOST_COMPARED:
+            notes.append(TOO_MANY)
         return Ratings(
             table=best_first(table),
             position_effect=None,
-            notes=tuple(note for note, is_so in limits.items() if is_so),
+            notes=tuple(notes),
             signature=f"published|systems:{len(table)}|seed:{self.seed}|version:{__version__}",
         )
 
@@ -169,16 +165,17 @@ def published_tournaments(
     rows = published.sort_values("system")
     ratings = rows["rating"].to_numpy(np.float64).round(DECIMALS)
     errors = rows["standard_error"].to_numpy(np.float64)
-    size = min(drawn, len(questions))
+    n_drawn = min(drawn, len(questions))
     random = generator(seed, "published ratings", languages[0])
-    draws = bootstrap_weights(len(questions), tournaments, random, size)
+    draws = bootstrap_weights(len(questions), tournaments, random, n_drawn)
     normal = random.normal(size=(tournaments, len(ratings)))
-    spread = normal[:, places_by_value(ratings, errors)]
-    spread *= np.sqrt(np.nan_to_num(completed_variances(errors**2)))
+    # In the order of their ratings, so that renamed systems have the same draws.
+    deviations = normal[:, places_by_value(ratings, errors)]
+    deviations *= np.sqrt(np.nan_to_num(completed_variances(errors**2)))
     return PublishedTournaments(
         battles=Battles.none(rows["system"].tolist(), sorted(questions)),
         draws=draws,
-        coefficients=np.round(ratings + spread - spread.mean(axis=0), DECIMALS),
+        coefficients=np.round(ratings + deviations - deviations.mean(axis=0), DECIMALS),
         ties="half",
         dropped_ties=0,
         seed=seed,

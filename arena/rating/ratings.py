@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -32,11 +33,20 @@ from arena.rating.posterior import battle_posterior
 
 DEFAULT_ROUNDS = 1000
 RATING_COLUMNS = (
-    *("system", "rating", "low", "high", "rank", "rank_low", "rank_high", "tier"),
-    *("wins", "losses", "ties", "group", "note"),
+    "system",
+    "rating",
+    "low",
+    "high",
+    "rank",
+    "rank_low",
+    "rank_high",
+    "tier",
+    "wins",
+    "losses",
+    "ties",
+    "group",
+    "note",
 )
-MOST_PAIRS_SHOWN = 5
-_WHOLE = ("rank", "rank_low", "rank_high", "tier", "group")
 
 TOO_MANY = f"rank intervals and tiers compare all pairs: not done above {MOST_COMPARED:,} systems"
 NOT_CONNECTED = "no battles connect it with the largest group of systems: not on one scale"
@@ -141,9 +151,12 @@ def rate(
         rounds=rounds,
         seed=seed,
     )
-    notes = [*([copies_note(copies)] if copies else []), *judgment_notes(selected)]
+    notes = list(rated.notes)
+    if copies:
+        notes.append(copies_note(copies))
+    notes += judgment_notes(selected)
     notes += name_notes(rated.table["system"])
-    return replace(rated, notes=(*rated.notes, *notes))
+    return replace(rated, notes=tuple(notes))
 
 
 def rate_battles(
@@ -183,7 +196,8 @@ def rate_battles(
         checked_number(len(group.systems))
     rated = [_rate_group(group, method) for group in groups]
     table = _table(battles, groups, rated)
-    notes = list(dict.fromkeys(note for each in rated for note in each.notes))
+    # Without duplicates, in the order in which they first appear.
+    notes = list(dict.fromkeys(chain.from_iterable(ratings.notes for ratings in rated)))
     if len(groups) > 1:
         notes.insert(0, APART.format(f"{len(groups):,}"))
         if position:
@@ -193,11 +207,15 @@ def rate_battles(
         notes.append(f"{unrated:,} of {len(battles.systems):,} systems are unrated")
     if any(len(group.systems) > MOST_COMPARED for group in groups):
         notes.append(TOO_MANY)
-    total = sum(group.judged for group in groups)
-    questions = counted.on_battled_questions().n_questions if len(groups) > 1 else None
+    n_systems = sum(len(group.systems) for group in groups)
+    n_battles = sum(group.judged for group in groups)
+    n_questions = groups[0].n_questions
+    if len(groups) > 1:
+        # Groups may share questions, which count once.
+        n_questions = counted.on_battled_questions().n_questions
     signature = (
-        f"bradley-terry|{rated[0].how}|systems:{sum(len(group.systems) for group in groups)}"
-        f"|battles:{total}|questions:{questions or groups[0].n_questions}|version:{__version__}"
+        f"bradley-terry|{rated[0].signature}|systems:{n_systems}"
+        f"|battles:{n_battles}|questions:{n_questions}|version:{__version__}"
     )
     return Ratings(table, rated[0].position_effect, tuple(notes), signature)
 
@@ -215,11 +233,11 @@ class _Method:
 
 @dataclass(frozen=True)
 class _GroupRatings:
-    """Ratings of one group of systems that battles connect."""
+    """Ratings of one group of systems that battles connect; ``signature`` names the method."""
 
     coefficients: Floats
     uncertainty: Uncertainty
-    how: str
+    signature: str
     position_effect: float | None = None
     notes: tuple[str, ...] = ()
 
@@ -234,7 +252,8 @@ def _rate_group(battles: Battles, method: _Method) -> _GroupRatings:
     points, counts = (total[:, None] for total in items.totals)
     prior = NormalPrior.ridge(systems, method.ridge or 0.0)
     problem = PenalizedLikelihood(items.pairs, points, counts, prior, method.position)
-    with threadpool_limits(1):  # small matrices: threads cost more than they bring
+    # The matrices are small: threads cost more time than they save.
+    with threadpool_limits(1):
         problem, fit = _fit_with_priors(problem, may_add_ridge=method.ridge is None)
         uncertainty = Uncertainty.unknown(systems)
         if method.rounds:
@@ -253,31 +272,31 @@ def _rate_group(battles: Battles, method: _Method) -> _GroupRatings:
     if uncertainty.constant is not None and uncertainty.constant.any():
         notes.append(ALL_SAMPLES_ALIKE if uncertainty.constant.all() else SOME_SAMPLES_ALIKE)
     if uncertainty.regularized and not has_added_ridge:
-        counted = (f"{uncertainty.regularized:,}", f"{method.rounds:,}")
-        notes.append(SAMPLES_REGULARIZED.format(*counted))
-    how = (
+        n_regularized = f"{uncertainty.regularized:,}"
+        notes.append(SAMPLES_REGULARIZED.format(n_regularized, f"{method.rounds:,}"))
+    signature = (
         f"ties:{method.ties}|position:{'yes' if method.position else 'no'}"
         f"|ridge:{problem.prior.precisions.max(initial=0.0):g}"
         f"|rounds:{method.rounds}|seed:{method.seed}"
     )
     effect = float(fit.parameters[0, -1]) if method.position else None
-    return _GroupRatings(fit.coefficients[0], uncertainty, how, effect, tuple(notes))
+    return _GroupRatings(fit.coefficients[0], uncertainty, signature, effect, tuple(notes))
 
 
 def _fit_with_priors(
     problem: PenalizedLikelihood, *, may_add_ridge: bool
 ) -> tuple[PenalizedLikelihood, BradleyTerryFit]:
-    """Fit, with as few weak priors as give the likelihood a maximum.
+    """Fit with the fewest weak priors that give the likelihood a maximum.
 
     Raises:
-        ConvergenceError: If none that may be added does.
+        ConvergenceError: If there is no maximum with any prior that may be added.
     """
     ridge = NormalPrior.ridge(problem.pairs.n_systems, DEFAULT_RIDGE)
     attempts = [problem]
     if may_add_ridge:
         attempts.append(replace(problem, prior=ridge))
     if problem.position:
-        attempts += [replace(each, position_precision=DEFAULT_RIDGE) for each in attempts]
+        attempts += [replace(attempt, position_precision=DEFAULT_RIDGE) for attempt in attempts]
     for attempt in attempts:
         fit = solve(attempt)
         if fit.converged.all():
@@ -286,24 +305,28 @@ def _fit_with_priors(
 
 
 def _table(
-    everything: Battles, groups: Sequence[Battles], rated: Sequence[_GroupRatings]
+    battles: Battles, groups: Sequence[Battles], rated: Sequence[_GroupRatings]
 ) -> pd.DataFrame:
-    """Put the ratings of groups together, with the records of all systems."""
+    """Join the ratings of all groups, and add the records of all systems."""
     parts = []
-    for number, (battles, found) in enumerate(zip(groups, rated, strict=True), start=1):
-        same = pd.Series(found.coefficients).round(SAME_DECIMALS)
-        spread = found.uncertainty
-        part = {
-            "system": battles.systems,
-            "rating": found.coefficients,
-            "low": spread.low,
-            "high": spread.high,
-            "rank": same.rank(ascending=False, method="min"),
-            **ranks_and_tiers(found.coefficients, spread.covariance, spread.freedom),
-            "group": number,
-        }
-        parts.append(pd.DataFrame(part))
-    table = everything.records().merge(pd.concat(parts), how="left", on="system")
+    for number, (group, ratings) in enumerate(zip(groups, rated, strict=True), start=1):
+        coefficients = ratings.coefficients
+        uncertainty = ratings.uncertainty
+        # Rounding errors must not rank systems of equal ratings.
+        rounded = pd.Series(coefficients).round(SAME_DECIMALS)
+        part = pd.DataFrame(
+            {
+                "system": group.systems,
+                "rating": coefficients,
+                "low": uncertainty.low,
+                "high": uncertainty.high,
+                "rank": rounded.rank(ascending=False, method="min"),
+                "group": number,
+            }
+        )
+        bounds = ranks_and_tiers(coefficients, uncertainty.covariance, uncertainty.freedom)
+        parts.append(part.assign(**bounds))
+    table = battles.records().merge(pd.concat(parts), how="left", on="system")
     reasons = {
         NOT_CONNECTED: table["rating"].isna(),
         ALL_WON: table["losses"] + table["ties"] == 0,
@@ -314,22 +337,24 @@ def _table(
 
 
 def copies_note(copies: int) -> str:
-    """Say how many judgments are exact copies, which count once."""
+    """Note how many judgments are exact copies, which count once."""
     return f"{count_of(copies, 'judgment')} left out: exact copies of others by the same judge"
 
 
 def name_notes(systems: Iterable[str]) -> list[str]:
-    """Say which names of systems look like another's."""
+    """Note names of systems that look like another's."""
     pairs = [f"{first!a} and {name!a}" for first, name in alike(systems)]
     if not pairs:
         return []
-    more = len(pairs) - MOST_PAIRS_SHOWN
-    listed = "; ".join(pairs[:MOST_PAIRS_SHOWN]) + (f"; and {more:,} more" if more > 0 else "")
+    n_shown = 5
+    listed = "; ".join(pairs[:n_shown])
+    if len(pairs) > n_shown:
+        listed += f"; and {len(pairs) - n_shown:,} more"
     return [f"names look alike, and are of two systems: {listed}"]
 
 
 def judgment_notes(judgments: pd.DataFrame) -> list[str]:
-    """Say what judgments hold that ratings do not show.
+    """Note facts about judgments that ratings do not show.
 
     Args:
         judgments: An arena's ``judgments``, of one judge or several.
@@ -347,7 +372,9 @@ def judgment_notes(judgments: pd.DataFrame) -> list[str]:
 
 
 def best_first(table: pd.DataFrame) -> pd.DataFrame:
-    """Bring ratings to the columns, types and order of ``Ratings.table``."""
+    """Return ratings in the columns, types and order of ``Ratings.table``."""
     grouped = table if "group" in table else table.assign(group=1)
-    ordered = grouped[list(RATING_COLUMNS)].astype(dict.fromkeys(_WHOLE, "Int64"))
+    # Nullable integers: unrated systems have no rank.
+    whole = dict.fromkeys(("rank", "rank_low", "rank_high", "tier", "group"), "Int64")
+    ordered = grouped[list(RATING_COLUMNS)].astype(whole)
     return ordered.sort_values(["group", "rank", "system"], kind="stable", ignore_index=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Literal, Self
 
 import numpy as np
@@ -27,7 +28,7 @@ from arena.statistics.bootstrap import bootstrap_weights, percentile_intervals
 DEFAULT_TOURNAMENTS = 200
 DEFAULT_QUESTIONS = 100
 WEAKEST_RIDGE = 2e-6
-"""Precision of the prior where there is to be none and the likelihood has no maximum: that of
+"""Precision of the prior if none is wanted but the likelihood has no maximum: that of
 ``choix.opt_pairwise``, which MIRAGE-Bench's code falls back on where ``ilsr_pairwise`` fails."""
 TOURNAMENTS_REGULARIZED = (
     "in {} of {} tournaments the likelihood has no maximum: these have a Gaussian prior of "
@@ -35,7 +36,7 @@ TOURNAMENTS_REGULARIZED = (
 )
 RatedBy = Literal["judgments", "tournaments"]
 DECIMALS = 8
-"""Kept of coefficients (logits), so that what is learned from them rests on no rounding error."""
+"""Decimals of coefficients (logits), so that no surrogate learns from rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +71,15 @@ class Tournaments:
     @property
     def mean_coefficients(self) -> Floats:
         """Mean coefficient of each system over tournaments, shape (S,); NaN if never rated."""
-        rated = np.isfinite(self.coefficients)
-        totals = np.where(rated, self.coefficients, 0.0).sum(axis=0)
-        times = rated.sum(axis=0)
-        missing = np.full(len(times), np.nan)
-        return np.asarray(np.divide(totals, times, out=missing, where=times > 0))
+        is_rated = np.isfinite(self.coefficients)
+        totals = np.where(is_rated, self.coefficients, 0.0).sum(axis=0)
+        counts = is_rated.sum(axis=0)
+        missing = np.full(len(counts), np.nan)
+        return np.asarray(np.divide(totals, counts, out=missing, where=counts > 0))
 
     @property
     def variance(self) -> Floats | None:
-        """Sampling variance of each rating, shape (S,), where coefficients do not tell it."""
+        """Sampling variance of each rating, shape (S,), if the coefficients do not show it."""
         return None
 
     def rate(self, by: RatedBy = "judgments") -> Ratings:
@@ -98,8 +99,8 @@ class Tournaments:
             {"system": self.systems, "rating": self.mean_coefficients, "low": low, "high": high}
         )
         means["rank"] = means["rating"].rank(ascending=False, method="min")
-        others = rated.table.drop(columns=["rating", "low", "high", "rank"])
-        return replace(rated, table=best_first(others.merge(means, on="system")))
+        records = rated.table.drop(columns=["rating", "low", "high", "rank"])
+        return replace(rated, table=best_first(records.merge(means, on="system")))
 
     def first(self, count: int) -> Self:
         """Keep the first tournaments."""
@@ -109,15 +110,15 @@ class Tournaments:
         """Keep one tournament."""
         return self._part(slice(index, index + 1))
 
-    def _part(self, kept: slice) -> Self:
-        return replace(self, draws=self.draws[kept], coefficients=self.coefficients[kept])
+    def _part(self, rows: slice) -> Self:
+        return replace(self, draws=self.draws[rows], coefficients=self.coefficients[rows])
 
-    def without(self, systems: Sequence[str]) -> Tournaments:
-        """Leave systems out with their battles; the others keep their coefficients."""
-        kept = [name for name in self.systems if name not in set(systems)]
-        columns = np.isin(self.systems, kept)
+    def without(self, systems: Sequence[str]) -> Self:
+        """Drop systems and their battles; the other coefficients are not fitted again."""
+        is_left = ~np.isin(self.systems, list(systems))
+        names = list(compress(self.systems, is_left))
         return replace(
-            self, battles=self.battles.among(kept), coefficients=self.coefficients[:, columns]
+            self, battles=self.battles.among(names), coefficients=self.coefficients[:, is_left]
         )
 
 
@@ -141,7 +142,7 @@ def bootstrap_tournaments(
         ties: ``half`` or ``drop``.
         ridge: Precision of the prior on coefficients; see ``fit_coefficients``.
         seed: Seed of the draws.
-        language: That of the battles.
+        language: Language of the battles, if these are given; it keys the draws.
 
     Raises:
         UsageError: For a number below 1, several languages, or no judgments.
@@ -149,15 +150,17 @@ def bootstrap_tournaments(
     if tournaments < 1 or questions < 1:
         raise UsageError("tournaments and questions must be at least 1")
     if isinstance(judgments, pd.DataFrame):
-        if len(languages := sorted(judgments["language"].unique())) > 1:
+        languages = sorted(judgments["language"].unique())
+        if len(languages) > 1:
             raise UsageError(f"one language at a time, not {', '.join(languages)}")
-        judgments, language = Battles.from_judgments(judgments), languages[0]
+        judgments = Battles.from_judgments(judgments)
+        language = languages[0]
     checked_choice(ties, TIE_RULES, "tie rule")
     battles = judgments.decided() if ties == "drop" else judgments
-    drawn = min(questions, battles.n_questions)
     checked_number(len(battles.systems))
     random = generator(seed, "tournaments", language)
-    draws = bootstrap_weights(battles.n_questions, tournaments, random, drawn)
+    n_drawn = min(questions, battles.n_questions)
+    draws = bootstrap_weights(battles.n_questions, tournaments, random, n_drawn)
     coefficients, regularized = fit_coefficients(battles, draws, ridge)
     return Tournaments(
         battles=battles,
@@ -176,46 +179,61 @@ def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> tuple[F
     Args:
         battles: Battles on Q questions between S systems, of which some have met.
         draws: How often each tournament holds each question, shape (T, Q).
-        ridge: Precision of the Gaussian prior on coefficients. With 0 they are those of maximum
-            likelihood; a tournament that has none (a system wins all, say) gets ``WEAKEST_RIDGE``.
+        ridge: Precision of the Gaussian prior on coefficients; 0 is maximum likelihood. Tournaments
+            without a maximum (a system wins all, say) then have ``WEAKEST_RIDGE``.
 
     Returns:
-        Shape (T, S), as ``Tournaments.coefficients``, and how many tournaments got it.
+        ``Tournaments.coefficients``, shape (T, S), and the number of tournaments without a maximum.
 
     Raises:
         UsageError: If ``ridge`` is below 0 or not finite.
     """
-    items, prior = battles.items, NormalPrior.ridge(len(battles.systems), ridge)
+    items = battles.items
+    prior = NormalPrior.ridge(len(battles.systems), ridge)
     weak = NormalPrior.ridge(len(battles.systems), WEAKEST_RIDGE)
-    fits, regularized = [], 0
-    start = None  # several blocks have the fit of all battles; one has that of its own mean
+    fits = []
+    n_regularized = 0
+    start = None
+    # A single block starts from its own mean; several share a start, so that blocks do not matter.
     if len(draws) > items.block:
         points, counts = (total[:, None] for total in items.totals)
         start = around(PenalizedLikelihood(items.pairs, points, counts, prior))
     for points, counts in items.in_blocks(draws):
         problem = PenalizedLikelihood(items.pairs, points, counts, prior)
         fit = solve(problem, start)
-        if (again := np.flatnonzero(~fit.converged)).size and not ridge:
-            degenerate = solve(replace(problem.take(again), prior=weak)).checked()
-            fit.parameters[again] = degenerate.parameters
-            regularized += again.size
+        failed = np.flatnonzero(~fit.converged)
+        if failed.size and not ridge:
+            regularized = solve(replace(problem.take(failed), prior=weak)).checked()
+            fit.parameters[failed] = regularized.parameters
+            n_regularized += failed.size
         fitted = fit.checked().coefficients
-        fits.append(np.where(_connected(items.pairs, counts.T), fitted, np.nan))
+        fits.append(np.where(_is_connected(items.pairs, counts.T), fitted, np.nan))
     coefficients = np.concatenate(fits)
     centered = coefficients - np.nanmean(coefficients, axis=1, keepdims=True)
-    return np.asarray(np.round(centered, DECIMALS)), int(regularized)
+    return np.asarray(np.round(centered, DECIMALS)), int(n_regularized)
 
 
-def _connected(pairs: Pairs, met: Floats) -> Flags:
-    """Tell which systems belong to the largest connected group, overall and per tournament."""
-    everything = met.sum(axis=0)
-    groups = connected_groups(pairs.first, pairs.second, pairs.n_systems, battles=everything)
-    overall = groups == 0
-    connected = np.tile(overall, (len(met), 1))
-    for tournament in np.flatnonzero((met == 0).any(axis=1)):
-        meets = met[tournament] > 0
-        first, second = pairs.first[meets], pairs.second[meets]
-        amounts = met[tournament][meets]
-        groups = connected_groups(first, second, pairs.n_systems, battles=amounts)
-        connected[tournament] &= groups == 0
-    return connected
+def _is_connected(pairs: Pairs, counts: Floats) -> Flags:
+    """Tell which systems are in the largest connected group, overall and in their tournament.
+
+    Args:
+        pairs: The P pairs of S systems.
+        counts: Battles of each pair in each tournament, shape (T, P).
+
+    Returns:
+        Shape (T, S).
+    """
+    totals = counts.sum(axis=0)
+    groups = connected_groups(pairs.first, pairs.second, pairs.n_systems, battles=totals)
+    is_connected = np.tile(groups == 0, (len(counts), 1))
+    # Tournaments in which all pairs met have the groups of all battles.
+    for tournament in np.flatnonzero((counts == 0).any(axis=1)):
+        has_met = counts[tournament] > 0
+        groups = connected_groups(
+            pairs.first[has_met],
+            pairs.second[has_met],
+            pairs.n_systems,
+            battles=counts[tournament][has_met],
+        )
+        is_connected[tournament] &= groups == 0
+    return is_connected
