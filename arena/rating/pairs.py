@@ -193,24 +193,6 @@ class JudgedItems:
             counts=self.counts[rows],
         )
 
-    def placed(self, systems: Indices, n_systems: int, questions: Indices, n: int) -> JudgedItems:
-        """Renumber systems and questions, shapes (S,) and (Q,), as some of more of either."""
-        pairs = Pairs(systems[self.pairs.first], systems[self.pairs.second], n_systems)
-        return replace(self, pairs=pairs, question=questions[self.question], n_questions=n)
-
-    def joined(self, other: JudgedItems) -> JudgedItems:
-        """Append the items and pairs of the same systems and questions."""
-        first = np.append(self.pairs.first, other.pairs.first)
-        second = np.append(self.pairs.second, other.pairs.second)
-        return replace(
-            self,
-            pairs=Pairs(first, second, self.pairs.n_systems),
-            question=np.append(self.question, other.question),
-            pair=np.append(self.pair, other.pair + len(self.pairs)),
-            points=np.append(self.points, other.points),
-            counts=np.append(self.counts, other.counts),
-        )
-
 
 def checked_number(systems: int) -> int:
     """Return how many systems are to be rated together.

@@ -1,9 +1,10 @@
-"""A Gaussian process with given kernels, each of which may matter as much as the ratings say.
+"""A Gaussian process with given kernels, whose variances are learned from the ratings.
 
 The model of small areas (Fay and Herriot, 1979): a rating is a sum of functions, each with a
-kernel, and a residual, observed with the sampling covariance of its estimate; every group has a
-mean of its own (Rasmussen and Williams, 2006, section 2.7). The variances of these parts are those
-that the restricted likelihood (Patterson and Thompson, 1971) finds most probable.
+kernel, and a residual, observed with the sampling covariance of its estimate; every group has its
+own unknown mean (Rasmussen and Williams, 2006, section 2.7). The variances are the most probable
+ones by the restricted likelihood (Patterson and Thompson, 1971).
+Guide: docs/guides/surrogate.md, "The rating of judged systems".
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import scipy
 from arena.data.types import Floats, Indices
 
 PRIOR_DEVIATION = 1.5
-"""Of the logarithm of each variance; by a factor of 4.5 up or down."""
+"""Standard deviation of the logarithm of each variance: a factor of 4.5 up or down."""
 SMALLEST_SHARE = 0.25
-"""Of the ratings' variance, or of what is noise, that is signal at least, where less is seen."""
+"""Smallest share of the ratings' variance, or of their noise, that is taken for signal."""
 JITTER = 1e-9
+"""Added to the diagonal of the covariance, which is singular if exact ratings are alike."""
 MANY = 500
-"""Ratings that variances are learned from at most: so many know them, and time grows as a cube."""
+"""Largest number of ratings to learn variances from: more add little, and time grows as a cube."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,13 @@ class GaussianProcess:
     """A process of known variances, conditioned on N ratings.
 
     Attributes:
-        variances: Of each of K kernels, then of the residual, shape (K + 1,).
+        variances: Variance of each of K kernels, then of the residual, shape (K + 1,).
         ratings: The ratings, shape (N,).
         noise: Their sampling covariance, shape (N, N).
-        restricted: Inverse of their covariance, the groups' means not known, shape (N, N).
-        means: Mean of each of G groups, shape (G,).
-        half: Half the logarithm of the covariance's determinant, the groups' means not known.
+        restricted: Inverse of their covariance about unknown group means (the matrix P of
+            restricted likelihood), shape (N, N).
+        means: Estimated mean of each of G groups, shape (G,).
+        half: Half the logarithm of that covariance's determinant.
     """
 
     variances: Floats
@@ -48,7 +51,7 @@ class GaussianProcess:
     def of(
         cls, variances: Floats, kernels: Floats, ratings: Floats, noise: Floats, groups: Floats
     ) -> GaussianProcess:
-        """Condition it; see ``fit_process``."""
+        """Condition a process of known variances; arguments as for ``fit_process``."""
         residual = noise + (variances[-1] + JITTER) * np.eye(len(ratings))
         covariance = residual + np.tensordot(variances[:-1], kernels, 1)
         inverse = np.linalg.inv(covariance)
@@ -74,11 +77,11 @@ class GaussianProcess:
             item's own rating, shape (N,), 1 where that has no noise and 0 where it has nothing
             but noise.
         """
-        # What is taken for noise of each rating, by all ratings, shape (N, N).
-        taken = self.noise @ self.restricted
+        # The noise that is estimated from the ratings is this matrix times them, shape (N, N).
+        noise_filter = self.noise @ self.restricted
         means = self.ratings - self.noise @ self.dual
-        covariance = self.noise - taken @ self.noise
-        return means, covariance, 1.0 - taken.diagonal()
+        covariance = self.noise - noise_filter @ self.noise
+        return means, covariance, 1.0 - noise_filter.diagonal()
 
     def slopes(self, kernels: Floats) -> Floats:
         """Gradient of minus the restricted likelihood by the variances, shape (K + 1,)."""
@@ -92,23 +95,24 @@ def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats)
     """Condition a Gaussian process on ratings.
 
     Variances have independent log-normal priors, wide and centered on equal shares of the signal,
-    and the likelihood is multiplied by their sum (Li and Lahiri, 2010): of few ratings it often
-    finds nothing but noise, and intervals would be too narrow.
+    and the likelihood is multiplied by their sum (Li and Lahiri, 2010): with few ratings the plain
+    likelihood often takes everything for noise, and intervals would be too narrow.
 
     Args:
         kernels: K kernels among the N items, shape (K, N, N), each of mean diagonal 1.
         ratings: Their ratings, shape (N,).
         noise: The ratings' sampling covariance, shape (N, N).
-        groups: Which group each item is in, shape (N, G), rows of zeros and a one.
+        groups: Group of each item, one-hot, shape (N, G).
     """
     if len(ratings) > MANY:
-        few = _spread_sample(ratings, groups)
-        is_present = groups[few].any(axis=0)
+        rows = _spread_sample(ratings, groups)
+        # The mean of a group without a sampled item cannot be estimated.
+        is_present = groups[rows].any(axis=0)
         sampled = fit_process(
-            kernels[:, few[:, None], few],
-            ratings[few],
-            noise[np.ix_(few, few)],
-            groups[few][:, is_present],
+            kernels[:, rows[:, None], rows],
+            ratings[rows],
+            noise[np.ix_(rows, rows)],
+            groups[rows][:, is_present],
         )
         return GaussianProcess.of(sampled.variances, kernels, ratings, noise, groups)
     n_variances = len(kernels) + 1
@@ -131,7 +135,7 @@ def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats)
 
 
 def _spread_sample(ratings: Floats, groups: Floats) -> Indices:
-    """Choose ``MANY`` of the ratings, evenly among each group's from the lowest to the highest."""
+    """Choose ``MANY`` ratings, evenly from the lowest to the highest of each group."""
     ordered = np.lexsort((ratings, groups.argmax(axis=1)))
     positions = np.linspace(0, len(ordered) - 1, MANY).round().astype(np.intp)
     return np.asarray(ordered[positions])
