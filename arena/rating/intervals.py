@@ -130,8 +130,8 @@ def ranks_and_tiers(
 
     Both follow from the pairs of systems that are ``distinguishable``. A system's rank is at least
     one more than the number of systems surely better, and at most the number of those not surely
-    worse (Mogstad, Romano, Shaikh and Wilhelm, 2024). A system belongs to the first tier whose best
-    system it is not distinguishable from, so that all systems that may rank first are in tier 1.
+    worse (Mogstad, Romano, Shaikh and Wilhelm, 2024). Going down from tier 1, a system belongs to
+    the first tier with a best system like it; all systems that may rank first are in tier 1.
 
     Args:
         coefficients: Estimates, shape (S,).

@@ -150,12 +150,13 @@ def battle_posterior(
     Raises:
         ConvergenceError: If a mode is not found.
     """
-    stated = RatingPrior.flat(len(battles.systems), 1.0) if prior is None else prior
+    if prior is None:
+        prior = RatingPrior.flat(len(battles.systems), 1.0)
     likelihood = BattleLikelihood(battles.items)
-    start = likelihood.mode(stated)
-    effects = likelihood.design_effects(start, stated.precisions)
+    start = likelihood.mode(prior)
+    effects = likelihood.design_effects(start, prior.precisions)
     candidates: list[_Candidate] = []
-    for candidate_prior, log_weight in _candidate_priors(stated, trust):
+    for candidate_prior, log_weight in _candidate_priors(prior, trust):
         mode = likelihood.mode(candidate_prior, effects.common, start)
         candidates.append(_Candidate(likelihood, effects, candidate_prior, mode, log_weight))
     weights = softmax([candidate.log_evidence() for candidate in candidates])
@@ -175,19 +176,19 @@ def battle_posterior(
 
 
 def _candidate_priors(
-    stated: RatingPrior, trust: Sequence[float]
+    prior: RatingPrior, trust: Sequence[float]
 ) -> list[tuple[RatingPrior, float]]:
     """Return the priors that are averaged over, with the logarithm of each one's weight."""
     spread_precisions: Sequence[float] = (0.1, 0.25, 0.6, 1.5, 4.0)
-    if stated.informed.all():
+    if prior.informed.all():
         spread_precisions = (1.0,)
-    factors = tuple(trust) if stated.informed.any() else (1.0,)
+    factors = tuple(trust) if prior.informed.any() else (1.0,)
     candidates: list[tuple[RatingPrior, float]] = []
     for precision in spread_precisions:
         for factor in factors:
             # Both are log-normal about 1, with a standard deviation of 1.
             log_weight = -0.5 * (np.log(precision) ** 2 + np.log(factor) ** 2)
-            candidates.append((stated.spread(precision).trusted(factor), log_weight))
+            candidates.append((prior.spread(precision).trusted(factor), log_weight))
     return candidates
 
 

@@ -129,7 +129,7 @@ def rate(
             without a maximum have a prior by themselves.
         rounds: Bootstrap replicates, where there is a bootstrap; 0 for no intervals.
         language: Language to take, where there are several; or ``all``.
-        judge: Judge to take, likewise.
+        judge: Judge to take, where there are several; or ``all``.
         seed: Seed of the resamples.
 
     Raises:

@@ -150,7 +150,7 @@ def _shrunken_slope(shares: pd.DataFrame, targets: pd.DataFrame) -> float:
 
     Args:
         shares: Another judge's, one row per question and pair.
-        targets: The reference's, likewise.
+        targets: The reference's, in the same form.
     """
     shared = shares.merge(targets, on=QUESTION_PAIR, suffixes=("", "_target"))
     question = shared.groupby(QUESTION_KEY).ngroup().to_numpy()
