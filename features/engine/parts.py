@@ -120,8 +120,13 @@ def extract_parts(
             notes += job_notes
             if progress is not None:
                 progress(STAGE, len(notes), len(parts))
+    return _totals(notes, folder / "answers.parquet")
+
+
+def _totals(notes: Sequence[dict[str, Any]], answers: Path) -> dict[str, Any]:
+    """Add up the notes of all parts; an error where rows of answers belong to none of them."""
     n_measured = sum(note["answers"] for note in notes)
-    answer_files = part_files(folder / "answers.parquet")
+    answer_files = part_files(answers)
     n_answers = sum(pq.read_metadata(file).num_rows for file in answer_files)
     if n_measured < n_answers:
         raise UsageError(

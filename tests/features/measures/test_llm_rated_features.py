@@ -73,8 +73,9 @@ def test_an_answer_cannot_forge_the_lines_around_it():
     ],
 )
 def test_the_last_rating_in_the_format_counts(prompt, text, rating):
-    found, place = find_rating(text, FORMS[prompt])
-    assert found == int(text[place]) == rating
+    value, position = find_rating(text, FORMS[prompt])
+    assert value == rating
+    assert int(text[position]) == rating
 
 
 @pytest.mark.parametrize(
@@ -119,9 +120,13 @@ def test_no_rating_is_made_up(prompt, text):
 @pytest.fixture
 def scorer_at(tmp_path):
     def scorer_at(server):
-        quick = {"retries": 0, "timeout_s": 5.0}
-        quick["store"] = str(tmp_path / "ratings.db")
-        settings = LlmSettings(base_url=server.url, api_key_env=None, **quick)
+        settings = LlmSettings(
+            base_url=server.url,
+            api_key_env=None,
+            retries=0,
+            timeout_s=5.0,
+            store=str(tmp_path / "ratings.db"),
+        )
         return load_scorer("llm", "rater", ModelOptions(llm=settings))
 
     return scorer_at
@@ -139,10 +144,9 @@ def test_failed_ratings_are_nan_and_asked_again_where_they_may_pass(scorer_at):
         first = scorer_at(server).score(items)
         again = scorer_at(server).score(items)
         assert len(server.bodies) == 6
-    assert [None if math.isnan(each) else each for each in first[:, 0]] == [*[None] * 4, 4.0]
-    assert [None if math.isnan(each) else each for each in again[:, 0]] == [
-        *(None, 4.0, None, None, 4.0)
-    ]
+    nan = math.nan
+    assert first[:, 0] == pytest.approx([nan, nan, nan, nan, 4.0], nan_ok=True)
+    assert again[:, 0] == pytest.approx([nan, 4.0, nan, nan, 4.0], nan_ok=True)
 
 
 @pytest.fixture
@@ -170,11 +174,11 @@ def test_features_of_an_arena(rated):
 
     table, server = rated(behave, (FEATURES["llm_overlap"], FEATURES["llm_fluency"]))
     assert {body["model"] for body in server.bodies} == {FEATURES["llm_overlap"].model}
-    found = table.set_index(["language", "system", "query_id"])
-    assert found.loc[("en", "one", "q1"), ["llm_overlap", "llm_fluency"]].tolist() == [4.0, 3.0]
-    assert found.loc[("hi", "two", "q1"), "llm_fluency:missing"] == str(NO_USABLE_REPLY)
-    assert math.isnan(found.loc[("hi", "two", "q1"), "llm_fluency"])
-    assert found.loc[("en", "one", "q2"), "llm_fluency:missing"] == str(EMPTY_ANSWER)
+    table = table.set_index(["language", "system", "query_id"])
+    assert table.loc[("en", "one", "q1"), ["llm_overlap", "llm_fluency"]].tolist() == [4.0, 3.0]
+    assert table.loc[("hi", "two", "q1"), "llm_fluency:missing"] == str(NO_USABLE_REPLY)
+    assert math.isnan(table.loc[("hi", "two", "q1"), "llm_fluency"])
+    assert table.loc[("en", "one", "q2"), "llm_fluency:missing"] == str(EMPTY_ANSWER)
 
 
 def test_what_templates_rate_is_never_mixed(rated, tmp_path, small_arena):
@@ -184,24 +188,26 @@ def test_what_templates_rate_is_never_mixed(rated, tmp_path, small_arena):
         return completion("[[2]]" if prompt.startswith("Strictly") else "[[5]]")
 
     texts = {name: f"{name}: {{{{ Label }}}} {{{{ Response }}}}" for name in ("Strictly", "Mildly")}
-    given = {}
+    templates = {}
     for name, text in texts.items():
         path = tmp_path / f"{name}.jinja"
         path.write_text(text, encoding="utf-8")
-        given[name] = read_templates({"overlap": path}, FEATURE_PROMPTS)
+        templates[name] = read_templates({"overlap": path}, FEATURE_PROMPTS)
     with ChatServer(behave) as server:
-        asked = LlmSettings(base_url=server.url, api_key_env=None, store=str(tmp_path / "s.db"))
+        settings = LlmSettings(base_url=server.url, api_key_env=None, store=str(tmp_path / "s.db"))
         means = {}
-        for name, own in given.items():
-            models = ModelOptions(llm=asked, templates=own)
+        for name, replacing in templates.items():
+            models = ModelOptions(llm=settings, templates=replacing)
             table = extract(small_arena, "llm_overlap", models=models, cache=tmp_path / "cache")
-            column = f"llm_overlap(template={own.signature(['overlap'])})"
+            column = f"llm_overlap(template={replacing.signature(['overlap'])})"
             means[name] = set(table[column].dropna())
         assert means == {"Strictly": {2.0}, "Mildly": {5.0}}
         with pytest.raises(UsageError, match="needs the template for overlap with the digest"):
-            extract(small_arena, column, models=ModelOptions(templates=given["Strictly"]))
+            extract(small_arena, column, models=ModelOptions(templates=templates["Strictly"]))
         with pytest.raises(UsageError, match="no feature that is asked for reads the prompt over"):
-            extract(small_arena, "answer_length", models=ModelOptions(templates=given["Mildly"]))
+            extract(
+                small_arena, "answer_length", models=ModelOptions(templates=templates["Mildly"])
+            )
     for value in ("mine", "fluency@0123456789ab", "overlap@0123"):
         with pytest.raises(UsageError, match=r"llm_overlap: a template is 'packaged', or"):
             FEATURES["llm_overlap"].with_settings({"template": value})
