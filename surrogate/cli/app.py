@@ -45,11 +45,11 @@ COMMANDS = {
     "trainset": ("training:trainset", "Make a training set of an arena."),
     "finetune": ("training:finetune", "Tune a small model with LoRA."),
 }
-"""Name of each command to where it is in this package, and what the list says of it."""
+"""Name of each command to its module and function in this package, and its line in --help."""
 
 
 class Commands(TyperGroup):
-    """The commands: each is imported when it is asked for, so that ``--help`` is fast."""
+    """The commands; each is imported on first use, so that ``--help`` is fast."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - click's own
         """Return the names, without importing anything."""
@@ -69,7 +69,7 @@ class Commands(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - click's own
         """List the commands, without importing anything."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, said) for name, (_, said) in COMMANDS.items()])
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
 
 app = typer.Typer(
@@ -113,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         app(args=None if arguments is None else list(arguments))
     except ArenaError as error:
-        message = ARGUMENT.sub(lambda found: flag_of(found[1]), error.marked)
+        message = ARGUMENT.sub(lambda match: flag_of(match[1]), error.marked)
         print(f"error: {message.replace(ARGUMENT_MARK, '')}", file=sys.stderr)
         raise SystemExit(error.exit_status) from error
     except OSError as error:

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 FAULTY = 1
 """Exit status of an arena folder with problems."""
 SHOWN_GAPS = 6
-NO_LANGUAGE = "rows without a language have 'und', unknown: import again with --language en, say"
-LANGUAGE, QUESTIONS, SYSTEMS = "en", 4, 3
-"""What ``init`` writes of the sample arena."""
 
 
 def init(
@@ -52,12 +49,17 @@ def _template(name: str) -> Arena:
     from arena.generation import SetRules, evaluation_set
     from arena.simulation import sample_arena
 
-    whole = sample_arena()
-    part = whole.part([LANGUAGE], list(whole.info.systems[:SYSTEMS]))
-    cut, _ = evaluation_set(part, SetRules(questions=QUESTIONS))
-    note = "A template: all that it holds is made up; put your own in its place."
-    info = cut.info.model_copy(update={"name": name, "note": note, "reference_system": None})
-    return replace(cut, info=info)
+    sample = sample_arena()
+    part = sample.part(["en"], list(sample.info.systems[:3]))
+    template, _ = evaluation_set(part, SetRules(questions=4))
+    info = template.info.model_copy(
+        update={
+            "name": name,
+            "note": "A template: all that it holds is made up; replace it with your own.",
+            "reference_system": None,
+        }
+    )
+    return replace(template, info=info)
 
 
 def check(
@@ -89,66 +91,93 @@ def check(
         else:
             print("\n".join([*problems, f"{count_of(len(problems), 'problem')} in {arena}"]))
         raise SystemExit(FAULTY) from None
-    counted = None if tokenizer is None else read_tokenizer(tokenizer)
-    unit = "words" if counted is None else f"tokens of {counted.name}"
-    length = counted.count if counted else white_space_words
+    unit = "words"
+    length = white_space_words
+    if tokenizer is not None:
+        token_counter = read_tokenizer(tokenizer)
+        unit = f"tokens of {token_counter.name}"
+        length = token_counter.count
     contents = arena_contents(read, length, split_names(systems))
-    gaps = list(gaps_of(read))
+    gaps = [*answer_gaps(read), *judgment_gaps(read)]
     if as_json:
         show({"problems": [], "unit": unit, "languages": contents, "gaps": gaps}, as_json)
         return
-    counts = {"question": len(read.queries), "answer": len(read.answers)}
-    counts |= {"judgment": len(read.judgments), "system": len(read.info.systems)}
-    counts |= {"language": len(read.info.languages)}
-    listed = ", ".join(count_of(number, noun) for noun, number in counts.items())
-    print(f"Arena {read.info.name}: its files are valid\n{listed}")
-    people = [name for name in read.judges if is_person(name)]
-    judges = [name for name in read.judges if name not in people or len(people) == 1]
+    _print_checked(read, gaps, arena)
+
+
+def _print_checked(arena: Arena, gaps: Sequence[str], folder: Path) -> None:
+    """Print what a valid arena holds and lacks, and the next command."""
+    counts = [
+        count_of(len(arena.queries), "question"),
+        count_of(len(arena.answers), "answer"),
+        count_of(len(arena.judgments), "judgment"),
+        count_of(len(arena.info.systems), "system"),
+        count_of(len(arena.info.languages), "language"),
+    ]
+    print(f"Arena {arena.info.name}: its files are valid\n{', '.join(counts)}")
+    people = [name for name in arena.judges if is_person(name)]
+    judges = list(arena.judges)
+    preferred = next(iter([*people, *judges]), "")
+    # Hundreds of voters are one judge to a board, and would fill the screen here.
     if len(people) > 1:
-        judges.insert(0, f"{PEOPLE} ({count_of(len(people), 'voter')})")
+        voters = f"{PEOPLE} ({count_of(len(people), 'voter')})"
+        judges = [voters, *(name for name in judges if name not in people)]
+        preferred = PEOPLE
     print_notes([f"Judges: {first_of(judges) or 'none'}", *gaps], "", SHOWN_GAPS)
-    first = PEOPLE if len(people) > 1 else next(iter([*people, *read.judges]), "")
-    chosen = ("--judge", first) if len(read.judges) > 1 else ()
-    judge = ("judge", arena, "--model", "MODEL", "--dry-run")
-    print(command(*(("board", arena, *chosen, "--out", "out/board") if read.judges else judge)))
+    if not arena.judges:
+        print(command("judge", folder, "--model", "MODEL", "--dry-run"))
+        return
+    choice = ("--judge", preferred) if len(arena.judges) > 1 else ()
+    print(command("board", folder, *choice, "--out", "out/board"))
 
 
-def gaps_of(arena: Arena) -> Iterator[str]:
-    """Say what an arena lacks that it need not have: answers, judgments, passages."""
+def answer_gaps(arena: Arena) -> Iterator[str]:
+    """Yield what is odd about an arena's names and answers, though its files are valid."""
     from arena.adapters.notes import thoughts_note
     from arena.data.schema import ANSWER_KEY, QUESTION_KEY
     from arena.data.systems import alike
     from arena.diagnostics.contents import same_answer_findings
     from arena.diagnostics.diagnosis import copy_findings
 
-    texts = zip(arena.answers["system"], arena.answers["answer"], strict=True)
-    if note := thoughts_note(texts):
+    note = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))
+    if note:
         yield note
     for first, name in alike([*arena.info.systems, *arena.judges]):
         yield f"the names {first!a} and {name!a} look alike"
-    answered = arena.answers.set_index(ANSWER_KEY).index
-    sides = ([*QUESTION_KEY, side] for side in ("system_a", "system_b"))
-    a, b = (arena.judgments.set_index(side).index.isin(answered) for side in sides)
-    if absent := int((~(a & b)).sum()):
-        yield f"{count_of(absent, 'judgment')} of answers that are not in the arena"
+    answer_keys = arena.answers.set_index(ANSWER_KEY).index
+    has_a = arena.judgments.set_index([*QUESTION_KEY, "system_a"]).index.isin(answer_keys)
+    has_b = arena.judgments.set_index([*QUESTION_KEY, "system_b"]).index.isin(answer_keys)
+    n_absent = int((~(has_a & has_b)).sum())
+    if n_absent:
+        yield f"{count_of(n_absent, 'judgment')} of answers that are not in the arena"
     yield from map(str, copy_findings(arena.judgments))
     yield from map(str, same_answer_findings(arena))
-    rated, questions = set(arena.rated_systems), len(arena.queries)
+
+
+def judgment_gaps(arena: Arena) -> Iterator[str]:
+    """Yield which answers, judgments and passages an arena lacks; it need not have them."""
+    from arena.data.schema import QUESTION_KEY
+
+    rated = set(arena.rated_systems)
+    n_questions = len(arena.queries)
+    questions = count_of(n_questions, "question")
     counts = arena.answers["system"].value_counts()
     for system in arena.info.systems:
-        if system not in counts and system in rated:
+        n_answers = int(counts.get(system, 0))
+        if n_answers == 0 and system in rated:
             yield f"{system} is judged and has no answer: were its answers lost?"
-        elif (found := int(counts.get(system, 0))) < questions:
-            yield f"{system} has answers to {found} of {count_of(questions, 'question')}"
+        elif n_answers < n_questions:
+            yield f"{system} has answers to {n_answers} of {questions}"
         if arena.judges and system not in rated:
             yield f"{system} has no judgment"
-    if without := sum(not passages for passages in arena.queries["passages"]):
-        yield f"{without} of {count_of(questions, 'question')} without passages of their own"
+    n_without = sum(not passages for passages in arena.queries["passages"])
+    if n_without:
+        yield f"{n_without} of {questions} without passages of their own"
     if not arena.judges:
         yield "nobody has judged"
-    judged = len(arena.judgments.drop_duplicates(QUESTION_KEY))
-    if 0 < judged < questions:
-        yield f"{judged} of {count_of(questions, 'question')} with judgments"
+    n_judged = len(arena.judgments.drop_duplicates(QUESTION_KEY))
+    if 0 < n_judged < n_questions:
+        yield f"{n_judged} of {questions} with judgments"
 
 
 def select(
@@ -193,31 +222,44 @@ def select(
     if corpus and bm25 is None:
         raise UsageError("--corpus is what --bm25 selects from; give both")
     check_import_folder(out, replace_there)
+    language_codes = split_names(languages) or None
+    system_names = split_names(systems) or None
+    judge_names = split_names(judges) or None
+    rules = SetRules(
+        only_hard=only_hard,
+        at_least=at_least,
+        least_words=least_words,
+        questions=questions,
+        others=others,
+        one_answer=one_answer,
+        seed=seed,
+    )
     needs_answers = least_words or one_answer
-    in_parts = (arena / "answers.parquet").is_dir() and not needs_answers
-    names = [split_names(each) or None for each in (languages, systems, judges)]
-    rules = SetRules(only_hard, at_least, least_words, questions, others, one_answer, seed)
-    if in_parts:  # which may be too many to read before questions are drawn
-        asked = read_arena_to_answer(arena, without_answers=True).part(*names[:2])
-        drawn, counts = evaluation_set(asked, rules)
-        kept, _ = evaluation_set(read_arena(arena, drawn.queries).part(*names), SetRules())
+    if (arena / "answers.parquet").is_dir() and not needs_answers:
+        # Answers in parts may be too many for memory: draw questions first, then read theirs.
+        unread = read_arena_to_answer(arena, without_answers=True)
+        drawn, counts = evaluation_set(unread.part(language_codes, system_names), rules)
+        read = read_arena(arena, drawn.queries)
+        part = read.part(language_codes, system_names, judge_names)
+        chosen, _ = evaluation_set(part, SetRules())
     else:
-        there = read_arena(arena) if needs_answers else read_arena_to_answer(arena)
-        kept, counts = evaluation_set(there.part(*names), rules)
+        read = read_arena(arena) if needs_answers else read_arena_to_answer(arena)
+        part = read.part(language_codes, system_names, judge_names)
+        chosen, counts = evaluation_set(part, rules)
     notes: list[str] = []
     if bm25 is not None:
-        codes = kept.info.languages
-        only = codes[0] if len(codes) == 1 else None
-        whole = read_corpus(corpus, only, codes) if corpus else None
-        queries, replaced, without = select_context(kept.queries, whole, bm25)
-        kept = replace(kept, queries=queries)
+        codes = chosen.info.languages
+        only_language = codes[0] if len(codes) == 1 else None
+        passages = read_corpus(corpus, only_language, codes) if corpus else None
+        queries, n_replaced, n_without = select_context(chosen.queries, passages, bm25)
+        chosen = replace(chosen, queries=queries)
         notes = [
-            f"BM25: of {count_of(replaced, 'question')} a relevant passage took the last place",
-            f"BM25: {count_of(without, 'question')} without a relevant passage",
+            f"BM25: of {count_of(n_replaced, 'question')} a relevant passage took the last place",
+            f"BM25: {count_of(n_without, 'question')} without a relevant passage",
         ]
-    nothing = pd.DataFrame(columns=["source", "item", "reason", "count"])
-    read = ForeignArena(kept, nothing)
-    write_and_print(read, out, [], replace_there, as_json, counts, notes)
+    skipped = pd.DataFrame(columns=["source", "item", "reason", "count"])
+    foreign = ForeignArena(chosen, skipped)
+    write_and_print(foreign, out, [], replace_there, as_json, counts, notes)
 
 
 def import_command(
@@ -285,18 +327,25 @@ def import_command(
     source = papers.get(kind, kind)
 
     check_import_folder(out, replace_there)
-    given: dict[str, object] = {
-        **{"columns": named_columns(columns), "judge": judge, "name": name},
-        **{"scores": split_names(scores), "languages": split_names(languages)},
-        **{"reference_system": reference_system, "language": language, "repeats": repeats},
-        **{"qrels": qrels, "corpus": corpus, "download": download or None},
-    }
     if not paths and not download:
         raise UsageError("name the files, folders or clones to read")
-    stated = {key: value for key, value in given.items() if value not in (None, [], {})}
-    read = import_arena(
-        source, paths or (), **{**toml_options(config, reader_options(source)), **stated}
-    )
+    options: dict[str, object] = {
+        "columns": named_columns(columns),
+        "judge": judge,
+        "name": name,
+        "scores": split_names(scores),
+        "languages": split_names(languages),
+        "reference_system": reference_system,
+        "language": language,
+        "repeats": repeats,
+        "qrels": qrels,
+        "corpus": corpus,
+        "download": download or None,
+    }
+    # A reader refuses options that it does not have, so only those in use are passed on.
+    used = {key: value for key, value in options.items() if value not in (None, [], {})}
+    from_file = toml_options(config, reader_options(source))
+    read = import_arena(source, paths or (), **{**from_file, **used})
     write_and_print(read, out, split_names(",".join(apart or ())), replace_there, as_json)
 
 
@@ -313,13 +362,30 @@ def write_and_print(
     from arena.adapters import write_import
 
     written = write_import(read, out, apart, is_replaced=is_replaced)
-    shown = {"arena": written.folder, "counts": written.counts, "features": written.features}
+    counts: object = written.counts
     if not as_json:
-        nouns = [
-            (name.replace("_", " ").removesuffix("s"), n) for name, n in written.counts.items()
-        ]
-        shown["counts"] = ", ".join(count_of(n, noun) for noun, n in nouns if n and noun != "apart")
-    shown |= {"apart": written.apart, "skipped": read.skipped, "questions_left_out": left_out}
+        nouns = {key: key.replace("_", " ").removesuffix("s") for key in written.counts}
+        # Answers kept apart have a line that names their file.
+        counts = ", ".join(
+            count_of(number, nouns[key])
+            for key, number in written.counts.items()
+            if number and key != "apart"
+        )
+    unknown_language = ""
+    if UNDETERMINED in read.arena.info.languages:
+        unknown_language = (
+            "rows without a language have 'und', unknown: import again with --language en, say"
+        )
+    all_notes = [read.arena.info.note, *read.notes, unknown_language, *notes]
+    content = {
+        "arena": written.folder,
+        "counts": counts,
+        "features": written.features,
+        "apart": written.apart,
+        "skipped": read.skipped,
+        "questions_left_out": left_out,
+        "notes": [note for note in all_notes if note],
+    }
     titles = {
         "arena": "Arena written to",
         "features": "Published features, for --feature-table",
@@ -327,9 +393,7 @@ def write_and_print(
         "skipped": "Left out on reading",
         "questions_left_out": "Left out on choosing",
     }
-    unknown = UNDETERMINED in read.arena.info.languages and NO_LANGUAGE
-    shown["notes"] = [each for each in (read.arena.info.note, *read.notes, unknown, *notes) if each]
-    show(shown, as_json, titles)
+    show(content, as_json, titles)
     if not as_json:
         print(command("check", out))
 
@@ -344,15 +408,15 @@ def add(
     from arena.adapters.new_answers import add_answers, read_answers
     from arena.data.folder import read_arena
 
-    named = named_columns(columns)
+    column_names = named_columns(columns)
     before = read_arena(arena, is_judged=False)
-    new = read_answers(answers, before.queries, named, repeats)
-    names = list(dict.fromkeys(new["system"]))
-    file, n_added, n_present = add_answers(arena, answers, named, repeats)
+    new = read_answers(answers, before.queries, column_names, repeats)
+    systems = list(dict.fromkeys(new["system"]))
+    file, n_added, n_present = add_answers(arena, answers, column_names, repeats)
     read = read_arena(arena, is_judged=False)
-    counted = f"{count_of(n_added, 'answer')} of {', '.join(names)}"
-    print(f"{counted} added to {file} ({n_present} were there)")
-    for name in names:
-        answered = int((read.answers["system"] == name).sum())
-        print(f"  {name}: answers to {answered} of {count_of(len(read.queries), 'question')}")
+    added = f"{count_of(n_added, 'answer')} of {', '.join(systems)}"
+    print(f"{added} added to {file} ({n_present} were there)")
+    for system in systems:
+        n_answers = int((read.answers["system"] == system).sum())
+        print(f"  {system}: answers to {n_answers} of {count_of(len(read.queries), 'question')}")
     print(command("judge", arena, "--model", "MODEL", "--dry-run"))

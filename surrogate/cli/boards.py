@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 SITE = "site"
 MOST_CRITERIA = 3
-"""Of an overview, as it is printed; its file has all."""
+"""Criteria of an overview that are printed; its file has all."""
 LONGEST_CRITERION = 10
 
 
@@ -89,7 +89,8 @@ def board(
     judges: tuple[str, ...] = ()
     if not is_overview:
         check_board_target(out)
-        judges = board_judges(read, settings)  # refused before what is slow to load
+        # Before anything slow: a judge that the arena lacks is refused at once.
+        judges = board_judges(read, settings)
 
     from surrogate.board.build import build_board
     from surrogate.board.judge_report import read_judging_records
@@ -105,8 +106,9 @@ def board(
         from surrogate.runs.criteria import build_criteria, check_overview_target, weighted_overview
 
         check_overview_target(out)
-        found = weighted_overview(*build_criteria(read, settings, arena, **options), shares)
-        publish_overview(found, out, arena, read, site, as_json)
+        boards_of_criteria, left_out = build_criteria(read, settings, arena, **options)
+        criteria = weighted_overview(boards_of_criteria, left_out, shares)
+        publish_overview(criteria, out, arena, read, site, as_json)
         return
     records = read_judging_records(arena, judges[0]) if judges else None
     built = build_board(read, settings, records=records, **options)
@@ -128,93 +130,108 @@ def demo(out: opt.BoardFolder = Path("out/demo"), jobs: opt.Jobs = -1) -> None:
     arena = read_arena(sample_folder())
     records = read_judging_records(sample_folder(), arena.judges[0])
     built = build_board(arena, records=records, n_jobs=jobs, progress=progress_lines())
-    found = compare_with_truth(built.ratings, sample_truth()).iloc[-1].drop("language")
-    taus = ", ".join(f"{name.replace('_', ' ')} {tau:.3f}" for name, tau in found.items())
+    mean_taus = compare_with_truth(built.ratings, sample_truth()).iloc[-1].drop("language")
+    taus = ", ".join(f"{name.replace('_', ' ')} {tau:.3f}" for name, tau in mean_taus.items())
     saved = built.save(out, sample_folder())
+    index = write_site(saved, out / SITE, arena)
     truth = f"How close to the known truth (Kendall tau, mean of languages):\n  {taus}\n"
-    then = truth + command("init", "my-arena")
-    print_board(saved, then, write_site(saved, out / SITE, arena))
+    print_board(saved, truth + command("init", "my-arena"), index)
 
 
 def publish_board(
     built: Board, out: Path, folder: Path, arena: Arena, site: bool = True, as_json: bool = False
 ) -> None:
-    """Write a board and its pages, print it, and say which page to open."""
+    """Write a board and its pages, and print it with the page to open."""
     from arena.data.systems import alike
     from surrogate.publish.site import write_site
 
     saved = built.save(out, folder)
     index = write_site(saved, out / SITE, arena) if site else None
     if as_json:
-        ratings = {"summary": built.summary, "overall": built.overall, "board": built.ratings}
-        show(ratings, as_json)
+        content = {"summary": built.summary, "overall": built.overall, "board": built.ratings}
+        show(content, as_json)
         return
-    print_board(saved, next_of(saved, folder), index)
+    print_board(saved, next_command(saved, folder), index)
     for first, name in alike(built.overall["system"]):
         print(f"Note: the names {first!a} and {name!a} look alike")
 
 
 def publish_overview(
-    found: Overview, out: Path, folder: Path, arena: Arena, site: bool, as_json: bool
+    overview: Overview, out: Path, folder: Path, arena: Arena, site: bool, as_json: bool
 ) -> None:
     """Write boards of criteria and their overview, and print it."""
     from surrogate.runs.criteria import save_overview
 
-    saved, index = save_overview(found, out, folder, arena, site)
+    saved, index = save_overview(overview, out, folder, arena, site)
+    table = overview.table
     if as_json:
-        show({"weights": found.weights, "left_out": found.left_out, "overview": found.table}, True)
+        content = {"weights": overview.weights, "left_out": overview.left_out, "overview": table}
+        show(content, as_json)
         return
-    shown = found.table.assign(
-        score=found.table["score"].map(two_decimals),
-        **{INTERVAL: spans(found.table)},
-    )
+    printed = table.assign(score=table["score"].map(two_decimals), **{INTERVAL: spans(table)})
     columns = ["rank", "system", "score", INTERVAL]
-    for name in list(found.weights)[:MOST_CRITERIA]:
-        ratings, ranks = (found.table[f"{name}_{end}"] for end in ("rating", "rank"))
-        pairs = zip(ratings.map(two_decimals), ranks.map(cell), strict=True)
-        columns.append(cut_middle(name, LONGEST_CRITERION))
-        shown[columns[-1]] = [f"{rating} ({rank})" for rating, rank in pairs]
-    said = [found.sentence, *(f"{name} left out: {why}" for name, why in found.left_out.items())]
-    last = [f"Open {index}" if index else f"Overview written to {out}"]
-    heaviest = max(found.weights, key=found.weights.__getitem__)
-    print_ranks(shown, columns, said, [*last, next_of(saved[heaviest], folder)])
+    for criterion in list(overview.weights)[:MOST_CRITERIA]:
+        heading = cut_middle(criterion, LONGEST_CRITERION)
+        columns.append(heading)
+        ratings = table[f"{criterion}_rating"].map(two_decimals)
+        ranks = table[f"{criterion}_rank"].map(cell)
+        printed[heading] = ratings + " (" + ranks + ")"
+    sentences = [overview.sentence]
+    for criterion, reason in overview.left_out.items():
+        sentences.append(f"{criterion} left out: {reason}")
+    # The board of the criterion that counts most decides what to do next.
+    heaviest = max(overview.weights, key=overview.weights.__getitem__)
+    last = [
+        f"Open {index}" if index else f"Overview written to {out}",
+        next_command(saved[heaviest], folder),
+    ]
+    print_ranks(printed, columns, sentences, last)
 
 
 def print_board(board: Board, then: str, index: Path | None = None) -> None:
     """Print a board's ranks, what it concludes, what limits that, and what to do next."""
     from surrogate.board.first_place import conclusion
 
+    summary = board.summary.macro
     rows, columns = shown_board(board.ratings, board.overall)
-    if board.summary.is_compared:  # where ranks are means, in place of the best and worst
-        columns[1 : 1 + ("mean_rank" in columns)] = ["arena_rank"]
-    beside = board.summary.macro.beside[:1]
-    said = [conclusion(board), *(line for text in beside for line in wrapped(text, 1))]
-    said += [text for text in board.summary.macro.warnings if text not in said[0]][:1]
-    said += fragile_places(board)
-    last = [f"Open {index}" if index else f"Board written to {board.folder}"]
-    print_ranks(rows, columns, said, [*last, then])
+    if board.summary.is_compared:
+        # Over languages the best and worst rank make room for the rank by verdicts alone.
+        position = columns.index("ranks")
+        if "mean_rank" in columns:
+            columns.remove("ranks")
+        columns.insert(position, "arena_rank")
+    headline = conclusion(board)
+    sentences = [headline]
+    if summary.beside:
+        sentences += wrapped(summary.beside[0], 1)
+    sentences += [warning for warning in summary.warnings if warning not in headline][:1]
+    sentences += fragile_places(board)
+    last = [f"Open {index}" if index else f"Board written to {board.folder}", then]
+    print_ranks(rows, columns, sentences, last)
 
 
 def fragile_places(board: Board) -> list[str]:
-    """Say of the language whose first place rests on the fewest verdicts how many these are."""
+    """Return how few verdicts a first place rests on, in the language where it is weakest."""
     from surrogate.publish.formats import language_name, sentence
 
     places = board.judge_report.first_places
+    # An unreliable judge's first place means nothing, however many verdicts it rests on.
     if not places or board.summary.macro.is_unreliable:
         return []
     weakest = min(places, key=lambda place: place.dropped)
-    where = f"{language_name(weakest.language)}: " if len(places) > 1 else ""
-    return [where + sentence(weakest.sentence)]
+    prefix = f"{language_name(weakest.language)}: " if len(places) > 1 else ""
+    return [prefix + sentence(weakest.sentence)]
 
 
-def next_of(board: Board, arena: Path) -> str:
-    """Return the command that tells most about a board: what its judge is worth, if unknown."""
-    summary, labels = board.summary, board.judge_report.metaevaluations
+def next_command(board: Board, arena: Path) -> str:
+    """Return the command that helps a board most: one that checks its judge, if nobody has."""
+    summary = board.summary
     if summary.is_first:
         return command("judge", arena, "--model", "MODEL", "--dry-run")
     label = summary.macro.judge
     if label is not None and label.faults:
         return command("diagnose", arena, "--judge", summary.judge)
-    if label is not None and not labels and label.grade in ("not known", "consistent"):
+    is_unchecked = label is not None and label.grade in ("not known", "consistent")
+    if is_unchecked and not board.judge_report.metaevaluations:
         return command("vote", arena, "--out", "vote.html")
     return command("validate", arena, "--judge", summary.judge)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Settings = TypeVar("Settings", bound=BaseModel)
 
 FOLDER: Any = {"exists": True, "file_okay": False}
-"""Of arguments: a folder that is there, which is said before anything is loaded."""
+"""For arguments that name a folder; typer refuses others before anything is loaded."""
 FILE: Any = {"exists": True, "dir_okay": False}
 Arena = Annotated[Path, Argument(help="Arena folder.", **FOLDER)]
 Answers = Annotated[
@@ -108,13 +108,17 @@ DryRun = Annotated[
 def setting(model: type[BaseModel], name: str, flag: str | None = None) -> Any:  # noqa: ANN401
     """Return the option for a field of a settings record, with the field's own words as help."""
     field = model.model_fields[name]
-    said, default = field.description or "", field.get_default(call_default_factory=True)
-    if default not in (None, "", (), False) and "efault" not in said:
-        shown = ",".join(default) if isinstance(default, tuple) else default
-        said = f"{said.rstrip('.')}. Default: {shown}"
-    least: Any = next((item.ge for item in field.metadata if isinstance(item, Ge)), None)
-    most: Any = next((item.le for item in field.metadata if isinstance(item, Le)), None)
-    return Option(flag or flag_of(name), min=least, max=most, help=said, show_default=False)
+    text = field.description or ""
+    default = field.get_default(call_default_factory=True)
+    is_in_text = "Default" in text or "default" in text
+    if default not in (None, "", (), False) and not is_in_text:
+        shown_default = ",".join(default) if isinstance(default, tuple) else default
+        text = f"{text.rstrip('.')}. Default: {shown_default}"
+    minimum: Any = next((bound.ge for bound in field.metadata if isinstance(bound, Ge)), None)
+    maximum: Any = next((bound.le for bound in field.metadata if isinstance(bound, Le)), None)
+    return Option(
+        flag or flag_of(name), min=minimum, max=maximum, help=text, show_default=False
+    )
 
 
 def _json_object(text: str) -> dict[str, Any]:
@@ -150,26 +154,34 @@ Omit = Annotated[str | None, setting(LlmSettings, "omit")]
 def settings_of(
     model: type[Settings],
     config: Path | None,
-    given: Mapping[str, object],
+    options: Mapping[str, object],
     leave_out: Collection[str] = (),
 ) -> Settings:
-    """Return settings: what options state (fields in ``given`` that are not None), over a file's.
+    """Return settings from options and a TOML file; options override the file.
+
+    Args:
+        model: The settings.
+        config: The file, if any.
+        options: Options by name. Those that are None, or no fields of the settings, do not count.
+        leave_out: Fields of the settings that the command does not have.
 
     Raises:
-        UsageError: If the file is no TOML, or has a key that is no field or in ``leave_out``, or a
-            value cannot be used; it names the option, or file and key.
+        UsageError: If the file is not valid TOML, it has an unknown key, or a value cannot be
+            used; it names the option, or file and key.
     """
     fields = [name for name in model.model_fields if name not in leave_out]
-    stated = {name: given[name] for name in fields if given.get(name) is not None}
-    values = toml_options(config, fields) | stated
+    chosen = {name: options[name] for name in fields if options.get(name) is not None}
+    values = {**toml_options(config, fields), **chosen}
     try:
         return model.model_validate(values)
     except ValidationError as error:
         fault = error.errors()[0]
-        name, message = str(fault["loc"][0]), fault["msg"]
-        place = flag_of(name) if name in stated or config is None else f"{config}: {name}"
-        shown = "" if fault["type"] == "confidential" else f"is {values.get(name)!r}: "
-        raise UsageError(f"{place} {shown}{message[:1].lower()}{message[1:]}") from None
+        name = str(fault["loc"][0])
+        message = fault["msg"]
+        place = flag_of(name) if name in chosen or config is None else f"{config}: {name}"
+        # An API key that somebody pasted must not reach a terminal or a log.
+        value = "" if fault["type"] == "confidential" else f"is {values.get(name)!r}: "
+        raise UsageError(f"{place} {value}{message[:1].lower()}{message[1:]}") from None
 
 
 def toml_options(path: Path | None, fields: Collection[str]) -> dict[str, Any]:
@@ -196,28 +208,28 @@ def split_names(text: str | None) -> list[str]:
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
-def named_values(option: str, given: Sequence[str] | None, such_as: str) -> dict[str, str]:
+def named_values(option: str, texts: Sequence[str] | None, example: str) -> dict[str, str]:
     """Read an option that is repeated as NAME=VALUE.
 
     Raises:
         UsageError: If one has no name, no value, or no sign between them.
     """
-    named = {}
-    for text in given or ():
-        name, equals, value = text.partition("=")
-        if not equals or not name or not value:
-            raise UsageError(f"{option} is {text!r}; write {such_as}")
-        named[name] = value
-    return named
+    values = {}
+    for text in texts or ():
+        name, _, value = text.partition("=")
+        if not name or not value:
+            raise UsageError(f"{option} is {text!r}; write {example}")
+        values[name] = value
+    return values
 
 
-def named_columns(given: Sequence[str] | None) -> dict[str, str]:
+def named_columns(texts: Sequence[str] | None) -> dict[str, str]:
     """Read --column."""
-    return named_values("--column", given, "FIELD=NAME, such as question=prompt")
+    return named_values("--column", texts, "FIELD=NAME, such as question=prompt")
 
 
 def given_models(templates: Sequence[str] | None, **options: Any) -> ModelOptions:  # noqa: ANN401
-    """Say how features' models are run: with the templates that a user names, if any."""
+    """Return how features' models are run: with the templates that a user names, if any."""
     from features.models import ModelOptions
 
     if templates:
@@ -244,17 +256,21 @@ def check_target(path: Path | str, is_folder: bool) -> None:
     try:
         if is_stream(Path(path)) and not is_folder:
             return
-        whole = resolved(Path(path))
-        os.fsencode(str(whole)).decode()
-        if whole.exists() and whole.is_dir() != is_folder:
+        target = resolved(Path(path))
+        # A name that is not UTF-8 would fail later, in a file that lists what was written.
+        os.fsencode(str(target)).decode()
+        if target.exists() and target.is_dir() != is_folder:
             kind = "file; name a folder" if is_folder else "folder; name a file"
-            raise UsageError(f"{whole} is a {kind} to write to")
-        places = (whole, *whole.parents)
-        there = next(place for place in places if place.exists()) if is_folder else whole.parent
-        if not there.is_dir():
-            why = f"{there} is a file" if there.exists() else f"there is no folder {there}"
-            raise UsageError(f"{why}; make it, or name another place to write {whole.name} to")
-        with tempfile.TemporaryFile(dir=there) as probe:
+            raise UsageError(f"{target} is a {kind} to write to")
+        parent = target.parent
+        if is_folder:
+            # Folders are made as needed, so the nearest one that exists is what counts.
+            parent = next(place for place in (target, *target.parents) if place.exists())
+        if not parent.is_dir():
+            reason = f"{parent} is a file" if parent.exists() else f"there is no folder {parent}"
+            raise UsageError(f"{reason}; make it, or name another place to write {target.name} to")
+        # Permissions tell less than a try: the disk may be full or mounted read-only.
+        with tempfile.TemporaryFile(dir=parent) as probe:
             probe.write(b"x")
             probe.flush()
     except UnicodeDecodeError:
@@ -264,16 +280,16 @@ def check_target(path: Path | str, is_folder: bool) -> None:
 
 
 def _checked(is_folder: bool) -> dict[str, Any]:
-    def checked(path: Path | None) -> Path | None:
+    def check_and_return(path: Path | None) -> Path | None:
         if path is not None:
             check_target(path, is_folder)
         return path
 
-    return {"callback": checked}
+    return {"callback": check_and_return}
 
 
 OUT_FOLDER: Any = _checked(is_folder=True)
-"""Of options: a folder to write."""
+"""For options that name a folder to write."""
 OUT_FILE: Any = _checked(is_folder=False)
 
 BoardFolder = Annotated[Path, Option("--out", help="Board folder to write.", **OUT_FOLDER)]
@@ -281,7 +297,8 @@ ArenaFolder = Annotated[Path, Option("--out", help="Arena folder to write.", **O
 
 
 def _with_cluster(context: Context, scheduler: str | None) -> str | None:
-    """Let the command work on the cluster that --backend names, which is read before."""
+    """Let the command work on the cluster that --backend names."""
+    # --backend is eager, so that it is read before --scheduler, whose callback this is.
     backend = context.params.get("_backend")
     if backend is not None or scheduler is not None:
         from surrogate.runs.cluster import cluster

@@ -24,13 +24,15 @@ if TYPE_CHECKING:
 
 WIDTH_WHERE_PIPED = 120
 WIDTH = 80
-"""Of what is printed of boards."""
+"""Columns of the terminal that a board is printed for."""
 LINES = 20
-"""Of what is printed of a board at most, if its texts leave room for five systems."""
+"""Lines that a printed board takes at most, if its texts leave room for five systems."""
 FEWEST_ROWS = 5
 INTERVAL = "90% interval"
-MOST_MARKS, MOST_OF_A_TEXT = 3, 9
-"""Kinds of notes of a board, and lines of a text."""
+MOST_MARKS = 3
+"""Kinds of notes that a board explains."""
+MOST_OF_A_TEXT = 9
+"""Lines of a text."""
 SIGNATURE = "signature"
 SHORTEST_NAME = 12
 SHOWN_NOTES = 10
@@ -42,10 +44,13 @@ UNBROKEN = re.compile(r"-?[\d.]+ to -?(?:[\d.]+|inf)|\S{1,24}")
 def show(
     content: Mapping[str, Any], as_json: bool, titles: Mapping[str, str] | None = None
 ) -> None:
-    """Print a result: as strict JSON, or tables as tables, texts one by one, and all else a line.
+    """Print a result as strict JSON, or for people.
 
-    Parts are called by their names where they have no title; with an empty one they are in JSON
-    alone.
+    Args:
+        content: Its parts by name. People see tables as tables, lists as notes, the rest as lines.
+        as_json: Whether to print JSON.
+        titles: What to call parts instead of their names; a part with an empty title is in JSON
+            only.
     """
     import pandas as pd
 
@@ -59,12 +64,13 @@ def show(
         if isinstance(value, pd.DataFrame):
             print_table(title, value)
         elif isinstance(value, Mapping):
-            print(f"{title}: {', '.join(f'{cell(each)} {key}' for key, each in value.items())}")
+            parts = [f"{cell(part)} {key}" for key, part in value.items()]
+            print(f"{title}: {', '.join(parts)}")
         elif isinstance(value, str) or not isinstance(value, Sequence):
-            said = f"{title}: {cell(value)}"
-            if name == SIGNATURE and len(said) > 2 * WIDTH:
-                said = f"{title}: {short_digest(cell(value))} (--json has it whole)"
-            print("\n".join(wrapped(said, MOST_OF_A_TEXT)))
+            line = f"{title}: {cell(value)}"
+            if name == SIGNATURE and len(line) > 2 * WIDTH:
+                line = f"{title}: {short_digest(cell(value))} (--json has it whole)"
+            print("\n".join(wrapped(line, MOST_OF_A_TEXT)))
         else:
             print_notes(value, title.removesuffix("s"))
 
@@ -82,9 +88,9 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - anything that JSON can hold
     if is_dataclass(value):
         return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, Mapping):
-        return {str(name): plain(each) for name, each in value.items()}
+        return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
+        return list(map(plain, value))
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return str(value) if isinstance(value, Path) else value
@@ -105,15 +111,18 @@ def print_table(
     if title:
         console.print(Text(f"\n{title}"), highlight=False)
     names = list(table if columns is None else columns)
+    headings = [str(name).replace("_", " ") for name in names]
     rows = [list(map(cell, row)) for row in table[names].itertuples(index=False, name=None)]
-    parts = list(zip([str(name).replace("_", " ") for name in names], *rows, strict=True))
-    shown = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    for (heading, *texts), width in zip(parts, _widths(parts, console.width), strict=True):
+    texts_by_column = list(zip(headings, *rows, strict=True))
+    widths = _widths(texts_by_column, console.width)
+    printed = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+    for (heading, *texts), column_width in zip(texts_by_column, widths, strict=True):
         side: Any = "right" if all(map(NUMBER.fullmatch, texts)) else "left"
-        shown.add_column(heading, justify=side, overflow="fold", width=width)
+        printed.add_column(heading, justify=side, overflow="fold", width=column_width)
     for row in rows:
-        shown.add_row(*map(Text, row))
-    console.print(shown)
+        # As Text, so that brackets in names are not read as rich's markup.
+        printed.add_row(*map(Text, row))
+    console.print(printed)
 
 
 def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
@@ -122,65 +131,114 @@ def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
 
     least = [max(map(cell_len, UNBROKEN.findall(" ; ".join(texts)))) for texts in columns]
     widths = [max(map(cell_len, texts)) for texts in columns]
-    while sum(widths) + 2 * len(widths) - 1 > room:
-        wide = [(width, at) for at, width in enumerate(widths) if width > least[at]]
-        if not wide:
+    gaps = 2 * len(widths) - 1
+    while sum(widths) + gaps > room:
+        candidates = [index for index, width in enumerate(widths) if width > least[index]]
+        if not candidates:
             break
-        widths[max(wide)[1]] -= 1
+        # Of columns of the same width the last one gives way.
+        widest = max(candidates, key=lambda index: (widths[index], index))
+        widths[widest] -= 1
     return widths
 
 
 def print_ranks(
-    rows: pd.DataFrame, columns: Sequence[str], said: Sequence[str], last: Sequence[str] = ()
+    rows: pd.DataFrame, columns: Sequence[str], sentences: Sequence[str], last: Sequence[str] = ()
 ) -> None:
-    """Print ranked systems, notes as marks, sentences and last lines: 20 lines of 80 columns.
+    """Print ranked systems in 20 lines of 80 columns.
 
-    Where there is no room for all systems, those that are ``new`` or first stay, and the nearest.
+    Args:
+        rows: Systems by rank. Where they do not fit, those that are ``new``, or the first, are
+            printed with the nearest ones.
+        columns: Columns to print; notes become letters that are explained below.
+        sentences: Printed below.
+        last: Lines that are always printed whole.
     """
-    marks, explained = _marked(rows["note"])
-    lines = [line for text in explained for line in wrapped(text, 1 + (len(explained) == 1))]
-    lines += [line for text in said for line in wrapped(text)]
-    names = [*columns, *([" "] if any(marks) else [])]
-    shown = rows.assign(**{" ": marks}).reset_index(drop=True)
-    others = [max(map(len, [name, *map(cell, shown[name])])) for name in names if name != "system"]
-    left = max(WIDTH - sum(others) - 2 * len(names), SHORTEST_NAME)
-    shown["system"] = [cut_middle(name, left) for name in shown["system"]]
+    marks, explanations = _marks_of_notes(rows["note"])
+    lines: list[str] = []
+    for text in explanations:
+        # A single note may be long; of several each has a line.
+        lines += wrapped(text, 2 if len(explanations) == 1 else 1)
+    for text in sentences:
+        lines += wrapped(text)
+    names = list(columns)
+    if any(marks):
+        names.append(" ")
+    table = rows.assign(**{" ": marks}).reset_index(drop=True)
+    table["system"] = _fitted_names(table, names)
     room = max(LINES - 2 - len(lines) - len(last), FEWEST_ROWS)
-    if len(shown) > room:
-        places = shown.index[shown["new"] != ""] if "new" in shown else shown.index[:1]
-        far = [min(abs(place - index) for place in places) for index in shown.index]
-        shown = shown.loc[sorted(shown.index, key=far.__getitem__)[: room - 1]].sort_index()
-        lines.insert(0, f"… and {count_of(len(rows) - len(shown), 'more system')}")
-    print_table("", shown, names, WIDTH)
+    if len(table) > room:
+        table = _nearest_rows(table, room - 1)
+        lines.insert(0, f"… and {count_of(len(rows) - len(table), 'more system')}")
+    print_table("", table, names, WIDTH)
     print("\n".join((*lines, *last)))
 
 
-def _marked(notes: pd.Series) -> tuple[list[str], list[str]]:
+def _fitted_names(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Shorten names of systems to the room that the other columns leave."""
+    room = WIDTH - 2 * len(columns)
+    for name in columns:
+        if name != "system":
+            room -= max(map(len, [name, *map(cell, table[name])]))
+    return [cut_middle(system, max(room, SHORTEST_NAME)) for system in table["system"]]
+
+
+def _nearest_rows(table: pd.DataFrame, n_rows: int) -> pd.DataFrame:
+    """Return the rows of new systems, or the first row, and the rows nearest to them."""
+    import numpy as np
+
+    centers = table.index[table["new"] != ""] if "new" in table else table.index[:1]
+    distances = np.abs(np.subtract.outer(table.index.to_numpy(), centers.to_numpy())).min(axis=1)
+    nearest = np.argsort(distances, kind="stable")[:n_rows]
+    return table.iloc[np.sort(nearest)]
+
+
+def _marks_of_notes(notes: pd.Series) -> tuple[list[str], list[str]]:
     """Replace notes by letters; return these, and what each of the most frequent means."""
-    parts = [[part for part in note.split("; ") if part] for note in notes]
-    same = set(parts[0]).intersection(*parts) if len(parts) > 1 else set()
-    parts = [[part for part in row if part not in same] for row in parts]
-    known = list(dict.fromkeys(part for row in parts for part in row))
-    letters = {part: chr(ord("a") + index) for index, part in enumerate(known[:MOST_MARKS])}
-    marks = ["".join(dict.fromkeys(letters.get(part, "+") for part in row)) for row in parts]
-    explained = [f"{letter}: {part}" for part, letter in letters.items()]
-    explained += [f"All: {part}" for part in sorted(same)[: MOST_MARKS - len(explained)]]
-    if len(known) > MOST_MARKS:
-        explained[-1] += f"; +: {count_of(len(known) - MOST_MARKS, 'other note')}"
-    return marks, explained
+    parts_by_row = [[part for part in note.split("; ") if part] for note in notes]
+    # What holds for every system is said once, without a letter in each row.
+    common: set[str] = set()
+    if len(parts_by_row) > 1:
+        common = set(parts_by_row[0]).intersection(*parts_by_row)
+    letters: dict[str, str] = {}
+    others: set[str] = set()
+    marks: list[str] = []
+    for parts in parts_by_row:
+        row_letters: list[str] = []
+        for part in parts:
+            if part in common:
+                continue
+            if part not in letters and len(letters) < MOST_MARKS:
+                letters[part] = chr(ord("a") + len(letters))
+            if part not in letters:
+                others.add(part)
+            row_letters.append(letters.get(part, "+"))
+        marks.append("".join(dict.fromkeys(row_letters)))
+    explanations = [f"{letter}: {part}" for part, letter in letters.items()]
+    explanations += [f"All: {part}" for part in sorted(common)[: MOST_MARKS - len(letters)]]
+    if others:
+        explanations[-1] += f"; +: {count_of(len(others), 'other note')}"
+    return marks, explanations
 
 
 def wrapped(text: str, most: int = 3) -> list[str]:
-    """Break a text into lines of 80 columns, and cut what is longer than so many."""
-    how: Any = {"max_lines": most, "placeholder": " …", "break_on_hyphens": False}
-    how |= {"break_long_words": False}
-    return textwrap.wrap(text, WIDTH, **how)
+    """Break a text into at most so many lines of 80 columns; the rest becomes an ellipsis."""
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        max_lines=most,
+        placeholder=" …",
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
 
 
 def cut_middle(name: str, longest: int) -> str:
-    """Shorten a long name, whose end tells as much as its beginning."""
+    """Shorten a long name in its middle: names of models often differ only at the end."""
+    if len(name) <= longest:
+        return name
     half = longest // 2
-    return name if len(name) <= longest else f"{name[: longest - half - 1]}…{name[-half:]}"
+    return f"{name[: longest - half - 1]}…{name[-half:]}"
 
 
 def command(*words: object) -> str:
@@ -224,13 +282,14 @@ def spans(
     between: str = " to ",
     shown: Callable[[Any], str] = two_decimals,
 ) -> list[str]:
-    """Show two columns of bounds as one, such as ``-0.12 to 0.40``; a dash where there are none."""
-    return [
-        cell(None)
-        if is_missing(one) or is_missing(other)
-        else f"{shown(one)}{between}{shown(other)}"
-        for one, other in zip(table[low], table[high], strict=True)
-    ]
+    """Show two columns of bounds as one, such as ``-0.12 to 0.40``; a dash where one is missing."""
+    texts = []
+    for lower, upper in zip(table[low], table[high], strict=True):
+        if is_missing(lower) or is_missing(upper):
+            texts.append(cell(None))
+        else:
+            texts.append(f"{shown(lower)}{between}{shown(upper)}")
+    return texts
 
 
 def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -241,25 +300,29 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
     """
     from surrogate.board.summary import HELD_OUT
 
-    held = ratings["split"].eq("holdout").map({True: f"; {HELD_OUT}", False: ""})
-    ratings = ratings.assign(note=(ratings["note"] + held).str.removeprefix("; "))
-    columns, rows = ["rank", "ranks", "system", "rating", INTERVAL], ratings
+    held_out = ratings["split"].eq("holdout").map({True: f"; {HELD_OUT}", False: ""})
+    rows = ratings.assign(note=(ratings["note"] + held_out).str.removeprefix("; "))
+    columns = ["rank", "ranks", "system", "rating", INTERVAL]
     if ratings["language"].nunique() > 1:
-        columns = ["rank", "ranks", "system", "mean_rank", "rating", INTERVAL]
-        grouped = ratings.groupby("system")
-        means = grouped[["rating", "low", "high"]].mean()
-        notes = grouped["note"].agg(lambda own: "; ".join(dict.fromkeys(filter(None, own))))
-        means = means.assign(note=notes)
-        rows = overall.join(means.astype({"rating": float}), on="system")
-        rows = rows.assign(mean_rank=rows["mean_rank"].map(two_decimals))
-    few = rows["coverage"].lt(1).map({True: "; did not answer every question", False: ""})
-    shown = {
-        columns[1]: spans(rows, "rank_low", "rank_high", "–", str),
+        columns.insert(3, "mean_rank")
+        grouped = rows.groupby("system")
+        means = grouped[["rating", "low", "high"]].mean().astype({"rating": float})
+        means["note"] = grouped["note"].agg(_joined_notes)
+        rows = overall.join(means, on="system")
+        rows["mean_rank"] = rows["mean_rank"].map(two_decimals)
+    incomplete = rows["coverage"].lt(1).map({True: "; did not answer every question", False: ""})
+    texts = {
+        "ranks": spans(rows, "rank_low", "rank_high", "–", str),
+        # A system without a rank has too few verdicts for its rating to be read.
         "rating": rows["rating"].where(rows["rank"].notna()).map(two_decimals),
         INTERVAL: spans(rows),
-        "note": rows["note"] + few,
+        "note": rows["note"] + incomplete,
     }
-    return rows.assign(**shown), columns
+    return rows.assign(**texts), columns
+
+
+def _joined_notes(notes: pd.Series) -> str:
+    return "; ".join(dict.fromkeys(filter(None, notes)))
 
 
 def with_spans(table: pd.DataFrame) -> pd.DataFrame:
@@ -273,15 +336,15 @@ def with_spans(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def progress_lines() -> Callable[[str, int, int], None]:
-    """Return what says how far a stage is, a line at every tenth of it, on standard error."""
+    """Return a function that prints a line at every tenth of a stage, on standard error."""
     tenths: dict[str, int] = {}
     started = time.monotonic()
 
-    def say(stage: str, done: int, total: int) -> None:
+    def print_tenth(stage: str, done: int, total: int) -> None:
         tenth = 10 * done // max(total, 1)
         if tenth > tenths.get(stage, 0):
             tenths[stage] = tenth
             seconds = time.monotonic() - started
             print(f"{stage}: {done:,} of {total:,} ({seconds:.0f} s)", file=sys.stderr, flush=True)
 
-    return say
+    return print_tenth

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 NOT_DONE = 1
 """Exit status where nothing could be drawn, or a board is not current."""
-SITE, FIGURES = "site", "figures"
+SITE = "site"
+FIGURES = "figures"
 TABLES = ("csv", "latex")
-CHANGES = ["system", "rank_old", "rank_new", "rating_change", "p_value", "verdict", "reason"]
 
 
 def publish(
@@ -114,22 +114,22 @@ def _draw(
     from surrogate.publish.figures.figure import FORMATS, write_drawings
 
     checked_choice(suffix, FORMATS, "format")
-    with _warnings_in_words():
+    with _plain_warnings():
         paths, reasons = write_drawings(drawings, out, [suffix], signature=signature)
     for path in paths:
         print(path)
-    said = [f"{name} left out: {reason}" for name, reason in reasons.items()]
-    if strict and said:
-        raise UsageError("; ".join(said))
-    for line in said:
+    lines = [f"{name} left out: {reason}" for name, reason in reasons.items()]
+    if strict and lines:
+        raise UsageError("; ".join(lines))
+    for line in lines:
         echo(line, err=True)
-    if said and not paths:
+    if lines and not paths:
         raise SystemExit(NOT_DONE)
 
 
 @contextmanager
-def _warnings_in_words() -> Iterator[None]:
-    """Say each warning once, such as of characters without a font, and not where the code is."""
+def _plain_warnings() -> Iterator[None]:
+    """Print each warning once, such as of characters without a font, without its line of code."""
     with warnings.catch_warnings():
         warnings.simplefilter("once", UserWarning)
         warnings.showwarning = lambda message, *_: echo(str(message), err=True)
@@ -159,19 +159,25 @@ def run(
     folder = out or boards.out
     if folder is None:
         raise UsageError(f'name a folder by --out, or by  out = "DIR"  in {boards.file.name}')
-    with _warnings_in_words():
+    with _plain_warnings():
         report = bring_up_to_date(
-            *(boards, folder),
+            boards,
+            folder,
             check=check,
             n_jobs=jobs,
             progress=progress_lines(),
+            # Standard output is JSON alone with --json.
             say=lambda text: echo("\n".join(wrapped(text, MOST_OF_A_TEXT)), err=as_json),
         )
     failed = not report.is_current if check else bool(report.failing)
     if as_json:
-        failures = [f"{step.board}/{step.stage}" for step in report.failed]
-        shown = {"steps": report.steps, "failed": failures, "failing": report.failing}
-        show(shown | {"current": report.is_current}, as_json)
+        content = {
+            "steps": report.steps,
+            "failed": [f"{step.board}/{step.stage}" for step in report.failed],
+            "failing": report.failing,
+            "current": report.is_current,
+        }
+        show(content, as_json)
     else:
         counts = Counter(step.state for step in report.steps)
         print(", ".join(f"{count} {state}" for state, count in counts.items()))
@@ -189,15 +195,22 @@ def diff(
     from surrogate.board.board import Board
     from surrogate.runs.diff import OVERALL, diff_boards
 
-    found = diff_boards(Board.load(old), Board.load(new))
+    difference = diff_boards(Board.load(old), Board.load(new))
     if as_json:
-        show(plain(found), as_json)
+        show(plain(difference), as_json)
         return
-    for name, rows in found.changes.groupby("language", sort=False):
-        shown = rows if name == OVERALL else rows[rows["verdict"].isin(["moved", "new", "gone"])]
+    for language, rows in difference.changes.groupby("language", sort=False):
+        printed = rows
+        if language != OVERALL:
+            printed = rows[rows["verdict"].isin(["moved", "new", "gone"])]
+        if language != OVERALL and printed.empty:
+            continue
         counts = rows["verdict"].value_counts().items()
-        title = f"{name}: {', '.join(f'{count} {item}' for item, count in counts)}"
-        reasons = shown.loc[~shown["verdict"].isin(["new", "gone"]), "reason"]
-        if name == OVERALL or len(shown):  # one reason for all is among the notes
-            print_table(title, shown, CHANGES if reasons.nunique() > 1 else CHANGES[:-1])
-    print_notes(found.notes)
+        title = f"{language}: {', '.join(f'{count} {verdict}' for verdict, count in counts)}"
+        columns = ["system", "rank_old", "rank_new", "rating_change", "p_value", "verdict"]
+        reasons = printed.loc[~printed["verdict"].isin(["new", "gone"]), "reason"]
+        # A single reason is among the notes.
+        if reasons.nunique() > 1:
+            columns.append("reason")
+        print_table(title, printed, columns)
+    print_notes(difference.notes)

@@ -30,16 +30,18 @@ if TYPE_CHECKING:
 NONE_RANKED = 1
 """Exit status where no new system has a rank."""
 MOST_EXPLAINED = 2
-"""New systems of which it is printed why they stand where they do."""
-MOST_NEIGHBORS, MOST_JUDGMENTS = 6, 10_000
+"""New systems whose ranks are explained below the table."""
+MOST_NEIGHBORS = 6
 
 
 def _about(judgments: int) -> str:
-    return f"about {judgments:,}" if judgments <= MOST_JUDGMENTS else f"over {MOST_JUDGMENTS:,}"
+    # Beyond that, the number would be an extrapolation that nobody can act on.
+    limit = 10_000
+    return f"about {judgments:,}" if judgments <= limit else f"over {limit:,}"
 
 
 def _place(rank: object, expected: int) -> str:
-    """Say which rank a new system has, or that it has none and which is expected."""
+    """Return a new system's rank as text, or the rank that is expected where it has none."""
     return f"no rank yet, expected at {expected}" if is_missing(rank) else f"rank {rank}"
 
 
@@ -52,7 +54,7 @@ def read_to_rank(
     repeats: str | None = None,
     is_judged: bool = False,
 ) -> tuple[Board, Path, Arena, pd.DataFrame]:
-    """Read a board, say where its arena is, and read that and answers to its questions."""
+    """Return a board, the folder of its arena, the arena, and new answers to its questions."""
     from arena.adapters.new_answers import read_answers
     from arena.data.folder import read_arena
     from surrogate.board.board import Board
@@ -119,24 +121,32 @@ def _print_ranked(placed: RankedSystems, then: str, as_json: bool) -> None:
     new = placed.new
     if as_json:
         rows = zip(plain(new), plain(placed.explanations), strict=True)
-        shown = {"new": [row | why for row, why in rows], "board": placed.board}
-        show(shown | {"overall": placed.overall, "notes": placed.notes}, as_json)
+        content = {
+            "new": [{**row, **explanation} for row, explanation in rows],
+            "board": placed.board,
+            "overall": placed.overall,
+            "notes": placed.notes,
+        }
+        show(content, as_json)
         return
-    whole, columns = shown_board(placed.board, placed.overall)
-    is_mean = "mean_rank" in columns
-    places = placed.overall["mean_rank"] if is_mean else -placed.board["rating"]
-    whole["rank"] = places.where(whole["rank"].notna()).rank(method="min").astype("Int64")
-    whole["new"] = whole["system"].isin(set(new["system"])).map({True: "new", False: ""})
-    whole = whole.sort_values("rank", kind="stable")
-    ranked = whole.dropna(subset="rank")
-    said, reasons = [], placed.reasons
-    for system, rank in whole.loc[whole["new"] != "", ["system", "rank"]].to_numpy():
-        place = "" if pd.isna(rank) else f"rank {rank} of {len(ranked)}"
-        said.append(f"{system}: {'; '.join(filter(None, (place, reasons[system])))}")
-    if len(said) > MOST_EXPLAINED:
-        more = count_of(len(said) - MOST_EXPLAINED, "more new system")
-        said[MOST_EXPLAINED:] = [f"… and {more}: --json says why of all"]
-    print_ranks(whole, [*columns, "new"], [*said, *placed.notes[:1]], [then])
+    table, columns = shown_board(placed.board, placed.overall)
+    # The board's ranks stay in its file; here new systems count among the others.
+    criterion = -placed.board["rating"]
+    if "mean_rank" in columns:
+        criterion = placed.overall["mean_rank"]
+    table["rank"] = criterion.where(table["rank"].notna()).rank(method="min").astype("Int64")
+    table["new"] = table["system"].isin(set(new["system"])).map({True: "new", False: ""})
+    table = table.sort_values("rank", kind="stable")
+    n_ranked = int(table["rank"].notna().sum())
+    sentences: list[str] = []
+    for system, rank in table.loc[table["new"] != "", ["system", "rank"]].to_numpy():
+        place = "" if pd.isna(rank) else f"rank {rank} of {n_ranked}"
+        parts = [text for text in (place, placed.reasons[system]) if text]
+        sentences.append(f"{system}: {'; '.join(parts)}")
+    if len(sentences) > MOST_EXPLAINED:
+        more = count_of(len(sentences) - MOST_EXPLAINED, "more new system")
+        sentences[MOST_EXPLAINED:] = [f"… and {more}: --json says why of all"]
+    print_ranks(table, [*columns, "new"], [*sentences, *placed.notes[:1]], [then])
 
 
 def advise(
@@ -154,23 +164,32 @@ def advise(
     from surrogate.ranking.rank import rank_systems
 
     published, _, read, new = read_to_rank(board, arena, answers, columns)
-    table, judged = given_features(feature_table, new), _judged(judgments, read)
-    placed = rank_systems(published, new, read, feature_table=table, judgments=judged)
+    placed = rank_systems(
+        published,
+        new,
+        read,
+        feature_table=given_features(feature_table, new),
+        judgments=_judged(judgments, read),
+    )
     advice = suggest(published, placed, questions=questions)
     if as_json:
-        shown = {"neighbors": advice.neighbors, "questions": advice.questions}
-        show(shown | {"notes": placed.notes}, as_json)
+        content = {
+            "neighbors": advice.neighbors,
+            "questions": advice.questions,
+            "notes": placed.notes,
+        }
+        show(content, as_json)
         return
-    said = [
-        f"{row.system} ({row.language}), {_place(row.rank, row.expected_rank)}: "
-        + (row.reason or f"{_about(row.judgments)} judgments separate it")
-        + f" from {row.neighbor}, {row.side} it"
-        for row in advice.neighbors.itertuples()
-    ]
-    said = [*placed.notes[:2], *said[:MOST_NEIGHBORS]]
+    lines = list(placed.notes[:2])
+    for row in advice.neighbors.head(MOST_NEIGHBORS).itertuples():
+        place = _place(row.rank, row.expected_rank)
+        distance = row.reason or f"{_about(row.judgments)} judgments separate it"
+        lines.append(
+            f"{row.system} ({row.language}), {place}: {distance} from {row.neighbor}, {row.side} it"
+        )
     if advice.questions.empty:
-        said.append("No question is left to judge: all that were answered are judged.")
+        lines.append("No question is left to judge: all that were answered are judged.")
     for (language, system), rows in advice.questions.groupby(["language", "system"]):
-        listed = ", ".join(rows["query_id"].astype(str))
-        said.append(f"Questions to judge first for {system} ({language}): {listed}")
-    print_notes(said, "")
+        query_ids = ", ".join(rows["query_id"].astype(str))
+        lines.append(f"Questions to judge first for {system} ({language}): {query_ids}")
+    print_notes(lines, "")

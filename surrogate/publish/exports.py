@@ -33,14 +33,30 @@ HEADINGS = {
 }
 
 LATEX_MARKS = {
-    **{mark: f"\\{mark}" for mark in "&%$#_{}"},
-    **{"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"},
-    **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"},
-    **{"`": r"\textasciigrave{}", "\0": "{}"},
-    **{MINUS: "$-$", MISSING: r"\textendash{}", "—": r"\textemdash{}", "∞": r"$\infty$"},
-    **{"…": r"\dots{}"} | {mark: mark for mark in "‘’“”•€™"},
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
+    "\0": "{}",
+    MINUS: "$-$",
+    MISSING: r"\textendash{}",
+    "—": r"\textemdash{}",
+    "∞": r"$\infty$",
+    "…": r"\dots{}",
+    # pdflatex sets these as they are.
+    **dict(zip("‘’“”•€™", "‘’“”•€™", strict=True)),
 }
-"""How marks are written that mean something else to LaTeX."""
+"""How LaTeX writes characters that mean something else to it."""
 LIGATURES = re.compile(r"--+|''+|,,+")
 """Marks that LaTeX would join into others."""
 LAST_OF_LATIN = "\u017f"
@@ -74,7 +90,7 @@ def export_text(
     """
     checked_choice(form, FORMATS, "format")
     checked_choice(language, [OVERALL, ALL, *board.languages], "language")
-    table, summary = board.overall if language == OVERALL else board.ratings, board.summary
+    table = board.overall if language == OVERALL else board.ratings
     if language in board.languages:
         table = table[table["language"] == language]
     for name in columns:
@@ -83,14 +99,26 @@ def export_text(
             raise UsageError(f"the table has no column {name!r}; {hint}")
     if form == "csv":
         return guarded_csv(table[list(columns or table)])
-    wanted = PRINTED_OVERALL if language == OVERALL else PRINTED
-    kept = [name for name in wanted if name in NAMED or table[name].notna().any()]
-    printed = table[list(columns) or ["language"] * (language == ALL) + kept]
-    over = {OVERALL: f"mean rank over {summary.parts}", ALL: f"every {summary.part}"}
-    part = over.get(language, language)
-    judged = " (not judged)" if summary.is_first else ""
-    title = f"Leaderboard of {summary.arena}{judged}, {part}"
-    return latex_table(printed, title, summary.judge, summary.signature * signature)
+    summary = board.summary
+    names = list(columns) or _columns_with_values(table, language)
+    part = language
+    if language == OVERALL:
+        part = f"mean rank over {summary.parts}"
+    elif language == ALL:
+        part = f"every {summary.part}"
+    remark = " (not judged)" if summary.is_first else ""
+    title = f"Leaderboard of {summary.arena}{remark}, {part}"
+    printed_signature = summary.signature if signature else ""
+    return latex_table(table[names], title, summary.judge, printed_signature)
+
+
+def _columns_with_values(table: pd.DataFrame, language: str) -> list[str]:
+    """Return the columns that a page has room for, without those that are all empty."""
+    names = ["language"] if language == ALL else []
+    for name in PRINTED_OVERALL if language == OVERALL else PRINTED:
+        if name in NAMED or table[name].notna().any():
+            names.append(name)
+    return names
 
 
 def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> str:
@@ -142,8 +170,8 @@ def latex_text(text: str, *, is_plain: bool = False) -> str:
     composed = unicodedata.normalize("NFC", _one_line(text))
     for is_set, marks in groupby(composed, key=_is_set_by_pdflatex):
         if is_set:
-            apart = LIGATURES.sub(lambda found: "\0".join(found[0]), "".join(marks))
-            parts.extend(LATEX_MARKS.get(mark, mark) for mark in apart)
+            separated = LIGATURES.sub(lambda match: "\0".join(match[0]), "".join(marks))
+            parts.extend(LATEX_MARKS.get(mark, mark) for mark in separated)
             continue
         script = "".join(marks)
         codes = " ".join(f"U+{ord(mark):04X}" for mark in script)
@@ -159,11 +187,12 @@ def _is_set_by_pdflatex(mark: str) -> bool:
 
 
 def _one_line(text: str) -> str:
-    plain = re.sub(r"\s", " ", text)
-    return "".join(
-        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(mark) in {"Cc", "Cs"} else mark
-        for mark in plain
-    ).strip()
+    """Return a text with spaces for line breaks, and marks for characters that no engine sets."""
+    marks: list[str] = []
+    for mark in re.sub(r"\s", " ", text):
+        is_control = unicodedata.category(mark) in {"Cc", "Cs"}
+        marks.append("\N{REPLACEMENT CHARACTER}" if is_control else mark)
+    return "".join(marks).strip()
 
 
 def _cell(column: str, value: object) -> str:

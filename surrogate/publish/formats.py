@@ -23,12 +23,25 @@ LONGEST = 60
 DIGEST_DIGITS = 8
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|conin|conout|index)")
 NOT_PLAIN = re.compile(r"[^a-z0-9]+")
+BLUE = "#0072B2"
+VERMILLION = "#D55E00"
+BLUISH_GREEN = "#009E73"
+REDDISH_PURPLE = "#CC79A7"
+ORANGE = "#E69F00"
+SKY_BLUE = "#56B4E9"
+YELLOW = "#F0E442"
+BLACK = "#000000"
 OKABE_ITO = (
-    *("#0072B2", "#D55E00", "#009E73", "#CC79A7"),
-    *("#E69F00", "#56B4E9", "#F0E442", "#000000"),
+    BLUE,
+    VERMILLION,
+    BLUISH_GREEN,
+    REDDISH_PURPLE,
+    ORANGE,
+    SKY_BLUE,
+    YELLOW,
+    BLACK,
 )
 """The eight colors, those that stand out on white first."""
-BLUE, VERMILLION, BLUISH_GREEN, _, ORANGE, SKY_BLUE, _, BLACK = OKABE_ITO
 
 BOTH = BLACK
 """Ratings of the board: by verdicts and surrogate."""
@@ -41,8 +54,15 @@ ON_DARK = MappingProxyType({BLUE: SKY_BLUE, VERMILLION: ORANGE, BLACK: "#FFFFFF"
 """What to use on a dark ground instead of the colors that are too dark for it."""
 
 SEQUENTIAL = (
-    *("#08306B", "#0B4A8F", "#1A65AC", "#3A82BE", "#5E9FCE"),
-    *("#86BADB", "#AED2E6", "#D2E4F1", "#EFF5FB"),
+    "#08306B",
+    "#0B4A8F",
+    "#1A65AC",
+    "#3A82BE",
+    "#5E9FCE",
+    "#86BADB",
+    "#AED2E6",
+    "#D2E4F1",
+    "#EFF5FB",
 )
 """Best to worst: one hue whose lightness rises step by step, so that it also reads in gray."""
 
@@ -73,8 +93,11 @@ def significant(value: Number) -> str:
     size = abs(number)
     if size >= 1e6 or 0 < size < 5e-4:
         return f"{number:.2e}".replace("-", MINUS)
-    digits = 3 if size < 1 else 2 if size < 10 else 1 if size < 1000 else 0
-    return decimal(number, digits)
+    if size < 1:
+        return decimal(number, 3)
+    if size < 10:
+        return decimal(number, 2)
+    return decimal(number, 1 if size < 1000 else 0)
 
 
 def whole(value: Number) -> str:
@@ -144,14 +167,22 @@ def slugs(names: Iterable[str]) -> dict[str, str]:
     """
     slug_of: dict[str, str] = {}
     for name in sorted(set(names)):
-        stem, digits, slug = NOT_PLAIN.sub("-", name.lower()).strip("-"), DIGEST_DIGITS, name
+        stem = NOT_PLAIN.sub("-", name.lower()).strip("-")
         is_plain = stem[:LONGEST] == name and name and not RESERVED.fullmatch(name)
+        n_digits = DIGEST_DIGITS
+        slug = name
+        # A plain name may be another name's slug, and two digests may begin alike.
         while slug in slug_of.values() or not is_plain:
-            digest = short_digest(name, digits)
-            slug = f"{stem[: LONGEST - digits - 1].strip('-') or 'system'}-{digest}"
-            digits, is_plain = digits + 4, True
+            slug = _with_digest(stem, name, n_digits)
+            n_digits += 4
+            is_plain = True
         slug_of[name] = slug
     return slug_of
+
+
+def _with_digest(stem: str, name: str, n_digits: int) -> str:
+    short_stem = stem[: LONGEST - n_digits - 1].strip("-") or "system"
+    return f"{short_stem}-{short_digest(name, n_digits)}"
 
 
 def text_on(ground: str) -> str:

@@ -19,8 +19,17 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 FILTERS = (
-    *("decimal", "direction", "finite", "interval", "language_name", "language_tag"),
-    *("percent", "rank_range", "sentence", "significant", "whole"),
+    "decimal",
+    "direction",
+    "finite",
+    "interval",
+    "language_name",
+    "language_tag",
+    "percent",
+    "rank_range",
+    "sentence",
+    "significant",
+    "whole",
 )
 THEME = "theme.js"
 UNSTORABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -35,8 +44,10 @@ def filled(page: str, scripts: tuple[str, ...], **values: object) -> str:
     from markupsafe import Markup
 
     environment = _environment()
-    theme, script = _text(THEME), "".join(map(_text, scripts))
-    digests = (hashlib.sha256(text.encode()).digest() for text in (theme, script))
+    theme = _text(THEME)
+    script = "".join(map(_text, scripts))
+    # Only scripts with these digests run, so that a text that slips through escaping does nothing.
+    digests = [hashlib.sha256(text.encode()).digest() for text in (theme, script)]
     allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
     text = environment.get_template(f"{page}.html.jinja").render(
         page=page,
@@ -59,21 +70,27 @@ def ballot_page(ballot: Ballot) -> str:
     """
     pairs: list[dict[str, Any]] = []
     for pair in ballot.pairs:
-        shown, language = pair.comparison, pair.comparison.key[0]
+        comparison = pair.comparison
+        language = comparison.key[0]
         passages = [
-            {"id": it.passage_id, "title": it.title or "", "text": it.text, "given_to": it.given_to}
-            for it in shown.passages
+            {
+                "id": passage.passage_id,
+                "title": passage.title or "",
+                "text": passage.text,
+                "given_to": passage.given_to,
+            }
+            for passage in comparison.passages
         ]
         pairs.append(
             {
                 "id": pair.id,
                 "language": formats.language_tag(language),
                 "direction": formats.direction(language),
-                "question": shown.question,
-                "turns": [asdict(turn) for turn in shown.history],
+                "question": comparison.question,
+                "turns": [asdict(turn) for turn in comparison.history],
                 "passages": passages,
-                "a": shown.answer_a,
-                "b": shown.answer_b,
+                "a": comparison.answer_a,
+                "b": comparison.answer_b,
             }
         )
     data = {"format": FORMAT, "ballot": ballot.id, "arena": ballot.arena, "pairs": pairs}
@@ -92,8 +109,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found: dict[str, Any] = {name: getattr(formats, name) for name in FILTERS}
-    environment.filters.update(found, count_of=count_of)
+    filters: dict[str, Any] = {name: getattr(formats, name) for name in FILTERS}
+    environment.filters.update(filters, count_of=count_of)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     return environment
 

@@ -15,10 +15,9 @@ from arena.data.seeds import seed_sequence
 from arena.data.tables import plain_records
 from arena.judging.answer_pairs import ArenaTexts, QuestionKey, ShownPassage, shown_of_all
 from arena.text.citations import find_citations
-from features.engine.columns import feature_columns
 from surrogate.board.board import Board
 from surrogate.publish.formats import finite, language_name, slugs
-from surrogate.publish.views import cautions, compact_numbers, cut_text
+from surrogate.publish.views import cautions, compact_numbers, cut_text, group_means
 
 MOST_QUESTIONS = 20
 """Questions of a language whose answers are shown."""
@@ -38,7 +37,7 @@ MOST_ROWS = 300
 MOST_VERDICTS = 100_000
 """Verdicts of a page's results by question; those on questions shown are there in any case."""
 WINNERS = ("a", "tie", "b")
-NO_RESULTS: Mapping[str, Any] = {"questions": [], "verdicts": [], "reasons": {}}
+NO_RESULTS: dict[str, Any] = {"questions": [], "verdicts": [], "reasons": {}}
 VERBS = {"consensus": "is rated above"}
 BY = {
     "consensus": "over resampled questions",
@@ -46,8 +45,17 @@ BY = {
     "surrogate": "by the intervals of ratings, taken on their own",
 }
 NUMBERS = [
-    *("rank", "rank_low", "rank_high", "tier", "rating", "low", "high", "verdict_share"),
-    *("surrogate_rating", "arena_rating", "coverage"),
+    "rank",
+    "rank_low",
+    "rank_high",
+    "tier",
+    "rating",
+    "low",
+    "high",
+    "verdict_share",
+    "surrogate_rating",
+    "arena_rating",
+    "coverage",
 ]
 
 Row = dict[str, Any]
@@ -159,26 +167,34 @@ def _passage(passage: ShownPassage, holders: Sequence[str], answering: Sequence[
     }
 
 
-def answer_parts(text: str, places: Mapping[str, int]) -> Iterator[tuple[str, int | None, bool]]:
-    """Take a text apart at its citations, given the place of each passage by its id.
+def answer_parts(text: str, indices: Mapping[str, int]) -> Iterator[tuple[str, int | None, bool]]:
+    """Split a text at its citations.
 
-    Yields texts, each with the place of the passage it cites (None for none), and whether it cites
-    what is no passage. A marker whose ids are written otherwise stays whole.
+    Args:
+        text: An answer.
+        indices: Id of each passage to its index among the passages that the page shows.
+
+    Yields:
+        A piece of the text, the index of the passage it cites (None for none), and whether it
+        cites something that is no passage.
     """
     position = 0
-    for marker in find_citations(text, tuple(places)):
-        spans, start = list[tuple[int, int, str]](), marker.start
-        for cited in marker.ids:
-            at = text.find(cited, start, marker.end)
-            if at >= 0:
-                start = at + len(cited)
-                spans.append((at, start, cited))
+    for marker in find_citations(text, tuple(indices)):
+        spans: list[tuple[int, int, str]] = []
+        start = marker.start
+        for passage_id in marker.ids:
+            first = text.find(passage_id, start, marker.end)
+            if first < 0:
+                continue
+            start = first + len(passage_id)
+            spans.append((first, start, passage_id))
+        # A marker whose ids are not written out, such as a range, stays whole.
         if len(marker.ids) == 1 or not spans:
             spans = [(marker.start, marker.end, marker.ids[0])]
-        for first, last, cited in spans:
+        for first, last, passage_id in spans:
             if first > position:
                 yield text[position:first], None, False
-            yield text[first:last], places.get(cited), cited not in places
+            yield text[first:last], indices.get(passage_id), passage_id not in indices
             position = last
     if position < len(text):
         yield text[position:], None, False
@@ -188,43 +204,60 @@ class PairPages:
     """The pages of all languages; what they share is computed once."""
 
     def __init__(self, board: Board, texts: Texts | str, names: Mapping[str, str]) -> None:
-        """Prepare what pages share: texts, or why they are not at hand; system to slug."""
-        self._board, self._texts, self._names = board, texts, names
+        """Prepare what pages share.
+
+        Args:
+            board: The board.
+            texts: Texts and verdicts of its arena, or the reason why pages have none.
+            names: System to slug.
+        """
+        self._board = board
+        self._texts = texts
+        self._names = names
         self._slugs = slugs(board.languages)
 
     def page(self, language: str) -> Row:
         """Prepare the page of a language, as its template takes it; ``data`` is for scripts."""
-        board, ratings, texts = self._board, self._board.table(language), self._texts
-        left_out = ratings[MOST_SYSTEMS:]
-        ratings = ratings[:MOST_SYSTEMS]
+        board = self._board
+        table = board.table(language)
+        ratings = table[:MOST_SYSTEMS]
         systems = list(ratings["system"])
-        differences, met = (
-            own[own["system"].isin(systems) & own["opponent"].isin(systems)]
-            for table in (board.differences, board.win_matrix)
-            for own in [table[table["language"] == language]]
-        )
-        view: Row = {"texts": None, "absent": "", "verdicts_left_out": 0}
-        results: Mapping[str, Any] = NO_RESULTS
-        if isinstance(texts, Texts):
-            judged = texts.judgments[texts.judgments["language"] == language]
-            on_them = judged[["system_a", "system_b"]].isin(systems).all(axis=1)
-            verdicts = judged[on_them]
-            said = verdicts.get("reason", pd.Series("", verdicts.index)).fillna("").astype(str)
-            cut = [cut_text(reason.strip(), LONGEST_REASON) for reason in said]
-            verdicts = verdicts.assign(reason=cut)
-            shown = texts.of(language, systems, verdicts)
-            results, absent = _results(language, systems, shown["questions"], texts, verdicts)
-            view |= {"texts": shown, "verdicts_left_out": absent + len(judged) - len(verdicts)}
-        else:
-            view["absent"] = texts
+        differences = _among(board.differences, language, systems)
+        met = _among(board.win_matrix, language, systems)
+
+        questions: Row | None = None
+        results = NO_RESULTS
+        n_left_out = 0
+        if isinstance(self._texts, Texts):
+            questions, results, n_left_out = _questions(language, systems, self._texts)
         rows = _rows(systems, differences, met)
-        made_by = board.summary.settings.ratings
-        data = {
+        return {
+            "texts": questions,
+            "absent": self._texts if isinstance(self._texts, str) else "",
+            "verdicts_left_out": n_left_out,
+            "language": language,
+            "caution": next(iter(cautions(board, language)), ""),
+            "rows": rows,
+            "pairs": len(differences),
+            "systems_left_out": len(table) - len(ratings),
+            "has_verdicts": any(row["wins"] is not None for row in rows),
+            "data": {**self._data(language, ratings, differences, met), **results},
+            "place_of": {system: index for index, system in enumerate(systems)},
+        }
+
+    def _data(
+        self, language: str, ratings: pd.DataFrame, differences: pd.DataFrame, met: pd.DataFrame
+    ) -> Row:
+        """Return what scripts of a page read about the systems of its language."""
+        board = self._board
+        systems = list(ratings["system"])
+        method = board.summary.settings.ratings
+        return {
             "language": language,
             "languages": {code: [language_name(code), slug] for code, slug in self._slugs.items()},
             "scale": board.summary.scale,
-            "verb": VERBS.get(made_by, "is better than"),
-            "by": BY[made_by],
+            "verb": VERBS.get(method, "is better than"),
+            "by": BY[method],
             "systems": [[system, self._names[system]] for system in systems],
             "columns": NUMBERS,
             "ratings": compact_numbers(ratings[NUMBERS]),
@@ -232,51 +265,60 @@ class PairPages:
             "apart": _triangle(systems, differences, ["difference", "low", "probability"]),
             "met": _triangle(systems, met, ["wins", "ties", "losses"]),
             "features": _features(board.features, language, systems),
-            **results,
         }
-        return view | {
-            "language": language,
-            "caution": next(iter(cautions(board, language)), ""),
-            "rows": rows,
-            "pairs": len(differences),
-            "systems_left_out": len(left_out),
-            "has_verdicts": any(row["wins"] is not None for row in rows),
-            "data": data,
-            "place_of": {system: place for place, system in enumerate(systems)},
-        }
+
+
+def _among(table: pd.DataFrame, language: str, systems: Sequence[str]) -> pd.DataFrame:
+    """Return the rows of a table of pairs that are of a language and of two of the systems."""
+    is_shown = table["language"].eq(language)
+    is_shown &= table["system"].isin(systems) & table["opponent"].isin(systems)
+    return table[is_shown]
+
+
+def _questions(language: str, systems: Sequence[str], texts: Texts) -> tuple[Row, Row, int]:
+    """Return a page's questions, its results for scripts, and how many verdicts it leaves out."""
+    judged = texts.judgments[texts.judgments["language"] == language]
+    is_shown = judged[["system_a", "system_b"]].isin(systems).all(axis=1)
+    verdicts = judged[is_shown]
+    reasons = verdicts.get("reason", pd.Series("", verdicts.index)).fillna("").astype(str)
+    short_reasons = [cut_text(reason.strip(), LONGEST_REASON) for reason in reasons]
+    verdicts = verdicts.assign(reason=short_reasons)
+    questions = texts.of(language, systems, verdicts)
+    results, n_absent = _results(language, systems, questions["questions"], texts, verdicts)
+    return questions, results, n_absent + len(judged) - len(verdicts)
 
 
 def _rows(systems: Sequence[str], differences: pd.DataFrame, met: pd.DataFrame) -> list[Row]:
-    both = ["system", "opponent"]
-    table = differences.merge(met[[*both, "wins", "ties", "losses"]], on=both, how="left")
+    """Return the rows of the table of pairs: each pair's difference and who won how often."""
+    pair = ["system", "opponent"]
+    table = differences.merge(met[[*pair, "wins", "ties", "losses"]], on=pair, how="left")
     if len(table) > MOST_ROWS:
-        place = {system: number for number, system in enumerate(systems)}
-        apart = table["opponent"].map(place) - table["system"].map(place)
-        table = table[apart == 1].head(MOST_ROWS)
+        ranks = {system: index for index, system in enumerate(systems)}
+        distance = table["opponent"].map(ranks) - table["system"].map(ranks)
+        table = table[distance == 1].head(MOST_ROWS)
     return plain_records(table)
 
 
 def _triangle(
     systems: Sequence[str], table: pd.DataFrame, columns: list[str]
 ) -> list[list[float | int | None]]:
-    """Return numbers of each two systems, pairs in the order (0, 1), (0, 2) …, (1, 2) ….
+    """Return numbers of every pair of systems, in the order (0, 1), (0, 2) …, (1, 2) ….
 
-    Numbers are as seen from the system that stands first; a pair that is not in the table has none.
+    Numbers are as seen from the first system of the pair; a pair that the table lacks has none.
     """
     pairs = zip(table["system"], table["opponent"], strict=True)
-    known = dict(zip(pairs, compact_numbers(table[columns]), strict=True))
-    return [known.get(pair, []) for pair in combinations(systems, 2)]
+    numbers_by_pair = dict(zip(pairs, compact_numbers(table[columns]), strict=True))
+    return [numbers_by_pair.get(pair, []) for pair in combinations(systems, 2)]
 
 
 def _features(features: pd.DataFrame, language: str, systems: Sequence[str]) -> Row:
     """Return each system's mean of each feature, and how these spread over systems."""
-    names = feature_columns(features)
-    own = features[features["language"] == language]
-    means = own.groupby("system")[names].mean().reindex(list(systems)).dropna(axis=1, how="all")
+    in_language = features[features["language"] == language]
+    means = group_means(in_language, ["system"]).reindex(list(systems)).dropna(axis=1, how="all")
     return {
         "names": list(means),
-        "means": [[_short(value) for value in row] for row in means.to_numpy(float)],
-        "spread": [_short(value) for value in means.std(ddof=0)],
+        "means": [list(map(_short, row)) for row in means.to_numpy(float)],
+        "spread": list(map(_short, means.std(ddof=0))),
     }
 
 

@@ -44,18 +44,20 @@ def check_replaceable(out: Path) -> None:
         return
     try:
         content = json.loads((out / MARKER).read_text(encoding="utf-8"))
-        is_ours = content.get("generator") == GENERATOR
-        known = {*map(str, content["files"]), MARKER}
+        is_site = content.get("generator") == GENERATOR
+        site_files = {*map(str, content["files"]), MARKER}
     except (OSError, ValueError, AttributeError, KeyError, TypeError):
-        is_ours, known = False, set()
-    if not is_ours:
-        raise UsageError(f"{out} is not empty and holds no site; name a folder of its own")
-    foreign = sorted({*_files(out)} - known)
+        # Whatever is wrong with the marker, the folder may hold somebody's only copy.
+        is_site = False
+        site_files = set()
+    if not is_site:
+        raise UsageError(f"{out} is not empty and holds no site; name a new or empty folder")
+    foreign = sorted({*_files(out)} - site_files)
     if foreign:
-        named = ", ".join(foreign[:3]) + (" …" if len(foreign) > 3 else "")
+        listed = ", ".join(foreign[:3]) + (" …" if len(foreign) > 3 else "")
         raise UsageError(
-            f"{out} holds files that are not of the site: {named}; move them elsewhere, "
-            "for the site is replaced whole"
+            f"{out} holds files that are not of the site: {listed}; move them elsewhere, "
+            "because the site replaces the whole folder"
         )
 
 
@@ -106,29 +108,33 @@ def write_site(
     return out / INDEX
 
 
-def _texts(board: Board, given: Arena | Path | str | None, questions: int) -> Texts | str:
-    """Return the arena's texts and verdicts, or why they are not at hand."""
+def _texts(board: Board, source: Arena | Path | str | None, questions: int) -> Texts | str:
+    """Return the arena's texts and verdicts, or why they cannot be read."""
     try:
-        arena = open_arena(board.arena_folder() if given is None else given)
+        arena = open_arena(board.arena_folder() if source is None else source)
         arena = board.summary.settings.view(arena)
         if fingerprint(arena) != board.summary.fingerprint:
             raise UsageError(
                 f"arena {arena.info.name!r} has other questions, passages or reference answers "
                 "than the one the board was built from; build the board again"
             )
-        nobody = replace(arena, judgments=arena.judgments.iloc[:0])
-        judged = nobody if board.summary.is_first else arena.judged_by(board.summary.judge)
+        if board.summary.is_first:
+            judged = replace(arena, judgments=arena.judgments.iloc[:0])
+        else:
+            judged = arena.judged_by(board.summary.judge)
     except ArenaError as error:
-        if given is not None:
+        # A user who names an arena wants its answers; a board alone is published without them.
+        if source is not None:
             raise
         return f"The answers are not here: {error}"
     return Texts(judged, board.summary.settings.seed, questions)
 
 
 def _write_pages(board: Board, texts: Texts | str, folder: Path) -> None:
-    summary, names = board.summary, slugs(board.systems)
+    summary = board.summary
+    names = slugs(board.systems)
     languages = slugs(board.languages)
-    named = [(language_name(code), item) for code, item in summary.languages.items()]
+    language_summaries = [(language_name(code), item) for code, item in summary.languages.items()]
     first = FIRST_LANGUAGE if FIRST_LANGUAGE in languages else min(languages)
     shared: dict[str, Any] = {
         "board": board,
@@ -136,7 +142,7 @@ def _write_pages(board: Board, texts: Texts | str, folder: Path) -> None:
         "slugs": names,
         "pairs": languages[first],
         "splits": SPLIT_NAMES,
-        "named": sorted(named, key=itemgetter(0)),
+        "named": sorted(language_summaries, key=itemgetter(0)),
         "headline": conclusion(board) if summary.is_first else first_place_sentence(board),
         "caution": next(iter(cautions(board)), ""),
         "signature": short_digest(summary.signature),
@@ -152,10 +158,11 @@ def _write_pages(board: Board, texts: Texts | str, folder: Path) -> None:
     write("index", view=overview(board, names))
     write("judge", report=board.judge_report, cautions=cautions(board))
     write("method", level=LEVEL)
-    systems, heads = SystemPages(board), PairPages(board, texts, names)
+    system_pages = SystemPages(board)
     compared = set(board.table(first)["system"][:MOST_SYSTEMS])
     for system in board.systems:
-        view = systems.page(system)
+        view = system_pages.page(system)
         write("system", f"systems/{names[system]}.html", view=view, compared=compared)
+    pair_pages = PairPages(board, texts, names)
     for language, slug in languages.items():
-        write("pairs", f"pairs/{slug}.html", view=heads.page(language))
+        write("pairs", f"pairs/{slug}.html", view=pair_pages.page(language))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -19,8 +19,21 @@ from surrogate.publish.formats import SEQUENTIAL, finite, language_name, slugs
 SPLIT_NAMES = {"train": "trained on", "holdout": "held out", "unjudged": "not judged"}
 """What a system was to the surrogate, to words."""
 ROW_COLUMNS = (
-    *("index", "rank", "rank_low", "rank_high", "tier", "rating", "low", "high", "verdict_share"),
-    *("surrogate_rating", "arena_rank", "arena_rating", "coverage", "kind", "note"),
+    "index",
+    "rank",
+    "rank_low",
+    "rank_high",
+    "tier",
+    "rating",
+    "low",
+    "high",
+    "verdict_share",
+    "surrogate_rating",
+    "arena_rank",
+    "arena_rating",
+    "coverage",
+    "kind",
+    "note",
 )
 """Of a language's board, as scripts read it."""
 MOST_OPPONENTS = 100
@@ -36,7 +49,12 @@ Row = dict[str, Any]
 def compact_numbers(table: pd.DataFrame) -> list[list[float | int | None]]:
     """Return a table's numbers, row by row, as short as JSON has them; missing ones as None."""
     values = table.astype(float).round(STORED_DECIMALS).to_numpy().tolist()
-    return [[int(n) if n.is_integer() else finite(n) for n in row] for row in values]
+    return [list(map(_compact, row)) for row in values]
+
+
+def _compact(value: float) -> float | int | None:
+    # 3 instead of 3.0: most cells of a page are ranks and counts.
+    return int(value) if value.is_integer() else finite(value)
 
 
 def cut_text(text: str, longest: int) -> str:
@@ -70,7 +88,8 @@ def overview(board: Board, system_slugs: Mapping[str, str]) -> dict[str, Any]:
     """
     ratings = board.ratings
     ranked = board.overall[board.overall["rank"].notna()]
-    ranks, system = ratings.groupby("system")["rank"], ranked["system"]
+    system = ranked["system"]
+    ranks = ratings.groupby("system")["rank"]
     best_tier = ratings.loc[ratings["tier"] == 1, "system"].value_counts()
     rows = ranked.assign(
         is_tied=ranked["rank"].duplicated(keep=False),
@@ -78,55 +97,67 @@ def overview(board: Board, system_slugs: Mapping[str, str]) -> dict[str, Any]:
         worst=system.map(ranks.max()),
         top_tiers=system.map(best_tier).fillna(0).astype(int),
     )
-    languages, files = board.languages, slugs(board.languages)
-    order = {name: index for index, name in enumerate(board.systems)}
-    kinds = {name: index for index, name in enumerate(SPLIT_NAMES)}
-    numbered = ratings.assign(index=ratings["system"].map(order), kind=ratings["split"].map(kinds))
-    parts = {}
-    for code, own in numbered.groupby("language"):
-        numbers = compact_numbers(own[list(ROW_COLUMNS[:-1])])
-        parts[code] = [[*row, note] for row, note in zip(numbers, own["note"], strict=True)]
-    data = {
+    return {
+        "rows": plain_records(rows),
+        "unranked": _unranked(board, set(system)),
+        "languages": {code: language_name(code) for code in board.languages},
+        "data": _overview_data(board, system_slugs),
+        "judges": _judges(board),
+        # With one language the table would repeat the ranks above it.
+        "ranks": _ranks(board) if len(board.languages) > 1 else [],
+    }
+
+
+def _overview_data(board: Board, system_slugs: Mapping[str, str]) -> Row:
+    """Return what scripts of the overview read: the systems, and each language's rows."""
+    # Scripts look systems and splits up by number: names would be most of the page.
+    system_indices = {name: index for index, name in enumerate(board.systems)}
+    split_indices = {name: index for index, name in enumerate(SPLIT_NAMES)}
+    numbered = board.ratings.assign(
+        index=board.ratings["system"].map(system_indices),
+        kind=board.ratings["split"].map(split_indices),
+    )
+    files = slugs(board.languages)
+    languages: dict[str, Row] = {}
+    for code, rows in numbered.groupby("language"):
+        language = str(code)
+        numbers = compact_numbers(rows[list(ROW_COLUMNS[:-1])])
+        languages[language] = {
+            "name": language_name(language),
+            "pairs": files[language],
+            "caution": next(iter(cautions(board, language)), ""),
+            "rows": [[*row, note] for row, note in zip(numbers, rows["note"], strict=True)],
+        }
+    return {
         "scale": board.summary.scale,
         "first": board.summary.is_first,
         "compared": board.summary.is_compared,
         "held": (HELD_MARK, HELD_OUT),
-        "systems": [[name, system_slugs[name]] for name in order],
+        "systems": [[name, system_slugs[name]] for name in system_indices],
         "splits": list(SPLIT_NAMES.values()),
         "columns": ROW_COLUMNS,
-        "languages": {
-            code: {
-                "name": language_name(code),
-                "pairs": files[code],
-                "caution": next(iter(cautions(board, code)), ""),
-                "rows": parts[code],
-            }
-            for code in languages
-            if code in parts
-        },
-    }
-    return {
-        "rows": plain_records(rows),
-        "unranked": _unranked(board, set(system)),
-        "languages": {code: language_name(code) for code in languages},
-        "data": data,
-        "judges": _judges(board),
-        "ranks": _ranks(board) if len(languages) > 1 else [],
+        "languages": languages,
     }
 
 
 def _ranks(board: Board) -> list[tuple[str, list[tuple[float | None, ...]]]]:
     """Return each system's rank in each language: its shade, itself, and by verdicts alone."""
-    ranks, alone = (
-        board.ratings.pivot(index="system", columns="language", values=column)
-        .reindex(index=board.systems, columns=board.languages)
-        .astype(float)
-        for column in ("rank", "arena_rank")
-    )
-    shades = ((ranks - 1) / (ranks.max() - 1).clip(lower=1) * (len(SEQUENTIAL) - 1)).round()
-    rows = zip(*(table.to_numpy().tolist() for table in (shades, ranks, alone)), strict=True)
-    cells = [list(zip(*(map(finite, part) for part in row), strict=True)) for row in rows]
-    return list(zip(board.systems, cells, strict=True))[:MOST_SHADED]
+    ranks = _by_language(board, "rank")
+    verdict_ranks = _by_language(board, "arena_rank")
+    # The best rank of a language has the first shade, the worst one the last.
+    worst = (ranks.max() - 1).clip(lower=1)
+    shades = ((ranks - 1) / worst * (len(SEQUENTIAL) - 1)).round()
+    rows: list[tuple[str, list[tuple[float | None, ...]]]] = []
+    for system in board.systems[:MOST_SHADED]:
+        columns = [map(finite, table.loc[system]) for table in (shades, ranks, verdict_ranks)]
+        rows.append((system, list(zip(*columns, strict=True))))
+    return rows
+
+
+def _by_language(board: Board, column: str) -> pd.DataFrame:
+    """Return a column of the ratings: a row per system, a column per language."""
+    table = board.ratings.pivot(index="system", columns="language", values=column)
+    return table.reindex(index=board.systems, columns=board.languages).astype(float)
 
 
 def _judges(board: Board) -> dict[str, Any]:
@@ -154,16 +185,21 @@ def _unranked(board: Board, ranked: set[str]) -> list[Row]:
         if system in ranked:
             continue
         n_languages = 0
-        reasons: dict[str, list[str]] = {}
+        reasons: dict[str, list[str]] = {}  # to the languages that it holds in
         for language in board.languages:
             if (system, language) in ranked_keys:
                 n_languages += 1
                 continue
             reason = unranked_reason(board, notes.get((system, language), ""), language)
             reasons.setdefault(reason, []).append(language_name(language))
-        row: Row = {"system": system, "languages": n_languages, "reasons": reasons}
-        row["coverage"] = coverage.get(system)
-        rows.append(row)
+        rows.append(
+            {
+                "system": system,
+                "languages": n_languages,
+                "reasons": reasons,
+                "coverage": coverage.get(system),
+            }
+        )
     return rows
 
 
@@ -189,13 +225,16 @@ class SystemPages:
 
     def page(self, system: str) -> Row:
         """Prepare the page of a system, as its template takes it."""
-        languages = []
+        languages: list[Row] = []
         for row in self._languages.get(system, []):
-            language, note = row["language"], row["note"]
+            language = row["language"]
+            note = row["note"]
             if row["rank"] is None and not note:
                 note = unranked_reason(self._board, note, language)
-            named = {"name": language_name(language), "ranked": int(self._ranked[language])}
-            languages.append(row | named | {"note": note})
+            n_ranked = int(self._ranked[language])
+            languages.append(
+                {**row, "name": language_name(language), "ranked": n_ranked, "note": note}
+            )
         return {
             "system": system,
             "overall": self._overall.get(system),
@@ -215,32 +254,53 @@ def _features(board: Board) -> dict[str, list[Row]]:
     ``lower``, ``median`` and ``upper`` are quartiles over systems; the most important come first.
     """
     table = board.features
-    names = feature_columns(table)
-    means = table.groupby(["system", "language"])[names].mean().groupby("system").mean()
+    language_means = group_means(table, ["system", "language"])
+    means = group_means(language_means, ["system"])
     shares: dict[Any, float] = (
         board.importances.groupby("feature")["importance"].mean().dropna().to_dict()
     )
     missing = _missing(table)
     rows: dict[str, list[Row]] = {system: [] for system in means.index}
-    for name in sorted(names, key=lambda name: -shares.get(name, -1.0)):
+    # A feature without an importance comes after one whose importance is 0.
+    for name in sorted(means, key=lambda name: -shares.get(name, -1.0)):
         lower, median, upper = means[name].quantile([0.25, 0.5, 0.75])
-        field = {"median": finite(median), "lower": finite(lower), "upper": finite(upper)}
         for system, mean in means[name].items():
-            own = {"name": name, "importance": shares.get(name), "mean": finite(mean)}
-            rows[str(system)].append(own | field | {"missing": missing.get((system, name), "")})
+            rows[str(system)].append(
+                {
+                    "name": name,
+                    "importance": shares.get(name),
+                    "mean": finite(mean),
+                    "median": finite(median),
+                    "lower": finite(lower),
+                    "upper": finite(upper),
+                    "missing": missing.get((system, name), ""),
+                }
+            )
     return rows
 
 
+def group_means(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    """Return the mean of each feature in each group, a row per group."""
+    groups = table.groupby(list(keys))
+    # Column by column: pandas sums columns that lie together in memory in another order as soon as
+    # one of them lacks a value. What lies together differs between a board that was just built and
+    # one that was read, and their means would differ in the last digit.
+    return pd.DataFrame({name: groups[name].mean() for name in feature_columns(table)})
+
+
 def _missing(table: pd.DataFrame) -> dict[tuple[Any, str], str]:
+    """Return why values of a feature are missing, by system and feature."""
     answers = table["system"].value_counts()
-    by_system = table.assign(language=table["system"])  # counted a system instead of a language
+    # missing_counts counts by language; with the system in that column it counts by system.
+    by_system = table.assign(language=table["system"])
     reasons: dict[tuple[Any, str], list[str]] = {}
     for row in missing_counts(by_system).itertuples(index=False):
         reasons.setdefault((row.language, row.feature), []).append(f"{row.answers:,} {row.reason}")
-    return {
-        key: f"{'; '.join(parts)} (of {count_of(int(answers[key[0]]), 'answer')})"
-        for key, parts in reasons.items()
-    }
+    texts: dict[tuple[Any, str], str] = {}
+    for (system, feature), parts in reasons.items():
+        n_answers = count_of(int(answers[system]), "answer")
+        texts[system, feature] = f"{'; '.join(parts)} (of {n_answers})"
+    return texts
 
 
 def _by_system(table: pd.DataFrame) -> dict[str, list[Row]]:

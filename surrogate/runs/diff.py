@@ -23,9 +23,18 @@ SIGNIFICANCE = 0.05
 OVERALL = "overall"
 MOVED, WITHIN_NOISE, NEW, GONE = "moved", "within noise", "new", "gone"
 DIFF_COLUMNS = [
-    *("language", "system", "rank_old", "rank_new", "rank_change"),
-    *("rating_old", "rating_new", "rating_change", "standard_error", "p_value"),
-    *("verdict", "reason"),
+    "language",
+    "system",
+    "rank_old",
+    "rank_new",
+    "rank_change",
+    "rating_old",
+    "rating_new",
+    "rating_change",
+    "standard_error",
+    "p_value",
+    "verdict",
+    "reason",
 ]
 SCALE = ("judge", "ties")
 MEASUREMENT = ("ratings", "ridge", "features", "surrogate", "rows", "missing")

@@ -60,9 +60,21 @@ JUDGED = tuple(f"{name}{suffix}" for name in ("judgments", PUBLISHED_TABLE) for 
 REMARKS = (FAILED_JUDGMENTS, METAEVALUATION_FILE)
 """Files of an arena folder that are told of on a board."""
 OF_VERDICTS = {
-    *("model", "name", "questions", "pairs", "both_orders", "languages", "budget", "until"),
-    *("panel", "form", "verdict"),
-    *("temperature", "max_tokens", "omit", "seed"),
+    "model",
+    "name",
+    "questions",
+    "pairs",
+    "both_orders",
+    "languages",
+    "budget",
+    "until",
+    "panel",
+    "form",
+    "verdict",
+    "temperature",
+    "max_tokens",
+    "omit",
+    "seed",
 }
 """Options of judging that a verdict depends on; not where and how fast it is asked for."""
 OF_REPLIES = {"temperature", "max_tokens", "body", "omit"}

@@ -21,9 +21,22 @@ NEVER_MADE = "it was never made"
 NOT_STATED = "unset"
 NOT_INSTALLED = "not installed"
 LIBRARIES = (
-    *("numpy", "scipy", "pandas", "scikit-learn", "py3langid", "langid", "rapidfuzz", "regex"),
-    *("sentencex", "pythainlp", "torch", "transformers", "sentence-transformers", "tokenizers"),
-    *("jinja2", "matplotlib"),
+    "numpy",
+    "scipy",
+    "pandas",
+    "scikit-learn",
+    "py3langid",
+    "langid",
+    "rapidfuzz",
+    "regex",
+    "sentencex",
+    "pythainlp",
+    "torch",
+    "transformers",
+    "sentence-transformers",
+    "tokenizers",
+    "jinja2",
+    "matplotlib",
 )
 """Packages that what is made is computed or written by: another version makes it again."""
 

@@ -22,8 +22,16 @@ TEXTS = "texts"
 TEXT_COLUMN = "answer"
 FEWEST_GROUPS = 2
 COLUMNS = [
-    *("language", "subset", "features", "tau", "tau_low", "tau_high"),
-    *("difference", "difference_low", "difference_high", "reason"),
+    "language",
+    "subset",
+    "features",
+    "tau",
+    "tau_low",
+    "tau_high",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "reason",
 ]
 NO_VALUES = "no answer has a value of {}"
 

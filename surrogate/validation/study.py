@@ -71,8 +71,18 @@ DEFAULT_TOURNAMENTS = 50
 REPEATS = 5
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
 REPLICATION_COLUMNS = [
-    *("language", "questions", "judgments", "tau", "tau_low", "tau_high"),
-    *("tau_verdicts", "tau_surrogate", "gain", "gain_low", "gain_high", "inside"),
+    "language",
+    "questions",
+    "judgments",
+    "tau",
+    "tau_low",
+    "tau_high",
+    "tau_verdicts",
+    "tau_surrogate",
+    "gain",
+    "gain_low",
+    "gain_high",
+    "inside",
 ]
 DEFAULT_PROTOCOL = "leave-systems-out"
 FAMILIES, BEST = "leave-families-out", "leave-best-out"

@@ -42,7 +42,13 @@ from surrogate.validation.study import (
 
 SAMPLING = "sampling"
 OF_SURROGATES = (
-    *("surrogate", "features", "feature_table", "rows", "missing", "tournaments", "questions"),
+    "surrogate",
+    "features",
+    "feature_table",
+    "rows",
+    "missing",
+    "tournaments",
+    "questions",
 )
 """Options that sampling, which ranks by verdicts alone, has no use for."""
 PROTOCOLS_WITH = {"holdout": (MIRAGE,), "judged": (REPLICATION,)}

@@ -220,8 +220,12 @@ def rank_heat_map(board: Board) -> Figure:
                 mean=means.map(lambda mean: decimal(mean, 1))
             )
             draw_matrix(
-                *(axes, shades.clip(0, 1).to_numpy(float), texts.to_numpy().tolist()),
-                *(ranks.index, names, SEQUENTIAL),
+                axes,
+                shades.clip(0, 1).to_numpy(float),
+                texts.to_numpy().tolist(),
+                rows=ranks.index,
+                columns=names,
+                scale=SEQUENTIAL,
                 upright=board.summary.part != "language",
             )
             axes.set_xlabel(title)

@@ -31,10 +31,23 @@ SITE_FORMATS = ("png", "svg")
 FONT_FAMILIES = (
     "DejaVu Sans",
     "Noto Sans",
-    *("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans CJK KR", "Source Han Sans SC"),
-    *("PingFang SC", "Hiragino Sans", "Apple SD Gothic Neo", "Microsoft YaHei", "Malgun Gothic"),
-    *("Noto Sans Devanagari", "Noto Sans Bengali", "Noto Sans Telugu", "Nirmala UI"),
-    *("Noto Sans Thai", "Noto Sans Arabic", "Noto Sans Symbols2", "Noto Emoji"),
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Noto Sans CJK KR",
+    "Source Han Sans SC",
+    "PingFang SC",
+    "Hiragino Sans",
+    "Apple SD Gothic Neo",
+    "Microsoft YaHei",
+    "Malgun Gothic",
+    "Noto Sans Devanagari",
+    "Noto Sans Bengali",
+    "Noto Sans Telugu",
+    "Nirmala UI",
+    "Noto Sans Thai",
+    "Noto Sans Arabic",
+    "Noto Sans Symbols2",
+    "Noto Emoji",
 )
 """Families asked for a character one after the other, of those that are installed."""
 MUTED = "#595959"
@@ -234,8 +247,11 @@ def draw_matrix(
     points = float(np.clip(cell * 45, 4.5, 8))
     is_large = shades.size > MOST_VECTOR_CELLS
     axes.set_facecolor(NO_VALUE_GROUND)
+    n_rows, n_columns = shades.shape
     axes.pcolormesh(
-        *(np.arange(size + 1) - 0.5 for size in reversed(shades.shape)),
+        # Edges of cells, so that a cell's middle has its row and column as coordinates.
+        np.arange(n_columns + 1) - 0.5,
+        np.arange(n_rows + 1) - 0.5,
         np.ma.masked_invalid(shades),
         cmap=colors,
         vmin=0,
@@ -244,7 +260,8 @@ def draw_matrix(
         linewidth=0 if is_large else 0.8,
         rasterized=is_large,
     )
-    row_names, column_names = list(shown_names(rows).values()), list(shown_names(columns).values())
+    row_names = list(shown_names(rows).values())
+    column_names = list(shown_names(columns).values())
     axes.set_ylim(len(row_names) - 0.5, -0.5)
     axes.set_yticks(range(len(row_names)), row_names)
     axes.set_xticks(range(len(column_names)), column_names, rotation=90 if upright else 0)
@@ -254,8 +271,17 @@ def draw_matrix(
     axes.spines[:].set_visible(False)
     for (row, column), shade in np.ndenumerate(() if is_large else shades):
         ground = NO_VALUE_GROUND if np.isnan(shade) else to_hex(colors(float(shade)))
-        look: dict[str, Any] = {"fontsize": points, "color": text_on(ground), "clip_on": True}
-        text = axes.text(column, row, texts[row][column], ha="center", va="center", **look)
+        text = axes.text(
+            column,
+            row,
+            texts[row][column],
+            ha="center",
+            va="center",
+            fontsize=points,
+            color=text_on(ground),
+            clip_on=True,
+        )
+        # The cells bound the texts; laying out each of them would take most of the time.
         text.set_in_layout(False)
 
 

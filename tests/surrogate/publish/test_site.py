@@ -10,11 +10,14 @@ from pathlib import Path
 from unittest.mock import MagicMock
 from urllib.parse import unquote, urlsplit
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import UsageError
+from surrogate.board.board import Board
 from surrogate.publish import pairs, views
 from surrogate.publish import site as sites
 from surrogate.publish.formats import LONGEST, slugs
@@ -95,6 +98,39 @@ def test_the_same_board_gives_the_same_bytes(board, small_arena, site, tmp_path)
     for path in site.rglob("*"):
         if path.is_file():
             assert path.read_bytes() == (again / path.relative_to(site)).read_bytes()
+
+
+def test_a_board_that_was_just_built_and_one_that_was_read_have_the_same_feature_means(
+    small_board, small_arena, tmp_path
+):
+    features = small_board.features.assign(absent_in_english=1.0)
+    features.loc[features["language"] == "en", "absent_in_english"] = np.nan
+    built = replace(small_board, features=features)
+    index = write_site(built, tmp_path / "built", small_arena)
+    built.save(tmp_path / "board")
+    index_of_read = write_site(Board.load(tmp_path / "board"), tmp_path / "read", small_arena)
+    for path in index.parent.rglob("*.html"):
+        other = index_of_read.parent / path.relative_to(index.parent)
+        assert path.read_bytes() == other.read_bytes()
+
+
+def test_a_missing_value_of_one_feature_moves_no_digit_of_another_ones_mean():
+    keys = pd.MultiIndex.from_product(
+        [range(9), ["ar", "de", "en", "fr", "sw"], range(12)],
+        names=["query_id", "language", "system"],
+    )
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.integers(20, 80, (len(keys), 20)), index=keys, dtype=float)
+    table.columns = table.columns.map("feature_{}".format)
+    table = table.reset_index()
+    with_missing = table.copy()
+    with_missing.loc[with_missing["language"] == "en", "feature_19"] = np.nan
+    means = [
+        views.group_means(views.group_means(features, ["system", "language"]), ["system"])
+        for features in (table, with_missing)
+    ]
+    whole, partial = (columns.drop(columns="feature_19") for columns in means)
+    pd.testing.assert_frame_equal(whole, partial, check_exact=True)
 
 
 def test_of_many_systems_pages_hold_a_part_and_say_so(board, small_arena, tmp_path, monkeypatch):
