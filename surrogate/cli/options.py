@@ -116,9 +116,7 @@ def setting(model: type[BaseModel], name: str, flag: str | None = None) -> Any: 
         text = f"{text.rstrip('.')}. Default: {shown_default}"
     minimum: Any = next((bound.ge for bound in field.metadata if isinstance(bound, Ge)), None)
     maximum: Any = next((bound.le for bound in field.metadata if isinstance(bound, Le)), None)
-    return Option(
-        flag or flag_of(name), min=minimum, max=maximum, help=text, show_default=False
-    )
+    return Option(flag or flag_of(name), min=minimum, max=maximum, help=text, show_default=False)
 
 
 def _json_object(text: str) -> dict[str, Any]:

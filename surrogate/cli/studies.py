@@ -1,4 +1,4 @@
-"""How good things are: ``features``, ``validate``, ``metaeval``."""
+"""Evaluation commands: ``features``, ``validate``, ``metaeval``."""
 
 from __future__ import annotations
 
@@ -32,10 +32,7 @@ if TYPE_CHECKING:
     from surrogate.papers.reports import Report
 
 STORE = "ratings.sqlite"
-LISTED = ["feature", "summary", "source", "needs", "available"]
 BENCHMARKS = ("memerag", "memerag-relevance", "wikieval", "grouse")
-LEFT_OUT = {"replication": ["questions", "judgments"], "ablation": ["features"]}
-"""Columns that 80 of the terminal have no room for, by protocol; --json has them."""
 
 
 def features(
@@ -77,8 +74,10 @@ def features(
     if out is not None:
         check_target(out, in_parts)
     if arena is None:
-        listed = describe_features()
-        show({"features": listed if as_json else listed[LISTED]}, as_json)
+        descriptions = describe_features()
+        if not as_json:
+            descriptions = descriptions[["feature", "summary", "source", "needs", "available"]]
+        show({"features": descriptions}, as_json)
         return
     if out is None:
         raise UsageError("say where the table goes: --out features.parquet")
@@ -90,20 +89,23 @@ def features(
     models = given_models(templates, device=device, download=download, llm=llm, budget=budget)
     options: Any = {"n_jobs": jobs, "models": models, "progress": progress_lines()}
     if in_parts:
-        shown = extract_parts(arena, out, features, **options)
+        content = extract_parts(arena, out, features, **options)
     else:
         table = extract(read_arena(arena), features, cache=cache, **options)
         write_rows(table, out)
-        shown = {"answers": len(table), "missing": missing_counts(table)}
-    missing = shown["missing"]
+        content = {"answers": len(table), "missing": missing_counts(table)}
+    missing = content["missing"]
     if not as_json and len(missing):
-        by = missing.groupby(["feature", "reason"], sort=False)
-        shown["missing"] = by["answers"].sum().reset_index()
+        # A terminal has no room for each language.
+        groups = missing.groupby(["feature", "reason"], sort=False)
+        content["missing"] = groups["answers"].sum().reset_index()
     usages = budget.usages_by_model()
-    shown["usage"] = [usage.as_json() if as_json else str(usage) for usage in usages]
+    content["usage"] = [usage.as_json() if as_json else str(usage) for usage in usages]
+    content["table"] = out
     titles = {"missing": "Without a value", "usage": "Asked", "table": "Written to"}
-    show(shown | {"table": out}, as_json, titles)
-    require_replies(missing, shown["answers"], usages)
+    show(content, as_json, titles)
+    # After the table is written: answers that were measured without an LLM keep their values.
+    require_replies(missing, content["answers"], usages)
 
 
 def validate(
@@ -138,8 +140,9 @@ def validate(
     as_json: opt.Json = False,
 ) -> None:
     """Measure how well a surrogate ranks systems, languages or questions it was not trained on."""
-    stated = {"judge": judge, "features": features, "tournaments": tournaments, "seed": seed}
-    options: dict[str, Any] = {name: value for name, value in stated.items() if value is not None}
+    choices = {"judge": judge, "features": features, "tournaments": tournaments, "seed": seed}
+    # Options that are not used are left out, so that settings and presets decide on them.
+    options: dict[str, Any] = {name: value for name, value in choices.items() if value is not None}
     settings = settings_of(BoardSettings, config, options)
 
     from arena.data.folder import read_arena
@@ -166,12 +169,17 @@ def validate(
 
 
 def _show_study(study: Any, protocol: str, as_json: bool) -> None:  # noqa: ANN401 - of any protocol
-    shown = {"table": study.table, "signature": study.signature}
-    if not as_json:
-        table = study.table.drop(columns=LEFT_OUT.get(protocol, []))
-        reasons = filter(None, table.pop("reason").unique()) if "reason" in table else ()
-        shown |= {"table": with_spans(table), "reasons": list(reasons)}
-    show(shown, as_json, {"table": f"{protocol} (taus are Kendall's, intervals 95%)"})
+    if as_json:
+        show({"table": study.table, "signature": study.signature}, as_json)
+        return
+    # A terminal of 80 columns has no room for these; --json has them.
+    wide_columns = {"replication": ["questions", "judgments"], "ablation": ["features"]}
+    table = study.table.drop(columns=wide_columns.get(protocol, []))
+    reasons: list[str] = []
+    if "reason" in table:
+        reasons = [reason for reason in table.pop("reason").unique() if reason]
+    content = {"table": with_spans(table), "signature": study.signature, "reasons": reasons}
+    show(content, as_json, {"table": f"{protocol} (taus are Kendall's, intervals 95%)"})
 
 
 def metaeval(
@@ -223,8 +231,8 @@ def metaeval(
 
     Answers in GroUSE's schema without conditions are scored by its six metrics.
     """
-    given = {**locals(), "columns": named_columns(column) or None}
-    settings = settings_of(MetaevalSettings, config, given, OF_JUDGES)
+    options = {**locals(), "columns": named_columns(column) or None}
+    settings = settings_of(MetaevalSettings, config, options, OF_JUDGES)
     checked_choice(benchmark, BENCHMARKS, "benchmark")
     if statistics == bool(judges):
         raise UsageError("give a --judge, or --statistics")
@@ -250,20 +258,25 @@ def metaeval(
         check_name(out)
     known_prices = {} if prices is None else read_prices(prices)
     kind = getattr(papers, benchmark.partition("-")[0].capitalize())
-    made = kind.read(path, settings, read_templates(templates or [], kind.replaceable))
-    if benchmark == BENCHMARKS[1]:
-        made = replace(made, quality="relevance")
-    judge_names = list(dict.fromkeys([*(judges or ()), *filter(None, [settings.reference])]))
-    evaluation = evaluate_judges(made, judge_names, progress_lines())
+    data = kind.read(path, settings, read_templates(templates or [], kind.replaceable))
+    if benchmark == "memerag-relevance":
+        data = replace(data, quality="relevance")
+    judge_names = list(judges or ())
+    if settings.reference and settings.reference not in judge_names:
+        judge_names.append(settings.reference)
+    # A judge that is named twice is asked once.
+    evaluation = evaluate_judges(data, list(dict.fromkeys(judge_names)), progress_lines())
     if out is not None:
-        write_run(evaluation.verdicts, out, getattr(made, "notice", ""))
+        write_run(evaluation.verdicts, out, getattr(data, "notice", ""))
     unusable = evaluation.without_verdict()
-    failed = [f"{judge} gave no verdict: {why}" for (judge, _), why in unusable.items()]
     usable = evaluation.of_others(unusable)
-    if len(usable.verdicts) and not any(judge == settings.reference for judge, _ in unusable):
-        _print_report(made.report(usable), as_json, arena, known_prices)
-    if failed:
-        raise UnusableRepliesError("; ".join(failed))
+    # Without the reference there is nothing to compare the other judges with.
+    has_reference = all(judge != settings.reference for judge, _ in unusable)
+    if len(usable.verdicts) and has_reference:
+        _print_report(data.report(usable), as_json, arena, known_prices)
+    if unusable:
+        reasons = [f"{judge} gave no verdict: {reason}" for (judge, _), reason in unusable.items()]
+        raise UnusableRepliesError("; ".join(reasons))
 
 
 def _print_report(
@@ -282,5 +295,8 @@ def _print_report(
         for note in table.notes:
             print(note)
     for usage in report.usages or ():
+        if not prices:
+            print(usage)
+            continue
         cost = usage.cost(prices)
-        print(f"{usage}; cost {'unknown' if cost is None else round(cost, 4)}" if prices else usage)
+        print(f"{usage}; cost {'unknown' if cost is None else round(cost, 4)}")

@@ -6,7 +6,7 @@ import sys
 from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -18,10 +18,12 @@ from surrogate.cli.options import FILE, OUT_FILE, OUT_FOLDER, setting, settings_
 from surrogate.cli.printing import progress_lines, show
 from surrogate.papers.recipes import KINDS, TrainsetSettings, TuningSettings
 
+if TYPE_CHECKING:
+    from arena.generation.generate import Generated
+
 STORE = "generation.sqlite"
 UNANSWERED = 1
 """Exit status where questions have no answer."""
-OWN = "Function that answers in a model's place: package.module:function, found from here."
 
 
 def generate(
@@ -33,7 +35,14 @@ def generate(
     max_tokens: opt.MaxTokens = None,
     body: opt.Body = None,
     omit: opt.Omit = None,
-    system: Annotated[str | None, Option(metavar="MODULE:FUNCTION", help=OWN)] = None,
+    system: Annotated[
+        str | None,
+        Option(
+            metavar="MODULE:FUNCTION",
+            help="Function that answers in a model's place: package.module:function, found from "
+            "here.",
+        ),
+    ] = None,
     name: Annotated[str | None, setting(GenerationSettings, "name")] = None,
     prompt: Annotated[str | None, setting(GenerationSettings, "prompt")] = None,
     questions: Annotated[int | None, setting(GenerationSettings, "questions")] = None,
@@ -59,56 +68,85 @@ def generate(
     from arena.data.folder import append_rows
     from arena.text.prompts import read_templates
 
-    own = read_templates(templates or (), [settings.answer_prompt, generation.TIME_PROMPT])
-    time_filter = generation.TimeFilter.of(settings, own)
-    answering: generation.RagSystem
+    replaced = read_templates(templates or (), [settings.answer_prompt, generation.TIME_PROMPT])
+    time_filter = generation.TimeFilter.of(settings, replaced)
+    rag_system: generation.RagSystem
     if system is None:
-        answering = generation.LlmSystem.of(settings, own)
+        rag_system = generation.LlmSystem.of(settings, replaced)
     else:
         generation.import_from_here()
-        answering = generation.FunctionSystem.of(settings, system)
+        rag_system = generation.FunctionSystem.of(settings, system)
     if out is not None and append:
         raise UsageError("give --out FILE or --append, not both")
     if out is not None:
-        generation.check_own_file(out, answering.name)
+        generation.check_own_file(out, rag_system.name)
     elif not append and not dry_run:
         raise UsageError(
             "say where the answers go: --out answers.jsonl, or --append to the arena folder"
         )
     read = generation.read_arena_to_answer(arena)
-    chosen = generation.choose_questions(
+    questions_to_ask = generation.choose_questions(
         read.queries, settings.languages, settings.questions, settings.seed
     )
-    there = read.answers if append else None
-    asked: dict[str, Any] = {"answers": there, "time_filter": time_filter}
-    where = settings.store or str(arena / STORE)
+    # With --append, questions that the system has answered in the arena are not asked again.
+    answers = read.answers if append else None
+    store_path = settings.store or str(arena / STORE)
     if dry_run:
-        with opened_if_there(where) as opened:
-            run = generation.dry_run_generate(chosen, answering, opened, **asked)
-        rows = [{"of": name, **asdict(each)} for name, each in run.items() if each is not None]
-        shown = {"questions": len(chosen), "runs": pd.DataFrame(rows)}
-        show(shown, as_json, {"runs": DRY_RUN})
+        with opened_if_there(store_path) as store:
+            runs = generation.dry_run_generate(
+                questions_to_ask, rag_system, store, answers=answers, time_filter=time_filter
+            )
+        rows = [{"of": part, **asdict(run)} for part, run in runs.items() if run is not None]
+        content = {"questions": len(questions_to_ask), "runs": pd.DataFrame(rows)}
+        show(content, as_json, {"runs": DRY_RUN})
         return
-    asked |= {"budget": llm.Budget(settings.max_calls), "progress": progress_lines()}
-    with kept_replies(where), llm.open_store(where) as opened, redirect_stdout(sys.stderr):
-        generated = generation.generate_answers(chosen, answering, opened, **asked)
+    # A user's function may print; standard output is for the result.
+    with (
+        kept_replies(store_path),
+        llm.open_store(store_path) as store,
+        redirect_stdout(sys.stderr),
+    ):
+        generated = generation.generate_answers(
+            questions_to_ask,
+            rag_system,
+            store,
+            answers=answers,
+            time_filter=time_filter,
+            budget=llm.Budget(settings.max_calls),
+            progress=progress_lines(),
+        )
     if out is None:
-        file, added = append_rows(arena, "answers", generated.answers)
+        file, n_added = append_rows(arena, "answers", generated.answers)
     else:
-        file, added = out, len(generated.answers)
+        file = out
+        n_added = len(generated.answers)
         generation.write_answers(generated.answers, out, generated.system)
-    listings = generation.list_unanswered(file.parent, generated, chosen)
-    counts = generated.counts()
-    shown = counts | {"skipped": generated.skipped, "failed": generated.failures}
-    if not as_json:
-        shown = {"system": f"{generated.system} ({generated.prompt})"}
-        shown |= {"calls": str(generated.usage), "time_filter": generated.filter_usage}
-        names = ("questions", "answered", "already_answered", "failures", "time_dependent")
-        shown |= {name: counts[name] for name in (*names, "warnings")}
-    shown |= {"file": file, "added": added, "listings": list(map(str, listings))}
-    show(shown, as_json, {"listings": "Questions without an answer"})
+    listings = generation.list_unanswered(file.parent, generated, questions_to_ask)
+    content = _shown_answers(generated, as_json)
+    content["file"] = file
+    content["added"] = n_added
+    content["listings"] = list(map(str, listings))
+    show(content, as_json, {"listings": "Questions without an answer"})
     if len(generated.failures):
         raise SystemExit(UNANSWERED)
+
+
+def _shown_answers(generated: Generated, as_json: bool) -> dict[str, Any]:
+    """Return what is printed of answers that a system gave."""
+    counts = generated.counts()
+    if as_json:
+        return {**counts, "skipped": generated.skipped, "failed": generated.failures}
+    return {
+        "system": f"{generated.system} ({generated.prompt})",
+        "calls": str(generated.usage),
+        "time_filter": generated.filter_usage,
+        "questions": counts["questions"],
+        "answered": counts["answered"],
+        "already_answered": counts["already_answered"],
+        "failures": counts["failures"],
+        "time_dependent": counts["time_dependent"],
+        "warnings": counts["warnings"],
+    }
 
 
 def trainset(
@@ -144,7 +182,7 @@ def trainset(
 
     for file in filter(None, (out, unseen)):
         row_suffix(file)  # before a teacher is paid
-    made = make_trainset(
+    train_set = make_trainset(
         kind,
         arena,
         settings,
@@ -152,10 +190,15 @@ def trainset(
         split=unseen is not None,
         progress=progress_lines(),
     )
-    write_train_set(made, out, unseen)
-    shown = {"rows": len(made.rows), "unseen": len(made.unseen), "languages": made.counts}
-    shown |= {"left_out": made.left_out, "file": out}
-    show(shown, as_json, {"languages": "Rows by language"})
+    write_train_set(train_set, out, unseen)
+    content = {
+        "rows": len(train_set.rows),
+        "unseen": len(train_set.unseen),
+        "languages": train_set.counts,
+        "left_out": train_set.left_out,
+        "file": out,
+    }
+    show(content, as_json, {"languages": "Rows by language"})
 
 
 def finetune(
@@ -188,9 +231,19 @@ def finetune(
         download=download,
         progress=progress_lines(),
     )
-    shown = record
-    if not as_json:
-        names = ("device", "steps", "seconds", "trained_weights", "loss", "unseen_loss")
-        shown = {name: record[name] for name in (*names, "resumed_from_step", "examples")}
-        shown |= {"model": out}
-    show(shown, as_json, {"model": "The adapter, for a server"})
+    if as_json:
+        show(record, as_json)
+        return
+    names = (
+        "device",
+        "steps",
+        "seconds",
+        "trained_weights",
+        "loss",
+        "unseen_loss",
+        "resumed_from_step",
+        "examples",
+    )
+    content = {name: record[name] for name in names}
+    content["model"] = out
+    show(content, as_json, {"model": "The adapter, for a server"})
