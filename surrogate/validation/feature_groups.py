@@ -33,7 +33,6 @@ COLUMNS = [
     "difference_high",
     "reason",
 ]
-NO_VALUES = "no answer has a value of {}"
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class FeatureSubset:
     has_texts: bool
     family_columns: tuple[str, ...] = ()
 
-    def tells(self, data: LanguageData) -> bool:
+    def has_values(self, data: LanguageData) -> bool:
         """Tell whether any answer of a language has a value of the family."""
         if self.family is None:
             return True
@@ -62,8 +61,10 @@ class FeatureSubset:
 
     def of(self, data: LanguageData) -> LanguageData:
         """Return a language with this part of its features and texts alone."""
-        kept = [*KEYS, *self.columns, *([TEXT_COLUMN] if self.has_texts else [])]
-        return replace(data, X=data.X[[name for name in data.X if name in kept]])
+        columns = [*KEYS, *self.columns]
+        if self.has_texts:
+            columns.append(TEXT_COLUMN)
+        return replace(data, X=data.X[[name for name in data.X if name in columns]])
 
 
 def feature_families(columns: Sequence[str]) -> dict[str, list[str]]:
@@ -100,9 +101,9 @@ def feature_subsets(columns: Sequence[str], reads_texts: bool) -> dict[str, Feat
     Raises:
         UsageError: With fewer than two families.
     """
-    families = {name: tuple(own) for name, own in feature_families(columns).items()}
-    if reads_texts:
-        families = {TEXTS: (), **families}
+    families: dict[str, tuple[str, ...]] = {TEXTS: ()} if reads_texts else {}
+    for name, family_columns in feature_families(columns).items():
+        families[name] = tuple(family_columns)
     if len(families) < FEWEST_GROUPS:
         raise UsageError(f"{len(families)} family of features leaves nothing to compare")
     subsets = {ALL: FeatureSubset(None, tuple(columns), reads_texts)}
@@ -132,32 +133,37 @@ def compared_with_all(
         seed: Of the resamples behind intervals.
     """
     outcomes = _on_common_systems(outcomes)
+    order = [*languages, MACRO]
     tables = []
     for name, subset in subsets.items():
-        told = [item.language for item in outcomes[name]]
-        silent = [code for code in languages if code not in told]
-        scores = pd.DataFrame({"language": silent, "reason": NO_VALUES.format(subset.family)})
-        if told:
-            whole = [item for item in outcomes[ALL] if item.language in told]
-            scores = pd.concat([scores, _differences(outcomes[name], whole, seed)])
-        else:
-            scores.loc[len(scores)] = [MACRO, NO_VALUES.format(subset.family)]
+        scored = [outcome.language for outcome in outcomes[name]]
+        unscored = [language for language in languages if language not in scored]
+        if not scored:
+            unscored.append(MACRO)
+        reason = f"no answer has a value of {subset.family}"
+        scores = pd.DataFrame({"language": unscored, "reason": reason})
+        if scored:
+            # The mean over languages compares both in the languages where the family has values.
+            of_all = [outcome for outcome in outcomes[ALL] if outcome.language in scored]
+            scores = pd.concat([scores, _differences(outcomes[name], of_all, seed)])
         scores = scores.assign(subset=name, features=len(subset.columns))
-        order = [*languages, MACRO]
         scores = scores.sort_values("language", key=lambda codes: codes.map(order.index))
         tables.append(scores.reindex(columns=COLUMNS))
     table = pd.concat(tables).sort_values("language", kind="stable", ignore_index=True)
     return table if len(languages) > 1 else table[table["language"] != MACRO]
 
 
-def _differences(items: Sequence[Outcome], whole: Sequence[Outcome], seed: int) -> pd.DataFrame:
+def _differences(outcomes: Sequence[Outcome], of_all: Sequence[Outcome], seed: int) -> pd.DataFrame:
     """Score the outcomes of a subset, and their difference from those of all features."""
-    scores, replicates = outcome_scores(items, seed), replicate_taus(items, seed)
-    reference = replicate_taus(whole, seed)
-    scores["difference"] = scores["tau"] - outcome_scores(whole, seed)["tau"]
-    bounds = np.array(
-        [percentile_interval(replicates[code] - reference[code]) for code in scores["language"]]
-    )
+    scores = outcome_scores(outcomes, seed)
+    scores["difference"] = scores["tau"] - outcome_scores(of_all, seed)["tau"]
+    # The seed draws the same systems for both, so that their differences are paired.
+    taus = replicate_taus(outcomes, seed)
+    reference_taus = replicate_taus(of_all, seed)
+    intervals = []
+    for language in scores["language"]:
+        intervals.append(percentile_interval(taus[language] - reference_taus[language]))
+    bounds = np.array(intervals)
     bounds[scores["difference"].isna()] = np.nan
     scores["difference_low"], scores["difference_high"] = bounds.T
     return scores
@@ -166,7 +172,7 @@ def _differences(items: Sequence[Outcome], whole: Sequence[Outcome], seed: int) 
 def _on_common_systems(
     outcomes: Mapping[str, Sequence[Outcome]],
 ) -> dict[str, list[Outcome]]:
-    """Keep of each language the predictions of the systems that all subsets there rate."""
+    """Keep the predictions of systems that all subsets rate in a language."""
     by_language: dict[str, dict[str, Outcome]] = {}
     for name, items in outcomes.items():
         for item in items:

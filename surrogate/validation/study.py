@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, Unpack
+from typing import Unpack
 
 import pandas as pd
 
@@ -14,19 +14,10 @@ from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
-from arena.data.types import Progress
 from arena.diagnostics.families import families_of_systems
 from features.engine.columns import feature_columns
 from features.engine.extraction import extract
-from surrogate.board.settings import (
-    PRESET,
-    BoardSettings,
-    LearningOptions,
-    check_option_names,
-    chosen_settings,
-    lists_options,
-    named_judges,
-)
+from surrogate.board.settings import check_option_names, lists_options, named_judges
 from surrogate.learning.cross_fitting import (
     Repeats,
     Training,
@@ -60,14 +51,15 @@ from surrogate.validation.protocols import (
     part_left,
 )
 from surrogate.validation.scores import MACRO, outcome_scores
+from surrogate.validation.study_options import (
+    LEARNING_OPTIONS,
+    STUDY_OPTIONS,
+    StudyOptions,
+    SurrogateLike,
+    judged_view,
+    study_settings,
+)
 
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
-
-SurrogateLike: TypeAlias = "str | Surrogate | BaseEstimator"
-"""A surrogate's name, an unfitted one, or a regressor of scikit-learn's form."""
-
-DEFAULT_TOURNAMENTS = 50
 REPEATS = 5
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
 REPLICATION_COLUMNS = [
@@ -85,13 +77,15 @@ REPLICATION_COLUMNS = [
     "inside",
 ]
 DEFAULT_PROTOCOL = "leave-systems-out"
-FAMILIES, BEST = "leave-families-out", "leave-best-out"
-MIRAGE, REPLICATION = "mirage", "replication"
+FAMILIES = "leave-families-out"
+BEST = "leave-best-out"
+MIRAGE = "mirage"
+REPLICATION = "replication"
 
 
 @dataclass(frozen=True)
 class StudyTable:
-    """What a study gives.
+    """The result of a study.
 
     Attributes:
         table: A row a language (and what is compared), then the mean over languages, ``macro``;
@@ -101,53 +95,6 @@ class StudyTable:
 
     table: pd.DataFrame
     signature: str
-
-
-class StudyOptions(LearningOptions, total=False):
-    """What every study takes beside the arena, the surrogate and the number of repeats.
-
-    Attributes:
-        settings: Settings of a board; those that a study has count where they were set.
-        feature_table: Features already at hand, used instead of extracting ``features``.
-        n_jobs: Processes to use; -1 for all cores.
-        progress: Called as trainings end.
-    """
-
-    settings: BoardSettings | None
-    feature_table: pd.DataFrame | None
-    n_jobs: int
-    progress: Progress | None
-
-
-LEARNING_OPTIONS = tuple(LearningOptions.__annotations__)
-STUDY_OPTIONS = tuple(StudyOptions.__annotations__)
-
-
-def study_settings(options: StudyOptions) -> BoardSettings:
-    """Return the settings that options state, by default with fewer tournaments than a board.
-
-    ``features`` that are values are left out.
-
-    Raises:
-        UsageError: As ``chosen_settings`` does.
-    """
-    settings = options.get("settings")
-    stated = {name: value for name, value in options.items() if name in LEARNING_OPTIONS}
-    stated.pop("features", None)
-    is_stated = settings is not None and "tournaments" in settings.model_fields_set
-    if stated.get(PRESET) is None and not is_stated:
-        stated.setdefault("tournaments", DEFAULT_TOURNAMENTS)
-    return chosen_settings(settings, stated)
-
-
-def judged_view(arena: Arena, settings: BoardSettings) -> Arena:
-    """Return an arena as a study sees it: in its parts, judged by one criterion and judge.
-
-    Raises:
-        UsageError: If there is no such judge, part or criterion, or a choice to be made.
-    """
-    view = settings.view(arena)
-    return view.judged_by(named_judges(view, settings)[0])
 
 
 @dataclass(frozen=True)
@@ -197,33 +144,37 @@ class Study:
         check_option_names(options, STUDY_OPTIONS, ["surrogate", "repeats"])
         if repeats < 1:
             raise UsageError("repeats must be at least 1")
-        settings, n_jobs = study_settings(options), options.get("n_jobs", 1)
-        trained = settings.surrogate if surrogate is None else surrogate
+        settings = study_settings(options)
+        n_jobs = options.get("n_jobs", 1)
         arena = open_arena(arena)
         judged = judged_view(arena, settings)
         table = options.get("feature_table")
         if table is None:
             table = extract(arena, options.get("features", settings.features), n_jobs=n_jobs)
         table = in_slices(table, arena.queries, settings.by)
-        how = TournamentSettings(
-            *(settings.tournaments, settings.questions, settings.ties, settings.ridge),
+        tournaments = TournamentSettings(
+            tournaments=settings.tournaments,
+            questions=settings.questions,
+            ties=settings.ties,
+            ridge=settings.ridge,
             seed=settings.seed,
         )
+        chosen = settings.surrogate if surrogate is None else surrogate
         return cls(
-            language_data(judged, with_answers(table, judged.answers), how),
-            tuple(feature_columns(table)),
-            judged.info.name,
-            named_judges(settings.view(arena), settings)[0],
-            how,
-            as_surrogate(trained, settings.rows, settings.missing),
-            Repeats(repeats, settings.seed, n_jobs, options.get("progress")),
-            families_of_systems(judged.info.systems, judged.attributes),
+            languages=language_data(judged, with_answers(table, judged.answers), tournaments),
+            features=tuple(feature_columns(table)),
+            name=judged.info.name,
+            judge=named_judges(settings.view(arena), settings)[0],
+            settings=tournaments,
+            surrogate=as_surrogate(chosen, settings.rows, settings.missing),
+            repeats=Repeats(repeats, settings.seed, n_jobs, options.get("progress")),
+            families=families_of_systems(judged.info.systems, judged.attributes),
         )
 
     def with_features(self, features: Sequence[str]) -> Study:
         """Keep some feature columns."""
         dropped = [name for name in self.features if name not in features]
-        languages = [replace(item, X=item.X.drop(columns=dropped)) for item in self.languages]
+        languages = [replace(data, X=data.X.drop(columns=dropped)) for data in self.languages]
         return replace(self, languages=languages, features=tuple(features))
 
     def unseen(self, training: Training = everything_left) -> list[Outcome]:
@@ -236,7 +187,7 @@ class Study:
         """Return a table with the signature of the study that gave it.
 
         Args:
-            table: What was found.
+            table: The result.
             protocol: Name of the protocol.
             further: Fields of the signature that only this protocol has.
             surrogates: Surrogates that were compared, instead of the study's.
@@ -265,31 +216,47 @@ class Study:
         return self._scored(self.unseen(), DEFAULT_PROTOCOL)
 
     def leave_families_out(self) -> StudyTable:
-        """Rate every system by surrogates that have seen none of its family; likewise.
+        """Rate every system by surrogates that have seen none of its family.
 
-        Families are those of language models by systems' names, or the attribute ``family``;
-        tau is of systems of one family, R² says how well the families' heights are met.
+        Families are those of language models by systems' names, or the attribute ``family``.
+
+        Returns:
+            As ``leave_systems_out``; tau compares systems of one family, R² says how well the
+            families' mean ratings are predicted.
         """
         folds = family_folds(self.languages, self.families)
         outcomes = leave_systems_out(self.languages, self.surrogate, self.repeats, folds=folds)
         return self._scored(outcomes, FAMILIES)
 
     def leave_best_out(self) -> StudyTable:
-        """Rate the best fifth of the systems by a surrogate of all others; likewise."""
+        """Rate the best fifth of the systems by a surrogate of all others.
+
+        Returns:
+            As ``leave_systems_out``.
+        """
         folds = best_fold(self.languages)
         outcomes = leave_systems_out(self.languages, self.surrogate, self.repeats, folds=folds)
-        return self._scored([replace(item, reasons=()) for item in outcomes], BEST)
+        # Most systems have no prediction here by design, which is no reason to report.
+        without_reasons = [replace(outcome, reasons=()) for outcome in outcomes]
+        return self._scored(without_reasons, BEST)
 
     def leave_language_out(self) -> StudyTable:
-        """Rate the systems in each language by surrogates of the other languages; likewise."""
+        """Rate the systems in each language by surrogates of the other languages.
+
+        Returns:
+            As ``leave_systems_out``.
+        """
         outcomes = leave_language_out(self.languages, self.surrogate, self.repeats)
         return self._scored(outcomes, LANGUAGE)
 
     def mirage(self, holdout: Sequence[str] | None = None) -> StudyTable:
-        """Hold two systems out of training and rank all (MIRAGE-Bench, section 4.3); likewise.
+        """Hold two systems out of training and rank all (MIRAGE-Bench, section 4.3).
 
         Most of the systems ranked were trained on, so tau is higher than for new systems. Two are
         drawn each time, unless some are named.
+
+        Returns:
+            As ``leave_systems_out``.
         """
         outcomes = mirage(self.languages, self.surrogate, self.repeats, holdout)
         return self._scored(outcomes, MIRAGE, *holdout_text(holdout))
@@ -316,12 +283,13 @@ class Study:
         folds = system_folds(self.languages, self.repeats)
         outcomes: dict[str, list[Outcome]] = {}
         for name, subset in subsets.items():
-            told = [data.language for data in self.languages if subset.tells(data)]
             outcomes[name] = []
-            if told:
-                parts = [subset.of(data) for data in self.languages]
-                rated = leave_systems_out(parts, self.surrogate, self.repeats, folds=folds)
-                outcomes[name] = [item for item in rated if item.language in told]
+            with_values = [data.language for data in self.languages if subset.has_values(data)]
+            if not with_values:
+                continue
+            parts = [subset.of(data) for data in self.languages]
+            rated = leave_systems_out(parts, self.surrogate, self.repeats, folds=folds)
+            outcomes[name] = [outcome for outcome in rated if outcome.language in with_values]
         languages = [data.language for data in self.languages]
         table = compared_with_all(outcomes, subsets, languages, self.settings.seed)
         return self.tabulated(table, "ablation")
@@ -364,7 +332,8 @@ class Study:
         """
         if not shares or not all(0 < share <= 1 for share in shares):
             raise UsageError("give at least one share, each above 0 and at most 1")
-        seed, tables = self.settings.seed, []
+        seed = self.settings.seed
+        tables = []
         for axis in AXES:
             for share in sorted(shares):
                 training = partial(part_left, axis=axis, share=share, seed=seed)
@@ -399,21 +368,22 @@ class Study:
         """
         rows = []
         for number in judged:
-            found = replicate(self.languages, self.surrogate, self.repeats, number)
-            if found.rows.empty:
+            halves = replicate(self.languages, self.surrogate, self.repeats, number)
+            if halves.rows.empty:
                 raise UsageError(
                     f"no language has {FEWEST_QUESTIONS} judged questions, so there is nothing to "
                     "halve"
                 )
-            parts = {str(name): found.of(name) for name in sorted(set(found.rows["language"]))}
+            languages = sorted(set(halves.rows["language"]))
+            parts = {str(language): halves.of(language) for language in languages}
             if len(parts) > 1:
-                parts[MACRO] = found
-            for name, part in parts.items():
+                parts[MACRO] = halves
+            for language, part in parts.items():
                 means = part.rows.groupby("language").mean(numeric_only=True).mean()
-                rows.append({**means, **part.summary(), "language": name})
+                rows.append({**means, **part.summary(), "language": language})
         table = pd.DataFrame(rows, columns=REPLICATION_COLUMNS)
-        told = ",".join("half" if number is None else str(number) for number in judged)
-        return self.tabulated(table, REPLICATION, f"judged:{told}")
+        numbers = ["half" if number is None else str(number) for number in judged]
+        return self.tabulated(table, REPLICATION, f"judged:{','.join(numbers)}")
 
 
 def holdout_text(holdout: Sequence[str] | None) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Unpack
@@ -27,49 +28,57 @@ from surrogate.validation.study import (
     BEST,
     DEFAULT_PROTOCOL,
     FAMILIES,
-    LEARNING_OPTIONS,
     MIRAGE,
     REPEATS,
     REPLICATION,
-    STUDY_OPTIONS,
     Study,
-    StudyOptions,
     StudyTable,
+)
+from surrogate.validation.study_options import (
+    LEARNING_OPTIONS,
+    STUDY_OPTIONS,
+    StudyOptions,
     SurrogateLike,
     judged_view,
     study_settings,
 )
 
 SAMPLING = "sampling"
-OF_SURROGATES = (
-    "surrogate",
-    "features",
-    "feature_table",
-    "rows",
-    "missing",
-    "tournaments",
-    "questions",
-)
-"""Options that sampling, which ranks by verdicts alone, has no use for."""
 PROTOCOLS_WITH = {"holdout": (MIRAGE,), "judged": (REPLICATION,)}
 """Arguments that only some protocols take."""
-PROTOCOLS: Mapping[str, tuple[str, int, int]] = MappingProxyType(
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A way of validating a surrogate.
+
+    Attributes:
+        method: The method of ``Study`` that follows it; empty for ``sampling``, which needs no
+            surrogate.
+        repeats: How often it repeats unless a user says otherwise.
+        fewest_systems: Judged systems that it needs.
+    """
+
+    method: str
+    repeats: int
+    fewest_systems: int
+
+
+PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
     {
-        DEFAULT_PROTOCOL: ("leave_systems_out", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
-        FAMILIES: ("leave_families_out", 1, 1),
-        BEST: ("leave_best_out", 1, 1),
-        LANGUAGE: ("leave_language_out", REPEATS, 1),
-        MIRAGE: ("mirage", 25, FEWEST_SYSTEMS_TO_FOLD),
-        "ablation": ("ablate", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
-        "importances": ("importances", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
-        "learning-curve": ("learning_curves", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
-        REPLICATION: ("replicate", 10, 1),
-        SAMPLING: ("", 100, FEWEST_TO_SAMPLE),
+        DEFAULT_PROTOCOL: Protocol("leave_systems_out", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
+        FAMILIES: Protocol("leave_families_out", 1, 1),
+        BEST: Protocol("leave_best_out", 1, 1),
+        LANGUAGE: Protocol("leave_language_out", REPEATS, 1),
+        MIRAGE: Protocol("mirage", 25, FEWEST_SYSTEMS_TO_FOLD),
+        "ablation": Protocol("ablate", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
+        "importances": Protocol("importances", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
+        "learning-curve": Protocol("learning_curves", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
+        REPLICATION: Protocol("replicate", 10, 1),
+        SAMPLING: Protocol("", 100, FEWEST_TO_SAMPLE),
     }
 )
-"""Name to the method of ``Study``, how often it repeats, and how many judged systems it needs.
-
-``sampling`` needs no surrogate: it is ``arena.study_sampling``."""
+"""The protocols by name."""
 
 
 @lists_options(LEARNING_OPTIONS)
@@ -105,8 +114,8 @@ def validate(
             or an argument that the protocol does not take.
     """
     check_option_names(options, STUDY_OPTIONS, ["surrogate", "repeats", "holdout", "judged"])
-    method, own_repeats, fewest = PROTOCOLS[checked_choice(protocol, list(PROTOCOLS), "protocol")]
-    repeats = own_repeats if repeats is None else repeats
+    rules = PROTOCOLS[checked_choice(protocol, list(PROTOCOLS), "protocol")]
+    repeats = rules.repeats if repeats is None else repeats
     settings = study_settings(options)
     for name, value in {"holdout": holdout, "judged": judged}.items():
         if value is not None and protocol not in PROTOCOLS_WITH[name]:
@@ -115,14 +124,15 @@ def validate(
     if protocol == SAMPLING:
         return _sampling(arena, repeats, settings, {**options, "surrogate": surrogate})
 
-    given: dict[str, object] = {}
+    arguments: dict[str, object] = {}
     if judged is not None:
-        given["judged"] = judged
+        arguments["judged"] = judged
     held_out = settings.holdout if holdout is None else holdout_names(holdout)
     if protocol not in PROTOCOLS_WITH["holdout"]:
-        held_out = None  # of a board's settings
+        # Settings of a board may name systems to hold out; other protocols choose their own.
+        held_out = None
     if held_out is not None:
-        given["holdout"] = held_out
+        arguments["holdout"] = held_out
 
     if surrogate is not None and not isinstance(surrogate, str) and isinstance(surrogate, Sequence):
         raise UsageError(f"{protocol} validates one surrogate; table3 compares several")
@@ -130,12 +140,13 @@ def validate(
     trained = surrogate_with_rules(chosen, settings, options)
 
     opened = open_arena(arena)
-    judged_arena = check_rated_systems(opened, settings, protocol, fewest, held_out)
+    judged_arena = check_rated_systems(opened, settings, protocol, rules.fewest_systems, held_out)
     if protocol == LANGUAGE:
+        # Checked here, too, before features cost anything.
         rated = {*judged_arena.judgments["language"], *judged_arena.published_ratings["language"]}
         check_languages(rated, trained)
     study = Study.of(opened, trained, repeats, **options)
-    table: StudyTable = getattr(study, method)(**given)
+    table: StudyTable = getattr(study, rules.method)(**arguments)
     return table
 
 
@@ -188,22 +199,31 @@ def surrogate_with_rules(
 ) -> Surrogate:
     """Return an unfitted surrogate, one by name with the rules of the settings."""
     if isinstance(surrogate, Surrogate):
-        ruled = [name for name in ("rows", "missing") if name in options]
-        if ruled:
-            raise UsageError(
-                f"{argument(ruled[0])} is for surrogates by name; {surrogate.name!r} was "
-                "made with its own"
-            )
+        for name in ("rows", "missing"):
+            if name in options:
+                raise UsageError(
+                    f"{argument(name)} is for surrogates by name; {surrogate.name!r} was "
+                    "made with its own"
+                )
     return as_surrogate(surrogate, settings.rows, settings.missing)
 
 
 def _sampling(
-    arena: Arena | Path | str, repeats: int, settings: BoardSettings, given: Mapping[str, object]
+    arena: Arena | Path | str, repeats: int, settings: BoardSettings, options: Mapping[str, object]
 ) -> StudyTable:
     """Rank by part of the verdicts alone; see ``study_sampling``."""
-    unused = [name for name in OF_SURROGATES if given.get(name) is not None]
-    if unused:
-        raise UsageError(f"{SAMPLING} ranks by verdicts alone; leave {argument(unused[0])} out")
+    options_of_surrogates = (
+        "surrogate",
+        "features",
+        "feature_table",
+        "rows",
+        "missing",
+        "tournaments",
+        "questions",
+    )
+    for name in options_of_surrogates:
+        if options.get(name) is not None:
+            raise UsageError(f"{SAMPLING} ranks by verdicts alone; leave {argument(name)} out")
     judgments = judged_view(open_arena(arena), settings).judgments
     study = study_sampling(
         judgments, repeats=repeats, ties=settings.ties, ridge=settings.ridge, seed=settings.seed

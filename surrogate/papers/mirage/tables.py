@@ -31,15 +31,8 @@ from surrogate.learning.surrogate import FEWEST_SYSTEMS, TREES, Surrogate, resee
 from surrogate.validation.feature_groups import feature_name
 from surrogate.validation.protocols import drawn_holdout
 from surrogate.validation.scores import MACRO
-from surrogate.validation.study import (
-    Study,
-    StudyOptions,
-    StudyTable,
-    SurrogateLike,
-    holdout_text,
-    settings_text,
-    study_settings,
-)
+from surrogate.validation.study import Study, StudyTable, holdout_text, settings_text
+from surrogate.validation.study_options import StudyOptions, SurrogateLike, study_settings
 from surrogate.validation.validate import (
     check_rated_systems,
     holdout_names,

@@ -18,7 +18,6 @@ from surrogate import Board
 from surrogate.board.first_place import conclusion
 from surrogate.board.rating_rows import BEYOND
 from surrogate.board.tables import BOARD_FILES
-from surrogate.cli.judging import STATUS
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +74,7 @@ def test_board_ends_in_a_screen_whose_last_line_runs_as_it_stands(
 def test_rank_and_check_end_in_what_to_type_next(run, arena_folder, board_folder, tmp_path, capsys):
     answers = newcomer(arena_folder, tmp_path / "answers.jsonl")
     board = ["--board", board_folder]
-    assert run("gate", "--candidate", answers, *board) in STATUS.values()
+    assert run("gate", "--candidate", answers, *board) in {0, 3, 4}
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
     for words in (("rank", answers, *board), ("check", arena_folder)):
         assert run(*words) == 0

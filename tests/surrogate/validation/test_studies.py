@@ -8,7 +8,6 @@ import pytest
 from arena.data.errors import UsageError
 from surrogate.validation import Study, validate
 from surrogate.validation.feature_groups import (
-    NO_VALUES,
     feature_families,
     feature_subsets,
 )
@@ -71,7 +70,7 @@ def test_texts_are_a_family_of_a_surrogate_that_reads_them(simulated, table, set
     assert alone.loc["texts alone", "features"] == 0
     for name in ("texts alone", "without texts"):
         assert np.isnan(without.loc[name, "tau"])
-        assert without.loc[name, "reason"] == NO_VALUES.format("texts")
+        assert without.loc[name, "reason"] == "no answer has a value of texts"
 
 
 @pytest.mark.parametrize("surrogate", ["answers", QUICK])
@@ -84,10 +83,10 @@ def test_a_family_without_any_value_is_marked_and_not_scored(surrogate, simulate
     for language in ("en", "sw", "macro"):
         for subset in ("without absent", "absent alone"):
             assert rows.loc[(language, subset), taus].isna().all()
-            assert rows.loc[(language, subset), "reason"] == NO_VALUES.format("absent")
+            assert rows.loc[(language, subset), "reason"] == "no answer has a value of absent"
     for subset in ("without nothing", "nothing alone"):
         assert np.isnan(rows.loc[("sw", subset), "tau"])
-        assert rows.loc[("sw", subset), "reason"] == NO_VALUES.format("nothing")
+        assert rows.loc[("sw", subset), "reason"] == "no answer has a value of nothing"
         english, macro = rows.loc[("en", subset)], rows.loc[("macro", subset)]
         assert macro[taus].to_list() == pytest.approx(english[taus].to_list(), nan_ok=True)
     without, everything = rows.loc[("en", "without close")], rows.loc[("en", "all")]
