@@ -104,9 +104,14 @@ class ConfiguredBoard:
     def judging(self) -> JudgingSettings | None:
         """How an LLM judges first, with paths resolved; None if none does."""
         judging = self.options.judging
-        names = [name for name in ("template", "prior") if getattr(judging, name, None)]
-        found = {name: str(self.base / getattr(judging, name)) for name in names}
-        return judging and judging.model_copy(update=found)
+        if judging is None:
+            return None
+        paths = {}
+        if judging.template:
+            paths["template"] = str(self.base / judging.template)
+        if judging.prior:
+            paths["prior"] = str(self.base / judging.prior)
+        return judging.model_copy(update=paths)
 
     def features(self) -> tuple[Feature, ...]:
         """Return the features of a board that has no table of them."""
@@ -138,23 +143,28 @@ def read_configuration(path: Path | str) -> Leaderboards:
         raise DataError([_problem(item, path.name) for item in error.errors()]) from error
     if not configuration.boards:
         raise UsageError(f"{path.name} names no board; add a table [boards.NAME] with an arena")
-    boards, problems = [], dict[str, Problem]()
-    for name, stated in configuration.boards.items():
-        found: list[Problem] = []
+    boards: list[ConfiguredBoard] = []
+    problems: list[Problem] = []
+    for name, table in configuration.boards.items():
+        # Folders of boards must differ on file systems that ignore case, too.
+        is_taken = name.lower() in {board.name.lower() for board in boards}
         try:
-            options = BoardOptions.model_validate(_merged(configuration.defaults, stated))
-            boards.append(ConfiguredBoard(name, options, path.parent))
-            found = list(_faults(boards[-1], path.name))
+            options = BoardOptions.model_validate(_merged(configuration.defaults, table))
+            board = ConfiguredBoard(name, options, path.parent)
+            boards.append(board)
+            problems.extend(_faults(board, path.name))
         except ValidationError as error:
-            found = [_problem(item, path.name, name) for item in error.errors()]
+            problems.extend(_problem(item, path.name, name) for item in error.errors())
         except UsageError as error:
-            found = [_refused(path.name, f"boards.{name}", None, error)]
-        if name.lower() in {other.name.lower() for other in boards[:-1]}:
-            fault, hint = "is the name of two boards", "name each once, upper and lower case alike"
-            found.append(Problem(path.name, None, "boards", name, fault, hint))
-        problems |= {str(problem): problem for problem in found}
+            problems.append(_refused(path.name, f"boards.{name}", None, error))
+        if is_taken:
+            fault = "is the name of two boards"
+            hint = "name each once, upper and lower case alike"
+            problems.append(Problem(path.name, None, "boards", name, fault, hint))
     if problems:
-        raise DataError(list(problems.values()))
+        # A fault of the defaults is found once for every board.
+        unique = {str(problem): problem for problem in problems}
+        raise DataError(list(unique.values()))
     out = None if configuration.out is None else path.parent / configuration.out
     return Leaderboards(path, out, tuple(boards))
 
@@ -173,25 +183,34 @@ def _read_toml(path: Path) -> dict[str, Any]:
     raise DataError([Problem(path.name, None, None, None, fault, hint)])
 
 
-def _merged(defaults: Raw, stated: Raw) -> Raw:
-    """Lay what a board states over its preset, that over the defaults, these over theirs."""
-    whole: dict[str, Any] = {}
-    for table in (defaults, stated):
-        for layer in (preset_values(table.get("preset")), table):
-            sources = [name for name in FEATURE_SOURCES if name in layer]
-            if len(sources) > 1:
-                raise UsageError("feature_table is given beside features; keep one of them")
-            for name in FEATURE_SOURCES if sources else ():
-                whole.pop(name, None)
-            for key, value in layer.items():
-                below = whole.get(key)
-                are_tables = isinstance(below, dict) and isinstance(value, dict)
-                whole[key] = {**below, **value} if are_tables else value  # type: ignore[dict-item]
-    return whole
+def _merged(defaults: Raw, options: Raw) -> Raw:
+    """Merge a board's options: its own, over its preset, over the defaults, over their preset."""
+    layers = (
+        preset_values(defaults.get("preset")),
+        defaults,
+        preset_values(options.get("preset")),
+        options,
+    )
+    merged: dict[str, Any] = {}
+    for layer in layers:
+        sources = [name for name in FEATURE_SOURCES if name in layer]
+        if len(sources) > 1:
+            raise UsageError("feature_table is given beside features; keep one of them")
+        if sources:
+            # A source of features replaces the other kind in the layers below.
+            for name in FEATURE_SOURCES:
+                merged.pop(name, None)
+        for key, value in layer.items():
+            lower_value = merged.get(key)
+            if isinstance(lower_value, dict) and isinstance(value, dict):
+                merged[key] = {**lower_value, **value}
+            else:
+                merged[key] = value
+    return merged
 
 
 def _problem(item: ErrorDetails, source: str, board: str = "") -> Problem:
-    """Say what pydantic found wrong; what may be a secret is not shown."""
+    """Return a problem that pydantic found; a value that may be a secret is not shown."""
     place = [str(part) for part in item["loc"] if part != "[key]"]
     path = ".".join(["boards", board, *place] if board else place) or None
     value: object = HIDDEN if isinstance(item["input"], dict | list) else item["input"]
@@ -206,9 +225,12 @@ def _problem(item: ErrorDetails, source: str, board: str = "") -> Problem:
                 "take it out: keys come from the environment only; name a variable by api_key_env"
             )
             return Problem(source, None, path, HIDDEN, "looks like a secret", hint)
-        tables = (Configuration, BoardOptions, JudgingSettings)
-        known = [name for table in tables for name in table.model_fields]
-        hint = did_you_mean(place[-1], known) or SEE
+        keys = (
+            *Configuration.model_fields,
+            *BoardOptions.model_fields,
+            *JudgingSettings.model_fields,
+        )
+        hint = did_you_mean(place[-1], keys) or SEE
         return Problem(source, None, path, value, "is not a known key here", hint)
     if item["type"] in ("list_type", "tuple_type"):
         hint = "write a list of texts, or one text with commas"
@@ -217,14 +239,16 @@ def _problem(item: ErrorDetails, source: str, board: str = "") -> Problem:
 
 def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
     """Find what pydantic cannot: what is missing, contradicts itself, or has no such name."""
-    options, judging, place = board.options, board.judging, f"boards.{board.name}"
+    options = board.options
+    judging = board.judging
+    place = f"boards.{board.name}"
     checks: list[tuple[str, object, Callable[[], object]]] = []
     if judging is not None and not judging.model:
         fault, hint = "is missing", "name the model that judges"
         yield Problem(source, None, f"{place}.judging.model", None, fault, hint)
     elif judging is not None:
-        chosen = {name.strip() for name in (options.judge or judging.judge).split(",")}
-        if not chosen & {judging.judge, "all"}:
+        judges = {name.strip() for name in (options.judge or judging.judge).split(",")}
+        if judges.isdisjoint({judging.judge, "all"}):
             fault = f"is not the judge that judges ({judging.judge})"
             hint = "leave judge or judging out"
             yield Problem(source, None, f"{place}.judge", options.judge, fault, hint)
@@ -233,8 +257,13 @@ def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
             checks.append(("judging.pairs", "adaptive", judging.require_adaptive))
     if options.feature_table is None:
         checks.append(("features", options.features, board.features))
-    name, missing = options.surrogate, options.missing
-    checks.append(("surrogate", name, lambda: find_surrogate(name, missing=missing)))
+    checks.append(
+        (
+            "surrogate",
+            options.surrogate,
+            lambda: find_surrogate(options.surrogate, missing=options.missing),
+        )
+    )
     for key, value, check in checks:
         try:
             check()

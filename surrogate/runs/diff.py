@@ -8,6 +8,7 @@ smaller: the test then misses changes rather than making them up.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +22,10 @@ from surrogate.integrity.notes import without_remarks
 
 SIGNIFICANCE = 0.05
 OVERALL = "overall"
-MOVED, WITHIN_NOISE, NEW, GONE = "moved", "within noise", "new", "gone"
+MOVED = "moved"
+WITHIN_NOISE = "within noise"
+NEW = "new"
+GONE = "gone"
 DIFF_COLUMNS = [
     "language",
     "system",
@@ -69,7 +73,7 @@ class BoardDiff:
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Say of how many systems ranks over all languages moved, or how else they compare."""
+        """Return how many systems moved over all languages, and how many have other verdicts."""
         verdicts = self.changes.loc[self.changes["language"].eq(OVERALL), "verdict"]
         return ", ".join(f"{count} {name}" for name, count in verdicts.value_counts().items())
 
@@ -86,9 +90,9 @@ def diff_boards(old: Board, new: Board) -> BoardDiff:
     shared = sorted({*old.languages} & {*new.languages})
     if not shared:
         raise UsageError("the boards have no language in common: there is nothing to compare")
-    why = _incomparable(old, new)
-    notes = [f"ratings are not comparable: {why}"] if why else []
-    parts = [_language_diff(old, new, language, why) for language in shared]
+    reason = _incomparable(old, new)
+    notes = [f"ratings are not comparable: {reason}"] if reason else []
+    parts = [_language_diff(old, new, language, reason) for language in shared]
     for language, part in zip(shared, parts, strict=True):
         if part["recentered"].any():
             notes.append(RECENTERED.format(language=language))
@@ -105,36 +109,59 @@ def diff_boards(old: Board, new: Board) -> BoardDiff:
 
 def _incomparable(old: Board, new: Board) -> str:
     """Say why two boards' ratings cannot be compared at all; empty if they can."""
-    before, after = (board.summary.settings for board in (old, new))
-    fields = (*SCALE, *MEASUREMENT)
-    differing = [name for name in fields if getattr(before, name) != getattr(after, name)]
-    what = "scale" if {*differing} & {*SCALE} else "measurement"
-    return f"another {what}: {', '.join(differing)} changed" if differing else ""
+    old_settings = old.summary.settings
+    new_settings = new.summary.settings
+    changed = []
+    for name in (*SCALE, *MEASUREMENT):
+        if getattr(old_settings, name) != getattr(new_settings, name):
+            changed.append(name)
+    if not changed:
+        return ""
+    kind = "measurement" if set(changed).isdisjoint(SCALE) else "scale"
+    return f"another {kind}: {', '.join(changed)} changed"
 
 
-def _language_diff(old: Board, new: Board, language: str, why: str) -> pd.DataFrame:
-    """Compare one language; ``recentered`` if ratings are relative to systems on both boards."""
-    sides = []
-    for board in (old, new):
-        own = board.ratings.loc[board.ratings["language"] == language]
-        # A rating without an upper bound has no error that a test could use.
-        error = own["standard_error"].where(np.isfinite(own["high"]))
-        sides.append(own[["system", "rank", "rating", "note"]].assign(error=error, there=True))
-    table = sides[0].merge(sides[1], on="system", how="outer", suffixes=("_old", "_new"))
+def _language_diff(old: Board, new: Board, language: str, reason: str) -> pd.DataFrame:
+    """Compare one language.
+
+    Args:
+        old: The earlier board.
+        new: The later board.
+        language: The language.
+        reason: Why no rating is comparable; empty if they are.
+
+    Returns:
+        A row per system; ``recentered`` if changes are relative to systems on both boards.
+    """
+    old_rows = _rated_rows(old, language)
+    new_rows = _rated_rows(new, language)
+    table = old_rows.merge(new_rows, on="system", how="outer", suffixes=("_old", "_new"))
     change = table["rating_new"] - table["rating_old"]
-    rated = [table[f"rating_{side}"].notna() for side in ("old", "new")]
-    recentered = bool(change.notna().any() and (rated[0] != rated[1]).any())
+    is_in_both = change.notna()
+    same_systems = table["rating_old"].notna().equals(table["rating_new"].notna())
+    # Ratings are relative to the mean of a board's systems, which moves with who is among them.
+    recentered = bool(is_in_both.any()) and not same_systems
     table["rating_change"] = change - change.mean() if recentered else change
-    table["rank_change"] = _rank_change(table["rank_old"], table["rank_new"], change.notna())
+    table["rank_change"] = _rank_change(table["rank_old"], table["rank_new"], is_in_both)
+    # The boards are taken as independent, so that variances add up.
     table["standard_error"] = np.hypot(table["error_old"], table["error_new"])
-    notes = [
-        {without_remarks(str(note)) for note in pair} - {""}
-        for pair in zip(table["note_old"], table["note_new"], strict=True)
-    ]
-    stated = pd.Series([why or "; ".join(sorted(found)) for found in notes], table.index)
-    table["reason"] = stated.mask(stated.eq("") & change.isna(), NOT_RATED)
+    reasons = []
+    for old_note, new_note in zip(table["note_old"], table["note_new"], strict=True):
+        notes = {without_remarks(str(old_note)), without_remarks(str(new_note))}
+        reasons.append(reason or "; ".join(sorted(notes - {""})))
+    table["reason"] = pd.Series(reasons, table.index)
+    is_unexplained = table["reason"].eq("") & ~is_in_both
+    table["reason"] = table["reason"].mask(is_unexplained, NOT_RATED)
     table = table.assign(language=language, recentered=recentered)
     return _with_verdicts(table)
+
+
+def _rated_rows(board: Board, language: str) -> pd.DataFrame:
+    """Return a board's ratings of a language with their standard errors, NaN for no error."""
+    rows = board.ratings[board.ratings["language"] == language]
+    # A rating without an upper bound has no error that a test could use.
+    errors = rows["standard_error"].where(np.isfinite(rows["high"]))
+    return rows[["system", "rank", "rating", "note"]].assign(error=errors, is_present=True)
 
 
 def _overall_diff(old: Board, new: Board, languages: pd.DataFrame) -> pd.DataFrame:
@@ -144,49 +171,62 @@ def _overall_diff(old: Board, new: Board, languages: pd.DataFrame) -> pd.DataFra
     same systems, translated questions): never below the true one.
     """
     columns = ["system", "rank", "mean_rank"]
-    sides = [board.overall[columns].assign(there=True) for board in (old, new)]
-    table = sides[0].merge(sides[1], on="system", how="outer", suffixes=("_old", "_new"))
-    both = table["there_old"].notna() & table["there_new"].notna()
-    table["rank_change"] = _rank_change(table["mean_rank_old"], table["mean_rank_new"], both)
+    old_rows = old.overall[columns].assign(is_present=True)
+    new_rows = new.overall[columns].assign(is_present=True)
+    table = old_rows.merge(new_rows, on="system", how="outer", suffixes=("_old", "_new"))
+    is_in_both = table["is_present_old"].notna() & table["is_present_new"].notna()
+    table["rank_change"] = _rank_change(table["mean_rank_old"], table["mean_rank_new"], is_in_both)
     numbers = ["rating_old", "rating_new", "rating_change", "standard_error"]
-    grouped, codes = languages.groupby("system"), sorted(set(languages["language"]))
-    means = grouped[numbers].mean().where(grouped[numbers].count() == len(codes))
+    grouped = languages.groupby("system")[numbers]
+    codes = sorted(set(languages["language"]))
+    # A mean over some languages only would compare different languages of two systems.
+    means = grouped.mean().where(grouped.count() == len(codes))
     table = table.merge(means.reset_index(), on="system", how="left")
-    tested = {
-        (row.system, row.language) for row in languages.itertuples() if not np.isnan(row.p_value)
-    }
-    own = languages.drop_duplicates("system").set_index("system")["reason"]
-    reasons = []
-    for system in table["system"]:
-        names = [code for code in codes if (system, code) not in tested]
-        why = f"not comparable in {', '.join(names)}" if names else ""
-        reasons.append(own.get(system, ONE_BOARD) if len(codes) == 1 else why)
-    table["reason"] = reasons
+    if len(codes) == 1:
+        reasons = languages.drop_duplicates("system").set_index("system")["reason"]
+        table["reason"] = [reasons.get(system, ONE_BOARD) for system in table["system"]]
+    else:
+        table["reason"] = _untested_languages(table["system"], languages, codes)
     return _with_verdicts(table.assign(language=OVERALL))
 
 
-def _rank_change(old: pd.Series, new: pd.Series, both: pd.Series) -> pd.Series:
-    """Places gained among the systems ranked on both boards; NaN for others."""
-    ranked = both & old.notna() & new.notna()
-    return old[ranked].rank(method="min") - new[ranked].rank(method="min")
+def _untested_languages(
+    systems: pd.Series, languages: pd.DataFrame, codes: Sequence[str]
+) -> list[str]:
+    """Return of each system in which languages it is not comparable; empty if in none."""
+    is_tested = languages["p_value"].notna()
+    tested = set(zip(languages["system"][is_tested], languages["language"][is_tested], strict=True))
+    reasons = []
+    for system in systems:
+        names = [code for code in codes if (system, code) not in tested]
+        reasons.append(f"not comparable in {', '.join(names)}" if names else "")
+    return reasons
+
+
+def _rank_change(old: pd.Series, new: pd.Series, is_in_both: pd.Series) -> pd.Series:
+    """Return places gained among the systems ranked on both boards; NaN for others."""
+    is_ranked = is_in_both & old.notna() & new.notna()
+    return old[is_ranked].rank(method="min") - new[is_ranked].rank(method="min")
 
 
 def _with_verdicts(table: pd.DataFrame) -> pd.DataFrame:
     """Add ``p_value`` and ``verdict`` to a table of changes; two-sided tests, Holm-adjusted.
 
-    A change beside an error of 0 has no p-value: an interval without width says nothing.
+    A change with an error of 0 has no p-value: an interval without width says nothing.
     """
-    there = [table[f"there_{side}"].notna() for side in ("old", "new")]
-    table.loc[~(there[0] & there[1]), "reason"] = ONE_BOARD
-    comparable = table["reason"].eq("")
-    change, error = table["rating_change"], table["standard_error"]
-    tested = pd.Series(2 * ndtr(-change.abs() / error.where(error > 0)), table.index)
-    tested = tested.mask(change.eq(0), 1.0).where(comparable)
-    table["p_value"] = holm_adjusted(tested.to_numpy(float))
-    table.loc[comparable & table["p_value"].isna(), "reason"] = NO_INTERVAL
-    moved = table["p_value"].lt(SIGNIFICANCE)
+    is_in_old = table["is_present_old"].notna()
+    is_in_new = table["is_present_new"].notna()
+    table.loc[~(is_in_old & is_in_new), "reason"] = ONE_BOARD
+    is_comparable = table["reason"].eq("")
+    change = table["rating_change"]
+    error = table["standard_error"]
+    p_values = pd.Series(2 * ndtr(-change.abs() / error.where(error > 0)), table.index)
+    # No change is no evidence of one, even where the error is 0.
+    p_values = p_values.mask(change.eq(0), 1.0).where(is_comparable)
+    table["p_value"] = holm_adjusted(p_values.to_numpy(float))
+    table.loc[is_comparable & table["p_value"].isna(), "reason"] = NO_INTERVAL
     table["verdict"] = np.select(
-        [~there[0], ~there[1], table["p_value"].isna(), moved],
+        [~is_in_old, ~is_in_new, table["p_value"].isna(), table["p_value"].lt(SIGNIFICANCE)],
         [NEW, GONE, "not comparable", MOVED],
         WITHIN_NOISE,
     )

@@ -48,9 +48,13 @@ from surrogate.runs.config import ConfiguredBoard
 from surrogate.runs.diff import diff_boards
 from surrogate.runs.steps import Digests, Step, Workplace, folder_digests
 
-JUDGING, FEATURES, BOARD = "judging", "features", "board"
-STORE_FILE, RATINGS_FILE = "judging.sqlite", "ratings.sqlite"
-"""What keeps replies of judges, and of LLMs that features ask."""
+JUDGING = "judging"
+FEATURES = "features"
+BOARD = "board"
+STORE_FILE = "judging.sqlite"
+"""Replies of judges."""
+RATINGS_FILE = "ratings.sqlite"
+"""Replies of LLMs that features ask."""
 VERDICTS_FILE = "judgments.parquet"
 CONTENT = (
     INFO_FILE,
@@ -58,7 +62,7 @@ CONTENT = (
 )
 JUDGED = tuple(f"{name}{suffix}" for name in ("judgments", PUBLISHED_TABLE) for suffix in SUFFIXES)
 REMARKS = (FAILED_JUDGMENTS, METAEVALUATION_FILE)
-"""Files of an arena folder that are told of on a board."""
+"""Further files of an arena folder that a board reports on."""
 OF_VERDICTS = {
     "model",
     "name",
@@ -85,55 +89,60 @@ LASTING = {*FINAL, UNPARSABLE}
 
 def steps_of(board: ConfiguredBoard) -> Iterator[Step]:
     """Yield the steps of a board, each after those it rests on."""
-    judged: dict[str, Sequence[str]] = {}
-    upstream: dict[str, Sequence[str]] = {}
+    verdicts: dict[str, Sequence[str]] = {}
     if board.judging is not None:
-        judged = {JUDGING: (VERDICTS_FILE, FAILED_JUDGMENTS)}
+        verdicts = {JUDGING: (VERDICTS_FILE, FAILED_JUDGMENTS)}
         yield _judging_step(board, board.judging)
+    features: dict[str, Sequence[str]] = {}
     if board.options.feature_table is None:
-        upstream = {FEATURES: (FEATURES_FILE,)}
+        features = {FEATURES: (FEATURES_FILE,)}
         yield _features_step(board)
-    settings = board.settings
-    drawn = {"holdout": "drawn"} if settings.holdout is None else {}
+    options = board.settings.model_dump(mode="json", exclude={"features"})
+    if board.settings.holdout is None:
+        options["holdout"] = "drawn"
     yield Step(
         board.name,
         BOARD,
-        lambda place: _build(board, place),
-        files=lambda: _board_files(board),
-        upstream=judged | upstream,
-        options=settings.model_dump(mode="json", exclude={"features"}) | drawn,
+        partial(_build, board),
+        files=partial(_board_files, board),
+        upstream={**verdicts, **features},
+        options=options,
     )
+    # Pages and figures show nothing of the surrogate, whose bytes differ more often than they.
     tables = [name for name in (*BOARD_FILES, MANIFEST_FILE) if name != SURROGATE_FILE]
     for form in dict.fromkeys(board.options.publish):
-        shows_answers = form == "site"
-        yield Step(
-            board.name,
-            form,
-            partial(_publish, board, form),
-            files=partial(_arena_digests, board) if shows_answers else dict,
-            upstream={**(judged if shows_answers else {}), BOARD: tables},
-        )
+        publish = partial(_publish, board, form)
+        if form == "site":
+            # Pages show answers and verdicts of the arena, too.
+            files = partial(_arena_digests, board)
+            yield Step(board.name, form, publish, files=files, upstream={**verdicts, BOARD: tables})
+        else:
+            yield Step(board.name, form, publish, upstream={BOARD: tables})
 
 
 def _judging_step(board: ConfiguredBoard, options: JudgingSettings) -> Step:
     def files() -> Digests:
         digests = _arena_digests(board)
         if options.prior is not None:
-            digests |= folder_digests(Path(options.prior), (MANIFEST_FILE,), "prior/")
-        own = Path(options.template or "")
-        for path in own.glob("*.jinja") if options.template and own.is_dir() else [own]:
-            if path.is_file():
-                digests[f"template/{path.name}"] = file_digest(path)
+            digests.update(folder_digests(Path(options.prior), (MANIFEST_FILE,), "prior/"))
+        for path in _template_files(options.template):
+            digests[f"template/{path.name}"] = file_digest(path)
         return digests
 
-    told = options.model_dump(mode="json", include=OF_VERDICTS)
+    step_options = options.model_dump(mode="json", include=OF_VERDICTS)
+    step_options["body"] = canonical_json(options.body)
     return Step(
-        board.name,
-        JUDGING,
-        lambda place: _judge(board, options, place),
-        files=files,
-        options=told | {"body": canonical_json(options.body)},
+        board.name, JUDGING, partial(_judge, board, options), files=files, options=step_options
     )
+
+
+def _template_files(template: str | None) -> list[Path]:
+    """Return the file of a template, or the templates in a folder."""
+    if not template:
+        return []
+    path = Path(template)
+    paths = path.glob("*.jinja") if path.is_dir() else [path]
+    return [path for path in paths if path.is_file()]
 
 
 def _features_step(board: ConfiguredBoard) -> Step:
@@ -143,18 +152,14 @@ def _features_step(board: ConfiguredBoard) -> Step:
     def files() -> Digests:
         digests = folder_digests(board.arena, CONTENT, "arena/")
         for folder in sorted(folders):
-            digests |= folder_digests(folder, prefix=f"model {folder.name}/")
+            digests.update(folder_digests(folder, prefix=f"model {folder.name}/"))
         return digests
 
     options = {"features": list(map(str, features)), "feature code": code_digest()}
     if board.options.llm is not None:
         options["llm"] = canonical_json(board.options.llm.model_dump(include=OF_REPLIES))
     return Step(
-        board.name,
-        FEATURES,
-        lambda place: _measure(board, features, place),
-        files=files,
-        options=options,
+        board.name, FEATURES, partial(_measure, board, features), files=files, options=options
     )
 
 
@@ -167,7 +172,7 @@ def _board_files(board: ConfiguredBoard) -> Digests:
     table = board.options.feature_table
     if table is not None:
         path = board.base / table
-        digests |= folder_digests(path.parent, (path.name,), "feature table/")
+        digests.update(folder_digests(path.parent, (path.name,), "feature table/"))
     return digests
 
 
@@ -201,14 +206,12 @@ def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -
     ordered = verdicts[~is_in_arena].sort_values(key, kind="stable")
     write_rows(ordered.reset_index(drop=True), place.target / VERDICTS_FILE)
     write_rows(judging.failures, place.target / FAILED_JUDGMENTS)
-    passing = {
-        reason: count for reason, count in judging.usage.failures.items() if reason not in LASTING
-    }
-    return f"pairs without a verdict: {_counted(passing)}" if passing else ""
-
-
-def _counted(failures: dict[str, int]) -> str:
-    return ", ".join(f"{count} {reason}" for reason, count in sorted(failures.items())) or "none"
+    counts = [
+        f"{count} {reason}"
+        for reason, count in sorted(judging.usage.failures.items())
+        if reason not in LASTING
+    ]
+    return f"pairs without a verdict: {', '.join(counts)}" if counts else ""
 
 
 def _measure(board: ConfiguredBoard, features: Sequence[Feature], place: Workplace) -> None:
@@ -216,8 +219,8 @@ def _measure(board: ConfiguredBoard, features: Sequence[Feature], place: Workpla
 
     llm = board.options.llm
     if llm is not None:
-        own_store = place.out / RATINGS_FILE
-        store = own_store if llm.store is None else board.base / llm.store
+        store = place.out / RATINGS_FILE if llm.store is None else board.base / llm.store
+        # Built from what was set alone, so that the rest keeps the prompts' defaults.
         llm = LlmSettings(**{**llm.model_dump(exclude_unset=True), "store": str(store)})
     budget = Budget(None if llm is None else llm.max_calls)
     table = extract(
@@ -233,25 +236,29 @@ def _measure(board: ConfiguredBoard, features: Sequence[Feature], place: Workpla
 
 
 def _build(board: ConfiguredBoard, place: Workplace) -> None:
-    arena, given = judged_arena(board, place.board), board.options.feature_table
-    judges, records = board_judges(arena, board.settings), None
+    arena = judged_arena(board, place.board)
+    judges = board_judges(arena, board.settings)
+    records = None
     if judges:
         records = read_judging_records(board.arena, judges[0])
         if board.judging is not None:
             failures = read_judging_records(place.board / JUDGING, judges[0]).failures
             records = records.model_copy(update={"failures": failures})
-    table = place.board / FEATURES / FEATURES_FILE if given is None else board.base / given
+    table_path = place.board / FEATURES / FEATURES_FILE
+    if board.options.feature_table is not None:
+        table_path = board.base / board.options.feature_table
     built = build_board(
         arena,
         board.settings,
-        feature_table=read_feature_table(table, arena.answers),
+        feature_table=read_feature_table(table_path, arena.answers),
         records=records,
         n_jobs=place.n_jobs,
         progress=place.progress,
     )
     place.page_facts["conclusion"] = conclusion(built)
     if (place.board / BOARD).is_dir():
-        with suppress(ArenaError):  # a board that is damaged, or has no language in common
+        # The board before may be damaged, or have no language in common with this one.
+        with suppress(ArenaError):
             place.page_facts["moved"] = str(diff_boards(Board.load(place.board / BOARD), built))
     built.save(place.target, board.arena)
     if built.summary.macro.is_unreliable:
