@@ -39,7 +39,8 @@ COUNTED = [
     for words, command in COMMANDS
     for parameter in command.params
     if parameter.name in ("tournaments", "repeats")
-    and words != ("import",)  # there, what becomes of a question asked twice
+    # Elsewhere --repeats says what becomes of a question that a system answers twice.
+    and words not in (("import",), ("add",), ("rank",))
 ]
 
 
