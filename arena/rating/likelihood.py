@@ -1,6 +1,6 @@
 """The Bradley-Terry likelihood of battles, and design effects of their questions.
 
-Formulas: docs/guides/ratings.md.
+Formulas: docs/reference/formulas.md, "Verdicts".
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ Who chooses battles by earlier verdicts stops asking about pairs that look decid
 luck. Maximum likelihood then stretches the ratings, and a bootstrap over questions cannot repeat
 the choices. The likelihood is the same whatever chose the battles, so that a posterior is right
 where its prior is (Rubin, 1976, "Inference and missing data"): the prior's spread is not fixed but
-averaged over, by its evidence. Formulas: docs/guides/ratings.md.
+averaged over, by its evidence. Formulas:
+docs/reference/formulas.md, "Verdicts".
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def first_place_sentence(board: Board) -> str:
     if board.summary.is_first:
         return f"The answers of {leader} agree most with those of the others."
     if board.summary.macro.is_unreliable:
-        return "The ranks say nothing of the systems."
+        return "These ranks say nothing about the systems."
     tiers = board.ratings.pivot(index="language", columns="system", values="tier").astype(float)
     if tiers[systems].isna().all(axis=None):
         return f"{leader} has the highest rating; no difference was tested."
@@ -97,7 +97,7 @@ def judge_sentence(board: Board) -> str:
     """Say who judged, and how good the judge is known to be."""
     summary = board.summary
     if summary.is_first:
-        return "Nobody has judged: agreement is no quality."
+        return "Nobody has judged these answers, and agreement does not measure quality."
     judge = summary.macro.judge
     if judge is None:
         return f"Ratings are those that {summary.judge} published."

@@ -155,7 +155,7 @@ def _spread(outcome: Outcome) -> float:
 def _frontier(outcome: Outcome) -> tuple[float, float]:
     """Return the best rating, and how far from it a system may be better than every judged one.
 
-    One in ten of the ordinary systems is taken for such a one; NaN where too few are judged.
+    The threshold flags about one ordinary system in ten; NaN where too few are judged.
     """
     false_alarms = 0.1
     fewest_gaps = 4

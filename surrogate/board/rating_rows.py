@@ -25,10 +25,26 @@ SUBSTANTIAL_SHARE = 0.5
 bound the rating from above, even where the surrogate has seen nothing as good."""
 RATING_COLUMNS = ["rating", "low", "high", "standard_error"]
 POSTERIOR_COLUMNS = ["posterior", "error", "verdict_share"]
+VERDICT_COLUMNS = ["arena_rank", "arena_rating", "arena_low", "arena_high"]
+"""Columns by verdicts alone."""
+INTERVAL_COLUMNS = [
+    "rank_low",
+    "rank_high",
+    "tier",
+    "low",
+    "high",
+    "standard_error",
+    "surrogate_low",
+    "surrogate_high",
+    "surrogate_error",
+    "arena_low",
+    "arena_high",
+]
+"""Columns of ``tables.RATINGS`` and ``tables.ARENA`` that say how sure a rating is."""
 UNJUDGED_SPLITS = ["unjudged", "new"]
 NO_LOOKS = pd.DataFrame(columns=["unranked", "original", "remark", "variance"])
 
-VANISHED = "not ranked: it is judged, and none of its answers is here: were they lost?"
+VANISHED = "not ranked: it was judged, but none of its answers are in the arena: were they lost?"
 NO_ANSWER = "no answer here"
 BEYOND = "no upper bound: may be better than every judged system, so have it judged"
 NO_FEATURES = "no feature of its answers could be computed"
@@ -156,18 +172,15 @@ def ranked_rows(
     table = rows.join(pd.DataFrame(ranks, ratings.index))
     table["language"] = language
     table["rank"] = table["rating"].rank(ascending=False, method="min")
-    by_verdicts = _arena_columns(rows) if arena is None else arena.add_prefix("arena_")
+    if arena is None:
+        by_verdicts = pd.DataFrame(np.nan, rows.index, VERDICT_COLUMNS)
+    else:
+        by_verdicts = arena.add_prefix("arena_")
     table = table.join(by_verdicts).rename_axis("system").reset_index()
     table = table.astype(dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64"))
     table = table.sort_values(["rank", "system"], kind="stable")
     # Selected strictly: a misspelt column is a KeyError, not a column of NaN.
     return table[list(RATINGS.names)]
-
-
-def _arena_columns(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns by verdicts alone where nobody was judged."""
-    names = [name for name in RATINGS.names if name.startswith("arena_")]
-    return pd.DataFrame(np.nan, rows.index, names)
 
 
 def covariance_of(rows: pd.DataFrame, study: LanguageStudy | None = None) -> pd.DataFrame:
@@ -311,11 +324,11 @@ def without_intervals(rows: pd.DataFrame) -> pd.DataFrame:
     Args:
         rows: ``tables.RATINGS``, or ``tables.ARENA``.
     """
-    unknown = [name for name in rows if str(name).endswith(("low", "high", "error"))]
+    unknown = [name for name in INTERVAL_COLUMNS if name in rows]
     is_rated = rows["rating"].notna()
     reason = pd.Series(ONE_SIDED, rows.index)
     notes = rows["note"].mask(is_rated, _joined_texts(rows["note"], reason))
-    columns = dict.fromkeys([*unknown, "tier"], np.nan)
+    columns = dict.fromkeys(unknown, np.nan)
     return rows.assign(**columns, note=notes.astype(rows["note"].dtype))
 
 

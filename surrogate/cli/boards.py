@@ -49,7 +49,10 @@ def board(
     judge: Annotated[str | None, setting(BoardSettings, "judge")] = None,
     weights: Annotated[
         str | None,
-        Option(metavar="NAME=WEIGHT,...", help="Of criteria in their overview. Default: 1 each"),
+        Option(
+            metavar="NAME=WEIGHT,...",
+            help="Weight of each criterion in the overview. Default: 1 each",
+        ),
     ] = None,
     by: Annotated[str | None, setting(BoardSettings, "by")] = None,
     features: Annotated[str | None, setting(BoardSettings, "features")] = None,

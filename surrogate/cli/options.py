@@ -45,8 +45,8 @@ Columns = Annotated[
 Repeats = Annotated[
     str | None,
     Option(
-        help="A question that a system answers again: first (keep the first answer) or each (a "
-        "question for each asking, as where the arena was imported). Default: an error"
+        help="How to treat repeated answers of a system to a question: first keeps the first one; "
+        "each makes every repetition a question of its own. Default: an error"
     ),
 ]
 Board = Annotated[Path, Option("--board", help="Board folder.", **FOLDER)]

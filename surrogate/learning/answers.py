@@ -486,7 +486,7 @@ def _calibration_slope(predictions: Floats, target: Floats) -> float:
         predictions: Left-out predictions by the blend, shape (N,).
         target: Ratings less the others' mean, shape (N,).
     """
-    # Ranks are told even where left-out systems show nothing: some agreement is taken for granted.
+    # A floor, so that the order of predictions survives where left-out systems show no correlation.
     smallest_correlation = 0.1
     # The belief that ratings spread by one logit counts for this number of systems.
     prior_systems = 1

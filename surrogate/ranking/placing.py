@@ -10,7 +10,12 @@ import pandas as pd
 
 from arena.data.schema import QUESTION_KEY
 from surrogate.board.board import Board
-from surrogate.board.rating_rows import SUBSTANTIAL_SHARE, absence, rated_rows
+from surrogate.board.rating_rows import (
+    SUBSTANTIAL_SHARE,
+    VERDICT_COLUMNS,
+    absence,
+    rated_rows,
+)
 from surrogate.board.summary import POOLED, UNPROVEN, WIDE
 from surrogate.board.tables import DECIMALS, RATINGS
 from surrogate.integrity.notes import Seen, system_status, unusual_features
@@ -200,8 +205,8 @@ def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:
 
 def _board_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:
     """Add new systems to the rows of a board; each stands above those it beats."""
-    unknown = ["tier", "arena_rank", "arena_rating", "arena_low", "arena_high"]
-    rows = RATINGS.typed(new.assign(**dict.fromkeys(unknown, np.nan)))
+    unknown = dict.fromkeys(["tier", *VERDICT_COLUMNS], np.nan)
+    rows = RATINGS.typed(new.assign(**unknown))
     placed = pd.concat([board.ratings, rows], ignore_index=True)
     placed["descending_rating"] = -placed["rating"]
     placed = placed.sort_values(

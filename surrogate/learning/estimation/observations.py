@@ -1,6 +1,6 @@
 """Ratings as observed in an arena, with their sampling covariance, and posteriors given these.
 
-Formulas: docs/guides/surrogate.md, "The rating of judged systems".
+Formulas: docs/reference/formulas.md, "Verdicts and surrogate".
 """
 
 from __future__ import annotations

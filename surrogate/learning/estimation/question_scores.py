@@ -7,8 +7,8 @@ The score of an answer is the share of its battles on its question that it won. 
 with one w for all questions and languages (a ridge), and on each question a Gaussian process e
 whose covariance is the cosine of answers (Rasmussen and Williams, 2006, section 2.7): a verdict on
 one answer says something about similar answers to the question. Both variances are constants, in
-units of the noise: hardly any arena prefers others when left-out systems choose, and few systems
-would fit them to noise. Every step is linear, so each system can be left out (section 5.4.2)
+units of the noise: tuning them by left-out systems hardly ever helps, and with few systems it fits
+noise. Every step is linear, so each system can be left out (section 5.4.2)
 without a refit, but for its battles in the others' scores.
 
 Derivation: docs/guides/surrogate.md, section 1.
