@@ -32,8 +32,6 @@ STAGES = {
     "surrogate/learning/estimation/replication.py:replicate": "replication",
     "surrogate/board/language_study.py:_unseen": "held out",
     "surrogate/board/language_study.py:study_languages": "learning",
-    "surrogate/board/build.py:_looks": "looks",
-    "surrogate/ranking/rank.py:look_at": "looks",
     "surrogate/integrity/": "looks",
     "surrogate/board/summary_builder.py:": "summary",
     "surrogate/learning/": "predicting",

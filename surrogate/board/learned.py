@@ -15,13 +15,9 @@ from arena.diagnostics import Diagnosis, diagnose_languages
 from surrogate.board.judge_report import JudgingRecords
 from surrogate.board.language_study import LanguageStudy, study_languages
 from surrogate.board.settings import BoardRecord
-from surrogate.integrity.notes import (
-    Seen,
-    look_at,
-    near_copies,
-    system_status,
-    unusual_features,
-)
+from surrogate.integrity.inspection import inspect_answers
+from surrogate.integrity.notes import flag_judged, unusual_features
+from surrogate.integrity.status import ranking_status
 from surrogate.learning.languages import (
     LanguageData,
     TournamentSettings,
@@ -78,22 +74,16 @@ class Learned:
         """Compare all answers in judged languages with those of the judged systems.
 
         Returns:
-            By language and system, see ``integrity.notes.system_status``.
+            By language and system, see ``integrity.status.ranking_status``.
         """
         judged = {study.language: study.data.systems for study in self.studies}
         n_questions = {study.language: len(study.data.questions) for study in self.studies}
         answers = self.arena.answers[self.arena.answers["language"].isin(judged)]
-        keys = pd.MultiIndex.from_frame(answers[["language", "system"]])
-        pairs = [(language, name) for language, names in judged.items() for name in names]
-        is_judged = keys.isin(pairs)
-        seen = Seen(
-            look_at(answers, judged, self.arena.queries),
-            near_copies(answers[~is_judged], answers[is_judged]),
-        )
+        findings = inspect_answers(answers, judged, self.arena.queries, self.surrogate)
         rows = self.X[self.X["language"].isin(judged)]
-        row_keys = pd.MultiIndex.from_frame(rows[["language", "system"]])
-        seen = seen.joined(unusual_features(self.surrogate, rows[~row_keys.isin(pairs)]))
-        return system_status(seen, self.surrogate, rows, n_questions, judged)
+        unusual = unusual_features(self.surrogate, rows[~flag_judged(rows, judged)])
+        findings = findings.with_notes(unusual)
+        return ranking_status(findings, self.surrogate, rows, n_questions, judged)
 
 
 def learn(

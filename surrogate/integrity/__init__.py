@@ -1,1 +1,1 @@
-"""What is seen in answers: facts that keep a system from a rank, and notes that do not."""
+"""What is observed in answers: facts that keep a system from a rank, and remarks that do not."""

@@ -9,7 +9,7 @@ vectors reaches: a ridge regression in closed form, so that no number of words i
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 
@@ -19,18 +19,23 @@ import pandas as pd
 from scipy import sparse
 
 from arena.data.types import Flags, Floats, Indices
-from surrogate.learning.estimation.answer_texts import FACTOR, mixed, unit_rows
+from surrogate.learning.estimation.answer_texts import (
+    FACTOR,
+    document_weights,
+    mixed,
+    unit_rows,
+)
 
 Hashes = npt.NDArray[np.uint64]
 Words = Sequence[str]
 
 FURTHEST = 3
-"""Words from the first to the second of a pair, at most: one or two between may be left out."""
+"""Maximum distance of the two words of a pair: one or two between may be left out."""
 DIMENSIONS = 2**16
 NOISE = 0.05
-"""Ridge, beside vectors of length 1: so that texts that are alike by chance explain little."""
+"""Ridge, for vectors of length 1: texts that are alike by chance explain little."""
 FEWEST_JUDGED = 3
-"""Judged answers to a question from which is known how far they explain each other."""
+"""Minimum number of judged answers to a question that show how far they explain each other."""
 
 
 @dataclass(frozen=True)
@@ -55,55 +60,97 @@ def measure_likeness(texts: Sequence[Hashes], rows: pd.DataFrame, is_judged: Fla
     Args:
         texts: Words of each of N answers, of ``word_hashes``.
         rows: By answer: ``system`` and the place of its ``question``.
-        is_judged: Whether a judged system's, shape (N,).
+        is_judged: Whether it is a judged system's, shape (N,).
     """
     systems, names = pd.factorize(rows["system"])
-    questions = rows["question"].to_numpy()
     shared = np.full(len(rows), np.nan)
-    usual = np.full(len(rows), np.nan)
+    typical = np.full(len(rows), np.nan)
     by_source = np.zeros((len(names), len(names)))
-    kept: list[Indices] = []
-    parts: list[sparse.csr_array] = []
-    for places in rows.groupby("question").indices.values():
-        judged = places[is_judged[places]]
-        new = places[~is_judged[places]]
-        if len(judged) < FEWEST_JUDGED:
-            continue
-        both = np.concatenate([judged, new])
-        counts = pair_counts([texts[place] for place in both])
-        vectors = local_vectors(counts, len(judged))
+    order = [np.empty(0, dtype=np.intp)]
+    blocks = [sparse.csr_array((0, DIMENSIONS))]
+    for judged, new, vectors in _vectors_by_question(texts, rows, is_judged):
+        answers = np.concatenate([judged, new])
         sources = vectors[: len(judged)]
         explained = explained_by(vectors[len(judged) :], sources)
         shared[judged] = explained_by_others(sources)
         shared[new] = explained.sum(axis=1)
-        usual[both] = np.median(shared[judged])
+        typical[answers] = np.median(shared[judged])
         by_source[np.ix_(systems[new], systems[judged])] += explained
-        kept.append(both)
-        parts.append(vectors)
-    nearest = pd.Series(names[by_source.argmax(axis=1)], names)
-    repeated = np.full(len(rows), np.nan)
-    elsewhere = np.full(len(rows), np.nan)
-    if parts:
-        # As if all questions were alike: a system may have answered those with alike answers only.
-        shared += np.nanmean(usual) - usual
-        order = np.concatenate(kept)
-        vectors = sparse.vstack(parts, format="csr")
-        elsewhere[order] = _elsewhere(vectors, questions[order], is_judged[order])
-        for places in pd.Series(order).groupby(systems[order]).indices.values():
-            repeated[order[places]] = explained_by_others(vectors[places])
-    columns = {"shared": shared, "repeated": repeated, "elsewhere": elsewhere}
-    return Likeness(pd.DataFrame(columns, rows.index), nearest)
+        order.append(answers)
+        blocks.append(vectors)
+    compared = np.concatenate(order)
+    # Questions differ in how alike their answers are, and a system may have answered only those
+    # with alike answers: each answer is measured from what is typical of its question.
+    level = np.nanmean(typical) if len(compared) else np.nan
+    across = _across_questions(
+        sparse.vstack(blocks, format="csr"), rows.iloc[compared], is_judged[compared]
+    )
+    return Likeness(
+        answers=across.reindex(rows.index).assign(shared=shared + (level - typical)),
+        nearest=pd.Series(names[by_source.argmax(axis=1)], names),
+    )
 
 
-def _elsewhere(vectors: sparse.csr_array, questions: Indices, is_judged: Flags) -> Floats:
+def _vectors_by_question(
+    texts: Sequence[Hashes], rows: pd.DataFrame, is_judged: Flags
+) -> Iterator[tuple[Indices, Indices, sparse.csr_array]]:
+    """Yield places of judged and new answers to a question, and the vectors of both in this order.
+
+    Questions that too few judged systems answered are left out.
+    """
+    for indices in rows.groupby("question").indices.values():
+        judged = indices[is_judged[indices]]
+        if len(judged) < FEWEST_JUDGED:
+            continue
+        new = indices[~is_judged[indices]]
+        counts = pair_counts([texts[index] for index in (*judged, *new)])
+        yield judged, new, local_vectors(counts, len(judged))
+
+
+def _across_questions(
+    vectors: sparse.csr_array, rows: pd.DataFrame, is_judged: Flags
+) -> pd.DataFrame:
+    """Compare answers with those to other questions: ``repeated`` and ``elsewhere``.
+
+    Args:
+        vectors: Of N answers, shape (N, D).
+        rows: By answer: ``system`` and the place of its ``question``.
+        is_judged: Whether it is a judged system's, shape (N,).
+    """
+    # A system's answers explain each other by an inverse, which takes the cube of their number.
+    most_together = 200
+    repeated = np.zeros(len(rows))
+    for indices in rows.groupby("system").indices.values():
+        for part in np.array_split(indices, -(-len(indices) // most_together)):
+            repeated[part] = explained_by_others(vectors[part])
+    elsewhere = _largest_cosines_elsewhere(vectors, rows["question"].to_numpy(), is_judged)
+    return pd.DataFrame({"repeated": repeated, "elsewhere": elsewhere}, rows.index)
+
+
+def _largest_cosines_elsewhere(
+    vectors: sparse.csr_array, questions: Indices, is_judged: Flags
+) -> Floats:
     """Return the largest cosine of N answers to the sums of other questions', shape (N,)."""
-    answers = np.flatnonzero(is_judged)
-    shape = (int(questions.max()) + 1, len(questions))
-    entries = (np.ones(len(answers)), (questions[answers], answers))
-    sums = unit_rows(sparse.csr_array(sparse.coo_array(entries, shape=shape)) @ vectors)
-    cosines = (vectors @ sums.T).toarray()
-    cosines[np.arange(len(questions)), questions] = 0.0
-    return np.asarray(cosines.max(axis=1))
+    # The cosines of so many answers are held at a time.
+    batch_size = 10_000
+    n_questions = questions.max(initial=-1) + 1
+    sums = unit_rows(sums_by_question(vectors[is_judged], questions[is_judged], n_questions))
+    largest = np.zeros(len(questions))
+    for start in range(0, len(questions), batch_size):
+        batch = slice(start, start + batch_size)
+        cosines = (vectors[batch] @ sums.T).toarray()
+        cosines[np.arange(len(cosines)), questions[batch]] = 0.0
+        largest[batch] = cosines.max(axis=1)
+    return largest
+
+
+def sums_by_question(
+    vectors: sparse.csr_array, questions: Indices, n_questions: int
+) -> sparse.csr_array:
+    """Add up the vectors of N answers by question, shape (Q, D)."""
+    n_answers = len(questions)
+    entries = (np.ones(n_answers), (questions, np.arange(n_answers)))
+    return sparse.csr_array(entries, shape=(n_questions, n_answers)) @ vectors
 
 
 def word_hashes(texts: Sequence[Words]) -> list[Hashes]:
@@ -125,6 +172,7 @@ def word_runs(texts: Sequence[Hashes], offsets: Sequence[int]) -> tuple[Hashes, 
     hashes = np.zeros(n_runs, np.uint64)
     for offset in offsets:
         hashes = hashes * FACTOR + words[offset : offset + n_runs]
+    # Texts follow each other without a gap: a run may not reach into the next one.
     is_inside = owners[:n_runs] == owners[offsets[-1] :]
     return mixed(hashes[is_inside]), owners[:n_runs][is_inside]
 
@@ -147,9 +195,7 @@ def local_vectors(counts: sparse.csr_array, n_first: int) -> sparse.csr_array:
     The first texts are the judged answers to one question: what all answers to it must say weighs
     little.
     """
-    present = np.bincount(counts[:n_first].indices, minlength=counts.shape[1])
-    weights = np.log((1 + n_first) / (1 + present)) + 1
-    return unit_rows(counts, weights)
+    return unit_rows(counts, document_weights(counts[:n_first]))
 
 
 def explained_by_others(vectors: sparse.csr_array) -> Floats:

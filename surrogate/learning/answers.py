@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.data.types import Floats
 from arena.statistics.significance import NORMAL_90
@@ -329,6 +330,13 @@ class AnswersSurrogate(Surrogate):
             if part["system"].nunique() >= FEWEST_SYSTEMS:
                 fields[language] = Field.of(part, language, self.features_)
         return fields
+
+    def used_rows(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Leave out answers to questions that it has not learned from, in languages that it has."""
+        learned = pd.MultiIndex.from_frame(self.X_[QUESTION_KEY])
+        is_learned = pd.MultiIndex.from_frame(rows[QUESTION_KEY]).isin(learned)
+        is_new_language = ~rows["language"].isin(self.X_["language"])
+        return rows[is_learned | is_new_language]
 
     def _usable_rows(self, X: pd.DataFrame) -> pd.DataFrame:
         """Leave out systems without any value in a language: no mean stands in for them."""

@@ -143,6 +143,10 @@ class Surrogate(ABC):
             UsageError: If a feature column is missing that a training answer had a value of.
         """
 
+    def used_rows(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of a table of answers that ratings rest on; by default all of them."""
+        return rows
+
     def covariances(self, X: pd.DataFrame | None = None) -> Covariances | None:  # noqa: ARG002
         """Return how alike systems are, for ratings by answers and verdicts together.
 

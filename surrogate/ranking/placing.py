@@ -18,7 +18,8 @@ from surrogate.board.rating_rows import (
 )
 from surrogate.board.summary import POOLED, UNPROVEN, WIDE
 from surrogate.board.tables import DECIMALS, RATINGS
-from surrogate.integrity.notes import Seen, system_status, unusual_features
+from surrogate.integrity.notes import Findings, unusual_features
+from surrogate.integrity.status import ranking_status
 from surrogate.ranking.judged import (
     JUDGED_COLUMNS,
     counted_judgments,
@@ -27,7 +28,7 @@ from surrogate.ranking.judged import (
 )
 from surrogate.ranking.ranked_systems import RankedSystems
 
-NOTHING_SEEN = Seen()
+NOTHING_FOUND = Findings()
 NO_SURROGATE = "the board has no surrogate here"
 NEW_COLUMNS = [
     "language",
@@ -52,7 +53,7 @@ def place_systems(
     board: Board,
     table: pd.DataFrame,
     queries: pd.DataFrame,
-    seen: Seen = NOTHING_SEEN,
+    findings: Findings = NOTHING_FOUND,
     judgments: pd.DataFrame | None = None,
 ) -> RankedSystems:
     """Rank new systems by a feature table already at hand, and by verdicts where there are some.
@@ -62,7 +63,7 @@ def place_systems(
         table: Feature table of the new systems' answers, with the board's features; with a column
             ``answer`` where the surrogate reads them.
         queries: The arena's questions, for coverage.
-        seen: What was seen in their answers.
+        findings: On their answers.
         judgments: Verdicts on the new systems; see ``judged_ratings``.
     """
     systems = sorted(table["system"].unique())
@@ -78,8 +79,8 @@ def place_systems(
         judged = judged_ratings(board, predictions, judgments)
     keys = pd.MultiIndex.from_product([languages, systems], names=["language", "system"])
     estimates = _estimates(board, predictions, judged, keys, n_questions)
-    seen = seen.joined(unusual_features(board.surrogate, table))
-    looks = system_status(seen, board.surrogate, table, n_questions, {}).reindex(keys)
+    findings = findings.with_notes(unusual_features(board.surrogate, table))
+    looks = ranking_status(findings, board.surrogate, table, n_questions, {}).reindex(keys)
     looks = _with_unproven(board, looks, estimates)
     parts = []
     for language in languages:
@@ -87,7 +88,7 @@ def place_systems(
     new = pd.concat(parts, ignore_index=True)
     new = new.fillna({"verdict_share": 0.0}).sort_values(["language", "rank", "system"])
     order = pd.MultiIndex.from_frame(new[["language", "system"]])
-    explanations = _explanations(board, table, estimates, looks, seen)
+    explanations = _explanations(board, table, estimates, looks, findings)
     return RankedSystems(
         board=_board_with(board, new),
         overall=_overall_with(board.overall, new, board.ratings["language"].nunique()),
@@ -166,12 +167,16 @@ def _placed_rows(
 
 
 def _explanations(
-    board: Board, table: pd.DataFrame, estimates: pd.DataFrame, looks: pd.DataFrame, seen: Seen
+    board: Board,
+    table: pd.DataFrame,
+    estimates: pd.DataFrame,
+    looks: pd.DataFrame,
+    findings: Findings,
 ) -> pd.DataFrame:
     """Arrange what was seen in answers, and what moves ratings, by language and system."""
     notes = []
     for key in estimates.index:
-        notes.append([asdict(note) for note in seen.notes.get(key, ())])
+        notes.append([asdict(note) for note in findings.notes.get(key, ())])
     explanations = pd.DataFrame(
         {
             "seen": notes,

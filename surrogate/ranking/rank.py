@@ -20,7 +20,8 @@ from features.measures.registry import chosen_features, with_templates
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
 from surrogate.board.summary import fingerprint
-from surrogate.integrity.notes import Seen, look_at, near_copies
+from surrogate.integrity.inspection import inspect_answers
+from surrogate.integrity.notes import Findings
 from surrogate.learning.languages import in_slices, sliced, with_answers
 from surrogate.learning.surrogate import KEYS, known_features
 from surrogate.ranking.placing import place_systems
@@ -42,7 +43,7 @@ def rank_systems(
     A new system's rank is the place it would take: one more than the number of the board's
     systems with a higher rating. The board's own ranks and ratings do not change. With verdicts or
     without, a system has no rank where its answers are too few (``needed_answers``), one text
-    whatever was asked, or fit other questions as well as their own (``look_at``); nor
+    whatever was asked, or fit other questions as well as their own (``facts_about``); nor
     where less than half of its rating rests on verdicts and the board's surrogate is not shown to
     rank unseen systems better than chance. ``note`` says so. Of one that answered a part of the
     questions the interval is wider. A near-copy of a judged system stands beside that.
@@ -94,9 +95,9 @@ def rank_systems(
         table = _rows_of(answers, feature_table)
     table = in_slices(table, queries, by)
     answers = in_slices(answers, queries, by)
-    seen = _look_at_new(board, parted_arena, answers)
+    findings = _inspect_new(board, parted_arena, answers)
     X = with_answers(table, answers)
-    return place_systems(board, X, parted_arena.queries, seen, judgments)
+    return place_systems(board, X, parted_arena.queries, findings, judgments)
 
 
 def _check_names(systems: pd.Series, board: Board) -> None:
@@ -110,14 +111,14 @@ def _check_names(systems: pd.Series, board: Board) -> None:
         raise UsageError(f"names that look alike: {shown}; give the new systems other names")
 
 
-def _look_at_new(board: Board, arena: Arena, answers: pd.DataFrame) -> Seen:
+def _inspect_new(board: Board, arena: Arena, answers: pd.DataFrame) -> Findings:
     """Compare new answers with those of the judged systems."""
     has_verdicts = board.ratings["arena_rating"].notna()
     judged = board.ratings.loc[has_verdicts, ["language", "system"]]
     judged_answers = arena.answers.merge(judged, on=["language", "system"])
     systems = {str(name): set(rows["system"]) for name, rows in judged.groupby("language")}
-    notes = look_at(pd.concat([judged_answers, answers], ignore_index=True), systems, arena.queries)
-    return Seen(notes, near_copies(answers, judged_answers))
+    compared = pd.concat([judged_answers, answers], ignore_index=True)
+    return inspect_answers(compared, systems, arena.queries, board.surrogate)
 
 
 def _declared(names: Sequence[str], own_features: Sequence[Feature]) -> tuple[Feature, ...]:

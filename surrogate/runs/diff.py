@@ -18,7 +18,7 @@ from scipy.special import ndtr
 from arena.data.errors import UsageError
 from arena.statistics.significance import holm_adjusted
 from surrogate.board.board import Board
-from surrogate.integrity.notes import without_remarks
+from surrogate.integrity.status import without_remarks
 
 SIGNIFICANCE = 0.05
 OVERALL = "overall"

@@ -31,8 +31,8 @@ _MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 def document_weights(counts: sparse.csr_array) -> Floats:
-    """Return the inverse document frequency of each hashed n-gram in N texts, shape (D,)."""
-    present = np.bincount(counts.indices, minlength=DIMENSIONS)
+    """Return the inverse document frequency of each of D columns in N texts, shape (D,)."""
+    present = np.bincount(counts.indices, minlength=counts.shape[1])
     return np.asarray(np.log((1 + counts.shape[0]) / (1 + present)) + 1)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surrogate.integrity.notes import needed_answers, variances_of_coverage
+from surrogate.integrity.status import needed_answers, variances_of_coverage
 
 
 class MeanOfLength:
@@ -23,13 +23,14 @@ def answers(system, values, language="en"):
 
 
 def test_needed_answers():
-    wanted = {1: 1, 4: 4, 5: 5, 12: 5, 25: 5, 26: 6, 40: 8, 250: 50, 11_000: 50}
-    assert {questions: needed_answers(questions) for questions in wanted} == wanted
+    expected = {1: 1, 4: 4, 5: 5, 12: 5, 25: 5, 26: 6, 40: 8, 250: 50, 11_000: 50}
+    for n_questions, n_answers in expected.items():
+        assert needed_answers(n_questions) == n_answers
 
 
 def test_the_variance_is_that_of_a_mean_of_a_part_of_the_questions():
     values = np.array([1.0, 4.0, 2.0, 8.0, 5.0, 7.0])
     table = pd.concat([answers("part", values), answers("all", values, "de")])
-    found = variances_of_coverage(MeanOfLength(), table, {"en": 24, "de": 6})
+    variances = variances_of_coverage(MeanOfLength(), table, {"en": 24, "de": 6})
     expected = values.var(ddof=1) / 6 * (1 - 6 / 24)
-    assert found == {("en", "part"): pytest.approx(expected)}
+    assert variances == {("en", "part"): pytest.approx(expected)}

@@ -1,4 +1,4 @@
-"""What is seen in answers: facts that keep a system from a rank, and notes that do not."""
+"""Notes on answers: facts that keep a system from a rank, and remarks that do not."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from arena import read_arena
-from surrogate.integrity.notes import look_at, unusual_features
+from surrogate.integrity.inspection import notes_on_answers
+from surrogate.integrity.notes import unusual_features
 
 SHARED = Path(__file__).parents[3].parent / "shared" / "data" / "arenas"
 
@@ -43,20 +44,25 @@ def chatbots():
     return read_arena(SHARED / "vicuna80")
 
 
-def seen(arena, made):
-    """Look at systems made from the first one, beside the eight others."""
-    first, *others = arena.info.systems
-    own = arena.answers[arena.answers["system"] == first]
-    forms = [own.assign(system=name, answer=make(own["answer"])) for name, make in made.items()]
-    known = arena.answers[arena.answers["system"] != first]
-    found = look_at(pd.concat([known, *forms]), {"en": others}, arena.queries)
-    return {name: found.get(("en", name), ()) for name in [*made, *others]}
+def notes_by_system(arena, made):
+    """Compare systems made from the first one with the eight others."""
+    first, *judged = arena.info.systems
+    is_first = arena.answers["system"] == first
+    rows = arena.answers[is_first]
+    forms = [rows.assign(system=name, answer=make(rows["answer"])) for name, make in made.items()]
+    answers = pd.concat([arena.answers[~is_first], *forms])
+    notes = notes_on_answers(answers, {"en": judged}, arena.queries)
+    return {name: notes.get(("en", name), ()) for name in [*made, *judged]}
+
+
+def barred(notes):
+    """Return the systems that a fact keeps from a rank."""
+    return {name for name in notes if any(note.is_bar for note in notes[name])}
 
 
 def test_honest_habits_keep_no_system_from_a_rank(chatbots):
     made = {name: lambda texts, change=change: texts.map(change) for name, change in HABITS.items()}
-    found = seen(chatbots, made)
-    assert {name for name, notes in found.items() if any(note.is_bar for note in notes)} == set()
+    assert barred(notes_by_system(chatbots, made)) == set()
 
 
 def test_answers_that_are_none_do(chatbots):
@@ -68,21 +74,24 @@ def test_answers_that_are_none_do(chatbots):
         "dealt": lambda texts: random.permutation(texts.to_numpy()),
         "numbered": lambda texts: [f"No answer to number {place}." for place in range(len(texts))],
     }
-    found = seen(chatbots, made)
-    assert {name for name in made if any(note.is_bar for note in found[name])} == set(made)
-    assert not any(found[name] for name in chatbots.info.systems[1:])
+    notes = notes_by_system(chatbots, made)
+    assert barred(notes) == set(made)
+    assert not any(notes[name] for name in chatbots.info.systems[1:])
 
 
-def test_answers_to_the_next_questions_of_the_same_kind_are_told(chatbots):
+def test_answers_to_the_next_questions_of_the_same_kind_cost_a_rank(chatbots):
     """Questions of one kind stand together here, so that these fit better than any others."""
-    own = chatbots.answers[chatbots.answers["system"] == "gpt4"]
-    moved = own.assign(system="moved", answer=np.roll(own["answer"].to_numpy(), -3))
-    both = pd.concat([chatbots.answers, moved])
-    found = look_at(both, {"en": chatbots.info.systems}, chatbots.queries)
-    assert [note.measure for note in found["en", "moved"] if note.is_bar] == ["misfit"]
-    assert not any(
-        note.is_bar for name in chatbots.info.systems for note in found.get(("en", name), ())
-    )
+    rows = chatbots.answers[chatbots.answers["system"] == "gpt4"]
+    moved = rows.assign(system="moved", answer=np.roll(rows["answer"].to_numpy(), -3))
+    answers = pd.concat([chatbots.answers, moved])
+    notes = notes_on_answers(answers, {"en": chatbots.info.systems}, chatbots.queries)
+    assert barred(notes) == {("en", "moved")}
+    assert [note.measure for note in notes["en", "moved"] if note.is_bar] == ["misfit"]
+
+
+def value_of(measure, notes):
+    [value] = [note.value for note in notes if note.measure == measure]
+    return value
 
 
 def test_what_is_unusual_is_noted_in_numbers(chatbots):
@@ -103,12 +112,11 @@ def test_what_is_unusual_is_noted_in_numbers(chatbots):
             lambda text: " ".join(np.random.default_rng(0).permutation(text.split()))
         ),
     }
-    every = seen(chatbots, made)
-    found = {name: {note.measure: note for note in every[name]} for name in made}
-    assert found["joined"]["shared"].value > 0.4
-    assert found["padded"]["repeated"].value > 0.15
-    assert found["shuffled"]["new_pairs"].value > 0.6
-    assert not any(note.is_bar for notes in found.values() for note in notes.values())
+    notes = notes_by_system(chatbots, made)
+    assert value_of("shared", notes["joined"]) > 0.4
+    assert value_of("repeated", notes["padded"]) > 0.15
+    assert value_of("new_pairs", notes["shuffled"]) > 0.6
+    assert barred(notes) == set()
 
 
 def test_with_nobody_to_compare_only_one_text_for_all_is_a_fact():
@@ -116,25 +124,25 @@ def test_with_nobody_to_compare_only_one_text_for_all_is_a_fact():
         {"system": "a", "language": "en", "query_id": list("uvwxyz"), "answer": "The same."}
     )
     queries = rows[["language", "query_id"]].assign(query="What?", passages=[[]] * 6)
-    [note] = look_at(rows, {"en": []}, queries)["en", "a"]
+    [note] = notes_on_answers(rows, {"en": []}, queries)["en", "a"]
     assert note.is_bar
-    assert look_at(rows.assign(answer=rows["query_id"]), {"en": []}, queries) == {}
+    assert notes_on_answers(rows.assign(answer=rows["query_id"]), {"en": []}, queries) == {}
 
 
 def copied_half(arena, first):
     """Answers of which every second one is the best system's."""
-    own = arena.answers[arena.answers["system"] == first].reset_index(drop=True)
+    rows = arena.answers[arena.answers["system"] == first].reset_index(drop=True)
     best = arena.answers[arena.answers["system"] == "gpt4"].set_index("query_id")["answer"]
-    is_copied = np.arange(len(own)) % 2 == 0
-    copied = own["query_id"].map(best)
-    return own.assign(system="copied", answer=own["answer"].where(~is_copied, copied)), copied
+    is_copied = np.arange(len(rows)) % 2 == 0
+    copied = rows["query_id"].map(best)
+    return rows.assign(system="copied", answer=rows["answer"].where(~is_copied, copied)), copied
 
 
 def measures_of(arena, first, rows):
-    others = [name for name in arena.info.systems if name != first]
+    judged = [name for name in arena.info.systems if name != first]
     answers = pd.concat([arena.answers[arena.answers["system"] != first], rows])
-    notes = look_at(answers, {"en": others}, arena.queries).get(("en", "copied"), ())
-    return {note.measure for note in notes}
+    notes = notes_on_answers(answers, {"en": judged}, arena.queries)
+    return {note.measure for note in notes.get(("en", "copied"), ())}
 
 
 def without_every_fifth(text):
@@ -153,11 +161,10 @@ def test_copies_are_noted_whatever_words_were_left_out_or_negated(chatbots):
             np.arange(len(texts)) % 2 == 0, copied.map(without_every_fifth)
         ),
     }
-    found = seen(chatbots, made)
+    notes = notes_by_system(chatbots, made)
     for name in made:
-        notes = {note.measure: note for note in found[name]}
-        assert "shared_most" in notes
-        assert "gpt4" in notes["shared_most"].sentence
+        [note] = [note for note in notes[name] if note.measure == "shared_most"]
+        assert "gpt4" in note.sentence
 
 
 def test_judged_versions_of_one_system_hide_no_copy(chatbots):
@@ -166,14 +173,14 @@ def test_judged_versions_of_one_system_hide_no_copy(chatbots):
     rows, _ = copied_half(chatbots, first)
     twin = chatbots.answers[chatbots.answers["system"] == "bard"].assign(system="bard-2")
     judged = [name for name in chatbots.info.systems if name != first]
-    known = chatbots.answers[chatbots.answers["system"] != first]
-    answers = pd.concat([known, twin, rows])
-    found = look_at(answers, {"en": [*judged, "bard-2"]}, chatbots.queries)
-    assert {note.measure for note in found["en", "copied"]} & {"shared", "shared_most"}
+    judged_answers = chatbots.answers[chatbots.answers["system"] != first]
+    answers = pd.concat([judged_answers, twin, rows])
+    notes = notes_on_answers(answers, {"en": [*judged, "bard-2"]}, chatbots.queries)
+    assert {note.measure for note in notes["en", "copied"]} & {"shared", "shared_most"}
 
 
 class Effects:
-    """A surrogate of which only the effects of features are known."""
+    """A surrogate that has nothing but the effects of features."""
 
     def __init__(self, rows):
         self.rows = rows
@@ -193,9 +200,9 @@ def test_features_far_from_the_judged_are_named_where_they_raise_a_rating():
     effects = pd.DataFrame(rows, columns=columns)
     effects = effects.assign(language="en", usual=0.0, deviation=1.0, count=12)
     X = pd.DataFrame({"system": ["far", "below", "near"], "language": "en"})
-    found = unusual_features(Effects(effects), X)
-    assert set(found) == {("en", "far")}
-    note = found["en", "far"]
+    notes = unusual_features(Effects(effects), X)
+    assert set(notes) == {("en", "far")}
+    note = notes["en", "far"]
     assert note.value == pytest.approx(0.4)
     assert "citations" in note.sentence
     assert "answer_length" not in note.sentence
@@ -216,6 +223,6 @@ def test_passages_that_a_new_system_brings_do_not_excuse_what_it_copied(chatbots
 def test_text_behind_a_long_gap_is_read_as_the_surrogate_reads_it(chatbots):
     first = chatbots.info.systems[0]
     rows, copied = copied_half(chatbots, first)
-    own = chatbots.answers.loc[chatbots.answers["system"] == first, "answer"].to_numpy()
-    hidden = [f"{text}{' ' * 25_000}{best}" for text, best in zip(own, copied, strict=True)]
+    texts = chatbots.answers.loc[chatbots.answers["system"] == first, "answer"].to_numpy()
+    hidden = [f"{text}{' ' * 25_000}{best}" for text, best in zip(texts, copied, strict=True)]
     assert "shared" in measures_of(chatbots, first, rows.assign(answer=hidden))

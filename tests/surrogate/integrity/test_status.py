@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from surrogate import Board, rank_systems
 from surrogate.board.board import Board as BoardType
-from surrogate.integrity.notes import SEEN, without_remarks
+from surrogate.integrity.status import REMARK, without_remarks
 
 MADE = ("one for all", "dealt", "shuffled", "copy")
 BOUNDS = ["rating", "low", "high"]
@@ -20,16 +21,17 @@ def strongest(small_board):
 
 def forms_of(arena, system):
     """The answers of a system, changed."""
-    own = arena.answers[arena.answers["system"] == system].sort_values(["language", "query_id"])
-    texts, by_language = own["answer"], own.groupby("language")["answer"]
-    dealt = by_language.transform(lambda part: part.to_numpy()[[*range(3, len(part)), 0, 1, 2]])
+    rows = arena.answers[arena.answers["system"] == system]
+    rows = rows.sort_values(["language", "query_id"])
+    texts = rows["answer"]
+    by_language = rows.groupby("language")["answer"]
     changed = {
         "one for all": by_language.transform("first"),
-        "dealt": dealt,
+        "dealt": by_language.transform(lambda answers: np.roll(answers.to_numpy(), -3)),
         "shuffled": texts.map(lambda text: " ".join(sorted(text.split()))),
         "copy": texts,
     }
-    return pd.concat([own.assign(system=name, answer=changed[name]) for name in MADE])
+    return pd.concat([rows.assign(system=name, answer=changed[name]) for name in MADE])
 
 
 def judged(rows, other, winner):
@@ -54,7 +56,7 @@ def test_facts_keep_systems_from_a_rank_and_nobody_is_accused(placed):
         assert new.loc[name, ["rank", *BOUNDS]].isna().all(axis=None)
         assert new.loc[name, "surrogate_rating"].notna().all()
     assert new.loc["shuffled", "rank"].notna().all()
-    assert new.loc["shuffled", "note"].str.contains(SEEN.split("{")[0]).all()
+    assert new.loc["shuffled", "note"].str.contains(REMARK).all()
     assert not new["note"].str.contains("tamper|attack|suspicious").any()
     entries = placed.explanations.set_index("system").loc["shuffled", "seen"].iloc[0]
     assert {"measure", "value", "is_bar", "sentence"} == set(entries[0])
@@ -89,12 +91,11 @@ def test_a_copy_stands_beside_its_original(small_board, small_arena, strongest):
 
 
 def test_too_few_answers_give_no_rank_and_few_a_wider_interval(small_board, small_arena, strongest):
-    own = small_arena.answers[small_arena.answers["system"] == strongest]
-    english = own[own["language"] == "en"].sort_values("query_id")
+    rows = small_arena.answers[small_arena.answers["system"] == strongest]
+    english = rows[rows["language"] == "en"].sort_values("query_id")
     english = english.assign(answer=english["answer"].str.upper() + " " + english["query_id"])
-    rows = pd.concat(
-        [english.head(size).assign(system=f"answers {size:02}") for size in (4, 6, 10)]
-    )
+    parts = [english.head(size).assign(system=f"answers {size:02}") for size in (4, 6, 10)]
+    rows = pd.concat(parts)
     new = rank_systems(small_board, rows, small_arena).new
     new = new[new["language"] == "en"].set_index("system")
     assert new.loc["answers 04", "note"].startswith(
@@ -112,21 +113,21 @@ def test_unjudged_systems_of_a_board_are_held_to_the_same(
         info=small_arena.info.model_copy(update={"systems": (*small_arena.info.systems, *MADE)}),
         answers=pd.concat([small_arena.answers, rows], ignore_index=True),
     )
-    own = quick_features[quick_features["system"] == strongest]
-    table = pd.concat([quick_features, *(own.assign(system=name) for name in MADE)])
+    measured = quick_features[quick_features["system"] == strongest]
+    table = pd.concat([quick_features, *(measured.assign(system=name) for name in MADE)])
     board: BoardType = build_quickly(arena, feature_table=table.reset_index(drop=True))
-    found = board.ratings.set_index(["system", "language"])
+    ratings = board.ratings.set_index(["system", "language"])
     for name in ("one for all", "dealt"):
-        assert found.loc[name, "rank"].isna().all()
-        assert found.loc[name, "note"].str.startswith("not ranked: ").all()
+        assert ratings.loc[name, "rank"].isna().all()
+        assert ratings.loc[name, "note"].str.startswith("not ranked: ").all()
     pd.testing.assert_frame_equal(
-        found.loc["copy", ["rank", *BOUNDS]], found.loc[strongest, ["rank", *BOUNDS]]
+        ratings.loc["copy", ["rank", *BOUNDS]], ratings.loc[strongest, ["rank", *BOUNDS]]
     )
     judged_rows = board.ratings[board.ratings["arena_rating"].notna()]
     assert judged_rows["rank"].notna().all()
 
 
-def test_remarks_are_told_from_what_limits_a_rating():
-    remark = SEEN.format("half of its text is shared with a")
+def test_remarks_are_separated_from_what_limits_a_rating():
+    remark = f"{REMARK}half of its text is shared with a"
     assert without_remarks(remark) == without_remarks("") == ""
     assert without_remarks(f"by its verdicts alone; {remark}") == "by its verdicts alone"

@@ -1,0 +1,82 @@
+"""Near-copies: new systems whose answers are those of a judged system."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from arena.data.schema import QUESTION_KEY
+from arena.text.thoughts import without_thoughts
+from surrogate.integrity.notes import Key
+from surrogate.learning.estimation.answer_texts import hashed, unit_rows
+
+SYSTEM = ["language", "system"]
+SHARE = 0.9
+"""Of a system's answers that make it a copy, when they are one other system's."""
+PART = 1_000_000
+"""Pairs of answers that are compared at a time, so that memory stays small."""
+
+
+def near_copies(new: pd.DataFrame, judged: pd.DataFrame) -> dict[Key, str]:
+    """Find the new systems that are copies of a judged one, word for word or nearly so.
+
+    Both tables have the columns ``language, system, query_id, answer``.
+
+    Returns:
+        Language and new system to the judged system of which it has nearly all answers there.
+    """
+    new = _long_answers(new)
+    judged = _long_answers(judged)
+    n_answers = new.groupby(SYSTEM)["answer"].transform("size")
+    # Of its first tenth or so a copy must have one answer in common, too: most systems drop out.
+    is_first = new.groupby(SYSTEM).cumcount() <= n_answers - np.floor(SHARE * n_answers)
+    candidates = _same_answers(new[is_first], judged)
+    new = new[new["system"].isin(candidates["system"])]
+    same = _same_answers(new, judged[judged["system"].isin(candidates["original"])])
+    pairs = same.groupby([*SYSTEM, "original"])["cosine"].agg(["size", "sum"])
+    n_answers = new.groupby(SYSTEM).size()
+    copies = {}
+    # Of several originals the last counts: the one with most answers in common, then the nearest.
+    n_same_answers = pairs.sort_values(["size", "sum"], kind="stable")["size"]
+    for (language, system, original), n_same in n_same_answers.items():
+        if n_same >= SHARE * n_answers[language, system]:
+            copies[language, system] = original
+    return copies
+
+
+def _long_answers(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep answers that can be copied: short ones ("I do not know.") are alike anyway."""
+    shortest = 40
+    rows = rows[[*SYSTEM, "query_id"]].assign(answer=rows["answer"].map(without_thoughts))
+    return rows[rows["answer"].map(len) >= shortest]
+
+
+def _same_answers(new: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
+    """Find answers that are nearly another: ``language, system, original, cosine``."""
+    # Cosine of character n-grams from which two answers are one: other numbers or words are not.
+    nearly_the_same = 0.97
+    judged = judged[judged["query_id"].isin(new["query_id"])]
+    new_vectors = unit_rows(hashed(list(new["answer"])))
+    judged_vectors = unit_rows(hashed(list(judged["answer"])))
+    judged_by_question = judged.groupby(QUESTION_KEY).indices
+    pairs = [np.empty((0, 3))]
+    for question, new_indices in new.groupby(QUESTION_KEY).indices.items():
+        if question not in judged_by_question:
+            continue
+        judged_indices = judged_by_question[question]
+        n_parts = -(-len(new_indices) * len(judged_indices) // PART)
+        for part in np.array_split(new_indices, n_parts):
+            cosines = sparse.coo_array(new_vectors[part] @ judged_vectors[judged_indices].T)
+            is_near = cosines.data >= nearly_the_same
+            rows, columns = cosines.coords
+            # Rounded, so that rounding errors do not decide who was copied.
+            values = cosines.data[is_near].round(9)
+            pairs.append(
+                np.column_stack([part[rows[is_near]], judged_indices[columns[is_near]], values])
+            )
+    same = pd.DataFrame(np.concatenate(pairs), columns=["new", "judged", "cosine"])
+    same = same.sort_values(["new", "judged"], ignore_index=True)
+    rows = new[SYSTEM].iloc[same["new"].astype(int)].reset_index(drop=True)
+    originals = judged["system"].to_numpy()[same["judged"].astype(int)]
+    return rows.assign(original=originals, cosine=same["cosine"])

@@ -1,0 +1,93 @@
+"""Inspection of systems' answers: they are compared with the judged systems' answers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+import pandas as pd
+
+from arena.data.systems import with_passages_of
+from arena.text.thoughts import without_thoughts
+from surrogate.integrity.copies import near_copies
+from surrogate.integrity.fit import measure_fit
+from surrogate.integrity.measures import measure_texts, passages_of_questions, plain_answers
+from surrogate.integrity.notes import (
+    FEWEST_JUDGED,
+    Findings,
+    Key,
+    Note,
+    facts_about,
+    flag_judged,
+    remarks_about,
+)
+from surrogate.learning.surrogate import Surrogate
+
+
+def inspect_answers(
+    answers: pd.DataFrame,
+    judged: Mapping[str, Collection[str]],
+    queries: pd.DataFrame,
+    surrogate: Surrogate,
+) -> Findings:
+    """Compare systems' answers with the judged systems' answers to the same questions.
+
+    Args:
+        answers: Columns ``language, system, query_id, answer`` of all of them, and ``passages``
+            where some have their own.
+        judged: Language to its judged systems.
+        queries: Columns ``language, query_id, passages``.
+        surrogate: The board's: notes are on the answers that it reads, all of them.
+    """
+    is_judged = flag_judged(answers, judged)
+    return Findings(
+        notes=notes_on_answers(surrogate.used_rows(answers), judged, queries),
+        originals=near_copies(answers[~is_judged], answers[is_judged]),
+    )
+
+
+def notes_on_answers(
+    answers: pd.DataFrame, judged: Mapping[str, Collection[str]], queries: pd.DataFrame
+) -> dict[Key, tuple[Note, ...]]:
+    """Note what is unusual in systems' answers; see ``inspect_answers`` for the arguments.
+
+    Returns:
+        Language and system to its notes. Of judged systems, facts alone: a verdict says more than
+        what is unusual.
+    """
+    answers = answers.assign(answer=answers["answer"].map(without_thoughts))
+    notes: dict[Key, tuple[Note, ...]] = {}
+    for language, systems in judged.items():
+        rows = answers[answers["language"] == language]
+        if rows.empty:
+            continue
+        questions = queries[queries["language"] == language]
+        for system, system_notes in _notes_in_language(rows, systems, questions):
+            notes[language, system] = system_notes
+    return notes
+
+
+def _notes_in_language(
+    answers: pd.DataFrame, judged: Collection[str], queries: pd.DataFrame
+) -> Iterator[tuple[str, tuple[Note, ...]]]:
+    """Yield systems that have notes on their answers in one language, with their notes."""
+    # All are compared with so many judged systems, evenly spaced: it bounds time and memory.
+    most_compared = 300
+    rows, query_ids = plain_answers(answers, with_passages_of(queries, answers))
+    references = sorted(set(judged) & set(rows["system"]))
+    references = references[:: -(-max(len(references), 1) // most_compared)]
+    measures = measure_fit(rows, references)
+    is_new = ~rows["system"].isin(judged)
+    if len(references) >= FEWEST_JUDGED and is_new.any():
+        # Of judged systems nothing is remarked: the others need no such measures.
+        compared = rows[is_new | rows["system"].isin(references)].reset_index(drop=True)
+        # Passages that a new system brings excuse nothing.
+        shown = with_passages_of(queries, answers[answers["system"].isin(judged)])
+        passages = passages_of_questions(shown, query_ids)
+        measures = measures.join(measure_texts(compared, references, passages))
+    judged_measures = measures[measures.index.isin(judged)]
+    for system, system_measures in measures.iterrows():
+        system_notes = [*facts_about(system_measures, judged_measures)]
+        if system not in judged and len(judged_measures) >= FEWEST_JUDGED:
+            system_notes += remarks_about(system_measures, judged_measures)
+        if system_notes:
+            yield str(system), tuple(system_notes)
