@@ -10,9 +10,9 @@ from arena.data.systems import with_passages_of
 from arena.text.thoughts import without_thoughts
 from surrogate.integrity.copies import near_copies
 from surrogate.integrity.fit import measure_fit
+from surrogate.integrity.likeness import FEWEST_JUDGED
 from surrogate.integrity.measures import measure_texts, passages_of_questions, plain_answers
 from surrogate.integrity.notes import (
-    FEWEST_JUDGED,
     Findings,
     Key,
     Note,

@@ -27,7 +27,6 @@ from surrogate.learning.estimation.answer_texts import (
 )
 
 Hashes = npt.NDArray[np.uint64]
-Words = Sequence[str]
 
 FURTHEST = 3
 """Maximum distance of the two words of a pair: one or two between may be left out."""
@@ -35,7 +34,7 @@ DIMENSIONS = 2**16
 NOISE = 0.05
 """Ridge, for vectors of length 1: texts that are alike by chance explain little."""
 FEWEST_JUDGED = 3
-"""Minimum number of judged answers to a question that show how far they explain each other."""
+"""Minimum number of judged systems, or answers to a question, that show what is usual."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,7 @@ def sums_by_question(
     return sparse.csr_array(entries, shape=(n_questions, n_answers)) @ vectors
 
 
-def word_hashes(texts: Sequence[Words]) -> list[Hashes]:
+def word_hashes(texts: Sequence[Sequence[str]]) -> list[Hashes]:
     """Return a hash of each word of each text, the same for the same word."""
     codes = defaultdict[str, int](count(1).__next__)
     numbers = np.fromiter(map(codes.__getitem__, chain.from_iterable(texts)), dtype=np.uint64)

@@ -14,7 +14,7 @@ from arena.data.systems import PassageRecord
 from arena.data.types import Flags, Floats, Indices
 from arena.text.citations import strip_citations
 from features.text.tokens import folded_words
-from surrogate.integrity.likeness import Hashes, Words, measure_likeness, word_hashes, word_runs
+from surrogate.integrity.likeness import Hashes, measure_likeness, word_hashes, word_runs
 from surrogate.learning.estimation.answer_texts import mixed
 
 Passages = Sequence[PassageRecord]
@@ -78,11 +78,11 @@ def measure_texts(
     """
     is_judged = rows["system"].isin(judged).to_numpy()
     # Texts that stand often, such as refusals, are cut into words once.
-    words_by_text = {text: _words(text) for text in rows["plain"].unique()}
+    words_by_text = {text: folded_words(text) for text in rows["plain"].unique()}
     words = [words_by_text[text] for text in rows["plain"]]
     for passages in shown:
         for passage in passages:
-            words.append(_words(f"{passage.get('title') or ''} {passage['text']}"))
+            words.append(folded_words(f"{passage.get('title') or ''} {passage['text']}"))
     hashes = word_hashes(words)
     answers = hashes[: len(rows)]
     likeness = measure_likeness(answers, rows, is_judged)
@@ -90,10 +90,6 @@ def measure_texts(
     by_system = likeness.answers.join(shares).groupby(rows["system"])
     best_quarters = by_system["shared"].agg(_mean_of_best_quarter)
     return by_system.mean().assign(shared_most=best_quarters, nearest=likeness.nearest)
-
-
-def _words(text: str) -> Words:
-    return tuple(folded_words(text))
 
 
 def _mean_of_best_quarter(values: pd.Series) -> float:

@@ -18,13 +18,11 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from arena.data.types import Flags, Floats
+from surrogate.integrity.likeness import FEWEST_JUDGED
 from surrogate.learning.surrogate import Surrogate
 
 Key = tuple[str, str]
 """Language and system."""
-
-FEWEST_JUDGED = 3
-"""Minimum number of judged systems that show what is usual."""
 
 
 @dataclass(frozen=True)
