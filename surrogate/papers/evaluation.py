@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -19,11 +20,7 @@ from arena.llm.replies import OVER_BUDGET
 from features.models.llm_scorer import Verdict
 from surrogate.papers.judges import FunctionJudge, Judge, JudgePrompts, PromptJudge
 from surrogate.papers.records import VerdictRecord, read_run
-from surrogate.papers.reports import (
-    Report,
-    failure_reasons,
-    judges_of,
-)
+from surrogate.papers.reports import Report, failure_reasons, judges_of
 from surrogate.papers.settings import JudgeOptions, MetaevalSettings
 
 if TYPE_CHECKING:
@@ -49,8 +46,7 @@ class JudgeFactory(ExitStack):
         """Make a judge of an LLM's name."""
         options = self.options
         max_tokens = options.max_tokens or prompts.max_tokens
-        update = {"model": model, "max_tokens": max_tokens}
-        settings = options.model_copy(update=update)
+        settings = options.model_copy(update={"model": model, "max_tokens": max_tokens})
         llm = Llm(prompts.settings(settings), self.store, Budget(options.max_calls))
         return PromptJudge(prompts, llm, prompts.retries, self.progress)
 
@@ -58,6 +54,11 @@ class JudgeFactory(ExitStack):
 Kinds: TypeAlias = Mapping[str, Callable[[str, JudgeFactory], list[Judge]]]
 """Judges that can be named: a form such as ``llm:MODEL``, to what makes some of the part after the
 colon."""
+
+
+def llms_with(*prompts: JudgePrompts[Any]) -> Callable[[str, JudgeFactory], list[Judge]]:
+    """Return what makes judges of an LLM's name: one with each of the prompts."""
+    return lambda model, factory: [factory.llm(asked_with, model) for asked_with in prompts]
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,9 @@ class Evaluation:
 
     def of_others(self, judges: Collection[tuple[str, str]]) -> Evaluation:
         """Return the evaluation without some judges, by name and prompt."""
-        keys = zip(self.verdicts["judge"], self.verdicts["prompt"], strict=True)
-        is_kept = [key not in judges for key in keys]
-        return replace(self, verdicts=self.verdicts[is_kept].reset_index(drop=True))
+        keys = pd.MultiIndex.from_frame(self.verdicts[["judge", "prompt"]])
+        others = self.verdicts[~keys.isin(judges)]
+        return replace(self, verdicts=others.reset_index(drop=True))
 
 
 class Benchmark(Protocol):
@@ -130,36 +131,43 @@ def evaluate_judges(
             name is unknown, a run is of other items, or a judge does not return one verdict an
             item.
     """
-    runs = [judge for judge in judges if isinstance(judge, str) and judge.startswith(RUN)]
-    tables = [read_run(run.removeprefix(RUN), benchmark.record) for run in runs]
-    for run, table in zip(runs, tables, strict=True):
-        _check_run(run, table, benchmark.items)
+    tables = []
+    for judge in judges:
+        if isinstance(judge, str) and judge.startswith(RUN):
+            table = read_run(judge.removeprefix(RUN), benchmark.record)
+            _check_run(judge, table, benchmark.items)
+            tables.append(table)
     with JudgeFactory(benchmark.settings, progress) as factory:
         new_judges: list[Judge] = []
         for judge in judges:
             if not isinstance(judge, str):
                 new_judges.append(judge)
-            elif judge not in runs:
+            elif not judge.startswith(RUN):
                 new_judges += make_judges(judge, benchmark.kinds, factory)
-        keys = [(judge.name, judge.prompt) for judge in new_judges]
-        keys += [key for table in tables for key in judges_of(table)]
-        if not keys:
+        # All names are checked before any judge is asked, and paid for.
+        n_given = Counter((judge.name, judge.prompt) for judge in new_judges)
+        for table in tables:
+            n_given.update(judges_of(table).keys())
+        if not n_given:
             raise UsageError("there is no judge; give at least one")
-        repeated = sorted({pair for pair in keys if keys.count(pair) > 1})
-        if repeated:
-            raise UsageError(f"the judge {repeated[0][0]} is given twice; give each once")
+        for (name, _), count in sorted(n_given.items()):
+            if count > 1:
+                raise UsageError(f"the judge {name} is given twice; give each once")
         for judge in new_judges:
             table = benchmark.verdicts(judge)
             table.insert(0, "judge", judge.name)
             table.insert(1, "prompt", judge.prompt)
             tables.append(table)
-    usages = [usage for judge in new_judges for usage in getattr(judge, "usages", ())]
+    usages: list[Usage] = []
+    for judge in new_judges:
+        # Functions and files of scores use no LLM.
+        usages += getattr(judge, "usages", ())
     return Evaluation(pd.concat(tables, ignore_index=True), tuple(usages))
 
 
 def _check_run(run: str, table: pd.DataFrame, items: pd.DataFrame) -> None:
     """Refuse verdicts on other items, before others are asked for theirs."""
-    key = [str(name) for name in items if name != "truth"]
+    key = list(items.columns.drop("truth", errors="ignore"))
     joint = table.merge(items, on=key, suffixes=("", "_here"))
     if joint.empty:
         raise UsageError(f"{run} judges nothing of what is judged here; give the same data")
@@ -180,9 +188,12 @@ def judge_items(judge: Judge, items: Sequence[Any], noun: str) -> list[Verdict]:
 
 def verdict_columns(verdicts: Sequence[Verdict]) -> dict[str, pd.Series]:
     """Return the columns ``value, failure, was_asked, detail``."""
-    kinds = {"value": object, "failure": object, "was_asked": bool, "detail": object}
-    rows = {name: [getattr(verdict, name) for verdict in verdicts] for name in kinds}
-    return {name: pd.Series(rows[name], dtype=kind) for name, kind in kinds.items()}
+    columns = {}
+    for name in ("value", "failure", "was_asked", "detail"):
+        values = [getattr(verdict, name) for verdict in verdicts]
+        # As objects, or a label would be a text and a missing one no longer None.
+        columns[name] = pd.Series(values, dtype=bool if name == "was_asked" else object)
+    return columns
 
 
 def make_judges(spec: str, kinds: Kinds, factory: JudgeFactory) -> list[Judge]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
@@ -52,6 +53,59 @@ class Report:
         return {**self.content, "usage": used}
 
 
+def scores_by_part(
+    verdicts: pd.DataFrame,
+    part: str,
+    score: Callable[[pd.DataFrame, str], Mapping[str, Any]],
+    columns: Sequence[str],
+    names: Sequence[str] = (),
+    total: str | None = None,
+) -> pd.DataFrame:
+    """Score each judge on each part of its verdicts.
+
+    Args:
+        verdicts: As of ``Evaluation``.
+        part: Column that tells the parts apart, such as ``metric``.
+        score: Computes the scores of a part, by column, from its verdicts and its name.
+        columns: Columns of the table: ``BY_JUDGE``, ``part`` and the scores.
+        names: The parts; by default those that the judge's verdicts have, in their order.
+        total: Name of a last row, of all parts together; None for no such row.
+
+    Returns:
+        One row per judge and part.
+    """
+    rows = []
+    for (judge, prompt), of_judge in judges_of(verdicts).items():
+        tables = {}
+        for name in names or of_judge[part].unique():
+            tables[str(name)] = of_judge[of_judge[part] == name]
+        if total is not None:
+            tables[total] = of_judge
+        for name, table in tables.items():
+            rows.append({"judge": judge, "prompt": prompt, part: name, **score(table, name)})
+    table = pd.DataFrame(rows, columns=columns)
+    if "reason" in table:
+        # Without any reason, pandas would take the column for one of numbers.
+        table["reason"] = table["reason"].astype(object)
+    return table
+
+
+def verdict_counts(verdicts: pd.DataFrame, may_be_null: bool = False) -> dict[str, int]:
+    """Count the verdicts that were asked for, the failed ones of these, and those not asked for.
+
+    Args:
+        verdicts: As of ``Evaluation``.
+        may_be_null: Whether a verdict without a value may be one, and not a failure (GroUSE).
+    """
+    judged = verdicts[verdicts["was_asked"].astype(bool)]
+    is_failed = judged["failure"].notna() if may_be_null else judged["value"].isna()
+    return {
+        "n": len(judged),
+        "failures": int(is_failed.sum()),
+        "not_asked": len(verdicts) - len(judged),
+    }
+
+
 def metaevaluations(
     scores: Iterable[Mapping[Any, Any]], dataset: str, metric: str, languages: Iterable[object]
 ) -> list[MetaEvaluation]:
@@ -59,16 +113,24 @@ def metaevaluations(
 
     Those without a value or a standard error are left out.
     """
-    return [
-        MetaEvaluation(
+    codes = list(map(str, languages))
+    entries = []
+    for row in scores:
+        if pd.isna(row["value"]) or pd.isna(row["standard_error"]):
+            continue
+        entry = MetaEvaluation(
             dataset=dataset,
             metric=metric,
-            languages=[str(language) for language in languages],
-            **{name: row[name] for name in (*BY_JUDGE, *VALUES[:-2])},
+            languages=codes,
+            judge=row["judge"],
+            prompt=row["prompt"],
+            value=row["value"],
+            standard_error=row["standard_error"],
+            n=row["n"],
+            failures=row["failures"],
         )
-        for row in scores
-        if not (pd.isna(row["value"]) or pd.isna(row["standard_error"]))
-    ]
+        entries.append(entry)
+    return entries
 
 
 def judges_of(table: pd.DataFrame) -> Mapping[tuple[str, str], pd.DataFrame]:
@@ -80,15 +142,19 @@ def judges_of(table: pd.DataFrame) -> Mapping[tuple[str, str], pd.DataFrame]:
 def judge_labels(table: pd.DataFrame) -> dict[tuple[str, str], str]:
     """Name the judges of a table in their order; one with several prompts by its prompt, too."""
     keys = list(judges_of(table))
-    names = [judge for judge, _ in keys]
-    return {
-        (judge, prompt): f"{judge}, {short_prompt(prompt)}" if names.count(judge) > 1 else judge
-        for judge, prompt in keys
-    }
+    n_prompts = Counter(judge for judge, _ in keys)
+    labels = {}
+    for judge, prompt in keys:
+        label = judge
+        if n_prompts[judge] > 1:
+            label = f"{judge}, {short_prompt(prompt)}"
+        labels[judge, prompt] = label
+    return labels
 
 
 def short_prompt(prompt: object) -> str:
     """Show a prompt by what it leaves out, or the name of its first template."""
+    # Templates stand before settings: ``ag.v1@1a2b|without:justification|sent:top_p=1``.
     name, *settings = [part for part in str(prompt).split("|") if not part.startswith(SENT)]
     if "@" in name and settings and settings[0]:
         return settings[0]
@@ -106,16 +172,22 @@ def judges_table(
 
     Reasons for missing values follow the notes. ``cell`` formats a row of the scores instead.
     """
-    shown = cell or (lambda row: percent_with_error(row["value"], row["standard_error"]))
-    table = wide_table(named(scores).assign(cell=list(map(shown, scores.to_dict("records")))), part)
+    shown = cell or _score_cell
+    cells = named(scores)
+    cells["cell"] = list(map(shown, scores.to_dict("records")))
+    table = wide_table(cells, part)
     return ReportTable(title, table, [*notes, *no_value_notes(scores["reason"])])
+
+
+def _score_cell(row: Mapping[Any, Any]) -> str:
+    return percent_with_error(row["value"], row["standard_error"])
 
 
 def named(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table with the names of ``judge_labels`` as its judges."""
     names = judge_labels(table)
-    keys = zip(table["judge"], table["prompt"], strict=True)
-    return table.assign(judge=[names[str(judge), str(prompt)] for judge, prompt in keys])
+    keys = zip(table["judge"].astype(str), table["prompt"].astype(str), strict=True)
+    return table.assign(judge=[names[key] for key in keys])
 
 
 def wide_table(cells: pd.DataFrame, column: str, row: str = "judge") -> pd.DataFrame:
@@ -129,8 +201,10 @@ def percent_with_error(value: float, standard_error: float = math.nan) -> str:
     """Show a share in percent with its standard error, if they are known."""
     if pd.isna(value):
         return NO_VALUE
-    spread = "" if pd.isna(standard_error) else f" ± {100 * standard_error:.1f}"
-    return f"{100 * value:.1f}{spread}"
+    percent = f"{100 * value:.1f}"
+    if pd.isna(standard_error):
+        return percent
+    return f"{percent} ± {100 * standard_error:.1f}"
 
 
 def left_out_notes(
@@ -152,17 +226,29 @@ def left_out_notes(
     names = judge_labels(scores)
     notes = []
     for row in scores.to_dict(orient="records"):
-        name = names[row["judge"], row["prompt"]] + (f", {row[part]}" if part else "")
+        name = names[row["judge"], row["prompt"]]
+        if part is not None:
+            name += f", {row[part]}"
         if row["failures"]:
             notes.append(f"{name}: {items} without a {value}, counted as errors: {row['failures']}")
         if row["not_asked"]:
             notes.append(f"{name}: {row['not_asked']} {items} got no answer: left out; run again")
-    of_judges = judges_of(verdicts)
-    for key, name in names.items():
-        rows = of_judges[key] if key in of_judges else verdicts.head(0)
-        if rows["failure"].notna().any():
-            notes.append(f"{name}: {failure_reasons(rows)}")
-    return notes
+    return [*notes, *failure_notes(verdicts, names)]
+
+
+def failure_notes(verdicts: pd.DataFrame, names: Mapping[tuple[str, str], str]) -> list[str]:
+    """Say for each judge with failed verdicts why they failed.
+
+    Args:
+        verdicts: As of ``Evaluation``.
+        names: What judges are called, by name and prompt; others are passed over.
+    """
+    of_judges = judges_of(verdicts[verdicts["failure"].notna()])
+    return [
+        f"{name}: {failure_reasons(of_judges[key])}"
+        for key, name in names.items()
+        if key in of_judges
+    ]
 
 
 def failure_reasons(verdicts: pd.DataFrame) -> str:
@@ -170,9 +256,11 @@ def failure_reasons(verdicts: pd.DataFrame) -> str:
     failed = verdicts[verdicts["failure"].notna()]
     parts = []
     for reason, rows in failed.groupby("failure", sort=False):
-        details = rows["detail"].fillna("")
-        detail = next((str(detail) for detail in details if detail), "")
-        parts.append(f"{len(rows)} {reason}" + (f" ({detail})" if detail else ""))
+        part = f"{len(rows)} {reason}"
+        details = [detail for detail in rows["detail"].fillna("") if detail]
+        if details:
+            part += f" ({details[0]})"
+        parts.append(part)
     return ", ".join(parts)
 
 

@@ -28,7 +28,7 @@ from surrogate.papers.memerag.sentences import (
     JUDGED_RELEVANCE,
     SENTENCE_KEY,
 )
-from surrogate.papers.reports import BY_JUDGE, VALUES, judges_of
+from surrogate.papers.reports import BY_JUDGE, VALUES, judges_of, verdict_counts
 
 MACRO = "macro"
 REPLICATES = 1000
@@ -55,8 +55,11 @@ class _Estimate(NamedTuple):
     reason: str | None = None
 
     def row(self) -> dict[str, object]:
+        # A draw without a sentence of one label has no balanced accuracy.
         defined = self.replicates[~np.isnan(self.replicates)]
-        error = float(defined.std(ddof=1)) if len(defined) > 1 else np.nan
+        error = np.nan
+        if len(defined) > 1:
+            error = float(defined.std(ddof=1))
         return {"value": self.value, "standard_error": error, "reason": self.reason}
 
 
@@ -72,18 +75,19 @@ def score_judges(
     """
     labels = judged_labels(verdicts)
     rows = []
-    for key, of_judge in judges_of(verdicts).items():
+    for (judge, prompt), of_judge in judges_of(verdicts).items():
         for language, estimate in _estimates(of_judge, labels, replicates, seed).items():
-            part = of_judge[(of_judge["language"] == language) | (language == MACRO)]
-            judged = part[part["was_asked"]]
-            counts = {
-                "n": len(judged),
-                "failures": int(judged["value"].isna().sum()),
-                "not_asked": len(part) - len(judged),
-            }
-            named = dict(zip(BY_JUDGE, key, strict=True)) | {"language": language}
-            rows.append(named | estimate.row() | counts)
+            row = {"judge": judge, "prompt": prompt, "language": language}
+            counts = verdict_counts(_of_language(of_judge, language))
+            rows.append({**row, **estimate.row(), **counts})
     return pd.DataFrame(rows, columns=SCORE_COLUMNS)
+
+
+def _of_language(verdicts: pd.DataFrame, language: str) -> pd.DataFrame:
+    """Return the verdicts on a language's sentences; on all sentences for ``macro``."""
+    if language == MACRO:
+        return verdicts
+    return verdicts[verdicts["language"] == language]
 
 
 def average_over_judges(
@@ -100,37 +104,43 @@ def average_over_judges(
     labels = judged_labels(verdicts)
     rows = []
     for prompt, of_prompt in verdicts[verdicts["prompt"] != ""].groupby("prompt", sort=False):
-        judges = [
-            _estimates(part, labels, replicates, seed) for part in judges_of(of_prompt).values()
-        ]
-        for language in judges[0] if len(judges) > 1 else ():
-            known_estimates = [estimates[language] for estimates in judges if language in estimates]
-            row = {"prompt": prompt, "language": language, "judges": len(known_estimates)}
-            rows.append(row | _mean(known_estimates).row())
+        judges = judges_of(of_prompt).values()
+        if len(judges) < 2:
+            continue
+        estimates_by_judge = [_estimates(part, labels, replicates, seed) for part in judges]
+        for language in estimates_by_judge[0]:
+            estimates = [
+                estimates[language] for estimates in estimates_by_judge if language in estimates
+            ]
+            row = {"prompt": prompt, "language": language, "judges": len(estimates)}
+            rows.append({**row, **_mean(estimates).row()})
     return pd.DataFrame(rows, columns=AVERAGE_COLUMNS)
 
 
 def judged_labels(verdicts: pd.DataFrame) -> tuple[str, str]:
     """Return the two labels that sentences may have."""
-    labels = set(verdicts["truth"])
-    return JUDGED_RELEVANCE if labels & set(JUDGED_RELEVANCE) else JUDGED
+    if verdicts["truth"].isin(JUDGED_RELEVANCE).any():
+        return JUDGED_RELEVANCE
+    return JUDGED
 
 
 def _estimates(
     of_judge: pd.DataFrame, labels: Sequence[str], replicates: int, seed: int
 ) -> dict[str, _Estimate]:
     """Return the estimate of each language, and of ``macro``, for one judge."""
-    estimates = {
-        str(language): _estimate(part, labels, replicates, seed)
-        for language, part in of_judge.groupby("language", sort=False)
-    }
-    return estimates | {MACRO: _mean(list(estimates.values()))}
+    estimates = {}
+    for language, part in of_judge.groupby("language", sort=False):
+        estimates[str(language)] = _estimate(part, labels, replicates, seed)
+    # Section 5.1: languages weigh alike, however many sentences they have.
+    estimates[MACRO] = _mean(list(estimates.values()))
+    return estimates
 
 
 def _estimate(
     verdicts: pd.DataFrame, labels: Sequence[str], replicates: int, seed: int
 ) -> _Estimate:
-    judged, language = verdicts[verdicts["was_asked"]], str(verdicts["language"].iloc[0])
+    judged = verdicts[verdicts["was_asked"]]
+    language = str(verdicts["language"].iloc[0])
     absent = [label for label in labels if label not in set(judged["truth"])]
     if absent:
         reason = f"no sentence of {language} that was judged is labeled {absent[0]}"
@@ -140,22 +150,25 @@ def _estimate(
     # Sums of these four columns give TP + FN, TP, TN + FP and TN (appendix F).
     columns = [is_positive, is_positive & is_correct, ~is_positive, ~is_positive & is_correct]
     parts: Floats = np.column_stack(columns).astype(np.float64)
+    # The seed names no judge: all judges share the draws, so their differences are paired.
     random = generator(seed, "balanced accuracy", "sentence", language)
     value = float(_balanced(parts.sum(axis=0)[None])[0])
     return _Estimate(value, _balanced(resampled_sums(parts, replicates, random)))
 
 
 def _balanced(sums: Floats) -> Floats:
+    # BAcc = (TP / (TP + FN) + TN / (TN + FP)) / 2 (appendix F), shape (draws,).
     with np.errstate(invalid="ignore"):
         balanced: Floats = (sums[:, 1] / sums[:, 0] + sums[:, 3] / sums[:, 2]) / 2
     return balanced
 
 
 def _mean(estimates: Sequence[_Estimate]) -> _Estimate:
+    reasons = [estimate.reason for estimate in estimates if estimate.reason]
     return _Estimate(
-        float(np.mean([estimate.value for estimate in estimates])),
-        np.mean([estimate.replicates for estimate in estimates], axis=0),
-        next((estimate.reason for estimate in estimates if estimate.reason), None),
+        value=float(np.mean([estimate.value for estimate in estimates])),
+        replicates=np.mean([estimate.replicates for estimate in estimates], axis=0),
+        reason=reasons[0] if reasons else None,
     )
 
 
@@ -173,6 +186,7 @@ def fine_grained_accuracy(verdicts: pd.DataFrame) -> pd.DataFrame:
     groups = [*BY_JUDGE, "language", "truth"]
     table = judged.groupby([*groups, "fine"], sort=False)["wrong"].agg(["size", "sum"])
     table = table.rename(columns={"size": "sentences", "sum": "errors"}).reset_index()
+    # A judge without an error has no shares: where() turns its total of 0 into a missing value.
     totals = table.groupby(groups, sort=False)["errors"].transform("sum")
     table = table.assign(
         accuracy=1 - table["errors"] / table["sentences"],
@@ -212,15 +226,19 @@ def compare_judges(
     Raises:
         UsageError: If the two have no sentence in common, or other human labels for one.
     """
-    joint, labels = _joint(verdicts_a, verdicts_b), set(judged_labels(verdicts_a))
+    joint = _joint(verdicts_a, verdicts_b)
+    labels = set(judged_labels(verdicts_a))
     amounts: dict[str, Floats] = {}
     for language, part in joint.groupby("language", sort=False):
         # Balanced accuracy is half the mean per true label, so a sentence moves the difference by
         # 1 / (2 * sentences with its label); swapping its verdicts changes the sign (appendix E).
         gains = part["correct_a"].astype(float) - part["correct_b"].astype(float)
         sizes = part.groupby("truth_a")["correct_a"].transform("size")
-        has_both = labels <= set(part["truth_a"])
-        amounts[str(language)] = (0.5 * gains / sizes if has_both else gains * np.nan).to_numpy()
+        terms = 0.5 * gains / sizes
+        if not labels <= set(part["truth_a"]):
+            # Balanced accuracy is not defined without sentences of both labels.
+            terms = gains * np.nan
+        amounts[str(language)] = terms.to_numpy()
     amounts[MACRO] = np.concatenate(list(amounts.values())) / len(amounts)
     rows = []
     for language, terms in amounts.items():
@@ -239,6 +257,7 @@ def permutation_p_value(amounts: Floats, permutations: int, seed: int, key: str)
     draws = generator(seed, "permutation test", key)
     # The identity must count as a hit although sums of floats differ in their last digits.
     observed = abs(moving.sum()) - _ROUNDING
+    # In parts, so that signs of shape (permutations, sentences) fit into memory.
     at_once = max(1, _CELLS_AT_ONCE // len(moving))
     hits = 0
     for start in range(0, permutations, at_once):
@@ -271,21 +290,22 @@ def mark_best(
     """
     of_judge = judges_of(verdicts)
     marked = scores.assign(p_value=float("nan"), mark="")
+    # Each group has a best judge of its own, which the others of the group are tested against.
     for (language, *_), rows in scores.groupby(["language", *within], sort=False):
         scored = rows[rows["value"].notna()]
         if len(scored) < 2:
             continue
         parts = {}
         for place, *key in scored[BY_JUDGE].itertuples():
-            table = of_judge[key[0], key[1]]
-            parts[place] = table[(table["language"] == language) | (language == MACRO)]
+            parts[place] = _of_language(of_judge[key[0], key[1]], language)
         best = scored["value"].idxmax()
         marked.loc[best, "mark"] = BEST
         for other in scored.index.drop(best):
             table = compare_judges(parts[best], parts[other], permutations, seed)
             p_value = float(table.set_index("language").loc[language, "p_value"])
             marked.loc[other, "p_value"] = p_value
-            marked.loc[other, "mark"] = DAGGER if p_value > SIGNIFICANCE else ""
+            if p_value > SIGNIFICANCE:
+                marked.loc[other, "mark"] = DAGGER
     return marked
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,7 +16,13 @@ from arena.data.tables import plain_records
 from arena.data.wording import count_of
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
 from surrogate.board.judge_report import MetaEvaluation
-from surrogate.papers.evaluation import Evaluation, Kinds, judge_items, verdict_columns
+from surrogate.papers.evaluation import (
+    Evaluation,
+    Kinds,
+    judge_items,
+    llms_with,
+    verdict_columns,
+)
 from surrogate.papers.judges import Judge
 from surrogate.papers.memerag import accuracy, claims
 from surrogate.papers.memerag.accuracy import BEST, DAGGER, MACRO, SIGNIFICANCE
@@ -116,9 +122,7 @@ class Memerag:
     @property
     def kinds(self) -> Kinds:
         """LLMs, with each of the prompts."""
-        return {
-            "llm:MODEL": lambda model, make: [make.llm(prompts, model) for prompts in self.prompts]
-        }
+        return {"llm:MODEL": llms_with(*self.prompts)}
 
     @cached_property
     def judged(self) -> pd.DataFrame:
@@ -149,7 +153,7 @@ class Memerag:
         """Let a judge judge every sentence that has a label to hold it against."""
         columns = ["language", "query", "passages", "answer", "sentence"]
         shown = self.judged[columns].itertuples(index=False, name=None)
-        items = [replace(Claim(*row), quality=self.quality) for row in shown]
+        items = [Claim(*row, quality=self.quality) for row in shown]
         verdicts = verdict_columns(judge_items(judge, items, "sentences"))
         return self.judged[[*SENTENCE_KEY, "truth", "fine", "comments"]].assign(**verdicts)
 
@@ -161,37 +165,26 @@ class Memerag:
         are averaged over judges. Accuracy by fine-grained label is shown of a single language.
         """
         verdicts = evaluation.verdicts
-        settings = self.settings
-        plain = accuracy.score_judges(verdicts, settings.replicates, settings.seed)
+        replicates, permutations = self.settings.replicates, self.settings.permutations
+        seed = self.settings.seed
+        plain = accuracy.score_judges(verdicts, replicates, seed)
         with_prompts = accuracy.with_prompts(plain)
+        # Figure 2 compares models that have the same prompt, table 5 prompts of the same model.
         within = [] if with_prompts.empty else ["prompt"]
-        permutations = settings.permutations
-        scores = accuracy.mark_best(plain, verdicts, permutations, settings.seed, within)
-        of_prompts = accuracy.mark_best(
-            with_prompts, verdicts, permutations, settings.seed, ["judge"]
-        )
-        averages = accuracy.average_over_judges(verdicts, settings.replicates, settings.seed)
+        scores = accuracy.mark_best(plain, verdicts, permutations, seed, within)
+        of_prompts = accuracy.mark_best(with_prompts, verdicts, permutations, seed, ["judge"])
+        averages = accuracy.average_over_judges(verdicts, replicates, seed)
         fine = accuracy.fine_grained_accuracy(verdicts)
-        # With a limit, sentences are left out by choice and not for want of a label.
-        n_left_out = len(self.sentences) - len(self.judged) if settings.limit is None else 0
         content = {
             "scores": plain_records(scores),
             "prompts": plain_records(of_prompts),
             "averages": plain_records(averages),
             "fine_grained": plain_records(fine),
-            "left_out": n_left_out,
+            "left_out": self._n_left_out,
             "notice": NOTICE,
         }
         macro = scores[scores["language"] == MACRO]
-        notes = [f"{count_of(len(self.judged), 'sentence')} judged"]
-        notes += _mark_notes(scores, "column and prompt" if within else "column")
-        if n_left_out:
-            reason = "without a label"
-            if self.quality == "faithfulness":
-                reason = "challenging to determine"
-            notes.append(f"Left out: {count_of(n_left_out, 'sentence')} {reason}")
-        notes += left_out_notes(macro, verdicts, "sentences", "label")
-        notes += [f"Prompt: {prompt}" for prompt in dict.fromkeys(plain["prompt"]) if prompt]
+        notes = self._notes(scores, verdicts, "column and prompt" if within else "column")
         title = "Balanced accuracy in percent, with standard errors"
         tables = [judges_table(scores, "language", title, notes, _marked)]
         if len(of_prompts):
@@ -201,6 +194,31 @@ class Memerag:
         if verdicts["language"].nunique() == 1 and len(fine):
             tables.append(_fine_table(fine, macro))
         return Report(content, tables, self._entries(scores), evaluation.usages)
+
+    @property
+    def _n_left_out(self) -> int:
+        """How many sentences have no label to hold judges against."""
+        if self.settings.limit is not None:
+            # With a limit, sentences are left out by choice and not for want of a label.
+            return 0
+        return len(self.sentences) - len(self.judged)
+
+    def _notes(self, scores: pd.DataFrame, verdicts: pd.DataFrame, group: str) -> list[str]:
+        """Say how many sentences the scores are of, what marks mean, and which prompts there are.
+
+        ``group`` is where the best judge is marked.
+        """
+        notes = [f"{count_of(len(self.judged), 'sentence')} judged", *_mark_notes(scores, group)]
+        if self._n_left_out:
+            reason = "without a label"
+            if self.quality == "faithfulness":
+                # The benchmark removes sentences that people found challenging (section 5.1).
+                reason = "challenging to determine"
+            notes.append(f"Left out: {count_of(self._n_left_out, 'sentence')} {reason}")
+        macro = scores[scores["language"] == MACRO]
+        notes += left_out_notes(macro, verdicts, "sentences", "label")
+        notes += [f"Prompt: {prompt}" for prompt in scores["prompt"].unique() if prompt]
+        return notes
 
     def _entries(self, scores: pd.DataFrame) -> list[MetaEvaluation]:
         """Sum up each judge's mean over languages, for an arena."""
@@ -227,16 +245,18 @@ def _table_5(of_prompts: pd.DataFrame) -> ReportTable:
 def _table_11(averages: pd.DataFrame) -> ReportTable:
     """Show prompts by language, averaged over judges (table 11)."""
     best = averages.groupby("language")["value"].transform("max")
-    is_best = averages["value"] == best
-    marked = averages.assign(mark=is_best.map({True: BEST, False: ""}))
+    marked = averages.assign(mark="")
+    marked.loc[averages["value"] == best, "mark"] = BEST
     notes = [_MARK_NOTES[BEST].format("column"), *no_value_notes(averages["reason"])]
     judges = count_of(int(averages["judges"].max()), "judge")
     return _by_prompt(marked, "language", f"{PROMPTS_TITLE} {judges}", notes)
 
 
 def _marked(row: Mapping[Any, Any]) -> str:
-    shown = percent_with_error(row["value"], row["standard_error"])
-    return f"{shown} {_MARKS[row['mark']]}" if row["mark"] else shown
+    cell = percent_with_error(row["value"], row["standard_error"])
+    if row["mark"]:
+        cell += f" {_MARKS[row['mark']]}"
+    return cell
 
 
 def _mark_notes(scores: pd.DataFrame, group: str) -> list[str]:
@@ -255,6 +275,7 @@ def _fine_table(fine: pd.DataFrame, scores: pd.DataFrame) -> ReportTable:
     """Show the accuracy by fine-grained label of one language, of coarse ones, balanced (13)."""
     counts = named(fine)[["judge", "truth", "fine", "sentences", "errors"]]
     parts = []
+    # Below the fine-grained labels of each coarse label stands their sum, as in table 13.
     for coarse, part in counts.groupby("truth", sort=False):
         sums = part.groupby("judge", sort=False)[["sentences", "errors"]].sum().reset_index()
         parts += [part, sums.assign(fine=f"all {str(coarse).casefold()}")]
@@ -262,8 +283,9 @@ def _fine_table(fine: pd.DataFrame, scores: pd.DataFrame) -> ReportTable:
     cells["cell"] = [f"{100 * (1 - share):.1f}" for share in cells["errors"] / cells["sentences"]]
     table = wide_table(cells, "judge", "fine").rename(columns={"fine": "label"})
     table.insert(1, "sentences", cells.groupby("fine", sort=False)["sentences"].max().to_numpy())
-    known = dict(zip(named(scores)["judge"], scores["value"], strict=True))
-    last = {name: percent_with_error(known[name]) for name in counts["judge"].unique()}
-    last |= {"label": "balanced accuracy", "sentences": NO_VALUE}
+    last = {"label": "balanced accuracy", "sentences": NO_VALUE}
+    balanced = named(scores).set_index("judge")["value"]
+    for judge in counts["judge"].unique():
+        last[judge] = percent_with_error(balanced[judge])
     title = f"Accuracy in percent by fine-grained label: {fine['language'].iloc[0]}"
     return ReportTable(title, pd.concat([table, pd.DataFrame([last])], ignore_index=True))

@@ -23,6 +23,7 @@ from surrogate.papers.evaluation import (
     JudgeFactory,
     Kinds,
     judge_items,
+    llms_with,
     verdict_columns,
 )
 from surrogate.papers.judges import Judge
@@ -34,6 +35,8 @@ from surrogate.papers.reports import (
     judges_table,
     left_out_notes,
     metaevaluations,
+    scores_by_part,
+    verdict_counts,
 )
 from surrogate.papers.settings import DEFAULTS, MetaevalSettings
 from surrogate.papers.wikieval import judges
@@ -82,11 +85,10 @@ class Wikieval:
     @property
     def kinds(self) -> Kinds:
         """Ragas, and the paper's baselines."""
-        score, ranking = judges.ScorePrompts(self.templates), judges.RankingPrompts(self.templates)
         return {
             "ragas:LLM [with EMBEDDER]": self._ragas,
-            "gpt-score:LLM": lambda model, make: [make.llm(score, model)],
-            "gpt-ranking:LLM": lambda model, make: [make.llm(ranking, model)],
+            "gpt-score:LLM": llms_with(judges.ScorePrompts(self.templates)),
+            "gpt-ranking:LLM": llms_with(judges.RankingPrompts(self.templates)),
         }
 
     def _ragas(self, model: str, factory: JudgeFactory) -> list[Judge]:
@@ -110,24 +112,30 @@ class Wikieval:
         is_first = [self._better_is_first(row) for row in rows]
         shown = []
         for row, first in zip(rows, is_first, strict=True):
-            texts = (row["better"], row["worse"])[:: 1 if first else -1]
+            texts = [row["better"], row["worse"]]
+            if not first:
+                texts.reverse()
             shown.append(judges.Pair(row["criterion"], row["question"], row["context"], *texts))
         verdicts = judge_items(judge, shown, "pairs")
         preferences = []
         for verdict, first in zip(verdicts, is_first, strict=True):
-            if verdict.value in (FIRST, SECOND):
-                is_better = (verdict.value == FIRST) == first
-                verdict = replace(verdict, value=BETTER if is_better else WORSE)
-            preferences.append(verdict)
+            value = verdict.value
+            if value in (FIRST, SECOND):
+                # The judge saw the texts in the order drawn; the files say which one was better.
+                value = WORSE
+                if (verdict.value == FIRST) == first:
+                    value = BETTER
+            preferences.append(replace(verdict, value=value))
         keys = pairs[["criterion", "question"]].reset_index(drop=True)
         return keys.assign(**verdict_columns(preferences))
 
     def _better_is_first(self, row: Mapping[Any, Any]) -> bool:
+        # Drawn by the sorted texts, which do not tell which is better: position says nothing.
         first, second = sorted((row["better"], row["worse"]))
         key = ("wikieval", "order", row["criterion"], row["question"], first, second)
         drawn = seed_sequence(self.settings.seed, *key)
-        swapped = bool(drawn.generate_state(1)[0] & 1)
-        return bool((row["better"] == first) != swapped)
+        is_swapped = bool(drawn.generate_state(1)[0] & 1)
+        return bool((row["better"] == first) != is_swapped)
 
     def report(self, evaluation: Evaluation) -> Report:
         """Report accuracies by criterion; see ``score_preferences``."""
@@ -138,11 +146,9 @@ class Wikieval:
         notes = left_out_notes(scores, verdicts, "pairs", "choice", "criterion")
         title = "Accuracy in percent, with standard errors"
         table = judges_table(scores, "criterion", title, notes)
-        entries = [
-            entry
-            for row in scores.to_dict("records")
-            for entry in metaevaluations([row], DATASET, str(row["criterion"]), [LANGUAGE])
-        ]
+        entries = []
+        for row in scores.to_dict("records"):
+            entries += metaevaluations([row], DATASET, str(row["criterion"]), [LANGUAGE])
         return Report({"scores": plain_records(scores)}, [table], entries, evaluation.usages)
 
 
@@ -159,24 +165,33 @@ def score_preferences(
         asked about are left out; where it did not choose, it is wrong. The value is missing, with
         a reason, where no pair is left; the standard error, where one is.
     """
-    rows = []
-    for key, part in verdicts.groupby([*BY_JUDGE, "criterion"], sort=False):
-        criterion, judged = str(key[-1]), part[part["was_asked"]]
+
+    def score(pairs: pd.DataFrame, criterion: str) -> dict[str, Any]:
+        judged = pairs[pairs["was_asked"]]
         credits: Floats = (judged["value"] == BETTER).to_numpy(dtype=np.float64)
-        tied = (judged["value"] == TIE).to_numpy(dtype=bool)
-        for place in np.flatnonzero(tied):
-            question = str(judged["question"].iloc[place])
-            credits[place] = generator(seed, "wikieval", "tie", criterion, question).integers(2)
-        random = generator(seed, "wikieval", "bootstrap", criterion)
-        sums = resampled_sums(credits[:, None], replicates if len(credits) > 1 else 0, random)
-        row = {
-            "value": float(credits.mean()) if len(credits) else np.nan,
-            "standard_error": float((sums / len(credits)).std(ddof=1)) if len(sums) else np.nan,
-            "n": len(judged),
-            "failures": int(judged["value"].isna().sum()),
-            "not_asked": len(part) - len(judged),
-            "reason": None if len(judged) else f"no pair of {criterion} was judged",
-            "ties": int(tied.sum()),
+        is_tied = (judged["value"] == TIE).to_numpy(dtype=bool)
+        for index in np.flatnonzero(is_tied):
+            # The paper breaks ties of an LLM's scores at random (section 5).
+            question = str(judged["question"].iloc[index])
+            credits[index] = generator(seed, "wikieval", "tie", criterion, question).integers(2)
+        value = np.nan
+        standard_error = np.nan
+        reason = None
+        if len(credits):
+            value = float(credits.mean())
+        else:
+            reason = f"no pair of {criterion} was judged"
+        if len(credits) > 1:
+            random = generator(seed, "wikieval", "bootstrap", criterion)
+            # Shape (replicates, 1): how many of the pairs of each draw were right.
+            sums = resampled_sums(credits[:, None], replicates, random)
+            standard_error = float((sums / len(credits)).std(ddof=1))
+        return {
+            "value": value,
+            "standard_error": standard_error,
+            **verdict_counts(pairs),
+            "reason": reason,
+            "ties": int(is_tied.sum()),
         }
-        rows.append(dict(zip((*BY_JUDGE, "criterion"), key, strict=True)) | row)
-    return pd.DataFrame(rows, columns=SCORE_COLUMNS)
+
+    return scores_by_part(verdicts, "criterion", score, SCORE_COLUMNS)
