@@ -7,7 +7,7 @@ from pathlib import Path
 from arena import import_arena
 from arena.adapters.imports import Reader
 from surrogate.papers import read_memerag_answers, read_mirage
-from surrogate.papers.grouse.scoring_prompts import JUDGED_METRICS
+from surrogate.papers.grouse.metrics import JUDGED_METRICS
 from surrogate.papers.grouse.unit_tests import read_unit_tests
 from surrogate.papers.memerag.sentences import read_memerag
 from surrogate.papers.wikieval.pairs import read_wikieval

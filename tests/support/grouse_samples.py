@@ -3,7 +3,7 @@
 import json
 
 from features.models.llm_scorer import Verdict
-from surrogate.papers.grouse.scoring_prompts import JUDGED_METRICS, SCALES, AnswerSample
+from surrogate.papers.grouse.metrics import JUDGED_METRICS, SCALES, AnswerSample
 from surrogate.papers.grouse.unit_tests import TEST_TYPES, UnitTest
 
 TYPES = {each.name: each for each in TEST_TYPES}

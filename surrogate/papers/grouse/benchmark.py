@@ -19,13 +19,9 @@ from surrogate.board.judge_report import MetaEvaluation
 from surrogate.papers.evaluation import Evaluation, Kinds
 from surrogate.papers.grouse import judges, scores, unit_tests
 from surrogate.papers.grouse.judges import GrousePrompts
+from surrogate.papers.grouse.metrics import METRICS
 from surrogate.papers.grouse.scores import MEAN, SPEARMAN, TOTAL
-from surrogate.papers.grouse.scoring_prompts import (
-    GROUSE_PROMPTS,
-    JOINT_PROMPT,
-    METRICS,
-    PROMPT_NAMES,
-)
+from surrogate.papers.grouse.scoring_prompts import GROUSE_PROMPTS, JOINT_PROMPT, PROMPT_NAMES
 from surrogate.papers.grouse.unit_tests import UnitTest
 from surrogate.papers.judges import Judge
 from surrogate.papers.records import VerdictRecord

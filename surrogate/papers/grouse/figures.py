@@ -13,8 +13,8 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.wording import count_of
 from surrogate.papers.grouse.benchmark import ScoreVerdict
+from surrogate.papers.grouse.metrics import METRICS, SCALES
 from surrogate.papers.grouse.scores import confusion, reference_scores
-from surrogate.papers.grouse.scoring_prompts import METRICS, SCALES
 from surrogate.papers.grouse.unit_tests import Condition
 from surrogate.papers.records import read_run
 from surrogate.papers.reports import judge_labels, judges_of

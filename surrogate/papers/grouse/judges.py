@@ -19,13 +19,16 @@ from arena.llm.llm_settings import Prompt
 from arena.text.prompts import NO_TEMPLATES, Templates
 from features.models.llm_scorer import Verdict
 from surrogate.papers.evaluation import judge_items
-from surrogate.papers.grouse.pipeline import MAX_TOKENS, score_answers
-from surrogate.papers.grouse.scoring_prompts import (
-    JOINT_NAME,
+from surrogate.papers.grouse.metrics import (
     JUDGED_METRICS,
-    PROMPT_NAMES,
+    MAX_TOKENS,
     SCALES,
     AnswerSample,
+    score_answers,
+)
+from surrogate.papers.grouse.scoring_prompts import (
+    JOINT_NAME,
+    PROMPT_NAMES,
     GrouseForm,
     ReplyFields,
     ReplyForm,

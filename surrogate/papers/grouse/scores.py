@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError
-from surrogate.papers.grouse.scoring_prompts import LIKERT, METRICS, SCALES
+from surrogate.papers.grouse.metrics import LIKERT, METRICS, SCALES
 from surrogate.papers.grouse.unit_tests import FAILURE_MODES, TEST_TYPES
 from surrogate.papers.reports import BY_JUDGE, VALUES, judges_of
 

@@ -1,4 +1,4 @@
-"""How LLMs are asked for GroUSE's scores, and how their replies, JSON, are read.
+"""How LLMs are asked for GroUSE's scores: prompts, and the form of their replies.
 
 Fields of a reply can be left out one kind at a time (table 6). Requests are sent with their keys in
 alphabetical order, and servers let a model write the fields in the order of the schema: names are
@@ -7,16 +7,13 @@ chosen so that the reasoning comes before the score.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Literal
 
 from arena.data.errors import UsageError
 from arena.llm.llm_settings import Prompt
-from arena.llm.replies import Completion, UnparsableError
-from arena.text.json_replies import JsonReplyError, last_json_object, with_plain_keys
+from arena.llm.replies import Completion
 from arena.text.prompts import (
     NO_TEMPLATES,
     PromptTemplate,
@@ -26,27 +23,19 @@ from arena.text.prompts import (
     delimiter_code,
     packaged_prompt,
 )
-from arena.text.quotations import own_matches
-from arena.text.thoughts import without_thoughts
-
-JUDGED_METRICS = ("answer_relevancy", "completeness", "usefulness", "faithfulness")
-DERIVED_METRICS = ("positive_acceptance", "negative_rejection")
-METRICS = (*JUDGED_METRICS, *DERIVED_METRICS)
-LIKERT = (1, 2, 3, 4, 5)
-BINARY = (0, 1)
-SCALES: Mapping[str, tuple[int, ...]] = {
-    metric: LIKERT if metric in JUDGED_METRICS[:2] else BINARY for metric in METRICS
-}
-"""The scores of each metric; null is always allowed, too."""
+from surrogate.papers.grouse.metrics import JUDGED_METRICS, SCALES, AnswerSample
+from surrogate.papers.grouse.score_replies import (
+    ONLY,
+    SCORE_KEY,
+    SCORED,
+    read_metric_score,
+    read_result,
+)
 
 ABLATIONS = ("ground-truth", "justification", "chain-of-thought")
 BEST = ("justification",)
 """What the paper's best prompt leaves out (table 6)."""
-SCORED, ONLY = "answer_2", "answer"
-"""Key of the answer to score: with the expected answer shown, and without it."""
-SCORE_KEY = "score"
 JUSTIFICATION = "justification"
-JOINT = "all_metrics"
 JOINT_ORDER: tuple[str, ...] = tuple(sorted(JUDGED_METRICS))
 """Metrics as a reply by all of them has them: in the order that requests are sent in."""
 JOINT_NAME = "joint"
@@ -61,11 +50,6 @@ _REASONING: Mapping[str, tuple[str, ...]] = {
     "faithfulness": ("declines_and_adds_nothing", _SENTENCES),
 }
 _SENTENCE_CHECKS = ("cites_a_reference", "cites_the_right_one", "matches_it")
-_NUMBER = re.compile(r"\d(?:\.0+)?")
-_RESULT = re.compile(r"\[RESULT\][\s:*(\[\"'`]*([^\s)\]*\"'`,;]+)", re.IGNORECASE)
-_NULLS = frozenset({"null", "none", "n/a"})
-_TRUTHS = MappingProxyType({"true": 1, "false": 0})
-
 _PACKAGE = "surrogate.papers.grouse"
 _TASK, _SAMPLE = "task.v1", "sample.v1"
 _REPLY = ("form", "has_ground_truth", "has_justification", "has_chain_of_thought")
@@ -130,22 +114,32 @@ class ReplyFields:
     def version(self) -> str:
         """What is left out, in one order."""
         left_out = [name for name in ABLATIONS if name in self.without]
-        return f"without:{','.join(left_out)}" if left_out else "whole"
+        if not left_out:
+            return "whole"
+        return f"without:{','.join(left_out)}"
 
     @property
     def answers(self) -> tuple[str, ...]:
         """Keys of all answers shown, the one in question last."""
-        return (ONLY,) if "ground-truth" in self.without else ("answer_1", SCORED)
+        if "ground-truth" in self.without:
+            return (ONLY,)
+        return ("answer_1", SCORED)
 
     def reasoning(self, metric: str) -> tuple[str, ...]:
         """Names of the fields before the score."""
-        steps = () if "chain-of-thought" in self.without else _REASONING[metric]
-        return steps if JUSTIFICATION in self.without else (*steps, JUSTIFICATION)
+        names = []
+        if "chain-of-thought" not in self.without:
+            names += _REASONING[metric]
+        if JUSTIFICATION not in self.without:
+            names.append(JUSTIFICATION)
+        return tuple(names)
 
     def values(self, *metrics: str) -> dict[str, Any]:
         """Return what the packaged templates say of a reply by one metric, or by all."""
-        forms = {metric: self._of_answer(metric) for metric in metrics}
-        form = _written(forms) if len(metrics) > 1 else forms[metrics[0]]
+        form = self._of_answer(metrics[0])
+        if len(metrics) > 1:
+            # Appendix G: an object for each metric.
+            form = _written({metric: self._of_answer(metric) for metric in metrics})
         return {
             "form": _written(dict.fromkeys(self.answers, form)),
             "has_ground_truth": "ground-truth" not in self.without,
@@ -154,8 +148,9 @@ class ReplyFields:
         }
 
     def _of_answer(self, metric: str) -> str:
-        sentence = {"begins_with": '"first words of the sentence"'}
-        sentence |= dict.fromkeys(_SENTENCE_CHECKS, "B")
+        checks = dict.fromkeys(_SENTENCE_CHECKS, "B")
+        sentence = {"begins_with": '"first words of the sentence"', **checks}
+        # S is a score, B a boolean: the templates say so.
         forms = {SCORE_KEY: "S", JUSTIFICATION: '"..."', _SENTENCES: f"[{_written(sentence)}]"}
         names = (*self.reasoning(metric), SCORE_KEY)
         return _written({name: forms.get(name, "B") for name in names})
@@ -170,9 +165,13 @@ def _answer_schema(metric: str, fields: ReplyFields) -> dict[str, Any]:
     checks = {name: {"type": "boolean"} for name in _SENTENCE_CHECKS}
     sentence = _object({"begins_with": {"type": "string"}, **checks})
     schemas = {_SENTENCES: {"type": "array", "items": sentence}, JUSTIFICATION: {"type": "string"}}
-    reasoning = {name: schemas.get(name, {"type": "boolean"}) for name in fields.reasoning(metric)}
+    properties = {}
+    for name in fields.reasoning(metric):
+        properties[name] = schemas.get(name, {"type": "boolean"})
+    # The score stands last, so that the model writes its reasons before it.
     score = {"anyOf": [{"type": "integer", "enum": list(SCALES[metric])}, {"type": "null"}]}
-    return _object(reasoning | {SCORE_KEY: score})
+    properties[SCORE_KEY] = score
+    return _object(properties)
 
 
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -182,23 +181,6 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
         "required": list(properties),
         "additionalProperties": False,
     }
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerSample:
-    """An answer to score.
-
-    Attributes:
-        question: The question.
-        references: Texts that the answer was to be written from, cited as ``[1]``, ``[2]``, ….
-        expected: An answer that deserves the highest scores, for comparison.
-        answer: The answer to score.
-    """
-
-    question: str
-    references: tuple[str, ...]
-    expected: str
-    answer: str
 
 
 @dataclass(frozen=True)
@@ -221,9 +203,13 @@ class GrouseForm:
     is_joint: bool = False
 
     def __post_init__(self) -> None:
-        prompts = [JOINT_PROMPT] if self.is_joint else list(GROUSE_PROMPTS.values())
+        if self.reply_form != "result":
+            return
+        prompts = list(GROUSE_PROMPTS.values())
+        if self.is_joint:
+            prompts = [JOINT_PROMPT]
         packaged = [prompt.name for prompt in prompts if self.templates.replacing(prompt) is None]
-        if self.reply_form == "result" and (packaged or self.is_joint):
+        if packaged or self.is_joint:
             named = " ".join(f"--template {name}=FILE" for name in packaged)
             raise UsageError(
                 "our prompts ask for JSON, and all metrics in one for several scores; replies "
@@ -235,9 +221,11 @@ class GrouseForm:
         """Names and digests of the templates, and the form of replies."""
         if self.is_joint:
             return f"{self._joint_version}|{self.reply_form}"
-        versions = [self._version(metric).split("+") for metric in JUDGED_METRICS]
-        names = "+".join(dict.fromkeys(part for parts in versions for part in parts))
-        return f"{names}|{self.fields.version}|{self.reply_form}"
+        # Templates that several metrics share are named once.
+        names: dict[str, None] = {}
+        for metric in JUDGED_METRICS:
+            names |= dict.fromkeys(self._version(metric).split("+"))
+        return f"{'+'.join(names)}|{self.fields.version}|{self.reply_form}"
 
     @property
     def _joint_version(self) -> str:
@@ -248,12 +236,15 @@ class GrouseForm:
         return f"{_versions(*names)}|{self.fields.version}|joint"
 
     def _version(self, metric: str) -> str:
-        template = self._own(metric)
-        return _versions(_TASK, f"{metric}.v1") if template is None else template.version
+        template = self._own_template(metric)
+        if template is not None:
+            return template.version
+        return _versions(_TASK, f"{metric}.v1")
 
-    def _own(self, metric: str) -> PromptTemplate | None:
-        prompt = JOINT_PROMPT if self.is_joint else GROUSE_PROMPTS[metric]
-        return self.templates.replacing(prompt)
+    def _own_template(self, metric: str) -> PromptTemplate | None:
+        if self.is_joint:
+            return self.templates.replacing(JOINT_PROMPT)
+        return self.templates.replacing(GROUSE_PROMPTS[metric])
 
     def prompt(self, metric: str, sample: AnswerSample) -> Prompt:
         """Make the prompt for an answer, with what the metric needs, or for all metrics."""
@@ -265,9 +256,11 @@ class GrouseForm:
             "answer_2": sample.answer,
             "code": delimiter_code(*texts),
         }
-        template = self._own(metric)
+        template = self._own_template(metric)
         if template is not None:
-            version = self._joint_version if self.is_joint else self._version(metric)
+            version = template.version
+            if self.is_joint:
+                version = self._joint_version
             return Prompt.of(template.fill(values), version=version)
         if self.is_joint:
             return self._joint_prompt(values)
@@ -294,13 +287,16 @@ class GrouseForm:
 
     def reply_format(self, task: str) -> Mapping[str, object] | None:
         """Return the ``response_format`` of a metric's requests; None if it is left open."""
-        if self.reply_form != "json_schema" or self._own(task) is not None:
+        if self.reply_form != "json_schema" or self._own_template(task) is not None:
             return None
-        metrics = JOINT_ORDER if self.is_joint else (task,)
-        answers = {metric: _answer_schema(metric, self.fields) for metric in metrics}
-        of_answer = _object(answers) if self.is_joint else answers[task]
-        reply = _object(dict.fromkeys(self.fields.answers, of_answer))
-        name = JOINT if self.is_joint else task
+        name = task
+        answer = _answer_schema(task, self.fields)
+        if self.is_joint:
+            name = "all_metrics"
+            answer = _object(
+                {metric: _answer_schema(metric, self.fields) for metric in JOINT_ORDER}
+            )
+        reply = _object(dict.fromkeys(self.fields.answers, answer))
         schema = {"name": name, "strict": True, "schema": reply}
         return {"type": "json_schema", "json_schema": schema}
 
@@ -310,11 +306,11 @@ class GrouseForm:
         In replies that end in ``[RESULT] 5``, the text after the last mark counts.
         """
         if self.reply_form == "result":
-            matches = own_matches(_RESULT, completion.answer)
-            if not matches:
-                raise UnparsableError("the reply does not end in [RESULT] and a score")
-            return _score(matches[-1][1].rstrip("."), task)
-        keys = self.fields.answers[-1:] if self._own(task) is None else (SCORED, ONLY)
+            return read_result(completion.answer, task)
+        keys = self.fields.answers[-1:]
+        if self._own_template(task) is not None:
+            # Nobody here knows whether a template of the user's shows the expected answer.
+            keys = (SCORED, ONLY)
         return read_metric_score(completion.text or "", task, keys, completion.is_cut)
 
 
@@ -333,57 +329,3 @@ def _versions(*names: str) -> str:
     parts = [packaged_prompt(_PACKAGE, name, _REPLY).version for name in names]
     parts.append(packaged_prompt(_PACKAGE, _SAMPLE, (*_SHOWN, *_REPLY)).version)
     return "+".join(parts)
-
-
-def read_metric_score(
-    text: str, metric: str, scored: Collection[str] = (SCORED,), is_cut: bool | None = None
-) -> int | None:
-    """Read the score of answer 2, or of the only answer, from a reply.
-
-    Of several objects with a score the last one counts, and nothing that is quoted inside their
-    texts; see ``last_json_object``. Keys may be written with spaces or capitals, the score's also
-    as the metric's name; scores as texts or, where they are 0 or 1, as true and false.
-
-    Args:
-        text: What the judge replied.
-        metric: What it was asked for.
-        scored: Possible keys of the answer to score; the first one present counts.
-        is_cut: Whether a limit ended the reply; None where nothing says it.
-
-    Raises:
-        UnparsableError: If there is no object with the score, or the score is none of the scale.
-    """
-    try:
-        reply = last_json_object(without_thoughts(text, is_cut), scored, not is_cut)
-    except JsonReplyError as error:
-        raise UnparsableError(str(error)) from error
-    key = next(key for key in scored if key in reply)
-    return _score_of(reply[key], metric, key)
-
-
-def _score_of(answer: object, metric: str, key: str) -> int | None:
-    if not isinstance(answer, Mapping):
-        raise UnparsableError(f"{key} is not a JSON object")
-    value: object = answer
-    for _ in range(2):  # a metric's own object holds it in a reply by all metrics
-        if isinstance(value, Mapping):
-            plain = with_plain_keys(value)
-            named = [plain[name] for name in (SCORE_KEY, metric) if name in plain]
-            if not named:
-                raise UnparsableError(f"{key} has no score for {metric}")
-            value = named[0]
-    return _score(value, metric)
-
-
-def _score(value: object, metric: str) -> int | None:
-    written = str(value).strip().casefold()
-    if value is None or written in _NULLS:
-        return None
-    scale = SCALES[metric]
-    written = re.sub(rf"(?<=\d)\s?(?:/|out of)\s?{scale[-1]}\Z", "", written)
-    if written in _TRUTHS and scale == BINARY:
-        return _TRUTHS[written]
-    if _NUMBER.fullmatch(written) and int(written[0]) in scale:
-        return int(written[0])
-    expected = f"{scale[0]} to {scale[-1]}"
-    raise UnparsableError(f"{metric} is {written[:40]!r}; expected {expected}, or null")

@@ -23,14 +23,9 @@ from features.models.llm_scorer import Verdict
 from surrogate.papers.chats import Sieve, TrainExample
 from surrogate.papers.evaluation import JudgeFactory
 from surrogate.papers.grouse.judges import GrousePrompts, ScoringTask
-from surrogate.papers.grouse.scoring_prompts import (
-    JOINT_ORDER,
-    JOINT_PROMPT,
-    JUDGED_METRICS,
-    SCORED,
-    AnswerSample,
-    read_metric_score,
-)
+from surrogate.papers.grouse.metrics import JUDGED_METRICS, AnswerSample
+from surrogate.papers.grouse.score_replies import SCORED, read_metric_score
+from surrogate.papers.grouse.scoring_prompts import JOINT_ORDER, JOINT_PROMPT
 from surrogate.papers.settings import JudgeOptions
 
 NO_EXPECTED = "answers to questions without an expected answer"

@@ -17,11 +17,11 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from arena.adapters.columns import NO_COLUMNS
 from arena.data.errors import Problem, checked_choice
 from arena.data.schema import LanguageCode
-from surrogate.papers.grouse.pipeline import acceptance
-from surrogate.papers.grouse.scoring_prompts import (
+from surrogate.papers.grouse.metrics import (
     DERIVED_METRICS,
     JUDGED_METRICS,
     AnswerSample,
+    acceptance,
 )
 from surrogate.papers.records import FilledText, raise_if, read_records, refuse
 

@@ -33,7 +33,8 @@ from arena.text.prompts import read_templates
 from features import extract
 from features.models import FEATURE_PROMPTS, ModelOptions
 from surrogate.papers.grouse.judges import GrousePrompts, ScoringTask
-from surrogate.papers.grouse.scoring_prompts import GROUSE_PROMPTS, AnswerSample
+from surrogate.papers.grouse.metrics import AnswerSample
+from surrogate.papers.grouse.scoring_prompts import GROUSE_PROMPTS
 from surrogate.papers.judges import PromptJudge
 from surrogate.papers.wikieval.benchmark import WIKIEVAL_PROMPTS
 from surrogate.papers.wikieval.judges import Pair, RankingPrompts, ScorePrompts

@@ -11,7 +11,7 @@ from grouse_samples import unit_test, written
 from memerag_samples import answered, labeled, lines_of
 from wikieval_samples import published_rows
 
-from surrogate.papers.grouse.scoring_prompts import JUDGED_METRICS
+from surrogate.papers.grouse.metrics import JUDGED_METRICS
 from surrogate.papers.grouse.unit_tests import TEST_TYPES
 
 GUIDE = Path(__file__).parents[3] / "docs" / "reference" / "reproducing.md"

@@ -14,7 +14,7 @@ from features.models.llm_scorer import Verdict
 from surrogate.papers.evaluation import evaluate_judges
 from surrogate.papers.grouse.benchmark import Grouse
 from surrogate.papers.grouse.figures import draw_confusions, draw_unit_tests
-from surrogate.papers.grouse.scoring_prompts import METRICS, AnswerSample
+from surrogate.papers.grouse.metrics import METRICS, AnswerSample
 from surrogate.papers.grouse.unit_tests import UnitTest
 from surrogate.papers.judges import FunctionJudge
 from surrogate.papers.memerag.accuracy import BEST, DAGGER

@@ -15,12 +15,8 @@ from arena.llm.replies import Completion
 from arena.text.prompts import NO_TEMPLATES, read_templates
 from surrogate.papers.chats import Sieve, read_chat_rows
 from surrogate.papers.grouse.judges import GrousePrompts, ScoringTask
-from surrogate.papers.grouse.scoring_prompts import (
-    JOINT_PROMPT,
-    JUDGED_METRICS,
-    SCALES,
-    ReplyFields,
-)
+from surrogate.papers.grouse.metrics import JUDGED_METRICS, SCALES
+from surrogate.papers.grouse.scoring_prompts import JOINT_PROMPT, ReplyFields
 from surrogate.papers.grouse.training_set import answers_of_arena, grouse_examples, reply_scores
 from surrogate.papers.recipes import RECIPES, TrainsetSettings
 from surrogate.papers.settings import JudgeOptions

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from features.models.llm_scorer import Verdict
 from surrogate.papers.grouse.judges import scores_of_judge
-from surrogate.papers.grouse.scoring_prompts import JUDGED_METRICS, METRICS, SCALES
+from surrogate.papers.grouse.metrics import JUDGED_METRICS, METRICS, SCALES
 from surrogate.papers.grouse.unit_tests import (
     TEST_TYPES,
     Condition,

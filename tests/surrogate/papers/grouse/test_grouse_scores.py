@@ -9,11 +9,11 @@ from grouse_samples import RightJudge, TableJudge, unit_test
 from features.models.llm_scorer import Verdict
 from surrogate.papers.evaluation import Evaluation, evaluate_judges
 from surrogate.papers.grouse.benchmark import Grouse
+from surrogate.papers.grouse.metrics import METRICS
 from surrogate.papers.grouse.scores import (
     pass_rates,
     type_matrix,
 )
-from surrogate.papers.grouse.scoring_prompts import METRICS
 from surrogate.papers.grouse.unit_tests import TEST_TYPES
 from surrogate.papers.judges import FunctionJudge
 

@@ -14,8 +14,8 @@ from sklearn.metrics import f1_score
 from arena import UsageError
 from surrogate.papers.evaluation import evaluate_judges
 from surrogate.papers.grouse.benchmark import Grouse, ScoreVerdict
+from surrogate.papers.grouse.metrics import METRICS
 from surrogate.papers.grouse.scores import failure_mode_rates
-from surrogate.papers.grouse.scoring_prompts import METRICS
 from surrogate.papers.grouse.unit_tests import (
     FAILURE_MODES,
     TEST_TYPES,

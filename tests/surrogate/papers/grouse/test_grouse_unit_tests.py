@@ -7,7 +7,7 @@ import pytest
 from grouse_samples import lines_of, written
 
 from arena import DataError, UsageError
-from surrogate.papers.grouse.scoring_prompts import JUDGED_METRICS
+from surrogate.papers.grouse.metrics import JUDGED_METRICS
 from surrogate.papers.grouse.unit_tests import (
     LANGUAGES,
     TYPE_NAMES,

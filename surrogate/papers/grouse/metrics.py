@@ -1,0 +1,126 @@
+"""GroUSE's six metrics of a grounded answer, by an LLM (Muller et al., 2024, section 4.4).
+
+The pipeline of figure 5 says which metric a judge is asked for, and which scores follow without a
+call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from features.models.llm_scorer import Verdict
+
+JUDGED_METRICS = ("answer_relevancy", "completeness", "usefulness", "faithfulness")
+DERIVED_METRICS = ("positive_acceptance", "negative_rejection")
+METRICS = (*JUDGED_METRICS, *DERIVED_METRICS)
+LIKERT = (1, 2, 3, 4, 5)
+BINARY = (0, 1)
+SCALES: Mapping[str, tuple[int, ...]] = {
+    "answer_relevancy": LIKERT,
+    "completeness": LIKERT,
+    "usefulness": BINARY,
+    "faithfulness": BINARY,
+    "positive_acceptance": BINARY,
+    "negative_rejection": BINARY,
+}
+"""The scores of each metric; null is always allowed, too."""
+
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    "usefulness": ("answer_relevancy",),
+    "faithfulness": ("answer_relevancy", "usefulness"),
+    **dict.fromkeys(DERIVED_METRICS, ("answer_relevancy", "completeness")),
+}
+"""Scores that another one rests on."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSample:
+    """An answer to score.
+
+    Attributes:
+        question: The question.
+        references: Texts that the answer was to be written from, cited as ``[1]``, ``[2]``, ….
+        expected: An answer that deserves the highest scores, for comparison.
+        answer: The answer to score.
+    """
+
+    question: str
+    references: tuple[str, ...]
+    expected: str
+    answer: str
+
+
+Ask = Callable[[str, Sequence[AnswerSample]], Sequence[Verdict]]
+"""Scores answers by one metric."""
+
+
+def acceptance(relevancy: int | None, completeness: int | None) -> tuple[int | None, int | None]:
+    """Derive positive acceptance and negative rejection from the other scores (figure 4).
+
+    Relevancy is null where the answer refuses: it says that nothing answers the question;
+    completeness where the references indeed hold no answer. Positive acceptance is defined where
+    the answer refuses, and is 1 where it is right to; negative rejection is defined where the
+    references hold no answer, and is 1 where the answer refuses.
+    """
+    refuses = relevancy is None
+    is_answerable = completeness is not None
+    positive_acceptance = None
+    negative_rejection = None
+    if refuses:
+        positive_acceptance = int(not is_answerable)
+    if not is_answerable:
+        negative_rejection = int(refuses)
+    return positive_acceptance, negative_rejection
+
+
+def score_answers(samples: Sequence[AnswerSample], ask: Ask) -> list[dict[str, Verdict]]:
+    """Score answers by all six metrics, with at most four calls each.
+
+    Answer relevancy and completeness are asked for always. Usefulness only where relevancy is
+    null; faithfulness only where the answer gives any information, that is, where relevancy or
+    usefulness is not null. The other two metrics follow from relevancy and completeness.
+
+    Returns:
+        Scores of each answer by ``METRICS``, in the order of the answers; one that depends on a
+        score that failed fails with it.
+    """
+    scores: list[dict[str, Verdict]] = [{} for _ in samples]
+    # Metrics stand in the order of figure 5: each follows from earlier ones, or is asked for.
+    for metric in METRICS:
+        unscored = []
+        for index, of_answer in enumerate(scores):
+            derived = _following(metric, of_answer)
+            if derived is None:
+                unscored.append(index)
+            else:
+                of_answer[metric] = derived
+        if not unscored:
+            continue
+        verdicts = ask(metric, [samples[index] for index in unscored])
+        for index, verdict in zip(unscored, verdicts, strict=True):
+            scores[index][metric] = verdict
+    return scores
+
+
+def _following(metric: str, scores: Mapping[str, Verdict]) -> Verdict | None:
+    """Return the score that follows from those before; None where the judge is to be asked."""
+    needed = _NEEDED.get(metric, ())
+    for name in needed:
+        failure = scores[name].failure
+        if failure is None:
+            continue
+        # A failure that was passed on already begins with the metric that failed.
+        if not failure.startswith(needed):
+            failure = f"{name}: {failure}"
+        return Verdict(None, failure, scores[name].was_asked)
+    values = [scores[name].value for name in needed]
+    # Figure 5: only a refusal can be useful, only an answer that informs can be faithful.
+    if metric == "usefulness" and values[0] is not None:
+        return Verdict(None)
+    if metric == "faithfulness" and values == [None, None]:
+        return Verdict(None)
+    if metric not in DERIVED_METRICS:
+        return None
+    derived = acceptance(*values)  # type: ignore[arg-type]
+    return Verdict(derived[DERIVED_METRICS.index(metric)])
