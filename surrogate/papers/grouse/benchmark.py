@@ -16,7 +16,7 @@ from arena.data.wording import count_of
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
 from features.models.llm_scorer import Verdict
 from surrogate.board.judge_report import MetaEvaluation
-from surrogate.papers.evaluation import Evaluation, Kinds
+from surrogate.papers.evaluation import Evaluation, Kinds, llms_with
 from surrogate.papers.grouse import judges, scores, unit_tests
 from surrogate.papers.grouse.judges import GrousePrompts
 from surrogate.papers.grouse.metrics import METRICS
@@ -30,7 +30,7 @@ from surrogate.papers.reports import (
     NO_VALUE,
     Report,
     ReportTable,
-    failure_reasons,
+    failure_notes,
     judge_labels,
     judges_of,
     judges_table,
@@ -46,8 +46,6 @@ from surrogate.papers.settings import DEFAULTS, MetaevalSettings
 BUILTIN_DATASET = "grouse-builtin"
 _SHORT = ("relevancy", "complete", "useful", "faithful", "accepts", "rejects")
 HEADINGS = dict(zip(METRICS, _SHORT, strict=True))
-
-_TYPES = {"was_asked": bool, "is_reference": bool}
 
 
 class ScoreVerdict(VerdictRecord):
@@ -116,7 +114,7 @@ class Grouse:
     def kinds(self) -> Kinds:
         """LLMs with each of the prompts, and scores in files."""
         return {
-            "llm:MODEL": lambda model, make: [make.llm(prompts, model) for prompts in self.prompts],
+            "llm:MODEL": llms_with(*self.prompts),
             judges.LABELS_FORM: lambda spec, _: [
                 judges.read_labels(spec, self.tests, self.shares is not None)
             ],
@@ -140,25 +138,27 @@ class Grouse:
         if self.shares is not None:
             if not isinstance(judge, judges.LabelsJudge):
                 raise UsageError(f"{judge.name} gives no shares; name a file: labels:FILE")
-            made = list(judges.near_shares(judge, self.tests, self.shares))
+            checks = list(judges.near_shares(judge, self.tests, self.shares))
         else:
-            scored = judges.scores_of_judge([test.sample for test in self.tests], judge)
-            made = [
-                (test, row)
-                for test, scored_by in zip(self.tests, scored, strict=True)
-                for row in _checked(test, scored_by)
-            ]
-        rows = [
-            {
-                **{"test_id": test.test_id, "language": test.language, "topic": test.topic},
-                **{"question": test.sample.question, "test_type": test.test_type},
-                **row,
+            scores_by_test = judges.scores_of_judge([test.sample for test in self.tests], judge)
+            checks = []
+            for test, metric_scores in zip(self.tests, scores_by_test, strict=True):
+                checks += [(test, check) for check in _checked(test, metric_scores)]
+        rows = []
+        for test, check in checks:
+            row = {
+                "test_id": test.test_id,
+                "language": test.language,
+                "topic": test.topic,
+                "question": test.sample.question,
+                "test_type": test.test_type,
                 "is_reference": judge.name == self.settings.reference,
+                **check,
             }
-            for test, row in made
-        ]
+            rows.append(row)
         names = [name for name in ScoreVerdict.model_fields if name not in BY_JUDGE]
-        return pd.DataFrame(rows, columns=names, dtype=object).astype(_TYPES)
+        table = pd.DataFrame(rows, columns=names, dtype=object)
+        return table.astype({"was_asked": bool, "is_reference": bool})
 
     def report(self, evaluation: Evaluation) -> Report:
         """Report pass rates by metric, failure modes and types, or means; and calibration.
@@ -169,62 +169,81 @@ class Grouse:
         verdicts = evaluation.verdicts
         checked = verdicts[verdicts["condition"].notna()]
         content: dict[str, Any] = {
-            "source": None if self.source is None else str(self.source),
+            "source": self.source and str(self.source),
             "tests": len(self.tests),
             "scores": plain_records(verdicts),
         }
         tables: list[ReportTable] = []
-        reference, judged = self.settings.reference, verdicts[~verdicts["is_reference"]]
         if len(checked):
             results = {
                 "pass_rates": scores.pass_rates(checked),
                 "failure_modes": scores.failure_mode_rates(checked),
                 "matrix": scores.type_matrix(checked),
             }
-            content |= {name: plain_records(table) for name, table in results.items()}
-            tables += self._passed(checked, results)
+            for name, table in results.items():
+                content[name] = plain_records(table)
+            tables += self._pass_tables(checked, results)
         else:
             means = scores.mean_scores(verdicts)
             content["means"] = plain_records(means)
             tables.append(means_table(means, verdicts, len(self.tests)))
+        reference = self.settings.reference
+        judged = verdicts[~verdicts["is_reference"]]
         if reference is not None and len(judged):
             trusted = scores.reference_scores(verdicts, reference)
             table = scores.calibration(judged, trusted)
-            content |= {
-                "reference": reference,
-                "calibration": plain_records(table),
-                "confusion": plain_records(scores.confusion(judged, trusted)),
-            }
+            content["reference"] = reference
+            content["calibration"] = plain_records(table)
+            content["confusion"] = plain_records(scores.confusion(judged, trusted))
             tables += calibration_tables(table, reference)
         return Report(content, tables, self._entries(checked), evaluation.usages)
 
-    def _passed(
+    def _pass_tables(
         self, checked: pd.DataFrame, results: Mapping[str, pd.DataFrame]
     ) -> list[ReportTable]:
-        matrices, names = judges_of(results["matrix"]), judge_labels(checked)
-        source = "this project" if self.source is None else str(self.source)
-        notes = [f"{count_of(checked['test_id'].nunique(), 'test')} of {source}"]
-        of_tests = checked.drop_duplicates("test_id")["test_type"]
-        unknown = of_tests[~of_tests.isin(unit_tests.TYPE_NAMES)]
-        if len(unknown):
-            listed = ", ".join(f"{count} {name}" for name, count in unknown.value_counts().items())
-            notes.append(f"Tests of other types than figure 4's are in no failure mode: {listed}")
+        """Show pass rates, failure modes, and each judge's tests by type.
+
+        Args:
+            checked: Verdicts on tests that call for scores.
+            results: ``pass_rates``, ``failure_modes`` and ``matrix`` of them.
+        """
         rates = results["pass_rates"].replace({"metric": HEADINGS})
         totals = rates[rates["metric"] == TOTAL]
+        notes = self._notes_on_tests(checked)
         notes += left_out_notes(totals, checked, "checks", "score")
         title = "Pass rate in percent, with standard errors"
         tables = [judges_table(rates, "metric", title, notes)]
-        tables += [mode_table(results["failure_modes"])] if len(results["failure_modes"]) else []
-        for key in judges_of(checked):
-            matrix = matrices.get(key, results["matrix"].head(0))
-            notes_of_judge = [f"Prompts and settings: {key[1]}"] if key[1] else []
-            tables.append(type_table(names[key], matrix, notes_of_judge))
+        if len(results["failure_modes"]):
+            tables.append(mode_table(results["failure_modes"]))
+        matrix = results["matrix"]
+        matrices = judges_of(matrix)
+        for key, name in judge_labels(checked).items():
+            _, prompt = key
+            notes_on_judge = []
+            if prompt:
+                notes_on_judge.append(f"Prompts and settings: {prompt}")
+            # A judge that could not be reached has no row of the matrix.
+            tables.append(type_table(name, matrices.get(key, matrix.head(0)), notes_on_judge))
         return tables
+
+    def _notes_on_tests(self, checked: pd.DataFrame) -> list[str]:
+        """Say how many tests there are, whose, and which are of no type of figure 4."""
+        source = self.source or "this project"
+        tests = checked.drop_duplicates("test_id")
+        notes = [f"{count_of(len(tests), 'test')} of {source}"]
+        unknown = tests.loc[~tests["test_type"].isin(unit_tests.TYPE_NAMES), "test_type"]
+        if len(unknown):
+            counts = ", ".join(f"{count} {name}" for name, count in unknown.value_counts().items())
+            notes.append(f"Tests of other types than figure 4's are in no failure mode: {counts}")
+        return notes
 
     def _entries(self, checked: pd.DataFrame) -> list[MetaEvaluation]:
         """Sum up total rates for an arena; tests in no known language are left out."""
-        dataset_name = f"{BUILTIN_DATASET}{'-training' * self.settings.training}"
-        dataset = dataset_name if self.source is None else f"grouse:{self.source.stem}"
+        dataset = BUILTIN_DATASET
+        if self.source is not None:
+            dataset = f"grouse:{self.source.stem}"
+        elif self.settings.training:
+            dataset = f"{BUILTIN_DATASET}-training"
         rates = scores.pass_rates(checked)
         totals = judges_of(rates[rates["metric"] == TOTAL])
         entries = []
@@ -240,12 +259,16 @@ class Grouse:
 def _checked(test: UnitTest, scored: Mapping[str, Verdict]) -> Iterator[dict[str, Any]]:
     conditions = unit_tests.all_conditions(test.conditions)
     for metric in METRICS:
-        score, condition = scored[metric], conditions.get(metric)
-        passed = None
-        if condition is not None and score.was_asked:
-            passed = score.failure is None and condition.holds(score.value)  # type: ignore[arg-type]
-        named = {"metric": metric, "condition": None if condition is None else str(condition)}
-        yield {**named, **asdict(score), "passed": passed}
+        score = scored[metric]
+        row = {"metric": metric, "condition": None, "passed": None, **asdict(score)}
+        condition = conditions.get(metric)
+        if condition is not None:
+            row["condition"] = str(condition)
+            # A failed judgment passes no test; one that was not asked for says nothing.
+            if score.was_asked:
+                is_met = score.failure is None and condition.holds(score.value)  # type: ignore[arg-type]
+                row["passed"] = is_met
+        yield row
 
 
 def means_table(means: pd.DataFrame, verdicts: pd.DataFrame, answers: int) -> ReportTable:
@@ -263,27 +286,22 @@ def means_table(means: pd.DataFrame, verdicts: pd.DataFrame, answers: int) -> Re
     for row in cells[cells["metric"].isin(METRICS) & (cells["readable"] < 1)].to_dict("records"):
         share = percent_with_error(row["readable"])
         notes.append(f"{row['judge']}: {share} % of {row['metric']} could be read")
-    notes += [
-        f"{row['judge']}: {row['not_asked']} scores got no answer: left out; run again"
-        for row in totals.to_dict("records")
-        if row["not_asked"]
-    ]
-    names = judge_labels(means)
-    for key, rows in judges_of(verdicts).items():
-        if rows["failure"].notna().any():
-            notes.append(f"{names[key]}: {failure_reasons(rows)}")
-    table = wide_table(cells, "metric").rename(columns=HEADINGS)
-    return ReportTable(f"Scores of {count_of(answers, 'answer')}, on average", table, notes)
+    for row in totals[totals["not_asked"] > 0].to_dict("records"):
+        notes.append(
+            f"{row['judge']}: {row['not_asked']} scores got no answer: left out; run again"
+        )
+    notes += failure_notes(verdicts, judge_labels(means))
+    title = f"Scores of {count_of(answers, 'answer')}, on average"
+    return ReportTable(title, _by_metric(cells), notes)
 
 
 def mode_table(modes: pd.DataFrame) -> ReportTable:
     """Show how often failure modes are found, one column per judge (table 1, figure 4)."""
     table = wide_table(_passed_of(named(modes)), "judge", "failure_mode")
     modes_by_name = {mode.name: mode for mode in unit_tests.FAILURE_MODES}
-    table.insert(
-        1, "what is wrong", [modes_by_name[name].meaning for name in table["failure_mode"]]
-    )
-    table.insert(2, "found by", [modes_by_name[name].metric for name in table["failure_mode"]])
+    shown = [modes_by_name[name] for name in table["failure_mode"]]
+    table.insert(1, "what is wrong", [mode.meaning for mode in shown])
+    table.insert(2, "found by", [mode.metric for mode in shown])
     return ReportTable("Failure modes found, of the tests that have them", table)
 
 
@@ -291,8 +309,7 @@ def type_table(judge: str, matrix: pd.DataFrame, notes: Sequence[str]) -> Report
     """Show how many tests of each type a judge passes, metric by metric (figures 13 to 15)."""
     totals = matrix.groupby("test_type", sort=False)[["passed", "tests"]].sum().reset_index()
     cells = _passed_of(pd.concat([matrix, totals.assign(metric=TOTAL)]))
-    table = wide_table(cells, "metric", "test_type").rename(columns=HEADINGS)
-    return ReportTable(f"Tests passed by {judge}", table, notes)
+    return ReportTable(f"Tests passed by {judge}", _by_metric(cells, "test_type"), notes)
 
 
 def _passed_of(counts: pd.DataFrame) -> pd.DataFrame:
@@ -303,6 +320,7 @@ def calibration_tables(table: pd.DataFrame, reference: str) -> list[ReportTable]
     """Show how judges' scores follow a reference's (tables 4 and 9), and are the same (table 5)."""
     judged = named(table)
     followed = judged.assign(cell=judged["value"].map(_two_decimals))
+    # Table 5's last column is over all metrics: it has no value where one of them has none.
     means = judged.groupby("judge", sort=False)["exact"].mean(skipna=False).reset_index()
     same = pd.concat([judged, means.assign(metric=TOTAL)])
     same = same.assign(cell=(100 * same["exact"]).map(_two_decimals))
@@ -315,10 +333,18 @@ def calibration_tables(table: pd.DataFrame, reference: str) -> list[ReportTable]
         "score",
         *no_value_notes(table["reason"]),
     ]
-    titles = (f"Calibration against {reference}", f"The same score as {reference}, in percent")
-    tables = [wide_table(cells, "metric").rename(columns=HEADINGS) for cells in (followed, same)]
-    return [ReportTable(titles[0], tables[0], notes), ReportTable(titles[1], tables[1])]
+    return [
+        ReportTable(f"Calibration against {reference}", _by_metric(followed), notes),
+        ReportTable(f"The same score as {reference}, in percent", _by_metric(same)),
+    ]
+
+
+def _by_metric(cells: pd.DataFrame, row: str = "judge") -> pd.DataFrame:
+    """Spread cells over metrics, under short headings."""
+    return wide_table(cells, "metric", row).rename(columns=HEADINGS)
 
 
 def _two_decimals(value: float) -> str:
-    return NO_VALUE if pd.isna(value) else f"{value:.2f}"
+    if pd.isna(value):
+        return NO_VALUE
+    return f"{value:.2f}"

@@ -21,7 +21,6 @@ from features.models.llm_scorer import Verdict
 from surrogate.papers.evaluation import judge_items
 from surrogate.papers.grouse.metrics import (
     JUDGED_METRICS,
-    MAX_TOKENS,
     SCALES,
     AnswerSample,
     score_answers,
@@ -68,7 +67,8 @@ class ScoringTask:
 class GrousePrompts(GrouseForm, JudgePrompts[ScoringTask]):
     """How LLMs are asked about answers, and how their replies are read."""
 
-    max_tokens: ClassVar[int] = MAX_TOKENS
+    # A reply may go through the answer sentence by sentence.
+    max_tokens: ClassVar[int] = 2048
 
     @classmethod
     def named(
@@ -81,8 +81,10 @@ class GrousePrompts(GrouseForm, JudgePrompts[ScoringTask]):
         """
         variant = name.removeprefix(JOINT_NAME).removeprefix("-") or PROMPT_NAMES[0]
         left_out = checked_choice(variant, PROMPT_NAMES, "prompt").removeprefix("without-")
-        fields = ReplyFields(() if left_out == "whole" else (left_out,))
-        return cls(reply_form, fields, templates, name.startswith(JOINT_NAME))
+        fields = ReplyFields(())
+        if left_out != "whole":
+            fields = ReplyFields((left_out,))
+        return cls(reply_form, fields, templates, is_joint=name.startswith(JOINT_NAME))
 
     def ask(self, item: ScoringTask) -> list[Prompt]:
         """Make the prompt for an answer, with what the metric needs, or for all metrics."""
@@ -121,9 +123,11 @@ def _checked(metric: str, verdict: Verdict, judge: str) -> Verdict:
 
 
 def _number(value: object) -> float | None:
-    written = str(value).strip().casefold()
+    text = str(value).strip().casefold()
+    if text in _NULLS:
+        return None
     try:
-        return None if written in _NULLS else float(written)
+        return float(text)
     except ValueError:
         raise refuse("is not a number", "write one, or nothing for null") from None
 
@@ -149,13 +153,17 @@ def _labels(path: Path, are_shares: bool) -> tuple[list[tuple[int, LabeledTest]]
     problems: list[Problem] = []
     rows = read_records(path, LabeledTest, problems)
     for line, row in rows:
-        for metric in QUALITIES if are_shares else JUDGED_METRICS:
-            value, scale = getattr(row, metric), SCALES[metric]
-            is_right = 0 <= (value or 0) <= 1 if are_shares else value in (None, *scale)
-            if not is_right:
-                expected = "a number from 0 to 1" if are_shares else f"one of {scale}, or null"
-                where = (path.name, line, metric, value)
-                problems.append(Problem(*where, "is out of range", f"write {expected}"))
+        for metric in JUDGED_METRICS:
+            value = getattr(row, metric)
+            hint = f"write one of {SCALES[metric]}, or null"
+            is_in_range = value is None or value in SCALES[metric]
+            if are_shares:
+                hint = "write a number from 0 to 1"
+                # Shares are read of two of the metrics; the columns of the others are passed over.
+                is_in_range = value is None or metric not in QUALITIES or 0 <= value <= 1
+            if not is_in_range:
+                problem = Problem(path.name, line, metric, value, "is out of range", hint)
+                problems.append(problem)
     return rows, problems
 
 
@@ -169,9 +177,14 @@ class LabelsJudge:
 
     def judge(self, tasks: Sequence[ScoringTask]) -> list[Verdict]:
         """Look each score up."""
-        rows = [(self.scores.get(task.sample), task.metric) for task in tasks]
-        absent = Verdict(None, NOT_LABELED, was_asked=False)
-        return [absent if row is None else Verdict(getattr(row, metric)) for row, metric in rows]
+        verdicts = []
+        for task in tasks:
+            row = self.scores.get(task.sample)
+            verdict = Verdict(None, NOT_LABELED, was_asked=False)
+            if row is not None:
+                verdict = Verdict(getattr(row, task.metric))
+            verdicts.append(verdict)
+        return verdicts
 
 
 def read_labels(spec: str, tests: Sequence[UnitTest], are_shares: bool = False) -> LabelsJudge:
@@ -196,12 +209,13 @@ def read_labels(spec: str, tests: Sequence[UnitTest], are_shares: bool = False) 
     keys = [(line, row.test_id) for line, row in annotator_rows]
     problems += repeats(Path(name), keys, "test_id", f"name one annotator: {name}#ANNOTATOR")
     raise_if(problems)
-    rows_by_test = {row.test_id: row for _, row in annotator_rows}
-    scores = {
-        test.sample: rows_by_test[test.test_id] for test in tests if test.test_id in rows_by_test
-    }
+    samples = {test.test_id: test.sample for test in tests}
+    scores = {}
+    for _, row in annotator_rows:
+        if row.test_id in samples:
+            scores[samples[row.test_id]] = row
     if not scores:
-        example = tests[0].test_id if tests else "none"
+        example = next(iter(samples), "none")
         raise UsageError(f"{name} labels none of the tests; their ids are such as {example}")
     return LabelsJudge(f"labels:{spec}", scores)
 
@@ -221,8 +235,10 @@ def read_shares(path: Path, tests: Sequence[UnitTest]) -> Shares:
     rows, problems = _labels(path, are_shares=True)
     raise_if(problems)
     test_ids = {test.test_id for test in tests}
-    table = pd.DataFrame([row.model_dump() for _, row in rows]).melt("test_id", QUALITIES).dropna()
-    means = table[table["test_id"].isin(test_ids)].groupby(["test_id", "variable"])["value"].mean()
+    labels = pd.DataFrame([row.model_dump() for _, row in rows])
+    shares = labels[labels["test_id"].isin(test_ids)].melt("test_id", QUALITIES).dropna()
+    # Where several people said it, the mean of their shares counts.
+    means = shares.groupby(["test_id", "variable"])["value"].mean()
     if means.empty:
         raise UsageError(f"{path.name} holds no share of any of the tests")
     return {(str(test_id), str(name)): float(share) for (test_id, name), share in means.items()}
@@ -241,12 +257,13 @@ def near_shares(
             if expected is None:
                 continue
             (verdict,) = judge.judge([ScoringTask(quality, test.sample)])
-            if verdict.value is None and verdict.was_asked:
-                verdict = replace(verdict, failure="no_value")
-            is_near = verdict.value is not None and abs(float(verdict.value) - expected) < WITHIN
-            row = {
-                "metric": quality,
-                "condition": f"{expected:.2f} ± {WITHIN:g}",
-                "passed": is_near if verdict.was_asked else None,
-            }
-            yield test, row | asdict(verdict)
+            passed = None
+            if verdict.was_asked:
+                passed = False
+                if verdict.value is None:
+                    verdict = replace(verdict, failure="no_value")
+                else:
+                    passed = abs(float(verdict.value) - expected) < WITHIN
+            condition = f"{expected:.2f} ± {WITHIN:g}"
+            row = {"metric": quality, "condition": condition, "passed": passed, **asdict(verdict)}
+            yield test, row

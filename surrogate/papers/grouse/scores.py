@@ -10,7 +10,13 @@ import pandas as pd
 from arena.data.errors import UsageError
 from surrogate.papers.grouse.metrics import LIKERT, METRICS, SCALES
 from surrogate.papers.grouse.unit_tests import FAILURE_MODES, TEST_TYPES
-from surrogate.papers.reports import BY_JUDGE, VALUES, judges_of
+from surrogate.papers.reports import (
+    BY_JUDGE,
+    VALUES,
+    judges_of,
+    scores_by_part,
+    verdict_counts,
+)
 
 TOTAL, MEAN = "total", "mean"
 SPEARMAN, MACRO_F1 = "spearman", "macro_f1"
@@ -18,8 +24,15 @@ RATE_COLUMNS = [*BY_JUDGE, "metric", *VALUES, "passed"]
 MODE_COLUMNS = [*BY_JUDGE, "failure_mode", "metric", "passed", "tests"]
 MEAN_COLUMNS = [*BY_JUDGE, "metric", "value", "answers", "nulls", "readable", "not_asked"]
 CALIBRATION_COLUMNS = [
-    *(*BY_JUDGE, "metric", "measure", "value", "n", "nulls_left_out"),
-    *("failures_left_out", "exact", "reason"),
+    *BY_JUDGE,
+    "metric",
+    "measure",
+    "value",
+    "n",
+    "nulls_left_out",
+    "failures_left_out",
+    "exact",
+    "reason",
 ]
 
 _KEY = ["test_id", "metric"]
@@ -37,13 +50,8 @@ def pass_rates(scores: pd.DataFrame) -> pd.DataFrame:
         the checks by all. ``failures`` are among the tests and not passed; ``not_asked`` are
         left out of them. ``reason`` says why a number is missing.
     """
-    rows = []
-    for key, of_judge in judges_of(scores[scores["condition"].notna()]).items():
-        parts = [(name, of_judge[of_judge["metric"] == name]) for name in METRICS]
-        for metric, part in [*parts, (TOTAL, of_judge)]:
-            rows.append(dict(zip(BY_JUDGE, key, strict=True)) | {"metric": metric} | _rate(part))
-    table = pd.DataFrame(rows, columns=RATE_COLUMNS)
-    return table.assign(reason=table["reason"].astype(object))
+    checked = scores[scores["condition"].notna()]
+    return scores_by_part(checked, "metric", _rate, RATE_COLUMNS, METRICS, TOTAL)
 
 
 def type_matrix(scores: pd.DataFrame) -> pd.DataFrame:
@@ -54,8 +62,8 @@ def type_matrix(scores: pd.DataFrame) -> pd.DataFrame:
         type and metric of which no test could be asked has no row.
     """
     by = [*BY_JUDGE, "test_type", "metric"]
-    counts = _checks_made(scores).assign(tests=1).groupby(by, sort=False)[["passed", "tests"]].sum()
-    return counts.reset_index()
+    groups = _checks_made(scores).groupby(by, sort=False)
+    return groups.agg(passed=("passed", "sum"), tests=("passed", "size")).reset_index()
 
 
 def failure_mode_rates(scores: pd.DataFrame) -> pd.DataFrame:
@@ -69,6 +77,7 @@ def failure_mode_rates(scores: pd.DataFrame) -> pd.DataFrame:
     for key, of_judge in judges_of(_checks_made(scores)).items():
         for mode in FAILURE_MODES:
             types = [kind.name for kind in TEST_TYPES if mode.name in kind.failure_modes]
+            # Figure 4: a mode counts as found where the metric that measures it is right.
             of_mode = of_judge["test_type"].isin(types) & (of_judge["metric"] == mode.metric)
             passed = of_judge.loc[of_mode, "passed"]
             if len(passed):
@@ -85,21 +94,25 @@ def mean_scores(scores: pd.DataFrame) -> pd.DataFrame:
         are those for which it is not, ``readable`` is the share of scores that could be read of
         those that were asked for; ``not_asked`` are left out.
     """
-    rows = []
-    for key, of_judge in judges_of(scores).items():
-        means: list[float] = []
-        for metric in (*METRICS, MEAN):
-            of_metric = of_judge[(of_judge["metric"] == metric) | (metric == MEAN)]
-            judged = of_metric[of_metric["was_asked"].astype(bool)]
-            values = judged["value"].astype(float)
-            is_read = judged["failure"].isna()
-            mean = pd.Series(means).mean() if metric == MEAN else values.mean()
-            means.append(float(mean))
-            n_answers = int(values.count())
-            n_nulls = int((values.isna() & is_read).sum())
-            n_not_asked = len(of_metric) - len(judged)
-            rows.append((*key, metric, means[-1], n_answers, n_nulls, is_read.mean(), n_not_asked))
-    return pd.DataFrame(rows, columns=MEAN_COLUMNS)
+    return scores_by_part(scores, "metric", _mean, MEAN_COLUMNS, METRICS, MEAN)
+
+
+def _mean(scores: pd.DataFrame, metric: str) -> dict[str, Any]:
+    """Return what ``mean_scores`` says of one metric, or of all for ``MEAN``."""
+    judged = scores[scores["was_asked"].astype(bool)]
+    values = judged["value"].astype(float)
+    is_read = judged["failure"].isna()
+    mean = values.mean()
+    if metric == MEAN:
+        # Each metric weighs alike, however many answers it is defined for.
+        mean = values.groupby(judged["metric"], sort=False).mean().mean()
+    return {
+        "value": float(mean),
+        "answers": int(values.count()),
+        "nulls": int((values.isna() & is_read).sum()),
+        "readable": is_read.mean(),
+        "not_asked": len(scores) - len(judged),
+    }
 
 
 def _checks_made(scores: pd.DataFrame) -> pd.DataFrame:
@@ -108,10 +121,11 @@ def _checks_made(scores: pd.DataFrame) -> pd.DataFrame:
     return made.assign(passed=made["passed"].eq(True).astype(int))
 
 
-def _rate(part: pd.DataFrame) -> dict[str, Any]:
+def _rate(part: pd.DataFrame, metric: str) -> dict[str, Any]:  # noqa: ARG001
+    """Return what ``pass_rates`` says of the checks by one metric, or by all."""
     checks = _checks_made(part)
     n_checks = len(checks)
-    rate = float(checks["passed"].mean()) if n_checks else math.nan
+    rate = float(checks["passed"].mean())
     # Tests of one question fail together, so questions are the units: the standard error is that
     # of a ratio of two sums over them, sqrt(m / (m - 1) * sum of squared residual sums) / n.
     questions = checks["language"].fillna("") + "\x1f" + checks["question"]
@@ -129,9 +143,7 @@ def _rate(part: pd.DataFrame) -> dict[str, Any]:
     return {
         "value": rate,
         "standard_error": error,
-        "n": n_checks,
-        "failures": int(checks["failure"].notna().sum()),
-        "not_asked": len(part) - n_checks,
+        **verdict_counts(part, may_be_null=True),
         "reason": reason,
         "passed": int(checks["passed"].sum()),
     }
@@ -161,15 +173,7 @@ def calibration(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
     )
     if joint.empty:
         raise UsageError("scores and human have no test and metric in common")
-    rows = [
-        dict(zip(BY_JUDGE, key, strict=True))
-        | {"metric": metric}
-        | _agreement(of_judge[of_judge["metric"] == metric], metric)
-        for key, of_judge in judges_of(joint).items()
-        for metric in METRICS
-    ]
-    table = pd.DataFrame(rows, columns=CALIBRATION_COLUMNS)
-    return table.assign(reason=table["reason"].astype(object))
+    return scores_by_part(joint, "metric", _agreement, CALIBRATION_COLUMNS, METRICS)
 
 
 def confusion(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
@@ -200,27 +204,31 @@ def _agreement(pairs: pd.DataFrame, metric: str) -> dict[str, Any]:
 
     answered = pairs[pairs["failure"].isna()]
     scores = answered[["value_human", "value"]].astype(float)
+    # Null is a class of its own: macro F1 and the share of equal scores count it.
     classes = scores.fillna(_NULL).astype(int)
-    same = classes["value"] == classes["value_human"]
-    ranked, is_graded = scores.dropna(), SCALES[metric] == LIKERT
-    value, reason = math.nan, None
-    if is_graded and len(ranked) < 2:
-        reason = "fewer than two answers have a score on both sides"
-    elif is_graded and (ranked.nunique() < 2).any():
-        reason = "one side gives the same score to all answers"
-    elif classes.empty:
-        reason = "no answer has a score on both sides"
-    elif is_graded:
-        value = float(spearmanr(ranked).statistic)
-    else:
-        sides = (classes["value_human"], classes["value"])
-        value = float(f1_score(*sides, average="macro", zero_division=0))
-    return {
-        "measure": SPEARMAN if is_graded else MACRO_F1,
-        "value": value,
-        "reason": reason,
-        "n": len(ranked) if is_graded else len(scores),
-        "nulls_left_out": len(scores) - len(ranked) if is_graded else 0,
+    ranked = scores.dropna()
+    is_graded = SCALES[metric] == LIKERT
+    result: dict[str, Any] = {
+        "measure": MACRO_F1,
+        "value": math.nan,
+        "reason": None,
+        "n": len(scores),
+        "nulls_left_out": 0,
         "failures_left_out": len(pairs) - len(answered),
-        "exact": float(same.mean()) if len(same) else math.nan,
+        "exact": float((classes["value"] == classes["value_human"]).mean()),
     }
+    if is_graded:
+        n_nulls = len(scores) - len(ranked)
+        result |= {"measure": SPEARMAN, "n": len(ranked), "nulls_left_out": n_nulls}
+    if is_graded and len(ranked) < 2:
+        result["reason"] = "fewer than two answers have a score on both sides"
+    elif is_graded and (ranked.nunique() < 2).any():
+        result["reason"] = "one side gives the same score to all answers"
+    elif classes.empty:
+        result["reason"] = "no answer has a score on both sides"
+    elif is_graded:
+        result["value"] = float(spearmanr(ranked).statistic)
+    else:
+        f1 = f1_score(classes["value_human"], classes["value"], average="macro", zero_division=0)
+        result["value"] = float(f1)
+    return result

@@ -34,12 +34,16 @@ TRAINING = "training"
 _TEXTS = files("surrogate.papers.grouse").joinpath("texts")
 _WRITTEN = re.compile(r"\s*(==|<=|>=|!=|<|>)\s*(None|null|True|False|-?\d+(?:\.\d+)?)\s*")
 _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
-    **{"==": operator.eq, "!=": operator.ne, "<": operator.lt},
-    **{"<=": operator.le, ">": operator.gt, ">=": operator.ge},
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 _BOUNDS: Mapping[str, float | None] = {"None": None, "null": None, "True": 1.0, "False": 0.0}
 _GAPS = re.compile(r"[\W_]+")
-_WORDS = dict.fromkeys(("mark", "score", "scores"), "marks") | {"relevance": "relevancy"}
+_WORDS = {"mark": "marks", "score": "marks", "scores": "marks", "relevance": "relevancy"}
 _NEEDLESS = ("answer", "test", "type")
 _WRITTEN_NAMES = [f"{metric}_condition" for metric in JUDGED_METRICS]
 
@@ -54,21 +58,27 @@ class Condition:
     @classmethod
     def parse(cls, text: object) -> Condition:
         """Read a condition; a ``ValueError`` if it is none, or orders scores against null."""
+        hint = "write ==, !=, <, <=, > or >= and a number, or ==None for null"
         parts = _WRITTEN.fullmatch(str(text))
-        if parts is None or (_BOUNDS.get(parts[2], 0) is None and parts[1] not in ("==", "!=")):
-            hint = "write ==, !=, <, <=, > or >= and a number, or ==None for null"
+        if parts is None:
             raise refuse("is not a condition", hint)
-        return cls(parts[1], _BOUNDS[parts[2]] if parts[2] in _BOUNDS else float(parts[2]))
+        sign, number = parts.groups()
+        bound = _BOUNDS[number] if number in _BOUNDS else float(number)
+        if bound is None and sign not in ("==", "!="):
+            raise refuse("is not a condition", hint)
+        return cls(sign, bound)
 
     def holds(self, value: int | None) -> bool:
         """Tell whether a score meets the condition; null is below and above no score."""
         if value is None or self.bound is None:
-            is_same = value is None and self.bound is None
-            return is_same if self.sign == "==" else self.sign == "!=" and not is_same
+            is_same = value is self.bound
+            return (self.sign == "==" and is_same) or (self.sign == "!=" and not is_same)
         return _OPERATORS[self.sign](value, self.bound)
 
     def __str__(self) -> str:
-        return f"{self.sign}{NULL if self.bound is None else format(self.bound, 'g')}"
+        if self.bound is None:
+            return f"{self.sign}{NULL}"
+        return f"{self.sign}{self.bound:g}"
 
 
 Conditions = Mapping[str, Condition]
@@ -79,13 +89,15 @@ def all_conditions(judged: Conditions) -> Conditions:
     """Add the conditions that the derived metrics must meet to those of the judged ones, if any."""
     if not judged:
         return {}
-    # Any score but null gives the same acceptance: only nulls matter.
-    relevancy = None if judged["answer_relevancy"].holds(None) else 1
-    completeness = None if judged["completeness"].holds(None) else 1
-    derived = acceptance(relevancy, completeness)
-    values = [None if value is None else float(value) for value in derived]
-    added = [Condition("==", value) for value in values]
-    return {**judged, **dict(zip(DERIVED_METRICS, added, strict=True))}
+    expected: list[int | None] = []
+    for metric in ("answer_relevancy", "completeness"):
+        # Any score but null gives the same acceptance: only nulls matter.
+        expected.append(None if judged[metric].holds(None) else 1)
+    derived = acceptance(*expected)
+    conditions = dict(judged)
+    for metric, value in zip(DERIVED_METRICS, derived, strict=True):
+        conditions[metric] = Condition("==", value)
+    return conditions
 
 
 @dataclass(frozen=True)
@@ -163,12 +175,17 @@ def type_name(value: object) -> str:
     Returns:
         The name of one of the 16; ``untyped`` where there is none; else the text itself.
     """
-    text = "" if value is None else str(value).strip()
-    words = [_WORDS.get(word, word) for word in _GAPS.sub(" ", text.casefold()).split()]
-    name = "_".join(word for word in words if word not in _NEEDLESS)
+    if value is None:
+        return UNTYPED
+    text = str(value).strip()
+    words = _GAPS.sub(" ", text.casefold()).split()
+    name = "_".join(_WORDS.get(word, word) for word in words if word not in _NEEDLESS)
+    # "Test type 3" is the third of figure 4.
     if name.isdecimal() and 1 <= int(name) <= len(TYPE_NAMES):
         return TYPE_NAMES[int(name) - 1]
-    return name if name in TYPE_NAMES else text or UNTYPED
+    if name in TYPE_NAMES:
+        return name
+    return text or UNTYPED
 
 
 def builtin_tests(languages: Sequence[str] = (), is_training: bool = False) -> list[UnitTest]:
@@ -176,18 +193,36 @@ def builtin_tests(languages: Sequence[str] = (), is_training: bool = False) -> l
 
     For training, that is, for trying prompts, there are 16 in English of a question of their own.
     """
-    tests, available = [], ("en",) if is_training else LANGUAGES
-    for language in dict.fromkeys(languages or available):
-        checked_choice(language, available, "language of unit tests")
-        for topic, texts in _texts(TRAINING if is_training else language).items():
-            for kind in TEST_TYPES:
-                groups = [texts["references"][group] for group in kind.references]
-                references = tuple(text for group in groups for text in group)
-                expected, answer = texts["expected"][kind.expected], texts["actual"][kind.name]
-                sample = AnswerSample(texts["question"], references, expected, answer)
-                test_id = f"{language}/{topic}/{kind.name}"
-                tests.append(UnitTest(test_id, kind.name, sample, kind.conditions, language, topic))
+    files_by_language = {language: language for language in LANGUAGES}
+    if is_training:
+        files_by_language = {"en": TRAINING}
+    tests = []
+    for language in dict.fromkeys(languages or files_by_language):
+        checked_choice(language, files_by_language, "language of unit tests")
+        for topic, texts in _texts(files_by_language[language]).items():
+            tests += [_builtin_test(kind, language, topic, texts) for kind in TEST_TYPES]
     return tests
+
+
+def _builtin_test(kind: TestType, language: str, topic: str, texts: Mapping[str, Any]) -> UnitTest:
+    """Return the test of one type on a topic of this project's."""
+    references: list[str] = []
+    for group in kind.references:
+        references += texts["references"][group]
+    sample = AnswerSample(
+        question=texts["question"],
+        references=tuple(references),
+        expected=texts["expected"][kind.expected],
+        answer=texts["actual"][kind.name],
+    )
+    return UnitTest(
+        test_id=f"{language}/{topic}/{kind.name}",
+        test_type=kind.name,
+        sample=sample,
+        conditions=kind.conditions,
+        language=language,
+        topic=topic,
+    )
 
 
 def choose_tests(
@@ -198,7 +233,9 @@ def choose_tests(
     wanted = {checked_choice(name, available, "language of unit tests") for name in languages}
     taken = Counter[tuple[str | None, str]]()
     chosen = []
-    for test in (test for test in tests if not wanted or test.language in wanted):
+    for test in tests:
+        if wanted and test.language not in wanted:
+            continue
         taken[test.language, test.test_type] += 1
         if limit is None or taken[test.language, test.test_type] <= limit:
             chosen.append(test)
@@ -265,14 +302,21 @@ def read_unit_tests(path: Path | str, columns: Mapping[str, str] = NO_COLUMNS) -
 
 
 def _unit_test(written: WrittenTest, test_id: str) -> UnitTest:
-    group, metadata = written.conditions, written.metadata
-    written_conditions: dict[str, Any] = {} if group is None else dict(group)
-    conditions = {
-        name.removesuffix("_condition"): written_conditions[name]
-        for name in _WRITTEN_NAMES
-        if written_conditions
-    }
-    texts = (written.input, tuple(written.references))
-    sample = AnswerSample(*texts, written.expected_output, written.actual_output)
-    name = type_name(metadata.test_type)
-    return UnitTest(test_id, name, sample, conditions, metadata.language, metadata.topic)
+    conditions = {}
+    if written.conditions is not None:
+        for name, condition in written.conditions:
+            conditions[name.removesuffix("_condition")] = condition
+    sample = AnswerSample(
+        question=written.input,
+        references=tuple(written.references),
+        expected=written.expected_output,
+        answer=written.actual_output,
+    )
+    return UnitTest(
+        test_id=test_id,
+        test_type=type_name(written.metadata.test_type),
+        sample=sample,
+        conditions=conditions,
+        language=written.metadata.language,
+        topic=written.metadata.topic,
+    )
