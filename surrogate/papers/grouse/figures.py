@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -80,57 +81,81 @@ def draw_unit_tests(scores: pd.DataFrame, judge: str, signature: str) -> Figure:
         raise UsageError(f"{judge} has no tests that call for scores")
     from matplotlib.patches import Patch
 
-    named = checked["language"].str.cat(checked["topic"], sep=" ")  # the sets, or the question
-    row = named.where(named.notna(), checked["question"]).astype(str)
-    number = checked.groupby([row, "test_type", "metric"]).cumcount()  # a second one of a type
-    several = checked["test_type"] + " #" + (number + 1).astype(str)
-    tests = checked.assign(row=row, column=checked["test_type"].where(number == 0, several))
-    rows, columns = (list(dict.fromkeys(tests[name])) for name in ("row", "column"))
-    metrics = [name for name in METRICS if name in set(tests["metric"])]
-    scored = tests[tests["was_asked"]]
-    caption = Caption(
-        f"Unit tests, one by one: {judge}",
-        f"{MISSING} was not asked. n = {whole(len(scored))} checks of "
-        f"{count_of(tests['test_id'].nunique(), 'test')}, "
-        f"{percent(scored['passed'].eq(True).sum() / max(len(scored), 1), 1)} passed; "
-        f"{count_of(int(scored['failure'].notna().sum()), 'check')} without a score.",
-        signature,
-    )
-    wide = min(2, len(metrics))
-    width = max(label_inches(rows) + wide * (len(columns) * TEST_INCHES + 0.3), 6.0)
-    one_high = len(rows) * TEST_INCHES + label_inches(columns) + 0.55
+    tests = _placed(checked)
+    rows = list(tests["row"].unique())
+    columns = list(tests["column"].unique())
+    metrics = _metrics_of(tests)
+    n_columns = min(2, len(metrics))
+    width = max(label_inches(rows) + n_columns * (len(columns) * TEST_INCHES + 0.3), 6.0)
+    panel_height = len(rows) * TEST_INCHES + label_inches(columns) + 0.55
+    height = math.ceil(len(metrics) / n_columns) * panel_height + 0.3
+    caption = Caption(f"Unit tests, one by one: {judge}", _note_on_tests(tests), signature)
     with style():
-        height = -(-len(metrics) // wide) * one_high + 0.3
-        figure, panels = new_figure(caption, width, height, len(metrics), wide, sharey=True)
+        figure, panels = new_figure(caption, width, height, len(metrics), n_columns, sharey=True)
         for axes, metric in zip(panels, metrics, strict=True):
             _draw_metric(axes, tests[tests["metric"] == metric], rows, columns)
             axes.set_xlabel(metric)
-        hatched = Patch(facecolor="#B0B0B0", edgecolor="white", hatch=HATCH)
-        states = {name: Patch(facecolor=color) for name, color in STATES.items()}
-        legend(figure, states | {NEEDLESS: hatched}, 4)
+        handles = {name: Patch(facecolor=color) for name, color in STATES.items()}
+        handles[NEEDLESS] = Patch(facecolor="#B0B0B0", edgecolor="white", hatch=HATCH)
+        legend(figure, handles, 4)
     return figure
+
+
+def _placed(checked: pd.DataFrame) -> pd.DataFrame:
+    """Return the checks with the ``row`` and the ``column`` of their cell."""
+    # A row is a topic in one language, as in figures 13 to 15, or a question without a topic.
+    topics = checked["language"].str.cat(checked["topic"], sep=" ")
+    row = topics.where(topics.notna(), checked["question"]).astype(str)
+    # A second test of a type in the same row has a column of its own.
+    number = checked.groupby([row, "test_type", "metric"]).cumcount()
+    numbered = checked["test_type"] + " #" + (number + 1).astype(str)
+    return checked.assign(row=row, column=checked["test_type"].where(number == 0, numbered))
+
+
+def _metrics_of(table: pd.DataFrame) -> list[str]:
+    """Return the metrics of a table, in the order of the pipeline."""
+    return [name for name in METRICS if name in set(table["metric"])]
+
+
+def _note_on_tests(tests: pd.DataFrame) -> str:
+    scored = tests[tests["was_asked"]]
+    pass_rate = scored["passed"].eq(True).sum() / max(len(scored), 1)
+    return (
+        f"{MISSING} was not asked. n = {whole(len(scored))} checks of "
+        f"{count_of(tests['test_id'].nunique(), 'test')}, {percent(pass_rate, 1)} passed; "
+        f"{count_of(int(scored['failure'].notna().sum()), 'check')} without a score."
+    )
 
 
 def _draw_metric(
     axes: Axes, tests: pd.DataFrame, rows: Sequence[str], columns: Sequence[str]
 ) -> None:
+    """Draw the checks by one metric; those that the judge need not be asked for are hatched."""
     from matplotlib.patches import Rectangle
 
-    cells = np.full((len(rows), len(columns)), np.nan)
+    states = np.full((len(rows), len(columns)), np.nan)
+    texts = [[MISSING] * len(columns) for _ in rows]
     hatched = []
     for test in tests.to_dict("records"):
-        place = rows.index(test["row"]), columns.index(test["column"])
+        row = rows.index(test["row"])
+        column = columns.index(test["column"])
         if test["was_asked"]:
-            wrong = FAILED if test["failure"] is None else NO_SCORE
-            cells[place] = PASSED if test["passed"] is True else wrong
+            state = FAILED
+            if test["failure"] is not None:
+                state = NO_SCORE
+            elif test["passed"] is True:
+                state = PASSED
+            states[row, column] = state
+            texts[row][column] = MARKS[state]
+        # Figure 5: where null is right, the pipeline has no call for these two metrics.
         if test["metric"] in ("usefulness", "faithfulness") and test["condition"] == IS_NULL:
-            hatched.append(place)
-    texts = [[MISSING if np.isnan(state) else MARKS[state] for state in line] for line in cells]
-    looks: dict[str, Any] = {"cell": TEST_INCHES, "upright": True}
-    draw_matrix(axes, cells, texts, rows, columns, list(STATES.values()), **looks)
-    box: dict[str, Any] = {"fill": False, "hatch": HATCH, "edgecolor": "white", "linewidth": 0}
+            hatched.append((row, column))
+    scale = list(STATES.values())
+    draw_matrix(axes, states, texts, rows, columns, scale, cell=TEST_INCHES, upright=True)
     for row, column in hatched:
-        axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, **box))
+        corner = (column - 0.5, row - 0.5)
+        box = Rectangle(corner, 1, 1, fill=False, hatch=HATCH, edgecolor="white", linewidth=0)
+        axes.add_patch(box)
 
 
 def draw_confusions(
@@ -141,9 +166,11 @@ def draw_confusions(
     Raises:
         UsageError: If the reference has no score, or none in common with the judge.
     """
-    trusted = str(reference["judge"].iloc[0]) if len(reference) else "none"
+    trusted = "none"
+    if len(reference):
+        trusted = str(reference["judge"].iloc[0])
     counts = confusion(scores, reference_scores(reference, trusted))
-    metrics = [name for name in METRICS if name in set(counts["metric"])]
+    metrics = _metrics_of(counts)
     if not metrics:
         raise UsageError(f"{judge} and the reference have no score in common")
     caption = Caption(
@@ -152,26 +179,32 @@ def draw_confusions(
         f"n = {whole(counts['answers'].sum())} scores, null among them.",
         signature,
     )
-    wide = min(3, len(metrics))
+    n_columns = min(3, len(metrics))
+    height = 2.9 * math.ceil(len(metrics) / n_columns) + 0.3
     with style():
-        height = 2.9 * -(-len(metrics) // wide) + 0.3
-        figure, panels = new_figure(caption, 3.0 * wide, height, len(metrics), wide)
+        figure, panels = new_figure(caption, 3.0 * n_columns, height, len(metrics), n_columns)
         for axes, metric in zip(panels, metrics, strict=True):
-            names = [*map(str, SCALES[metric]), "null"]
-            metric_counts = counts[counts["metric"] == metric]
-            metric_counts = metric_counts.assign(
-                **{side: metric_counts[side].map(_named) for side in ("reference", "value")}
-            )
-            summed = metric_counts.groupby(["reference", "value"])["answers"].sum().unstack()
-            table = summed.reindex(index=names, columns=names).fillna(0).to_numpy(float)
-            totals = table.sum(axis=1, keepdims=True)
-            shares = np.divide(table, totals, out=np.full(table.shape, np.nan), where=totals > 0)
-            texts = [[whole(count) if count else "" for count in line] for line in table]
-            cell = SCORE_INCHES
-            draw_matrix(axes, shares, texts, names, names, SEQUENTIAL[::-1], cell=cell)
+            _draw_confusion(axes, counts[counts["metric"] == metric], metric)
             axes.set_xlabel(metric)
     return figure
 
 
-def _named(score: object) -> str:
-    return "null" if score is None or score != score else str(score).removesuffix(".0")
+def _draw_confusion(axes: Axes, counts: pd.DataFrame, metric: str) -> None:
+    """Draw how many answers have each pair of scores by one metric; counts of ``confusion``."""
+    names = [*map(str, SCALES[metric]), "null"]
+    named = counts.assign(
+        reference=counts["reference"].map(_score_name), value=counts["value"].map(_score_name)
+    )
+    sums = named.pivot_table("answers", "reference", "value", aggfunc="sum")
+    table = sums.reindex(index=names, columns=names).fillna(0).to_numpy(float)
+    # Shaded by its share of the row: a score that the reference seldom gives is seen as well.
+    totals = table.sum(axis=1, keepdims=True)
+    shares = np.divide(table, totals, out=np.full(table.shape, np.nan), where=totals > 0)
+    texts = np.where(table > 0, np.vectorize(whole)(table), "").tolist()
+    draw_matrix(axes, shares, texts, names, names, SEQUENTIAL[::-1], cell=SCORE_INCHES)
+
+
+def _score_name(score: object) -> str:
+    if score is None or score != score:
+        return "null"
+    return str(score).removesuffix(".0")

@@ -15,6 +15,7 @@ from arena.data.wording import count_of
 from surrogate.papers.memerag.accuracy import (
     BEST,
     DAGGER,
+    MACRO,
     PERMUTATIONS,
     REPLICATES,
     error_shares,
@@ -46,7 +47,6 @@ from surrogate.publish.formats import (
     SEQUENTIAL,
     SKY_BLUE,
     decimal,
-    finite,
     whole,
 )
 
@@ -91,29 +91,24 @@ def memerag_bars(scores: pd.DataFrame, signature: str) -> Figure:
     from matplotlib.patches import Patch
 
     judged = scores.assign(shown=_shown(scores))
-    judges, languages = (list(dict.fromkeys(judged[name])) for name in ("shown", "language"))
-    language_scores = scores[scores["language"] != "macro"]
-    n_languages = language_scores["language"].nunique()
-    weighting = ", macro weighs languages alike" if "macro" in languages else ""
-    failures = whole(language_scores["failures"].sum())
-    not_asked = whole(language_scores["not_asked"].sum())
-    note = (
-        f"n = {count_of(len(judges), 'judge')}, {count_of(n_languages, 'language')}; the number of "
-        f"sentences is above each panel{weighting}. Without a label, counted as errors: {failures}"
-        f"; not asked, left out: {not_asked}. {MISSING} is no value. Bars end at ± 1 standard "
-        "error; dashed: chance."
+    judges = list(judged["shown"].unique())
+    languages = list(judged["language"].unique())
+    caption = Caption(
+        title="Judges of faithfulness on MEMERAG",
+        note=_note_on_bars(scores, len(judges)),
+        signature=signature,
     )
     width = max(label_inches(judges) + len(languages) * 2.1, 6.0)
-    caption = Caption("Judges of faithfulness on MEMERAG", note, signature)
+    height = len(judges) * ROW_INCHES * 1.3 + 1.1
+    n_panels = len(languages)
     with style():
-        height, count = len(judges) * ROW_INCHES * 1.3 + 1.1, len(languages)
-        figure, panels = new_figure(caption, width, height, count, count, sharey=True)
+        figure, panels = new_figure(caption, width, height, n_panels, n_panels, sharey=True)
         for axes, language in zip(panels, languages, strict=True):
             part = judged[judged["language"] == language].set_index("shown").reindex(judges)
             _draw_bars(axes, part)
-            n = part["n"].dropna().agg(["min", "max"])
-            counts = " to ".join(dict.fromkeys(whole(number) for number in n))
-            axes.set_title(f"{drawable(language)}\nn = {counts}", loc="left")
+            # Judges that were not asked about some sentences are scored on fewer.
+            sizes = part["n"].dropna().agg(["min", "max"]).map(whole).unique()
+            axes.set_title(f"{drawable(language)}\nn = {' to '.join(sizes)}", loc="left")
             axes.set_xlabel("Balanced accuracy (%)")
         panels[0].set_yticks(range(len(judges)), list(shown_names(judges).values()))
         panels[0].set_ylim(len(judges) - 0.4, -0.6)
@@ -121,24 +116,50 @@ def memerag_bars(scores: pd.DataFrame, signature: str) -> Figure:
     return figure
 
 
+def _note_on_bars(scores: pd.DataFrame, n_judges: int) -> str:
+    """Say how many judges and languages there are, and what bars and marks are."""
+    language_scores = scores[scores["language"] != MACRO]
+    n_languages = language_scores["language"].nunique()
+    weighting = ""
+    if len(language_scores) < len(scores):
+        weighting = ", macro weighs languages alike"
+    failures = whole(language_scores["failures"].sum())
+    not_asked = whole(language_scores["not_asked"].sum())
+    return (
+        f"n = {count_of(n_judges, 'judge')}, {count_of(n_languages, 'language')}; the number of "
+        f"sentences is above each panel{weighting}. Without a label, counted as errors: {failures}"
+        f"; not asked, left out: {not_asked}. {MISSING} is no value. Bars end at ± 1 standard "
+        "error; dashed: chance."
+    )
+
+
 def _shown(scores: pd.DataFrame) -> list[str]:
-    return [
-        f"{judge}, {short_prompt(prompt)}" if prompt else str(judge)
-        for judge, prompt in zip(scores["judge"], scores["prompt"].fillna(""), strict=True)
-    ]
+    """Name judges with their prompt, if they have one."""
+    names = []
+    for judge, prompt in zip(scores["judge"], scores["prompt"].fillna(""), strict=True):
+        name = str(judge)
+        if prompt:
+            name += f", {short_prompt(prompt)}"
+        names.append(name)
+    return names
 
 
 def _draw_bars(axes: Axes, part: pd.DataFrame) -> None:
+    """Draw one language's scores, one row per judge; columns of ``mark_best``."""
     values = 100 * part["value"].to_numpy(float)
+    # A language of one sentence per label has a value without an error: its line has no length.
     errors = np.nan_to_num(100 * part["standard_error"].to_numpy(float))
-    rows, looks = np.arange(len(part)), list(BARS.values())
-    for row, mark in enumerate(part["mark"].fillna("")):
-        look = looks[0] if mark == BEST else looks[1] if mark == DAGGER else looks[2]
-        axes.barh(row, np.nan_to_num(values[row]), 0.66, **BAR, **look)
+    rows = np.arange(len(part))
+    best, tied, different = BARS.values()
+    looks = {BEST: best, DAGGER: tied}
+    for row, mark in enumerate(part["mark"]):
+        axes.barh(row, np.nan_to_num(values[row]), 0.66, **BAR, **looks.get(mark, different))
     axes.hlines(rows, values - errors, values + errors, color="black", linewidth=1.4, zorder=3)
-    for row, (value, error) in enumerate(zip(values, errors, strict=True)):
-        at = 1 if finite(value) is None else value + error + 2
-        axes.text(at, row, decimal(value, 1), va="center", fontsize=8, bbox=ON_WHITE)
+    # The text of a value stands right of its error; that of no value at the axis.
+    positions = np.nan_to_num(values + errors + 2, nan=1.0)
+    for row, (value, position) in enumerate(zip(values, positions, strict=True)):
+        axes.text(position, row, decimal(value, 1), va="center", fontsize=8, bbox=ON_WHITE)
+    # A judge that always says the same has a balanced accuracy of 50 %.
     axes.axvline(50, color=MUTED, linewidth=0.9, linestyle="--")
     axes.set_xlim(0, 118)
     axes.set_xticks(range(0, 101, 25))
@@ -153,12 +174,16 @@ def error_heat_map(shares: pd.DataFrame, signature: str) -> Figure:
     defined = shares[shares["share"].notna()]
     if defined.empty:
         raise UsageError("no judge made an error on a sentence with a fine-grained label")
-    named = defined.assign(shown=_shown(defined))
-    labels = [name for name in COARSE_OF_FINE if name in set(named["fine"])]
-    judges = list(dict.fromkeys(named["shown"]))
-    table = named.pivot(index="shown", columns="fine", values="share")
+    table = defined.assign(shown=_shown(defined)).pivot(
+        index="shown", columns="fine", values="share"
+    )
+    # Judges in the order of the file, labels in that of table 4; relevance has none of these.
+    judges = list(dict.fromkeys(_shown(defined)))
+    labels = [name for name in COARSE_OF_FINE if name in table]
     cells = table.reindex(index=judges, columns=labels).to_numpy(float)
-    texts = [[decimal(100 * share, 0) for share in row] for row in cells]
+    texts = []
+    for row in cells:
+        texts.append([decimal(100 * share, 0) for share in row])
     caption = Caption(
         "What judges of faithfulness get wrong on MEMERAG",
         f"Share of a judge's errors by the sentence's fine-grained label, in %; {MISSING} is no "
@@ -167,10 +192,18 @@ def error_heat_map(shares: pd.DataFrame, signature: str) -> Figure:
         signature,
     )
     width = max(label_inches(judges) + len(labels) * 0.62 + 0.3, 6.0)
+    height = len(judges) * CELL_INCHES + label_inches(labels) + 0.5
     with style():
-        height = len(judges) * CELL_INCHES + label_inches(labels) + 0.5
         figure, (axes,) = new_figure(caption, width, height)
-        shades, scale = cells / max(float(np.nanmax(cells)), 1e-9), SEQUENTIAL[::-1]
-        looks: dict[str, Any] = {"cell": CELL_INCHES, "upright": True}
-        draw_matrix(axes, shades, texts, judges, labels, scale, **looks)
+        # The largest share has the darkest color, however small it is.
+        draw_matrix(
+            axes,
+            cells / max(float(np.nanmax(cells)), 1e-9),
+            texts,
+            rows=judges,
+            columns=labels,
+            scale=SEQUENTIAL[::-1],
+            cell=CELL_INCHES,
+            upright=True,
+        )
     return figure

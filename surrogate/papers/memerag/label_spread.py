@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
 from types import MappingProxyType
 
 import pandas as pd
@@ -44,6 +43,7 @@ def label_distributions(sentences: pd.DataFrame) -> dict[str, pd.DataFrame]:
         (table 9): ``model, language, sentences`` and percent with each label of factuality and
         relevance; empty where no answer names its model, as in the public files.
     """
+    # Table 4 has a last block of the sentences that nobody could label further.
     challenging = sentences["factuality"] == CHALLENGING
     fine = sentences["fine_grained_factuality"].astype(object).where(~challenging, CHALLENGING)
     by_language = sentences.groupby("language", sort=False)
@@ -54,6 +54,7 @@ def label_distributions(sentences: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "answer_words": answers["answer"].apply(_mean_words),
         "context_words": answers["passages"].apply(lambda texts: _mean_words(texts.str.join(" "))),
     }
+    # Table 9 is by model, which the public files do not name.
     named = sentences[sentences["model"].notna()]
     by = ["model", "language"]
     by_model = named.groupby(by, sort=False).size().rename("sentences").reset_index()
@@ -91,31 +92,34 @@ def agreement_of_people(
         sentence that somebody found challenging to determine has that as the fine-grained label,
         too.
     """
-    return {
-        str(language): {
-            name: agreement_report(
-                [_ratings(votes, name) for votes in part["votes"]],
-                JUDGED_RELEVANCE if name == "relevance, coarse" else None,
-                replicates,
-                seed,
-            )
-            for name in QUALITIES
-        }
-        for language, part in sentences.groupby("language", sort=False)
-        if part["votes"].map(lambda votes: len(votes["factuality"])).max() > 1
-    }
+    reports_by_language = {}
+    for language, part in sentences.groupby("language", sort=False):
+        if max(len(votes["factuality"]) for votes in part["votes"]) < 2:
+            continue
+        reports = {}
+        for quality in QUALITIES:
+            ratings = [_ratings(votes, quality) for votes in part["votes"]]
+            categories = None
+            if quality == "relevance, coarse":
+                # Chance agreement counts both labels, although few sentences are irrelevant.
+                categories = JUDGED_RELEVANCE
+            reports[quality] = agreement_report(ratings, categories, replicates, seed)
+        reports_by_language[str(language)] = reports
+    return reports_by_language
 
 
 def _ratings(votes: Mapping[str, Sequence[str | None]], quality: str) -> list[str | None]:
+    """Return each person's label of a sentence; None where a person gave none."""
     labels = list(votes[QUALITIES[quality]])
     if quality == "relevance, coarse":
         return [label and COARSE_OF_RELEVANCE[label] for label in labels]
     if quality != "faithfulness, fine":
         return labels
-    return [
-        CHALLENGING if fine is None and coarse == CHALLENGING else fine
-        for fine, coarse in zip_longest(labels, votes["factuality"][: len(labels)])
-    ]
+    for index, coarse in enumerate(votes["factuality"][: len(labels)]):
+        # Who finds a sentence challenging gives no fine-grained label: that is one of its own.
+        if labels[index] is None and coarse == CHALLENGING:
+            labels[index] = CHALLENGING
+    return labels
 
 
 def statistics_report(
@@ -124,14 +128,15 @@ def statistics_report(
     """Report the statistics of sentences as the paper's tables have them."""
     distributions = label_distributions(sentences)
     agreed = agreement_of_people(sentences, replicates, seed)
-    content: dict[str, object] = {
-        name: plain_records(table) for name, table in distributions.items()
-    }
-    content["agreement"] = [
-        {"language": language, "quality": name} | report.as_json()
-        for language, reports in agreed.items()
-        for name, report in reports.items()
-    ]
+    content: dict[str, object] = {}
+    for name, table in distributions.items():
+        content[name] = plain_records(table)
+    agreements = []
+    for language, reports in agreed.items():
+        for quality, report in reports.items():
+            agreements.append({"language": language, "quality": quality, **report.as_json()})
+    content["agreement"] = agreements
+    content["notice"] = NOTICE
     general = distributions["general"]
     total = general[["questions", "sentences"]].sum()
     general = pd.concat([_rounded(general), pd.DataFrame([{"language": "total", **total}])])
@@ -143,43 +148,61 @@ def statistics_report(
         ReportTable(f"{percent} label: faithfulness, relevance", _rounded(labels)),
         ReportTable(f"{percent} fine-grained label of faithfulness", _rounded(fine)),
     ]
-    tables += [] if distributions["by_model"].empty else [_model_table(distributions["by_model"])]
-    tables += [_agreement_table(agreed)] if agreed else []
-    return Report({**content, "notice": NOTICE}, tables)
+    if len(distributions["by_model"]):
+        tables.append(_model_table(distributions["by_model"]))
+    if agreed:
+        tables.append(_agreement_table(agreed))
+    return Report(content, tables)
 
 
 def _agreement_table(agreed: Mapping[str, Mapping[str, AgreementReport]]) -> ReportTable:
-    rows, notes = [], []
+    """Show tables 2, 6 and 7: one row per language, both coefficients of each quality."""
+    rows = []
+    notes: list[str] = []
     for language, reports in agreed.items():
         first = reports["faithfulness, coarse"]
-        cells = []
-        for name, report in reports.items():
-            shown = [report.coefficients[which] for which in ("ac1", "fleiss_kappa")]
-            cells.append(" / ".join(NO_VALUE if c.reason else f"{c.value:.2f}" for c in shown))
-            reasons = dict.fromkeys(
-                coefficient.reason for coefficient in report.coefficients.values()
-            )
-            notes += [f"{language}, {name}: {reason}" for reason in reasons if reason]
-        rows.append([language, first.items_with_pairs, first.raters, *cells])
-    table = pd.DataFrame(rows, columns=["language", "sentences", "raters", *QUALITIES])
-    return ReportTable("Agreement of people: Gwet's AC1 / Fleiss' kappa", table, notes)
+        row = {"language": language, "sentences": first.items_with_pairs, "raters": first.raters}
+        for quality, report in reports.items():
+            ac1 = _coefficient_cell(report, "ac1")
+            kappa = _coefficient_cell(report, "fleiss_kappa")
+            row[quality] = f"{ac1} / {kappa}"
+            reasons = [coefficient.reason for coefficient in report.coefficients.values()]
+            for reason in dict.fromkeys(filter(None, reasons)):
+                notes.append(f"{language}, {quality}: {reason}")
+        rows.append(row)
+    title = "Agreement of people: Gwet's AC1 / Fleiss' kappa"
+    return ReportTable(title, pd.DataFrame(rows), notes)
+
+
+def _coefficient_cell(report: AgreementReport, name: str) -> str:
+    coefficient = report.coefficients[name]
+    if coefficient.reason:
+        return NO_VALUE
+    return f"{coefficient.value:.2f}"
 
 
 def _rounded(table: pd.DataFrame) -> pd.DataFrame:
-    return table.map(lambda cell: f"{cell:.1f}" if isinstance(cell, float) else cell)
+    """Write shares and means with one decimal, and leave counts and names as they are."""
+    return table.map(_one_decimal)
+
+
+def _one_decimal(cell: object) -> object:
+    if isinstance(cell, float):
+        return f"{cell:.1f}"
+    return cell
 
 
 def _model_table(by_model: pd.DataFrame) -> ReportTable:
     """Show table 9: one row per model and quality, percent of each label by language."""
-    languages, rows = list(by_model["language"].drop_duplicates()), []
+    languages = list(by_model["language"].unique())
+    rows = []
     for model, part in by_model.groupby("model", sort=False):
         for quality, labels in _LABELS.items():
-            shares = part.set_index("language")[list(labels)].reindex(languages)
-            cells = [
-                NO_VALUE if row.isna().all() else " / ".join(f"{share:.1f}" for share in row)
-                for _, row in shares.iterrows()
-            ]
-            rows.append([model, int(part["sentences"].sum()), quality, *cells])
+            row = {"model": model, "sentences": int(part["sentences"].sum()), "quality": quality}
+            # A language that the model did not answer in keeps the dash.
+            row |= dict.fromkeys(languages, NO_VALUE)
+            for language, shares in part.set_index("language")[list(labels)].iterrows():
+                row[str(language)] = " / ".join(map("{:.1f}".format, shares))
+            rows.append(row)
     title = "; ".join(" / ".join(labels) for labels in _LABELS.values())
-    table = pd.DataFrame(rows, columns=["model", "sentences", "quality", *languages])
-    return ReportTable(f"Percent of sentences by model: {title}", table)
+    return ReportTable(f"Percent of sentences by model: {title}", pd.DataFrame(rows))

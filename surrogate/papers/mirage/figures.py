@@ -70,28 +70,14 @@ def sampling_curves(table: pd.DataFrame, signature: str, arena: str = "") -> Fig
         raise UsageError(f"the table lacks {lacking} of a study of sampling; make it with  {MAKE}")
     numbers = [name for name in COLUMNS if name not in ("language", "design")]
     rated = table.astype(dict.fromkeys(numbers, "float64")).dropna(subset="tau")
-    designs = list(dict.fromkeys(rated["design"]))
-    languages = rated["language"].nunique()
-    most = rated.groupby("language")["judgments"].max()
-    spread = " to ".join(dict.fromkeys([whole(most.min()), whole(most.max())]))
-    lines = (
-        "bands hold 95% of them" if languages <= MOST_BANDS else "thick is the mean over languages"
-    )
-    note = (
-        f"n = {count_of(languages, 'language')}, up to {spread} judgments each. Points are means "
-        f"over random parts of the arena; {lines}."
-    )
-    title = "How many judgments a ranking needs" + (f": {arena}" if arena else "")
+    designs = list(rated["design"].unique())
+    title = "How many judgments a ranking needs"
+    if arena:
+        title += f": {arena}"
+    caption = Caption(title, _note_on_curves(rated), signature)
     width = max(len(designs) * 4.2, 5.5)
     with style():
-        figure, panels = new_figure(
-            Caption(title, note, signature),
-            width,
-            3.6,
-            len(designs),
-            len(designs),
-            sharey=True,
-        )
+        figure, panels = new_figure(caption, width, 3.6, len(designs), len(designs), sharey=True)
         handles: dict[str, Artist] = {}
         for axes, design in zip(panels, designs, strict=True):
             handles |= _draw_design(axes, rated[rated["design"] == design])
@@ -104,12 +90,27 @@ def sampling_curves(table: pd.DataFrame, signature: str, arena: str = "") -> Fig
     return figure
 
 
+def _note_on_curves(rated: pd.DataFrame) -> str:
+    n_languages = rated["language"].nunique()
+    n_judgments = rated.groupby("language")["judgments"].max()
+    spread = " to ".join(dict.fromkeys([whole(n_judgments.min()), whole(n_judgments.max())]))
+    lines = "bands hold 95% of them"
+    if n_languages > MOST_BANDS:
+        # More bands than this hide each other.
+        lines = "thick is the mean over languages"
+    return (
+        f"n = {count_of(n_languages, 'language')}, up to {spread} judgments each. Points are means "
+        f"over random parts of the arena; {lines}."
+    )
+
+
 def _draw_design(axes: Axes, rows: pd.DataFrame) -> dict[str, Artist]:
     handles: dict[str, Artist] = {}
-    languages = list(dict.fromkeys(rows["language"]))
-    for place, language in enumerate(languages):
+    languages = list(rows["language"].unique())
+    for index, language in enumerate(languages):
         curve = rows[rows["language"] == language].sort_values("share")
-        turn, color = divmod(place, len(OKABE_ITO))
+        # Where colors are used up, they begin again with other lines and markers.
+        turn, color = divmod(index, len(OKABE_ITO))
         (handles[drawable(language)],) = axes.plot(
             100 * curve["share"],
             curve["tau"],
@@ -120,8 +121,14 @@ def _draw_design(axes: Axes, rows: pd.DataFrame) -> dict[str, Artist]:
             linewidth=1.2,
         )
         if len(languages) <= MOST_BANDS:
-            band = 100 * curve["share"], curve["low"], curve["high"]
-            axes.fill_between(*band, color=OKABE_ITO[color], alpha=0.15, linewidth=0)
+            axes.fill_between(
+                100 * curve["share"],
+                curve["low"],
+                curve["high"],
+                color=OKABE_ITO[color],
+                alpha=0.15,
+                linewidth=0,
+            )
     if len(languages) > MOST_BANDS:
         mean = rows.groupby("share")["tau"].mean()
         (handles["mean"],) = axes.plot(100 * mean.index, mean, color="black", linewidth=3)
