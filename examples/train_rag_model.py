@@ -99,7 +99,7 @@ def print_curated(out: Path, language: str) -> None:
             rest.info, rest.queries, pd.concat([there, known], ignore_index=True), rest.judgments
         )
         sieve = mirage_examples(arena, name, LlmSystem.of(GenerationSettings()), [language])
-        counts[name] = {"answers": len(answers), "sound": len(sieve.kept)} | {
+        counts[name] = {"answers": len(answers), "sound": len(sieve.examples)} | {
             reason: count for (_, reason), count in sieve.left_out.items()
         }
     print(pd.DataFrame(counts).T.fillna(0).astype(int).to_string())

@@ -9,23 +9,21 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pandas as pd
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from arena.data.errors import Problem, UsageError
 from arena.data.tables import write_rows
 from arena.generation.questions import question_keys
 from arena.judging.answer_pairs import QuestionKey
 from arena.llm.llm_settings import Prompt
-from surrogate.papers.records import raise_if, read_records, refuse
+from surrogate.papers.records import StrictRecord, raise_if, read_records, refuse
 
 COUNTS = ["language", "candidates", "kept"]
 LEFT_OUT = ["language", "reason", "count"]
 
 
-class ChatMessage(BaseModel):
+class ChatMessage(StrictRecord):
     """One message of a chat."""
-
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
     role: Literal["system", "developer", "user", "assistant"]
     content: Annotated[str, Field(min_length=1)]
@@ -38,10 +36,8 @@ def _ends_with_reply(messages: list[ChatMessage]) -> list[ChatMessage]:
     return messages
 
 
-class ChatRow(BaseModel):
+class ChatRow(StrictRecord):
     """One line of a training set: a chat whose last message, the assistant's, is learned."""
-
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
     messages: Annotated[list[ChatMessage], Field(min_length=2), AfterValidator(_ends_with_reply)]
 
@@ -89,7 +85,7 @@ class TrainExample:
 class Sieve:
     """Collects examples in the order they come, and counts what is left out by language and why."""
 
-    kept: list[TrainExample] = field(default_factory=list)
+    examples: list[TrainExample] = field(default_factory=list)
     left_out: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def drop(self, language: str, reason: str, count: int = 1) -> None:
@@ -126,9 +122,11 @@ def make_train_set(sieve: Sieve, trained: pd.DataFrame) -> TrainSet:
     unseen: list[dict[str, Any]] = []
     n_candidates = Counter[str]()
     n_kept = Counter[str]()
-    for example in sieve.kept:
-        part = rows if example.key in trained_keys else unseen
-        part.append(example.record())
+    for example in sieve.examples:
+        if example.key in trained_keys:
+            rows.append(example.record())
+        else:
+            unseen.append(example.record())
         n_kept[example.key[0]] += 1
     left_out = [
         (language, reason, count) for (language, reason), count in sorted(sieve.left_out.items())

@@ -27,10 +27,14 @@ RecordT = TypeVar("RecordT", bound=BaseModel)
 JSONL_SUFFIXES = (".jsonl", ".jsonl.gz")
 
 
-class VerdictRecord(BaseModel):
-    """A line of a file of verdicts; each benchmark has further fields."""
+class StrictRecord(BaseModel):
+    """A line of a file: values are of the types stated, further fields are passed over."""
 
-    model_config = ConfigDict(strict=True, extra="ignore")
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+
+class VerdictRecord(StrictRecord):
+    """A line of a file of verdicts; each benchmark has further fields."""
 
     judge: str
     prompt: str
@@ -77,7 +81,8 @@ def read_records(
     problems += rows.problems
     names = _fields_of_columns(list(map(str, rows.table)), record, columns)
     needed = [name for name, field in record.model_fields.items() if field.is_required()]
-    if len(rows.table) and needed and not set(needed) & set(names.values()):
+    if len(rows.table) and needed and set(needed).isdisjoint(names.values()):
+        # One problem for the file, not one for each field of each row.
         fault = f"has the columns {', '.join(map(str, rows.table)) or 'none'}"
         hint = f"a row needs {', '.join(needed)}; say which is which with --column FIELD=NAME"
         problems.append(Problem(rows.source, None, None, None, fault, hint))
@@ -88,18 +93,19 @@ def read_records(
         problems.append(
             Problem(rows.source, None, None, None, "holds nothing", "put one record into each row")
         )
-    read = []
-    for line, row in zip(rows.lines, row_values, strict=True):
+    records = []
+    for line, row in zip(map(int, rows.lines), row_values, strict=True):
+        # An empty cell is a field that is left out.
         fields = {str(name): value for name, value in row.items() if value is not None}
-        place = (rows.source, int(line))
         if is_unstorable(fields):
-            problems.append(Problem(*place, None, None, HALF_SURROGATE, HALF_SURROGATE_HINT))
+            problem = Problem(rows.source, line, None, None, HALF_SURROGATE, HALF_SURROGATE_HINT)
+            problems.append(problem)
             continue
         try:
-            read.append((int(line), record.model_validate(fields)))
+            records.append((line, record.model_validate(fields)))
         except ValidationError as error:
-            problems += [_problem(fault, *place) for fault in error.errors()]
-    return read
+            problems += [_problem(fault, rows.source, line) for fault in error.errors()]
+    return records
 
 
 def _fields_of_columns(
@@ -136,11 +142,10 @@ def repeats(
 def raise_if(problems: Sequence[Problem]) -> None:
     """Raise a ``DataError`` with all the problems by file and line, if there are any."""
     if problems:
-        order = {
-            name: n for n, name in enumerate(dict.fromkeys(problem.source for problem in problems))
-        }
+        sources = list(dict.fromkeys(problem.source for problem in problems))
+        # Files in the order they were read, whatever their names.
         raise DataError(
-            sorted(problems, key=lambda problem: (order[problem.source], problem.line or 0))
+            sorted(problems, key=lambda problem: (sources.index(problem.source), problem.line or 0))
         )
 
 

@@ -15,8 +15,7 @@ from arena.generation.generation_settings import ANSWER_PROMPTS, GenerationSetti
 from arena.generation.questions import choose_questions, is_drawn, question_keys
 from arena.text.prompts import read_templates
 from surrogate.papers.chats import Sieve, TrainSet, make_train_set
-from surrogate.papers.grouse.judges import GrousePrompts
-from surrogate.papers.grouse.scoring_prompts import JOINT_PROMPT, ReplyFields
+from surrogate.papers.grouse.scoring_prompts import JOINT_PROMPT, GrousePrompts, ReplyFields
 from surrogate.papers.grouse.training_set import answers_of_arena, balance, grouse_examples
 from surrogate.papers.mirage.training_set import mirage_examples
 from surrogate.papers.recipes import KINDS, OF_KINDS, SHARED, TrainsetSettings

@@ -18,10 +18,14 @@ from features.models.llm_scorer import Verdict
 from surrogate.board.judge_report import MetaEvaluation
 from surrogate.papers.evaluation import Evaluation, Kinds, llms_with
 from surrogate.papers.grouse import judges, scores, unit_tests
-from surrogate.papers.grouse.judges import GrousePrompts
 from surrogate.papers.grouse.metrics import METRICS
 from surrogate.papers.grouse.scores import MEAN, SPEARMAN, TOTAL
-from surrogate.papers.grouse.scoring_prompts import GROUSE_PROMPTS, JOINT_PROMPT, PROMPT_NAMES
+from surrogate.papers.grouse.scoring_prompts import (
+    GROUSE_PROMPTS,
+    JOINT_PROMPT,
+    PROMPT_NAMES,
+    GrousePrompts,
+)
 from surrogate.papers.grouse.unit_tests import UnitTest
 from surrogate.papers.judges import Judge
 from surrogate.papers.records import VerdictRecord

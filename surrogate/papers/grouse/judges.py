@@ -1,4 +1,4 @@
-"""What judges of GroUSE are asked, and those besides LLMs: scores of people, or of tools, in files.
+"""Scores of GroUSE's metrics: by a judge, or in files of people's and of tools' scores.
 
 Tools that give shares of an answer's facts, such as Ragas, pass a test by a share near the one that
 people found (section 4.3).
@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from arena.data.errors import Problem, UsageError, checked_choice
-from arena.llm.llm_settings import Prompt
-from arena.text.prompts import NO_TEMPLATES, Templates
+from arena.data.errors import Problem, UsageError
 from features.models.llm_scorer import Verdict
 from surrogate.papers.evaluation import judge_items
 from surrogate.papers.grouse.metrics import (
@@ -25,15 +23,9 @@ from surrogate.papers.grouse.metrics import (
     AnswerSample,
     score_answers,
 )
-from surrogate.papers.grouse.scoring_prompts import (
-    JOINT_NAME,
-    PROMPT_NAMES,
-    GrouseForm,
-    ReplyFields,
-    ReplyForm,
-)
+from surrogate.papers.grouse.scoring_prompts import ScoringTask
 from surrogate.papers.grouse.unit_tests import UnitTest
-from surrogate.papers.judges import FunctionJudge, Judge, JudgePrompts
+from surrogate.papers.judges import Judge
 from surrogate.papers.records import FilledText, raise_if, read_records, refuse, repeats
 
 NOT_LABELED = "not_labeled"
@@ -47,52 +39,6 @@ _NULLS = frozenset({"", "null", "none"})
 
 Shares = Mapping[tuple[str, str], float]
 """What share of an answer's facts is relevant, and faithful, by test and quality."""
-
-
-@dataclass(frozen=True, slots=True)
-class ScoringTask:
-    """An answer to score by one metric; the verdict is a score of its scale, or null."""
-
-    metric: str
-    sample: AnswerSample
-
-    def ask(self, judge: FunctionJudge) -> Verdict:
-        """Ask for a score of the metric's scale, or None for null."""
-        sample = self.sample
-        texts = (sample.question, sample.references, sample.expected, sample.answer)
-        return Verdict(judge.function(self.metric, *texts))  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True)
-class GrousePrompts(GrouseForm, JudgePrompts[ScoringTask]):
-    """How LLMs are asked about answers, and how their replies are read."""
-
-    # A reply may go through the answer sentence by sentence.
-    max_tokens: ClassVar[int] = 2048
-
-    @classmethod
-    def named(
-        cls, name: str, reply_form: ReplyForm = "json_schema", templates: Templates = NO_TEMPLATES
-    ) -> GrousePrompts:
-        """Return the prompts of a name.
-
-        ``whole``, ``without-justification`` (the paper's best), ``without-ground-truth`` or
-        ``without-chain-of-thought``; after ``joint-`` all metrics in one prompt.
-        """
-        variant = name.removeprefix(JOINT_NAME).removeprefix("-") or PROMPT_NAMES[0]
-        left_out = checked_choice(variant, PROMPT_NAMES, "prompt").removeprefix("without-")
-        fields = ReplyFields(())
-        if left_out != "whole":
-            fields = ReplyFields((left_out,))
-        return cls(reply_form, fields, templates, is_joint=name.startswith(JOINT_NAME))
-
-    def ask(self, item: ScoringTask) -> list[Prompt]:
-        """Make the prompt for an answer, with what the metric needs, or for all metrics."""
-        return [self.prompt(item.metric, item.sample)]
-
-    def task(self, item: ScoringTask) -> str:
-        """Name the metric: each has a scale and a schema of its own."""
-        return item.metric
 
 
 def scores_of_judge(samples: Sequence[AnswerSample], judge: Judge) -> list[dict[str, Verdict]]:

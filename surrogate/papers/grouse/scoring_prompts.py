@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, checked_choice
 from arena.llm.llm_settings import Prompt
 from arena.llm.replies import Completion
 from arena.text.prompts import (
@@ -23,6 +23,7 @@ from arena.text.prompts import (
     delimiter_code,
     packaged_prompt,
 )
+from features.models.llm_scorer import Verdict
 from surrogate.papers.grouse.metrics import JUDGED_METRICS, SCALES, AnswerSample
 from surrogate.papers.grouse.score_replies import (
     ONLY,
@@ -31,6 +32,7 @@ from surrogate.papers.grouse.score_replies import (
     read_metric_score,
     read_result,
 )
+from surrogate.papers.judges import FunctionJudge, JudgePrompts
 
 ABLATIONS = ("ground-truth", "justification", "chain-of-thought")
 BEST = ("justification",)
@@ -183,8 +185,22 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class ScoringTask:
+    """An answer to score by one metric; the verdict is a score of its scale, or null."""
+
+    metric: str
+    sample: AnswerSample
+
+    def ask(self, judge: FunctionJudge) -> Verdict:
+        """Ask for a score of the metric's scale, or None for null."""
+        sample = self.sample
+        texts = (sample.question, sample.references, sample.expected, sample.answer)
+        return Verdict(judge.function(self.metric, *texts))  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
-class GrouseForm:
+class GrousePrompts(JudgePrompts[ScoringTask]):
     """How an LLM is asked for the scores of the four judged metrics, and how replies are read.
 
     Attributes:
@@ -201,6 +217,8 @@ class GrouseForm:
     fields: ReplyFields = field(default_factory=ReplyFields)
     templates: Templates = NO_TEMPLATES
     is_joint: bool = False
+    # A reply may go through the answer sentence by sentence.
+    max_tokens: ClassVar[int] = 2048
 
     def __post_init__(self) -> None:
         if self.reply_form != "result":
@@ -215,6 +233,22 @@ class GrouseForm:
                 "our prompts ask for JSON, and all metrics in one for several scores; replies "
                 f"that end in [RESULT] come of prompts of yours, one a metric: {named}"
             )
+
+    @classmethod
+    def named(
+        cls, name: str, reply_form: ReplyForm = "json_schema", templates: Templates = NO_TEMPLATES
+    ) -> GrousePrompts:
+        """Return the prompts of a name.
+
+        ``whole``, ``without-justification`` (the paper's best), ``without-ground-truth`` or
+        ``without-chain-of-thought``; after ``joint-`` all metrics in one prompt.
+        """
+        variant = name.removeprefix(JOINT_NAME).removeprefix("-") or PROMPT_NAMES[0]
+        left_out = checked_choice(variant, PROMPT_NAMES, "prompt").removeprefix("without-")
+        fields = ReplyFields(())
+        if left_out != "whole":
+            fields = ReplyFields((left_out,))
+        return cls(reply_form, fields, templates, is_joint=name.startswith(JOINT_NAME))
 
     @property
     def version(self) -> str:
@@ -246,8 +280,15 @@ class GrouseForm:
             return self.templates.replacing(JOINT_PROMPT)
         return self.templates.replacing(GROUSE_PROMPTS[metric])
 
-    def prompt(self, metric: str, sample: AnswerSample) -> Prompt:
+    def task(self, item: ScoringTask) -> str:
+        """Name the metric: each has a scale and a schema of its own."""
+        return item.metric
+
+    def ask(self, item: ScoringTask) -> list[Prompt]:
         """Make the prompt for an answer, with what the metric needs, or for all metrics."""
+        return [self._prompt(item.metric, item.sample)]
+
+    def _prompt(self, metric: str, sample: AnswerSample) -> Prompt:
         texts = (sample.question, *sample.references, sample.expected, sample.answer)
         values: dict[str, Any] = {
             "question": sample.question,

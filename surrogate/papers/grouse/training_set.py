@@ -22,10 +22,14 @@ from arena.text.json_replies import JsonReplyError, last_json_object
 from features.models.llm_scorer import Verdict
 from surrogate.papers.chats import Sieve, TrainExample
 from surrogate.papers.evaluation import JudgeFactory
-from surrogate.papers.grouse.judges import GrousePrompts, ScoringTask
 from surrogate.papers.grouse.metrics import JUDGED_METRICS, AnswerSample
 from surrogate.papers.grouse.score_replies import SCORED, read_metric_score
-from surrogate.papers.grouse.scoring_prompts import JOINT_ORDER, JOINT_PROMPT
+from surrogate.papers.grouse.scoring_prompts import (
+    JOINT_ORDER,
+    JOINT_PROMPT,
+    GrousePrompts,
+    ScoringTask,
+)
 from surrogate.papers.settings import JudgeOptions
 
 NO_EXPECTED = "answers to questions without an expected answer"
@@ -121,7 +125,7 @@ def grouse_examples(
             continue
         prompt = prompts.ask(ScoringTask(JUDGED_METRICS[0], sample))[0]
         reply = _joined(verdict_by_metric, prompts)
-        sieve.kept.append(TrainExample(key, prompt, reply, {"system": system}))
+        sieve.examples.append(TrainExample(key, prompt, reply, {"system": system}))
 
 
 def balance(sieve: Sieve, count: int, seed: int = 0) -> None:
@@ -130,7 +134,7 @@ def balance(sieve: Sieve, count: int, seed: int = 0) -> None:
     One after the other, the row is taken whose scores are rarest among those taken so far, over
     all metrics together; of equals, the first in an order drawn.
     """
-    marks = [reply_scores(example.reply) for example in sieve.kept]
+    marks = [reply_scores(example.reply) for example in sieve.examples]
     draw = generator(seed, "training", "balance")
     left = [int(place) for place in draw.permutation(len(marks))]
     taken: Counter[tuple[str, int | None]] = Counter()
@@ -141,8 +145,8 @@ def balance(sieve: Sieve, count: int, seed: int = 0) -> None:
         chosen.add(best)
         taken.update(marks[best].items())
     for place in left:
-        sieve.drop(sieve.kept[place].key[0], NOT_BALANCED)
-    sieve.kept = [example for place, example in enumerate(sieve.kept) if place in chosen]
+        sieve.drop(sieve.examples[place].key[0], NOT_BALANCED)
+    sieve.examples = [example for place, example in enumerate(sieve.examples) if place in chosen]
 
 
 def reply_scores(reply: str) -> dict[str, int | None]:

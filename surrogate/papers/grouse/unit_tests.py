@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, create_model
 
 from arena.adapters.columns import NO_COLUMNS
 from arena.data.errors import Problem, checked_choice
@@ -23,7 +23,7 @@ from surrogate.papers.grouse.metrics import (
     AnswerSample,
     acceptance,
 )
-from surrogate.papers.records import FilledText, raise_if, read_records, refuse
+from surrogate.papers.records import FilledText, StrictRecord, raise_if, read_records, refuse
 
 NULL = "None"
 UNTYPED = "untyped"
@@ -247,20 +247,16 @@ _EACH: Any = dict.fromkeys(_WRITTEN_NAMES, (WrittenCondition, ...))
 WrittenConditions = create_model("WrittenConditions", **_EACH)
 
 
-class WrittenMetadata(BaseModel):
+class WrittenMetadata(StrictRecord):
     """Metadata of a test; the published ones have no language and no topic."""
-
-    model_config = ConfigDict(strict=True, extra="ignore")
 
     test_type: str | int | None = None
     language: LanguageCode | None = None
     topic: str | None = None
 
 
-class WrittenTest(BaseModel):
+class WrittenTest(StrictRecord):
     """One line: a test."""
-
-    model_config = ConfigDict(strict=True, extra="ignore")
 
     input: FilledText
     actual_output: FilledText

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Annotated, Any
 
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+from pydantic import BeforeValidator, Field, ValidationInfo
 
 from arena.adapters.columns import NO_COLUMNS
 from arena.data.errors import Problem, UsageError, checked_choice
@@ -19,6 +19,7 @@ from arena.data.schema import QUESTION_KEY
 from surrogate.papers.records import (
     JSONL_SUFFIXES,
     FilledText,
+    StrictRecord,
     raise_if,
     read_records,
     refuse,
@@ -74,8 +75,16 @@ LABELS = {
 SENTENCE_KEY = [*QUESTION_KEY, "sentence_id"]
 COLUMNS = [
     *SENTENCE_KEY,
-    *("query", "model", "passages", "answer", "sentence"),
-    *("factuality", "fine_grained_factuality", "relevance", "votes", "comments"),
+    "query",
+    "model",
+    "passages",
+    "answer",
+    "sentence",
+    "factuality",
+    "fine_grained_factuality",
+    "relevance",
+    "votes",
+    "comments",
 ]
 """Columns of a table of sentences."""
 
@@ -121,38 +130,34 @@ Votes = Annotated[list[str | None], BeforeValidator(_votes)]
 
 def majority(votes: Sequence[str | None]) -> str | None:
     """Return the label with the most votes, of several the one given first; None without votes."""
+    # Of equals, most_common gives the one that came first.
     ranked = Counter(vote for vote in votes if vote is not None).most_common(1)
     return ranked[0][0] if ranked else None
 
 
-class ContextPassage(BaseModel):
+class ContextPassage(StrictRecord):
     """A passage that the answer was written from."""
-
-    model_config = ConfigDict(strict=True, extra="ignore")
 
     text: FilledText
 
 
-class LabeledSentence(BaseModel):
+class LabeledSentence(StrictRecord):
     """A sentence of an answer with its human labels."""
-
-    model_config = ConfigDict(strict=True, extra="ignore")
 
     sentence_id: int
     sentence: FilledText
     factuality: Votes
-    fine_grained_factuality: Votes = []
-    relevance: Votes = []
-    comments: Annotated[list[str], BeforeValidator(_texts)] = []
+    fine_grained_factuality: Votes = Field(default_factory=list)
+    relevance: Votes = Field(default_factory=list)
+    comments: Annotated[list[str], BeforeValidator(_texts)] = Field(default_factory=list)
 
     def labels(self) -> dict[str, object]:
         """Return each field's label by majority, the fine-grained one of the coarse one's."""
-        factuality, is_one = majority(self.factuality), len(self.factuality) == 1
-        fine = [
-            vote
-            for vote in self.fine_grained_factuality
-            if vote is not None and (is_one or COARSE_OF_FINE[vote] == factuality)
-        ]
+        factuality = majority(self.factuality)
+        fine = [vote for vote in self.fine_grained_factuality if vote is not None]
+        if len(self.factuality) > 1:
+            # Who voted for another coarse label has no say on the fine-grained one.
+            fine = [vote for vote in fine if COARSE_OF_FINE[vote] == factuality]
         return {
             "factuality": factuality,
             "fine_grained_factuality": majority(fine),
@@ -162,10 +167,8 @@ class LabeledSentence(BaseModel):
         }
 
 
-class LabeledAnswer(BaseModel):
+class LabeledAnswer(StrictRecord):
     """One line: an answer to one question."""
-
-    model_config = ConfigDict(strict=True, extra="ignore")
 
     query_id: Annotated[FilledText, BeforeValidator(_id)]
     query: FilledText
@@ -210,8 +213,11 @@ def read_memerag(
         for line, answer in read:
             ids = [sentence.sentence_id for sentence in answer.answer]
             if len(set(ids)) < len(ids):
-                where = (path.name, line, "answer.sentence_id", ids)
-                problems.append(Problem(*where, "holds one twice", "number the sentences"))
+                hint = "number the sentences"
+                problem = Problem(
+                    path.name, line, "answer.sentence_id", ids, "holds one twice", hint
+                )
+                problems.append(problem)
             rows += _sentences(answer, language)
     raise_if(problems)
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -231,17 +237,20 @@ def _files(folder: Path) -> dict[str, Path]:
 
 
 def _sentences(answer: LabeledAnswer, language: str) -> list[dict[str, Any]]:
-    shared = {
-        "language": language,
-        "query_id": answer.query_id,
-        "query": answer.query,
-        "model": answer.model,
-        "passages": tuple(passage.text for passage in answer.context),
-        "answer": " ".join(sentence.sentence for sentence in answer.answer),
-    }
-    return [
-        shared
-        | {"sentence_id": sentence.sentence_id, "sentence": sentence.sentence}
-        | sentence.labels()
-        for sentence in answer.answer
-    ]
+    passages = tuple(passage.text for passage in answer.context)
+    text = " ".join(sentence.sentence for sentence in answer.answer)
+    rows = []
+    for sentence in answer.answer:
+        row = {
+            "language": language,
+            "query_id": answer.query_id,
+            "query": answer.query,
+            "model": answer.model,
+            "passages": passages,
+            "answer": text,
+            "sentence_id": sentence.sentence_id,
+            "sentence": sentence.sentence,
+            **sentence.labels(),
+        }
+        rows.append(row)
+    return rows

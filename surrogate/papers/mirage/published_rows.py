@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Annotated, Any
 
@@ -50,7 +50,6 @@ _INSTRUCTION = re.compile(r"\n\s*\n\s*Instruction")
 _MARKER = r'(?:"\[(?P<quoted>{id})\]"|\[(?P<bare>{id})\])'
 _LINE_MARKER = re.compile(r"^[ \t]*" + _MARKER.format(id=r"[^\]\n]+"), re.MULTILINE)
 _MIRACL_ID = re.compile(r"\d+#\d+")
-_UNLISTED = "its id is neither positive nor negative"
 _REWRITE = "write 'Question: …', 'Contexts:', '[docid] text' a passage, and 'Instruction: …'"
 _SCORES: dict[str, Any] = {
     name: (
@@ -99,14 +98,15 @@ def add_prompts(read: Collected, rows: Rows, language: str) -> None:
         texts, left_out = context_passages(contexts, listed)
         _check_ids(read, place, row, texts)
         for passage_id in left_out:
-            again = passage_id in listed
-            reason = "its id appears earlier in the prompt" if again else _UNLISTED
+            reason = "its id is neither positive nor negative"
+            if passage_id in listed:
+                reason = "its id appears earlier in the prompt"
             read.skip(place.source, "passage", reason)
-        passages: list[Record] = [
-            {"passage_id": passage_id, "text": text, "title": None}
-            | {"relevance": int(passage_id in row.positive_ids)}
-            for passage_id, text in texts.items()
-        ]
+        passages: list[Record] = []
+        for passage_id, text in texts.items():
+            relevance = int(passage_id in row.positive_ids)
+            passage = {"passage_id": passage_id, "text": text, "title": None}
+            passages.append({**passage, "relevance": relevance})
         read.question(place, (language, row.query_id), question, passages)
 
 
@@ -145,18 +145,14 @@ def context_passages(contexts: str, listed: Sequence[str]) -> tuple[dict[str, st
         The text of each listed id that has one, in prompt order, and the ids of passages that
         were left out: MIRACL ids that are not listed, and ids that are repeated.
     """
-    marks = list(_marks(contexts, listed))
-    marks += [
-        match
-        for passage_id in sorted(set(listed) - {_id_of(mark) for mark in marks})
-        if (match := re.search(_MARKER.format(id=re.escape(passage_id)), contexts))
-    ]
-    marks.sort(key=lambda mark: mark.start())
-    ends = [*(mark.start() for mark in marks[1:]), len(contexts)]
+    marks = _marks(contexts, listed)
+    ends = [mark.start() for mark in marks[1:]]
+    ends.append(len(contexts))
     texts: dict[str, str] = {}
     left_out = []
     for mark, end in zip(marks, ends, strict=True):
-        passage_id, text = _id_of(mark), contexts[mark.end() : end].strip()
+        passage_id = _id_of(mark)
+        text = contexts[mark.end() : end].strip()
         if passage_id not in listed or passage_id in texts:
             left_out.append(passage_id)
         elif text:
@@ -164,11 +160,22 @@ def context_passages(contexts: str, listed: Sequence[str]) -> tuple[dict[str, st
     return texts, left_out
 
 
-def _marks(contexts: str, listed: Sequence[str]) -> Iterator[re.Match[str]]:
-    """Yield the ids at the start of a line."""
-    for match in _LINE_MARKER.finditer(contexts):
-        if _id_of(match) in listed or _MIRACL_ID.fullmatch(_id_of(match)):
-            yield match
+def _marks(contexts: str, listed: Sequence[str]) -> list[re.Match[str]]:
+    """Return where passages begin, in the order of the text."""
+    marks = []
+    absent = set(listed)
+    for mark in _LINE_MARKER.finditer(contexts):
+        passage_id = _id_of(mark)
+        # Texts quote other things in brackets: an id that is not listed must look like MIRACL's.
+        if passage_id in listed or _MIRACL_ID.fullmatch(passage_id):
+            marks.append(mark)
+            absent.discard(passage_id)
+    # Some prompts run passages together: such an id stands inside a line.
+    for passage_id in sorted(absent):
+        mark_inside = re.search(_MARKER.format(id=re.escape(passage_id)), contexts)
+        if mark_inside is not None:
+            marks.append(mark_inside)
+    return sorted(marks, key=lambda mark: mark.start())
 
 
 def _id_of(match: re.Match[str]) -> str:
@@ -206,18 +213,19 @@ def add_outputs(read: Collected, rows: Rows, language: str) -> pd.DataFrame:
     for place, row in read.records(rows, ScoredRow):
         models = {output.model for output in row.outputs}
         scores = {name: getattr(row, name) or {} for name in PUBLISHED_FEATURES}
-        for model, value in ((m, v) for of_one in scores.values() for m, v in of_one.items()):
-            if model not in models and value is not None:
-                read.skip(place.source, "score", f"{model} has no output to its question")
+        for score_by_model in scores.values():
+            for model, value in score_by_model.items():
+                if model not in models and value is not None:
+                    read.skip(place.source, "score", f"{model} has no output to its question")
         for output in row.outputs:
             if output.output is None:
                 read.skip(place.source, "answer", "its output is null")
                 continue
             read.answer(place, (language, row.query_id), output.model, output.output)
-            key = dict(zip(ANSWER_KEY, (language, row.query_id, output.model), strict=True))
-            records.append(
-                key | {name: of_one.get(output.model) for name, of_one in scores.items()}
-            )
+            record = dict(zip(ANSWER_KEY, (language, row.query_id, output.model), strict=True))
+            for name, score_by_model in scores.items():
+                record[name] = score_by_model.get(output.model)
+            records.append(record)
     columns = [*ANSWER_KEY, *PUBLISHED_FEATURES]
     return _feature_table(pd.DataFrame(records, columns=columns, dtype=object), rows)
 
@@ -230,10 +238,14 @@ def _feature_table(scores: pd.DataFrame, rows: Rows) -> pd.DataFrame:
         is_absent = values.map(lambda value: value is None)
         numbers = values.where(~is_absent, math.nan).astype(np.float64)
         missing = numbers.map(lambda value: f"published as {value}").astype(object)
-        missing = missing.where(~is_absent, NOT_PUBLISHED if published in rows.table else NO_COLUMN)
+        reason = NO_COLUMN
+        if published in rows.table:
+            reason = NOT_PUBLISHED
+        missing = missing.where(~is_absent, reason)
         is_sound = np.isfinite(numbers)
-        is_percent = published == PERCENT_WHERE_ABOVE_1 and bool((numbers[is_sound] > 1).any())
-        table[name] = numbers.where(is_sound) / (100 if is_percent else 1)
+        table[name] = numbers.where(is_sound)
+        if published == PERCENT_WHERE_ABOVE_1 and (table[name] > 1).any():
+            table[name] /= 100
         reasons[f"{name}:missing"] = missing.where(~is_sound, None)
     return table.assign(**reasons)
 
@@ -250,10 +262,13 @@ def add_judgments(read: Collected, rows: Rows, language: str) -> None:
     for place, record in read.raw(rows):
         verdict = record["verdict"]
         if not isinstance(verdict, str) or verdict not in VERDICTS:
-            shown = "null" if verdict is None else repr(verdict)
+            shown = repr(verdict)
+            if verdict is None:
+                shown = "null"
             read.skip(place.source, "judgment", f"its verdict is {shown}")
             continue
-        key, sides = (language, record["query_id"]), (record["model_A"], record["model_B"])
+        key = (language, record["query_id"])
+        sides = (record["model_A"], record["model_B"])
         read.judgment(place, key, sides, VERDICTS[verdict], record["judge"])
         if "output" in rows.table:
             read.judgments[-1]["reason"] = record["output"]

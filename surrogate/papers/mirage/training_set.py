@@ -59,7 +59,7 @@ def mirage_examples(
         shown = tuple(replace(passage, relevance=None) for passage in passages)
         turns = texts.history(key, teacher)
         prompt = system.ask(GivenQuestion(key, texts.question(key), shown, turns))
-        sieve.kept.append(TrainExample(key, prompt, answer.strip(), {"system": teacher}))
+        sieve.examples.append(TrainExample(key, prompt, answer.strip(), {"system": teacher}))
     return sieve
 
 

@@ -8,13 +8,13 @@ from types import MappingProxyType
 from typing import Annotated, Literal, get_args
 
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BeforeValidator
 
 from arena.adapters.columns import NO_COLUMNS
 from arena.data.cells import decoded
 from arena.data.errors import Problem, UsageError
 from arena.data.tables import SUFFIXES
-from surrogate.papers.records import FilledText, raise_if, read_records, repeats
+from surrogate.papers.records import FilledText, StrictRecord, raise_if, read_records, repeats
 
 Criterion = Literal["faithfulness", "answer_relevance", "context_relevance"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
@@ -65,10 +65,8 @@ def _joined(value: object) -> object:
 Context = Annotated[FilledText, BeforeValidator(_joined)]
 
 
-class PublishedQuestion(BaseModel):
+class PublishedQuestion(StrictRecord):
     """A row as it is published."""
-
-    model_config = ConfigDict(strict=True, extra="ignore")
 
     question: FilledText
     answer: FilledText

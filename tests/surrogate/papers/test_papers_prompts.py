@@ -32,9 +32,8 @@ from arena.llm import Budget, Llm, LlmSettings, open_store
 from arena.text.prompts import read_templates
 from features import extract
 from features.models import FEATURE_PROMPTS, ModelOptions
-from surrogate.papers.grouse.judges import GrousePrompts, ScoringTask
 from surrogate.papers.grouse.metrics import AnswerSample
-from surrogate.papers.grouse.scoring_prompts import GROUSE_PROMPTS
+from surrogate.papers.grouse.scoring_prompts import GROUSE_PROMPTS, GrousePrompts, ScoringTask
 from surrogate.papers.judges import PromptJudge
 from surrogate.papers.wikieval.benchmark import WIKIEVAL_PROMPTS
 from surrogate.papers.wikieval.judges import Pair, RankingPrompts, ScorePrompts

@@ -14,9 +14,13 @@ from arena.generation.questions import is_drawn
 from arena.llm.replies import Completion
 from arena.text.prompts import NO_TEMPLATES, read_templates
 from surrogate.papers.chats import Sieve, read_chat_rows
-from surrogate.papers.grouse.judges import GrousePrompts, ScoringTask
 from surrogate.papers.grouse.metrics import JUDGED_METRICS, SCALES
-from surrogate.papers.grouse.scoring_prompts import JOINT_PROMPT, ReplyFields
+from surrogate.papers.grouse.scoring_prompts import (
+    JOINT_PROMPT,
+    GrousePrompts,
+    ReplyFields,
+    ScoringTask,
+)
 from surrogate.papers.grouse.training_set import answers_of_arena, grouse_examples, reply_scores
 from surrogate.papers.recipes import RECIPES, TrainsetSettings
 from surrogate.papers.settings import JudgeOptions
@@ -73,20 +77,20 @@ def test_answers_that_teach_the_wrong_thing_are_left_out(small_arena, relevant, 
     rows = small_arena.answers.merge(query[["language", "query_id"]])
     rows = rows[rows["system"] == TEACHER].assign(answer=text)
     sieve = mirage_examples(replace(small_arena, queries=query, answers=rows), TEACHER, ASKED)
-    assert len(sieve.kept) == (reason is None)
+    assert len(sieve.examples) == (reason is None)
     assert all(reason in said for said in left_out(sieve))
-    assert len(sieve.kept) + sum(sieve.left_out.values()) == 1
+    assert len(sieve.examples) + sum(sieve.left_out.values()) == 1
 
 
 def test_the_prompts_show_all_passages_as_the_systems_see_them(small_arena):
     sieve = mirage_examples(small_arena, TEACHER, ASKED, ["en"])
     queries = small_arena.queries.set_index(["language", "query_id"])
-    assert sieve.kept
-    for example in sieve.kept:
+    assert sieve.examples
+    for example in sieve.examples:
         shown = example.prompt.messages[0].content
         passages = queries.loc[example.key, "passages"]
         assert all(passage["text"] in shown for passage in passages)
-    assert mirage_examples(small_arena, TEACHER, ASKED, ["en"]).kept == sieve.kept
+    assert mirage_examples(small_arena, TEACHER, ASKED, ["en"]).examples == sieve.examples
     with pytest.raises(UsageError, match="generate ARENA --relevant-passages"):
         mirage_examples(small_arena, "nobody", ASKED)
 
@@ -142,13 +146,13 @@ def test_an_llms_reasons_are_joined_and_asked_for_once(small_arena, tmp_path, te
     for _ in range(2):
         grouse_examples(graded, "teacher", prompts, sieve, options)
     assert len(teacher.bodies) == 3 * len(JUDGED_METRICS)
-    assert len(sieve.kept) == 6
-    reply = json.loads(sieve.kept[0].reply)
+    assert len(sieve.examples) == 6
+    reply = json.loads(sieve.examples[0].reply)
     assert reply["answer_2"]["completeness"] == {"justification": "on completeness", "score": 5}
     assert list(reply) == (["answer_2"] if is_own else ["answer_1", "answer_2"])
     expected = {"answer_relevancy": 5, "completeness": 5, "usefulness": None, "faithfulness": 1}
-    assert reply_scores(sieve.kept[0].reply) == expected
-    for example, (*_, sample) in zip(sieve.kept, [*graded, *graded], strict=True):
+    assert reply_scores(sieve.examples[0].reply) == expected
+    for example, (*_, sample) in zip(sieve.examples, [*graded, *graded], strict=True):
         asked = prompts.ask(ScoringTask(JUDGED_METRICS[0], sample))[0]
         assert asked.messages == example.prompt.messages
         for metric, score in expected.items():

@@ -8,10 +8,14 @@ from chat_server import completion
 
 from arena.llm import UnparsableError
 from features.models.llm_scorer import Verdict
-from surrogate.papers.grouse.judges import GrousePrompts, ScoringTask
 from surrogate.papers.grouse.metrics import JUDGED_METRICS, AnswerSample
 from surrogate.papers.grouse.score_replies import read_metric_score
-from surrogate.papers.grouse.scoring_prompts import ABLATIONS, ReplyFields
+from surrogate.papers.grouse.scoring_prompts import (
+    ABLATIONS,
+    GrousePrompts,
+    ReplyFields,
+    ScoringTask,
+)
 from surrogate.papers.judges import PromptJudge
 
 HOSTILE = AnswerSample(
