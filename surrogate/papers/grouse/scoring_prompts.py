@@ -129,7 +129,7 @@ class ReplyFields:
 
     def reasoning(self, metric: str) -> tuple[str, ...]:
         """Names of the fields before the score."""
-        names = []
+        names: list[str] = []
         if "chain-of-thought" not in self.without:
             names += _REASONING[metric]
         if JUSTIFICATION not in self.without:

@@ -298,7 +298,7 @@ def read_unit_tests(path: Path | str, columns: Mapping[str, str] = NO_COLUMNS) -
 
 
 def _unit_test(written: WrittenTest, test_id: str) -> UnitTest:
-    conditions = {}
+    conditions: dict[str, Condition] = {}
     if written.conditions is not None:
         for name, condition in written.conditions:
             conditions[name.removesuffix("_condition")] = condition
