@@ -49,7 +49,8 @@ def import_arena(
     """Read what others published as an arena.
 
     Args:
-        kind: One of ``READERS``, or a reader of your own: a function of paths and options.
+        kind: One of ``READERS``, or a reader: a function of paths and options, such as
+            ``surrogate.papers.read_mirage`` or one of your own.
         paths: Files, folders, or clones of repositories.
         options: Options of that kind's reader, such as ``language`` or ``name``.
 
