@@ -86,8 +86,8 @@ class Evaluation:
     def of_others(self, judges: Collection[tuple[str, str]]) -> Evaluation:
         """Return the evaluation without some judges, by name and prompt."""
         keys = pd.MultiIndex.from_frame(self.verdicts[["judge", "prompt"]])
-        others = self.verdicts[~keys.isin(judges)]
-        return replace(self, verdicts=others.reset_index(drop=True))
+        remaining = self.verdicts[~keys.isin(judges)]
+        return replace(self, verdicts=remaining.reset_index(drop=True))
 
 
 class Benchmark(Protocol):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
+from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.folder import read_arena
 from arena.data.types import Progress
 from arena.generation.generate import LlmSystem
 from arena.generation.generation_settings import ANSWER_PROMPTS, GenerationSettings
 from arena.generation.questions import choose_questions, is_drawn, question_keys
+from arena.judging.answer_pairs import QuestionKey
 from arena.text.prompts import read_templates
 from surrogate.papers.chats import Sieve, TrainSet, make_train_set
 from surrogate.papers.grouse.scoring_prompts import JOINT_PROMPT, GrousePrompts, ReplyFields
@@ -72,25 +74,38 @@ def make_trainset(
         )
         system = LlmSystem.of(generation, own_templates)
         sieve = mirage_examples(arena, settings.teacher, system, settings.languages)
-        return make_train_set(sieve, drawn)
+    else:
+        # Answers to other questions cost calls to the teacher, and are scored only if wanted.
+        scored_part = replace(arena, queries=candidates if split else drawn)
+        prompts = GrousePrompts("text", ReplyFields(()), own_templates, is_joint=True)
+        sieve = _scored_answers(
+            scored_part, settings, prompts, set(question_keys(drawn)), split, progress
+        )
+    return make_train_set(sieve, drawn)
 
+
+def _scored_answers(
+    arena: Arena,
+    settings: TrainsetSettings,
+    prompts: GrousePrompts,
+    trained_keys: Collection[QuestionKey],
+    split: bool,
+    progress: Progress | None,
+) -> Sieve:
+    """Let the teacher score the answers of an arena (GroUSE, section 5)."""
     sieve = Sieve()
-    # Answers to other questions cost calls to the teacher, and are scored only if wanted.
-    scored_part = replace(arena, queries=candidates if split else drawn)
-    graded = answers_of_arena(scored_part, settings.systems, sieve)
-    trained_keys = set(question_keys(drawn))
+    graded = answers_of_arena(arena, settings.systems, sieve)
     are_trained = {key in trained_keys for key, *_ in graded}
     if True not in are_trained:
-        # Raises with the reasons why answers were left out, before anyone is asked.
-        return make_train_set(sieve, drawn)
+        # The training set is empty: nobody is asked, and the reasons are raised with it.
+        return sieve
     if split and False not in are_trained:
         raise UsageError(
             "no answer to an unseen question can be scored; train on fewer "
             f"({argument('questions')})"
         )
-    prompts = GrousePrompts("text", ReplyFields(()), own_templates, is_joint=True)
     model = settings.teacher.removeprefix("llm:")
     grouse_examples(graded, model, prompts, sieve, settings, progress)
     if settings.balance is not None:
         balance(sieve, settings.balance, settings.seed)
-    return make_train_set(sieve, drawn)
+    return sieve

@@ -86,16 +86,16 @@ def draw_unit_tests(scores: pd.DataFrame, judge: str, signature: str) -> Figure:
     columns = list(tests["column"].unique())
     metrics = _metrics_of(tests)
     n_columns = min(2, len(metrics))
+    n_rows = math.ceil(len(metrics) / n_columns)
     width = max(label_inches(rows) + n_columns * (len(columns) * TEST_INCHES + 0.3), 6.0)
-    panel_height = len(rows) * TEST_INCHES + label_inches(columns) + 0.55
-    height = math.ceil(len(metrics) / n_columns) * panel_height + 0.3
+    height = n_rows * (len(rows) * TEST_INCHES + label_inches(columns) + 0.55) + 0.3
     caption = Caption(f"Unit tests, one by one: {judge}", _note_on_tests(tests), signature)
     with style():
         figure, panels = new_figure(caption, width, height, len(metrics), n_columns, sharey=True)
         for axes, metric in zip(panels, metrics, strict=True):
             _draw_metric(axes, tests[tests["metric"] == metric], rows, columns)
             axes.set_xlabel(metric)
-        handles = {name: Patch(facecolor=color) for name, color in STATES.items()}
+        handles = {state: Patch(facecolor=STATES[state]) for state in STATES}
         handles[NEEDLESS] = Patch(facecolor="#B0B0B0", edgecolor="white", hatch=HATCH)
         legend(figure, handles, 4)
     return figure

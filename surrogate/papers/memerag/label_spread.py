@@ -131,11 +131,7 @@ def statistics_report(
     content: dict[str, object] = {}
     for name, table in distributions.items():
         content[name] = plain_records(table)
-    agreements = []
-    for language, reports in agreed.items():
-        for quality, report in reports.items():
-            agreements.append({"language": language, "quality": quality, **report.as_json()})
-    content["agreement"] = agreements
+    content["agreement"] = _agreement_records(agreed)
     content["notice"] = NOTICE
     general = distributions["general"]
     total = general[["questions", "sentences"]].sum()
@@ -153,6 +149,16 @@ def statistics_report(
     if agreed:
         tables.append(_agreement_table(agreed))
     return Report(content, tables)
+
+
+def _agreement_records(
+    agreed: Mapping[str, Mapping[str, AgreementReport]],
+) -> list[dict[str, object]]:
+    records = []
+    for language, reports in agreed.items():
+        for quality, report in reports.items():
+            records.append({"language": language, "quality": quality, **report.as_json()})
+    return records
 
 
 def _agreement_table(agreed: Mapping[str, Mapping[str, AgreementReport]]) -> ReportTable:
