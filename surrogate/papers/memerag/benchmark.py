@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -153,7 +153,7 @@ class Memerag:
         """Let a judge judge every sentence that has a label to hold it against."""
         columns = ["language", "query", "passages", "answer", "sentence"]
         shown = self.judged[columns].itertuples(index=False, name=None)
-        items = [Claim(*row, self.quality) for row in shown]
+        items = [replace(Claim(*row), quality=self.quality) for row in shown]
         verdicts = verdict_columns(judge_items(judge, items, "sentences"))
         return self.judged[[*SENTENCE_KEY, "truth", "fine", "comments"]].assign(**verdicts)
 
