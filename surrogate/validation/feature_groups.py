@@ -174,12 +174,12 @@ def _on_common_systems(
 ) -> dict[str, list[Outcome]]:
     """Keep the predictions of systems that all subsets rate in a language."""
     by_language: dict[str, dict[str, Outcome]] = {}
-    for name, items in outcomes.items():
-        for item in items:
-            by_language.setdefault(item.language, {})[name] = item
+    for name, subset_outcomes in outcomes.items():
+        for outcome in subset_outcomes:
+            by_language.setdefault(outcome.language, {})[name] = outcome
     common: dict[str, list[Outcome]] = {name: [] for name in outcomes}
     for items_by_name in by_language.values():
-        kept = on_common_systems(list(items_by_name.values()))
-        for name, item in zip(items_by_name, kept, strict=True):
-            common[name].append(item)
+        common_outcomes = on_common_systems(list(items_by_name.values()))
+        for name, outcome in zip(items_by_name, common_outcomes, strict=True):
+            common[name].append(outcome)
     return common

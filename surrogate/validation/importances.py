@@ -29,12 +29,12 @@ def importances(
 ) -> pd.DataFrame:
     """Say how much each language's ranking rests on each feature; see ``Study.importances``."""
     rated = partial(permuted_answers, features=features, seed=repeats.seed)
-    found = held_out_ratings(languages, surrogate, repeats, rated=rated)
+    predictions = held_out_ratings(languages, surrogate, repeats, rated=rated)
     times, height, tables = repeats.times, 1 + len(features) * PERMUTATIONS, []
     for data in languages:
         names = [permuted_name(name, turn) for turn in range(height) for name in data.systems]
-        ratings = found.matrix(data.language, names, times).reshape(times, height, -1)
-        folds = found.matrix(data.language, data.systems, times, "fold")
+        ratings = predictions.matrix(data.language, names, times).reshape(times, height, -1)
+        folds = predictions.matrix(data.language, data.systems, times, "fold")
         tables.append(_importance_table(data, features, (ratings, folds), surrogate))
     return pd.concat(tables, ignore_index=True)
 
@@ -48,14 +48,14 @@ def permuted_answers(
     once.
     """
     judged = data.rows().set_index(["system", "query_id"])
-    own = judged.loc[judged.index.get_level_values("system").isin(list(held))]
-    systems, questions = map(own.index.get_level_values, ["system", "query_id"])
-    tables = [_as_system(own, 0)]
+    held_rows = judged.loc[judged.index.get_level_values("system").isin(list(held))]
+    systems, questions = map(held_rows.index.get_level_values, ["system", "query_id"])
+    tables = [_as_system(held_rows, 0)]
     for number, feature in enumerate(features):
         for turn in range(PERMUTATIONS):
             donor = _donors(data, feature, repeat, turn, seed)
             sources = pd.MultiIndex.from_arrays([systems.map(donor), questions])
-            altered = own.assign(**{feature: judged[feature].reindex(sources).to_numpy()})
+            altered = held_rows.assign(**{feature: judged[feature].reindex(sources).to_numpy()})
             tables.append(_as_system(altered, 1 + number * PERMUTATIONS + turn))
     return pd.concat(tables, ignore_index=True)
 
@@ -112,13 +112,13 @@ def _shares(data: LanguageData, features: Sequence[str], surrogate: Surrogate) -
     times = len(data.tournaments.draws)
     if surrogate.pooled:
         return np.full((times, len(features)), np.nan)
-    found = []
+    shares = []
     for index in range(times):
         state = derived_seed(data.settings.seed, "shares", data.language, str(index))
         ratings = {data.language: data.tournaments.single(index)}
         fitted = reseeded(surrogate, state, trees=FEW_TREES).fit(data.rows(), ratings)
-        found.append(fitted.importances().set_index("feature")["importance"].reindex(features))
-    return np.array(found)
+        shares.append(fitted.importances().set_index("feature")["importance"].reindex(features))
+    return np.array(shares)
 
 
 def _lost(ratings: Floats, folds: Floats, truth: Floats, size: int) -> Floats:

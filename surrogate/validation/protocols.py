@@ -92,7 +92,7 @@ def family_folds(
 
 def best_fold(languages: Sequence[LanguageData]) -> list[Fold]:
     """Hold out the best fifth of the systems, two at least, by their mean rank in the arena."""
-    ranks = [pd.Series(item.truth, item.systems).rank() for item in languages]
+    ranks = [pd.Series(data.truth, data.systems).rank() for data in languages]
     order = pd.concat(ranks).groupby(level=0).mean().reindex(systems_by_content(languages))
     count = max(round(BEST_SHARE * len(order)), FEWEST_BEST)
     return [(0, 1, sorted(order.nlargest(count).index))]  # 0 are those that are learned from
@@ -131,11 +131,17 @@ def mirage(
     done = repeats.run(tasks)
     outcomes = []
     for data in languages:
-        own = [(rating, r2[data.language]) for rating, r2 in done if data.language in r2]
-        r2 = np.array([value for _, values in own for value in values])
+        ratings_with_r2 = [
+            (rating, r2[data.language]) for rating, r2 in done if data.language in r2
+        ]
+        r2 = np.array([value for _, values in ratings_with_r2 for value in values])
         defined = r2[np.isfinite(r2)]
         mean = float(defined.mean()) if defined.size else float("nan")
-        outcomes.append(_gathered(rating for rating, _ in own).outcome(data, len(own), r2=mean))
+        outcomes.append(
+            _gathered(rating for rating, _ in ratings_with_r2).outcome(
+                data, len(ratings_with_r2), r2=mean
+            )
+        )
     return outcomes
 
 
@@ -204,9 +210,9 @@ def part_left(
     """
     random = generator(seed, "learning curve", axis, data.language, str(repeat))
 
-    def dropped(items: Sequence[object]) -> list[object]:
-        order = random.permutation(len(items))
-        return [items[index] for index in order[max(1, round(share * len(items))) :]]
+    def dropped(names: Sequence[object]) -> list[object]:
+        order = random.permutation(len(names))
+        return [names[index] for index in order[max(1, round(share * len(names))) :]]
 
     if axis == "systems":
         left = [name for name in data.systems_by_content if name not in set(held)]
@@ -214,7 +220,7 @@ def part_left(
     rows = data.judgments
     judged = rows[~rows["system_a"].isin(held) & ~rows["system_b"].isin(held)]
     if axis == "questions":
-        kept = judged[~judged["query_id"].isin(dropped(sorted(judged["query_id"].unique())))]
+        judgments = judged[~judged["query_id"].isin(dropped(sorted(judged["query_id"].unique())))]
     else:
-        kept = judged.drop(index=dropped(list(judged.index)))
-    return data.hiding(held).judged_by(kept)
+        judgments = judged.drop(index=dropped(list(judged.index)))
+    return data.hiding(held).judged_by(judgments)

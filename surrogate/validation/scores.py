@@ -57,8 +57,10 @@ def outcome_scores(outcomes: Sequence[Outcome], seed: int) -> pd.DataFrame:
         rating. NaN where a score is not defined, with the reason.
     """
     taus = resample_outcomes(outcomes, seed)
-    rated = {item.language: _rated(item) for item in outcomes}
-    rows = [_row(item, taus[item.language], len(rated[item.language])) for item in outcomes]
+    rated = {outcome.language: _rated(outcome) for outcome in outcomes}
+    rows = [
+        _row(outcome, taus[outcome.language], len(rated[outcome.language])) for outcome in outcomes
+    ]
     table = pd.DataFrame(rows, columns=SCORES)
     defined = table.loc[np.isfinite(table["tau"].astype(float)), "language"]
     low, high = np.nan, np.nan
@@ -76,11 +78,11 @@ def outcome_scores(outcomes: Sequence[Outcome], seed: int) -> pd.DataFrame:
 
 
 def _row(outcome: Outcome, taus: Floats, systems: int) -> dict[str, object]:
-    both = np.isfinite(outcome.predicted) & np.isfinite(outcome.truth)
-    is_rated = both.sum(axis=1).max(initial=0) >= FEWEST_RATED
+    has_both = np.isfinite(outcome.predicted) & np.isfinite(outcome.truth)
+    is_rated = has_both.sum(axis=1).max(initial=0) >= FEWEST_RATED
     tau = outcome.tau if is_rated else float("nan")
     low, high = percentile_interval(taus) if np.isfinite(tau) else (np.nan, np.nan)
-    is_alike = np.isnan(tau) or not np.ptp(outcome.predicted[both])
+    is_alike = np.isnan(tau) or not np.ptp(outcome.predicted[has_both])
     why = (ALIKE if is_rated else NOT_RATED,) if is_alike else ()
     return {
         "language": outcome.language,
@@ -97,5 +99,5 @@ def _row(outcome: Outcome, taus: Floats, systems: int) -> dict[str, object]:
 
 def _rated(outcome: Outcome) -> list[str]:
     """Systems with a predicted and an arena rating, in one repeat at least."""
-    both = np.isfinite(outcome.predicted) & np.isfinite(outcome.truth)
-    return [outcome.systems[place] for place in np.flatnonzero(both.any(axis=0))]
+    has_both = np.isfinite(outcome.predicted) & np.isfinite(outcome.truth)
+    return [outcome.systems[place] for place in np.flatnonzero(has_both.any(axis=0))]
