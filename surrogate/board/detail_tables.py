@@ -73,9 +73,9 @@ def difference_table(rated: Iterable[tuple[pd.DataFrame, pd.DataFrame]]) -> pd.D
         first, second = np.triu_indices(len(ratings), 1)
         names = ratings.index.to_numpy(object)
         values = ratings.to_numpy(np.float64)
-        covariances = covariance.loc[ratings.index, ratings.index].to_numpy(np.float64)
-        variances = np.diag(covariances)
-        variance = variances[first] + variances[second] - 2 * covariances[first, second]
+        covariances = covariance.loc[names, names].to_numpy(np.float64)
+        variance = np.diag(covariances)[first] + np.diag(covariances)[second]
+        variance -= 2 * covariances[first, second]
         error = np.sqrt(np.where(variance > rounding_error, variance, np.nan))
         difference = values[first] - values[second]
         columns = {

@@ -249,10 +249,7 @@ def study_languages(
         training[training["system"].isin(expected["system"])],
         others_of(data),
     )
-    # A surrogate that must be trained several times for each split is split once.
-    is_cheap = surrogate.pooled and max(len(part.systems) for part in data) <= MANY_SYSTEMS
-    repeats = Repeats(SPLITS if is_cheap else 1, surrogate.seed, n_jobs, progress)
-    halves = replicate(data, surrogate, repeats, with_surrogate=False)
+    halves = _split_halves(data, surrogate, n_jobs, progress)
     held_out = [[name for name in settings.holdout if name in part.systems] for part in data]
     fits = _fit_tournaments(data, surrogate, held_out, settings, n_jobs, progress)
     n_features = len(surrogate.features_)
@@ -276,6 +273,16 @@ def study_languages(
             )
         )
     return studies
+
+
+def _split_halves(
+    data: Sequence[LanguageData], surrogate: Surrogate, n_jobs: int, progress: Progress | None
+) -> Replication:
+    """Compare ratings by half of the questions with the verdicts on the other half."""
+    # A surrogate that must be trained several times for each split is split once.
+    is_cheap = surrogate.pooled and max(len(part.systems) for part in data) <= MANY_SYSTEMS
+    repeats = Repeats(SPLITS if is_cheap else 1, surrogate.seed, n_jobs, progress)
+    return replicate(data, surrogate, repeats, with_surrogate=False)
 
 
 def _rate_unseen(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+import scipy
 
 from arena.data.seeds import generator
 from arena.data.types import Floats
@@ -86,22 +87,16 @@ def joint_covariance(
     """
     names = [(language, system) for language, part in parts.items() for system in part.index]
     index = pd.MultiIndex.from_tuples(names, names=["language", "system"])
-    covariance = np.zeros((len(names), len(names)))
-    start = 0
-    for part in parts.values():
-        end = start + len(part)
-        covariance[start:end, start:end] = part.to_numpy(np.float64)
-        start = end
+    blocks = [part.to_numpy(np.float64) for part in parts.values()]
+    covariance = np.asarray(scipy.linalg.block_diag(*blocks))
     languages = index.get_level_values("language").to_numpy()
     systems = index.get_level_values("system").to_numpy()
     is_other_language = languages[:, None] != languages[None, :]
     is_joint = np.zeros(len(names), dtype=np.bool_)
     if across is not None:
-        positions = across.index.get_indexer(index)
-        is_joint = positions >= 0
+        is_joint = index.isin(across.index)
         joint_cells = np.ix_(is_joint, is_joint)
-        joint_positions = positions[is_joint]
-        joint_values = across.to_numpy()[np.ix_(joint_positions, joint_positions)]
+        joint_values = across.loc[index[is_joint], index[is_joint]].to_numpy()
         # Within a language the rows' own covariance counts: it may hold more than the posterior.
         covariance[joint_cells] = np.where(
             is_other_language[joint_cells], joint_values, covariance[joint_cells]

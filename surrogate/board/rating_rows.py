@@ -88,34 +88,19 @@ def rated_rows(
     has_posterior = table["posterior"].notna()
     share = table["verdict_share"]
 
-    unseen_rating = table["expected"]
-    unseen_error = table["expected_error"]
-    unseen_width = np.hypot(interval.width(unseen_error), missing_answers_width)
-    is_unseen_unbounded = is_unjudged & interval.reaches_beyond(unseen_rating, unseen_error)
-
-    predicted_rating = table.get("predicted", unseen_rating)
-    predicted_error = table.get("predicted_error", unseen_error)
-    predicted_width = np.hypot(interval.width(predicted_error), missing_answers_width)
-    # Missing answers matter only for the part of a rating that does not come from verdicts.
-    posterior_width = np.hypot(NORMAL_90 * table["error"], missing_answers_width * (1 - share))
-
-    rating = table["posterior"].where(has_posterior, predicted_rating)
-    width = posterior_width.where(has_posterior, predicted_width)
+    unseen_width = np.hypot(interval.width(table["expected_error"]), missing_answers_width)
+    is_unseen_unbounded = is_unjudged & interval.reaches_beyond(
+        table["expected"], table["expected_error"]
+    )
+    rating, width = _ratings_and_widths(table, interval, missing_answers_width)
     has_few_verdicts = is_unjudged & has_posterior & (share < SUBSTANTIAL_SHARE)
     is_unbounded = is_unseen_unbounded.where(
-        ~has_posterior, has_few_verdicts & interval.reaches_beyond(rating, unseen_error)
+        ~has_posterior, has_few_verdicts & interval.reaches_beyond(rating, table["expected_error"])
     )
-    rows = pd.DataFrame(
-        {
-            "rating": rating,
-            "low": rating - width,
-            "high": (rating + width).mask(is_unbounded, np.inf),
-            "standard_error": width / NORMAL_90,
-            "surrogate_rating": unseen_rating,
-            "surrogate_low": unseen_rating - unseen_width,
-            "surrogate_high": (unseen_rating + unseen_width).mask(is_unseen_unbounded, np.inf),
-            "surrogate_error": unseen_width / NORMAL_90,
-        }
+    by_surrogate = _interval_columns(table["expected"], unseen_width, is_unseen_unbounded)
+    by_surrogate = by_surrogate.rename(columns={"standard_error": "error"})
+    rows = _interval_columns(rating, width, is_unbounded).join(
+        by_surrogate.add_prefix("surrogate_")
     )
     sources = rows if originals is None else originals
     copies = texts.loc[texts["original"] != "", "original"]
@@ -124,17 +109,46 @@ def rated_rows(
 
     has_vanished = ~is_unjudged & (table["answers"] == 0)
     is_barred = is_unjudged & (texts["unranked"] != "")
-    why = table["why"].mask(np.isinf(rows["high"]), BEYOND)
-    notes = _joined_texts(why, texts["remark"])
+    reasons = table["why"].mask(np.isinf(rows["high"]), BEYOND)
+    notes = _joined_texts(reasons, texts["remark"])
     notes = notes.mask(is_barred, texts["unranked"]).mask(has_vanished, VANISHED)
     rows.loc[is_barred | has_vanished, RATING_COLUMNS] = np.nan
-    no_share = rows["rating"].where(rows["rating"].isna(), 0.0)
+    zero_if_rated = rows["rating"].where(rows["rating"].isna(), 0.0)
     return rows.assign(
-        verdict_share=share.where(has_posterior, no_share),
+        verdict_share=share.where(has_posterior, zero_if_rated),
         answers=table["answers"].astype("int64"),
         coverage=table["coverage"],
         split=table["split"],
         note=notes,
+    )
+
+
+def _ratings_and_widths(
+    table: pd.DataFrame, interval: RatingInterval, missing_answers_width: pd.Series
+) -> tuple[pd.Series, pd.Series]:
+    """Return ratings and half-widths of their intervals: the posterior's, else the prediction's."""
+    has_posterior = table["posterior"].notna()
+    predicted = table.get("predicted", table["expected"])
+    predicted_error = table.get("predicted_error", table["expected_error"])
+    predicted_width = np.hypot(interval.width(predicted_error), missing_answers_width)
+    # Missing answers matter only for the part of a rating that does not come from verdicts.
+    unjudged_share = 1 - table["verdict_share"]
+    posterior_width = np.hypot(NORMAL_90 * table["error"], missing_answers_width * unjudged_share)
+    ratings = table["posterior"].where(has_posterior, predicted)
+    return ratings, posterior_width.where(has_posterior, predicted_width)
+
+
+def _interval_columns(
+    ratings: pd.Series, widths: pd.Series, is_unbounded: pd.Series
+) -> pd.DataFrame:
+    """Arrange ratings with their intervals."""
+    return pd.DataFrame(
+        {
+            "rating": ratings,
+            "low": ratings - widths,
+            "high": (ratings + widths).mask(is_unbounded, np.inf),
+            "standard_error": widths / NORMAL_90,
+        }
     )
 
 

@@ -163,25 +163,22 @@ def gate(
         baseline_answers = baseline_answers[baseline_answers["language"].isin(languages)]
     if answers.empty:
         raise UsageError(f"{candidate} has no answer in these languages")
-    candidate_keys = _question_keys(answers)
-    baseline_keys = _question_keys(baseline_answers)
-    is_same = candidate_keys == baseline_keys and _are_same_texts(answers, baseline_answers)
+    overlap = _Overlap.of(answers, baseline_answers)
     placed = rank_systems(board, answers, arena, feature_table=feature_table)
     surrogate_error = rates.error if judging is None else rates.error * SURROGATE_SHARE
     ratings = _compared_ratings(board, placed, baseline, rates, surrogate_error)
-    if is_same:
+    if overlap.is_same:
         ratings = replace(ratings, difference="same", reason="")
     variance = _planned_variance(board, arena)
-    n_common = len(candidate_keys & baseline_keys)
     verdicts: SystemComparison | None = None
     label: JudgeLabel | None = None
-    if ratings.difference is None and judging is not None and n_common:
+    if ratings.difference is None and judging is not None and overlap.n_common:
         extended = _with_candidate(arena, answers, candidate)
         verdicts = _ask_judge(extended, (candidate, baseline), judging, rates, variance)
         label = _judge_label(board, extended, judging.judge.judge, verdicts.judgments)
         if verdicts.variance > 0:
             variance = verdicts.variance
-    verdict, source = _verdict(ratings, verdicts, is_same=is_same)
+    verdict, source = _verdict(ratings, verdicts, is_same=overlap.is_same)
     return Gate(
         verdict=verdict,
         by=source,
@@ -190,8 +187,8 @@ def gate(
         rates=rates,
         ratings=ratings,
         verdicts=verdicts,
-        questions=n_common,
-        unanswered=len(baseline_keys - candidate_keys),
+        questions=overlap.n_common,
+        unanswered=overlap.n_unanswered,
         variance=variance,
         judge=label,
     )
@@ -223,16 +220,32 @@ def _baseline(board: Board, baseline: str | None) -> str:
     return baseline
 
 
-def _question_keys(answers: pd.DataFrame) -> set[tuple[str, str]]:
-    """Return the keys of the questions that were answered."""
-    return set(answers[QUESTION_KEY].itertuples(index=False, name=None))
+@dataclass(frozen=True)
+class _Overlap:
+    """What a candidate and the baseline both answered.
 
+    Attributes:
+        n_common: Questions that both answered.
+        n_unanswered: Questions that the baseline alone answered.
+        is_same: Whether all answers are the baseline's, word for word.
+    """
 
-def _are_same_texts(answers: pd.DataFrame, baseline_answers: pd.DataFrame) -> bool:
-    """Whether every answer is the baseline's, word for word."""
-    columns = [*QUESTION_KEY, "answer"]
-    same = answers.merge(baseline_answers[columns], on=columns)
-    return len(same) == len(answers)
+    n_common: int
+    n_unanswered: int
+    is_same: bool
+
+    @classmethod
+    def of(cls, answers: pd.DataFrame, baseline_answers: pd.DataFrame) -> _Overlap:
+        """Compare the questions and texts of two systems' answers."""
+        keys = set(answers[QUESTION_KEY].itertuples(index=False, name=None))
+        baseline_keys = set(baseline_answers[QUESTION_KEY].itertuples(index=False, name=None))
+        columns = [*QUESTION_KEY, "answer"]
+        same_texts = answers.merge(baseline_answers[columns], on=columns)
+        return cls(
+            n_common=len(keys & baseline_keys),
+            n_unanswered=len(baseline_keys - keys),
+            is_same=keys == baseline_keys and len(same_texts) == len(answers),
+        )
 
 
 def _compared_ratings(

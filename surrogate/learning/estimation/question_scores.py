@@ -188,20 +188,11 @@ def _solve(scored: Scored) -> _Solved:
     step = max(block_size // n_systems**2, 1)
     for start in range(0, n_questions, step):
         rows = slice(start, start + step)
-        judged = scored.judged[rows].astype(np.float64)
-        cosines = scored.view.cosines[rows] * judged[:, :, None] * judged[:, None, :]
-        variance = LIKENESS_VARIANCE * scored.scales[rows][:, None, None]
-        inverse = np.linalg.inv(variance * cosines + np.eye(n_systems))
-        # P = C⁻¹ - C⁻¹ 1 (1' C⁻¹ 1)⁻¹ 1' C⁻¹: the question's mean is unknown.
-        sums = inverse @ judged[:, :, None]
-        shares = sums / np.maximum(sums.sum(axis=1, keepdims=True), SMALLEST)
-        sums_transposed = sums.transpose(0, 2, 1)
-        projected_ranks[rows] = inverse @ ranks[rows] - shares * (sums_transposed @ ranks[rows])
-        scores = scored.scores[rows, :, None]
-        projected = inverse @ scores - shares * (sums_transposed @ scores)
-        projected_scores[rows] = projected[:, :, 0]
-        own = np.einsum("qnn->qn", inverse) - (sums * shares)[:, :, 0]
-        diagonal[rows] = np.where(judged > 0, np.maximum(own, SMALLEST), np.inf)
+        projection = _Projection.of(scored, rows)
+        projected_ranks[rows] = projection.times(ranks[rows])
+        projected_scores[rows] = projection.times(scored.scores[rows, :, None])[:, :, 0]
+        is_judged = scored.judged[rows]
+        diagonal[rows] = np.where(is_judged, np.maximum(projection.diagonal, SMALLEST), np.inf)
     flat_ranks = ranks.reshape(-1, n_features)
     return _Solved(
         ranks=projected_ranks,
@@ -210,6 +201,39 @@ def _solve(scored: Scored) -> _Solved:
         normal=flat_ranks.T @ projected_ranks.reshape(-1, n_features),
         target=flat_ranks.T @ projected_scores.ravel(),
     )
+
+
+@dataclass(frozen=True)
+class _Projection:
+    """P of some questions: the inverse covariance of scores about each question's unknown mean.
+
+    P = C⁻¹ - C⁻¹ 1 (1' C⁻¹ 1)⁻¹ 1' C⁻¹, with C the covariance of the scores.
+    """
+
+    inverse: Floats  # C⁻¹, shape (Q, N, N)
+    sums: Floats  # C⁻¹ 1, shape (Q, N, 1)
+    shares: Floats  # the sums over their total, shape (Q, N, 1)
+
+    @classmethod
+    def of(cls, scored: Scored, rows: slice) -> _Projection:
+        """Invert the covariance of some questions' scores."""
+        judged = scored.judged[rows].astype(np.float64)
+        cosines = scored.view.cosines[rows] * judged[:, :, None] * judged[:, None, :]
+        variance = LIKENESS_VARIANCE * scored.scales[rows][:, None, None]
+        inverse = np.asarray(np.linalg.inv(variance * cosines + np.eye(judged.shape[1])))
+        sums = inverse @ judged[:, :, None]
+        return cls(inverse, sums, sums / np.maximum(sums.sum(axis=1, keepdims=True), SMALLEST))
+
+    def times(self, values: Floats) -> Floats:
+        """Multiply P by values of shape (Q, N, F)."""
+        return np.asarray(
+            self.inverse @ values - self.shares * (self.sums.transpose(0, 2, 1) @ values)
+        )
+
+    @property
+    def diagonal(self) -> Floats:
+        """Diagonal of P, shape (Q, N)."""
+        return np.asarray(np.einsum("qnn->qn", self.inverse) - (self.sums * self.shares)[:, :, 0])
 
 
 def _slopes_without(

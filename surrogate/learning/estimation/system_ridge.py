@@ -74,19 +74,9 @@ class SystemRidge:
         diagonals = np.einsum("knn->k", kernels) / n_ratings
         variances = np.where(diagonals > SMALLEST, diagonals, np.inf)
         kernel = np.tensordot(1 / variances, kernels, 1)
-        # The means of languages are unknown: ratings and kernel are projected onto what is left
-        # when each language's mean is taken out, which the penalty does not touch.
-        same_language = np.equal.outer(looks.languages, looks.languages)
-        centering = np.eye(n_ratings) - same_language / same_language.sum(axis=1)
-        eigenvalues, vectors = np.linalg.eigh(centering @ kernel @ centering)
-        vectors = centering @ vectors
-        mean_variance = max(float(np.trace(kernel)) / n_ratings, SMALLEST)
-        candidates = []
-        for penalty in mean_variance * np.array(PENALTIES):
-            inverse = (vectors / (np.maximum(eigenvalues, 0.0) + penalty)) @ vectors.T
-            candidates.append(_LeftOut.of(inverse, target, looks, float(penalty)))
-        best = min(candidates, key=lambda candidate: candidate.squared_error)
+        best = _best_penalty(kernel, target, looks)
         # What is predicted is the distance from the mean of the language's other systems.
+        same_language = np.equal.outer(looks.languages, looks.languages)
         n_others = np.maximum(same_language.sum(axis=1) - 1, 1)
         others_mean = (same_language @ target - target) / n_others
         predictions = target - best.residuals - others_mean
@@ -178,6 +168,23 @@ class _LeftOut:
     def squared_error(self) -> float:
         """Sum of the squared residuals."""
         return float(self.residuals @ self.residuals)
+
+
+def _best_penalty(kernel: Floats, target: Floats, looks: Looks) -> _LeftOut:
+    """Choose the penalty that predicts ratings with their systems left out best."""
+    n_ratings = len(target)
+    # The means of languages are unknown: ratings and kernel are projected onto what is left when
+    # each language's mean is taken out, which the penalty does not touch.
+    same_language = np.equal.outer(looks.languages, looks.languages)
+    centering = np.eye(n_ratings) - same_language / same_language.sum(axis=1)
+    eigenvalues, vectors = np.linalg.eigh(centering @ kernel @ centering)
+    vectors = centering @ vectors
+    mean_variance = max(float(np.trace(kernel)) / n_ratings, SMALLEST)
+    candidates = []
+    for penalty in mean_variance * np.array(PENALTIES):
+        inverse = (vectors / (np.maximum(eigenvalues, 0.0) + penalty)) @ vectors.T
+        candidates.append(_LeftOut.of(inverse, target, looks, float(penalty)))
+    return min(candidates, key=lambda candidate: candidate.squared_error)
 
 
 def _kernels(looks: Looks, others: Looks, rated: Looks, is_alone: bool) -> list[Floats]:
