@@ -148,7 +148,7 @@ def label_judge(
         grade=_overall_grade({grade for grade, _ in remarks}, is_by_people),
         faults=tuple(faults),
         facts=tuple(sentence for _, sentence in remarks if sentence not in faults),
-        is_one_sided=same_verdict(judged["winner"]) is not None,
+        is_one_sided=len(judged) > 0 and same_verdict(judged["winner"]) is not None,
         is_compared=people is not None,
     )
 
