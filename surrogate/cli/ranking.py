@@ -31,6 +31,8 @@ NONE_RANKED = 1
 """Exit status where no new system has a rank."""
 MOST_EXPLAINED = 2
 """New systems whose ranks are explained below the table."""
+MOST_NOTES = 3
+"""Printed notes: on the judge, the surrogate, and one more."""
 MOST_NEIGHBORS = 6
 
 
@@ -146,7 +148,7 @@ def _print_ranked(placed: RankedSystems, then: str, as_json: bool) -> None:
     if len(sentences) > MOST_EXPLAINED:
         more = count_of(len(sentences) - MOST_EXPLAINED, "more new system")
         sentences[MOST_EXPLAINED:] = [f"… and {more}: --json says why of all"]
-    print_ranks(table, [*columns, "new"], [*sentences, *placed.notes[:1]], [then])
+    print_ranks(table, [*columns, "new"], [*sentences, *placed.notes[:MOST_NOTES]], [then])
 
 
 def advise(

@@ -105,14 +105,13 @@ def fit(
 
 def _shown_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
     """Return the columns that a terminal has room for."""
-    columns = ["system", "rating", "interval", "rank", "ranks", "tier", "wins", "losses", "ties"]
+    columns = ["system", "rating", "95% interval", "rank", "ranks", "tier", "wins", "losses", "ties"]
     if ratings["group"].nunique() > 1:
         columns.insert(0, "group")
     if ratings["note"].any():
         columns.append("note")
-    table = ratings.assign(
-        interval=spans(ratings), ranks=spans(ratings, "rank_low", "rank_high", "–", str)
-    )
+    table = ratings.assign(ranks=spans(ratings, "rank_low", "rank_high", "–", str))
+    table["95% interval"] = spans(ratings)
     return table[columns]
 
 

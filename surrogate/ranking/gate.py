@@ -263,7 +263,7 @@ def _compared_ratings(
 def _doubts(board: Board, placed: RankedSystems, compared: Sequence[str]) -> Iterator[str]:
     """Yield why the surrogate may not decide alone."""
     if board.summary.macro.standing != "shown":
-        yield "no evidence that this surrogate beats chance on unseen systems"
+        yield "the systems here do not show that it ranks unseen systems better than chance"
         return
     unrated = placed.new[placed.new["rating"].isna() & (placed.new["answers"] > 0)]
     for note, rows in unrated.groupby("note", sort=False):
@@ -370,8 +370,8 @@ def _sentences(result: Gate) -> Iterator[str]:
         yield (
             f"About {result.verdicts_needed:,} verdicts would find a difference of "
             f"{100 * result.rates.margin:g} points of win rate with power "
-            f"{result.rates.power:.0%}; both orders of the {result.questions:,} questions here, "
-            f"one of {100 * result.difference_found:.0f}."
+            f"{result.rates.power:.0%}. The {result.questions:,} questions here, each judged in both "
+            f"orders, would find one of {100 * result.difference_found:.0f} points."
         )
 
 

@@ -164,6 +164,13 @@ def test_it_places_no_new_system(built, unjudged):
         built.rank(new, unjudged)
 
 
+def test_pages_show_the_answers_that_nobody_has_judged(built, unjudged, tmp_path):
+    folder = write_site(built, tmp_path / "site", unjudged).parent
+    page = (folder / "pairs/en.html").read_text()
+    texts = unjudged.queries.loc[unjudged.queries["language"] == "en", "query"]
+    assert sum(text in page for text in texts) > 0
+
+
 def test_pages_figures_and_exports_are_marked(built, tmp_path):
     index = write_site(built, tmp_path / "site").read_text()
     assert UNJUDGED_BOARD.sentence.split(".")[0] in index

@@ -96,7 +96,7 @@ def test_it_cannot_say_and_names_what_would(board, small_arena, quick_features):
     assert found.difference_found > 0.2
     said = " ".join(found.sentences)
     assert f"About {found.verdicts_needed:,} verdicts would find a difference of 5 points" in said
-    assert f"the {found.questions} questions here" in said
+    assert f"The {found.questions} questions here" in said
 
 
 def test_questions_in_languages_that_are_not_compared_are_not_unanswered(
