@@ -310,7 +310,9 @@ def import_command(
     ] = False,
     qrels: Annotated[list[Path] | None, Option(help="miracl: TREC relevance files.")] = None,
     corpus: Annotated[list[Path] | None, Option(help="miracl: JSONL of passages.")] = None,
-    name: Annotated[str | None, Option(help="Name of the arena. Default: the kind")] = None,
+    name: Annotated[
+        str | None, Option(help="Name of the arena. Default: its folder's for csv, else the kind")
+    ] = None,
     config: opt.Config = None,
     replace_there: opt.Replace = False,
     as_json: opt.Json = False,
@@ -345,7 +347,10 @@ def import_command(
     # A reader refuses options that it does not have, so only those in use are passed on.
     used = {key: value for key, value in options.items() if value not in (None, [], {})}
     from_file = toml_options(config, reader_options(source))
-    read = import_arena(source, paths or (), **{**from_file, **used})
+    combined = {**from_file, **used}
+    if kind == "csv":
+        combined.setdefault("name", out.resolve().name)
+    read = import_arena(source, paths or (), **combined)
     write_and_print(read, out, split_names(",".join(apart or ())), replace_there, as_json)
 
 

@@ -105,7 +105,8 @@ def fit(
 
 def _shown_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
     """Return the columns that a terminal has room for."""
-    columns = ["system", "rating", "95% interval", "rank", "ranks", "tier", "wins", "losses", "ties"]
+    columns = ["system", "rating", "95% interval", "rank", "ranks", "tier"]
+    columns += ["wins", "losses", "ties"]
     if ratings["group"].nunique() > 1:
         columns.insert(0, "group")
     if ratings["note"].any():

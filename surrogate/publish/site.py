@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
@@ -130,6 +131,13 @@ def _texts(board: Board, source: Arena | Path | str | None, questions: int) -> T
     return Texts(judged, board.summary.settings.seed, questions)
 
 
+def _arena_folder_name(board: Board) -> str:
+    """Return the name of a board's arena folder, or of the arena if it had none."""
+    if board.folder is None or board.summary.arena_folder is None:
+        return board.summary.arena
+    return (board.folder / board.summary.arena_folder).resolve().name
+
+
 def _write_pages(board: Board, texts: Texts | str, folder: Path) -> None:
     summary = board.summary
     names = slugs(board.systems)
@@ -157,7 +165,7 @@ def _write_pages(board: Board, texts: Texts | str, folder: Path) -> None:
 
     write("index", view=overview(board, names))
     write("judge", report=board.judge_report, cautions=cautions(board))
-    write("method", level=LEVEL)
+    write("method", level=LEVEL, arena_folder=shlex.quote(_arena_folder_name(board)))
     system_pages = SystemPages(board)
     compared = set(board.table(first)["system"][:MOST_SYSTEMS])
     for system in board.systems:

@@ -80,6 +80,14 @@ def cautions(board: Board, language: str | None = None) -> list[str]:
     return [*macro.warnings, *sorted(of_languages)]
 
 
+def _caution_beside_judge(board: Board, language: str) -> str:
+    """Return what limits a language most, on a page that has a box on the judge already."""
+    for warning in cautions(board, language):
+        if warning != board.summary.macro.judge_fault:
+            return warning
+    return ""
+
+
 def overview(board: Board, system_slugs: Mapping[str, str]) -> dict[str, Any]:
     """Prepare the overview: the board over all languages, and each language's for its filter.
 
@@ -125,7 +133,7 @@ def _overview_data(board: Board, system_slugs: Mapping[str, str]) -> Row:
         languages[language] = {
             "name": language_name(language),
             "pairs": files[language],
-            "caution": next(iter(cautions(board, language)), ""),
+            "caution": _caution_beside_judge(board, language),
             "rows": [[*row, note] for row, note in zip(numbers, rows["note"], strict=True)],
         }
     return {
@@ -295,12 +303,11 @@ def _missing(table: pd.DataFrame) -> dict[tuple[Any, str], str]:
     by_system = table.assign(language=table["system"])
     reasons: dict[tuple[Any, str], list[str]] = {}
     for row in missing_counts(by_system).itertuples(index=False):
-        reasons.setdefault((row.language, row.feature), []).append(f"{row.answers:,} {row.reason}")
-    texts: dict[tuple[Any, str], str] = {}
-    for (system, feature), parts in reasons.items():
-        n_answers = count_of(int(answers[system]), "answer")
-        texts[system, feature] = f"{'; '.join(parts)} (of {n_answers})"
-    return texts
+        reason = (
+            f"{row.reason} ({row.answers:,} of {count_of(int(answers[row.language]), 'answer')})"
+        )
+        reasons.setdefault((row.language, row.feature), []).append(reason)
+    return {key: "; ".join(parts) for key, parts in reasons.items()}
 
 
 def _by_system(table: pd.DataFrame) -> dict[str, list[Row]]:

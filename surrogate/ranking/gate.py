@@ -366,11 +366,13 @@ def _sentences(result: Gate) -> Iterator[str]:
     if result.unanswered:
         count_text = count_of(result.unanswered, "question")
         yield f"Not compared: {count_text} that the baseline alone answered."
-    if result.verdict == "cannot say":
+    is_one_sided = verdicts is not None and verdicts.one_side is not None
+    # More verdicts by a judge that names one side whatever stands there would not help.
+    if result.verdict == "cannot say" and not is_one_sided:
         yield (
             f"About {result.verdicts_needed:,} verdicts would find a difference of "
             f"{100 * result.rates.margin:g} points of win rate with power "
-            f"{result.rates.power:.0%}. The {result.questions:,} questions here, each judged in both "
+            f"{result.rates.power:.0%}. The {result.questions:,} questions here, each in both "
             f"orders, would find one of {100 * result.difference_found:.0f} points."
         )
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena import UsageError
+from arena import UsageError, write_arena
 from surrogate.board.board import Board
 from surrogate.publish import pairs, views
 from surrogate.publish import site as sites
@@ -228,3 +228,12 @@ def test_plain_names_stay_and_others_are_told_apart():
     assert found["con"] != "con"
     assert found["日本"].startswith("system-")
     assert found["GPT-4"] == slugs(["GPT-4"])["GPT-4"]
+
+
+def test_the_command_that_rebuilds_a_board_names_its_arenas_folder(
+    small_board, small_arena, tmp_path
+):
+    write_arena(small_arena, tmp_path / "my arena")
+    saved = small_board.save(tmp_path / "board", tmp_path / "my arena")
+    method = (write_site(saved, tmp_path / "site").parent / "method.html").read_text()
+    assert "surrogate-arena board &#39;my arena&#39; --out board" in method
