@@ -284,8 +284,8 @@ def _cycle_remarks(counts: Cycles) -> Iterator[Remark]:
     tossed = 2 / 8
     sentence = (
         f"{counts.circular:,} of {count_of(counts.triples, 'triple')} of verdicts on one question "
-        f"run in a circle, A over B over C over A ({share:.1%}; the ratings let one expect "
-        f"{expected:.1%}, tossed coins {tossed:.0%})"
+        f"run in a circle, A over B over C over A ({share:.1%}; the ratings imply "
+        f"{expected:.1%}, coin tosses {tossed:.0%})"
     )
     grade: Grade = "consistent"
     # Nearly as many as tossed coins give.

@@ -324,13 +324,15 @@ def check_option_names(
     Raises:
         UsageError: For an unknown name; it suggests a close one and lists all options.
     """
+    further = tuple(further)
     faults = []
     for name in options:
         if name not in allowed:
             hint = did_you_mean(name, [*allowed, *further])
             faults.append(f"there is no option {name!r}; {hint}".rstrip("; "))
     if faults:
-        raise UsageError(f"{'; '.join(faults)} (options: {', '.join(allowed)})")
+        listed = ", ".join([*allowed, *further])
+        raise UsageError(f"{'; '.join(faults)} (options: {listed})")
 
 
 Documented = TypeVar("Documented", bound=Callable[..., Any] | type[Any])

@@ -24,7 +24,7 @@ from surrogate.publish.views import SPLIT_NAMES, SystemPages, cautions, overview
 
 MARKER = "site.json"
 """Tells a site of ours from other folders, and lists its files."""
-GENERATOR = "surrogate-arena report"
+GENERATOR = "surrogate-arena publish"
 INDEX = "index.html"
 FIRST_LANGUAGE = "en"
 SCRIPTS = {"index": ("tables.js", "board.js"), "pairs": ("tables.js", "pairs.js")}
