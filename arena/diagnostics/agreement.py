@@ -160,19 +160,10 @@ def agreement_with_reference(
         UsageError: If a judge of the reference, or any other, has no judgment.
     """
     table = verdicts(judgments)
-    present = set(table["judge"])
-    absent = [name for name in reference if name not in present]
-    if absent or not reference:
-        raise UsageError(
-            f"no judge {', '.join(map(repr, absent)) or 'of the reference'} here; the judges are "
-            f"{', '.join(sorted(present)) or 'none'}"
-        )
+    _require_reference(reference, set(table["judge"]))
     # The same id in two languages is of two questions, which are resampled together.
     table["query_id"] = table["language"] + "\x1f" + table["query_id"]
-    is_reference = table["judge"].isin(set(reference))
-    reference_items = majorities(table[is_reference], QUESTION_PAIR)
-    items = majorities(table[~is_reference], ["judge", *QUESTION_PAIR])
-    shared = items.merge(reference_items, on=QUESTION_PAIR, suffixes=("", "_reference"))
+    shared = _shared_items(table, reference)
     if shared.empty:
         raise UsageError("no other judge has judged a pair that the reference has")
     reference_posteriors = posteriors_by_language(judgments[judgments["judge"].isin(reference)])
@@ -187,6 +178,24 @@ def agreement_with_reference(
         decided_reference = float((part["outcome_reference"] != 0).mean())
         rows.append([judge, *measured, languages, *ranked, decided, decided_reference])
     return pd.DataFrame(rows, columns=["judge", *MEASURED, "languages", *RANKED])
+
+
+def _require_reference(reference: Sequence[str], judges: set[str]) -> None:
+    """Refuse a reference that is empty, or names a judge without judgments."""
+    absent = [name for name in reference if name not in judges]
+    if absent or not reference:
+        raise UsageError(
+            f"no judge {', '.join(map(repr, absent)) or 'of the reference'} here; the judges are "
+            f"{', '.join(sorted(judges)) or 'none'}"
+        )
+
+
+def _shared_items(table: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
+    """Join each judge's items, by majority, with those of the reference (``_reference``)."""
+    is_reference = table["judge"].isin(set(reference))
+    reference_items = majorities(table[is_reference], QUESTION_PAIR)
+    items = majorities(table[~is_reference], ["judge", *QUESTION_PAIR])
+    return items.merge(reference_items, on=QUESTION_PAIR, suffixes=("", "_reference"))
 
 
 def posteriors_by_language(judgments: pd.DataFrame) -> dict[str, RatingPosterior]:

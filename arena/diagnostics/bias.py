@@ -53,13 +53,7 @@ def position(part: pd.DataFrame) -> Looked:
     n_decided = int((outcome_of_a != 0).sum())
     n_won = int((outcome_of_a == 1).sum())
     share, low, high = share_of(n_won, n_decided)
-    meetings = part.groupby(PAIR)["first_on_a"].agg(["size", "mean"])
-    meetings = meetings[meetings["size"] > 1]
-    # With random sides, n meetings are all in one order with probability 2 / 2^n.
-    chance = np.exp2(1.0 - meetings["size"])
-    deviation = np.sqrt((chance * (1 - chance)).sum())
-    n_fixed = int(meetings["mean"].isin([0, 1]).sum())
-    is_fixed = bool(n_fixed > max(len(meetings) / 2, chance.sum() + 3.0 * deviation))
+    n_fixed, n_repeated, is_fixed = _fixed_sides(part)
     row = {
         "decided": n_decided,
         "won_by_a": n_won,
@@ -83,11 +77,28 @@ def position(part: pd.DataFrame) -> Looked:
     remarks = [(severity, "position", sentence)]
     if is_fixed:
         sentence = (
-            f"{n_fixed:,} of {count_of(len(meetings), 'pair')} that met repeatedly always stood in "
+            f"{n_fixed:,} of {count_of(n_repeated, 'pair')} that met repeatedly always stood in "
             "the same order; the share of side A mixes position with strength"
         )
         remarks.append(("warning", "fixed sides", sentence))
     return row, remarks
+
+
+def _fixed_sides(part: pd.DataFrame) -> tuple[int, int, bool]:
+    """Count the pairs that always stood in one order, among those that met repeatedly.
+
+    Returns:
+        The number of pairs in one order, the number that met repeatedly, and whether the former
+        are most of these and many more than random sides would leave.
+    """
+    meetings = part.groupby(PAIR)["first_on_a"].agg(["size", "mean"])
+    meetings = meetings[meetings["size"] > 1]
+    # With random sides, n meetings are all in one order with probability 2 / 2^n.
+    chance = np.exp2(1.0 - meetings["size"])
+    deviation = np.sqrt((chance * (1 - chance)).sum())
+    n_fixed = int(meetings["mean"].isin([0, 1]).sum())
+    is_fixed = bool(n_fixed > max(len(meetings) / 2, chance.sum() + 3.0 * deviation))
+    return n_fixed, len(meetings), is_fixed
 
 
 def flips(part: pd.DataFrame) -> Looked:

@@ -57,13 +57,7 @@ def arena_contents(
     questions = _question_counts(arena.queries, length).groupby("language", sort=True)
     means = questions.mean()
     totals = questions.sum()
-    parts = [parse_answer(output) for output in answers["answer"]]
-    reason_lengths = [np.nan if part.reason is None else length(part.reason) for part in parts]
-    answer_table = answers[["language", "system"]].assign(
-        reason=reason_lengths,
-        answer=[float(length(part.text)) for part in parts],
-    )
-    by_language = answer_table.groupby("language")
+    by_language = _answer_lengths(answers, length).groupby("language")
     has_passages = totals["number"] > 0
     table = means.drop(columns="number").assign(
         questions=questions.size(),
@@ -79,6 +73,16 @@ def arena_contents(
     counts = ["questions", "systems", "answers", "judgments"]
     table[counts] = table[counts].fillna(0).astype(int)
     return table.reset_index()
+
+
+def _answer_lengths(answers: pd.DataFrame, length: Callable[[str], int]) -> pd.DataFrame:
+    """Measure each answer, and the reason before it (missing if there is none)."""
+    parts = [parse_answer(output) for output in answers["answer"]]
+    reason_lengths = [np.nan if part.reason is None else length(part.reason) for part in parts]
+    return answers[["language", "system"]].assign(
+        reason=reason_lengths,
+        answer=[float(length(part.text)) for part in parts],
+    )
 
 
 def _question_counts(queries: pd.DataFrame, length: Callable[[str], int]) -> pd.DataFrame:

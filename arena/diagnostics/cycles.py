@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from arena.data.types import Floats
+from arena.data.types import Flags, Floats, Indices
 from arena.diagnostics.verdicts import ITEM, majorities, verdicts
 from arena.rating.battles import Battles
 from arena.rating.posterior import battle_posterior
@@ -89,17 +89,28 @@ def _question_cycles(decided: pd.DataFrame) -> Iterator[tuple[float, float, floa
         codes, systems = pd.factorize(pd.concat([rows["first"], rows["second"]]))
         if not 3 <= len(systems) <= LARGEST_FIELD:
             continue
-        first, second = np.split(codes, 2)
-        is_first_better = rows["outcome"].to_numpy() > 0
-        winner = np.where(is_first_better, first, second)
-        loser = np.where(is_first_better, second, first)
-        beats = np.zeros((len(systems), len(systems)))
-        beats[winner, loser] = 1.0
+        beats = _wins_matrix(codes, rows["outcome"].to_numpy() > 0, len(systems))
         is_decided = beats + beats.T
         ratings = rating_of[systems].to_numpy()
         expected = expit(ratings[:, None] - ratings[None, :]) * is_decided
         # Without directions each triple can be walked both ways round.
         yield _circles(is_decided) / 2, _circles(beats), _circles(expected)
+
+
+def _wins_matrix(codes: Indices, is_first_better: Flags, n_systems: int) -> Floats:
+    """Return 1 where a row's system beats a column's, else 0, shape (S, S).
+
+    Args:
+        codes: The first systems of N decided verdicts, then the second ones, shape (2 N,).
+        is_first_better: Whether the first system wins, shape (N,).
+        n_systems: Number of systems S.
+    """
+    first, second = np.split(codes, 2)
+    winner = np.where(is_first_better, first, second)
+    loser = np.where(is_first_better, second, first)
+    beats = np.zeros((n_systems, n_systems))
+    beats[winner, loser] = 1.0
+    return beats
 
 
 def _circles(steps: Floats) -> float:

@@ -19,6 +19,7 @@ from arena.data.judgments import checked_judgments, copies_of_others, named_vote
 from arena.data.schema import ALL, ANSWER_KEY, QUESTION_KEY, VOTER
 from arena.data.systems import alike
 from arena.data.tables import plain_records
+from arena.data.types import Indices
 from arena.data.wording import count_of
 from arena.diagnostics.agreement import agreement_findings, agreement_table
 from arena.diagnostics.bias import Looked, answer_lengths, flips, length, position
@@ -143,29 +144,20 @@ def _diagnosis(
     counted = with_people_as_one(chosen)[~copies_of_others(chosen)]
     table = verdicts(counted)
     declared = () if arena is None else arena.info.systems
-    checks: list[Callable[[pd.DataFrame], Looked]] = [
-        connections,
-        partial(amounts, declared=declared),
-        position,
-        flips,
-    ]
-    if arena is not None and len(arena.answers):
-        lengths = answer_lengths(arena.answers)
-        checks.append(partial(unmet_answers, answers=lengths))
-        checks.append(partial(length, lengths=lengths))
     findings = [
         *copy_findings(chosen),
         *name_findings(table, declared),
         *row_findings(counted),
     ]
     rows = []
+    checks = _checks(arena)
     for (language, judge), part in table.groupby(GROUP):
         row: dict[str, Any] = {"language": language, "judge": judge}
         for check in checks:
             counts, remarks = check(part)
             row.update(counts)
-            for severity, name, sentence in remarks:
-                findings.append(Finding(severity, name, f"{language}, {judge}", sentence))
+            for remark in remarks:
+                findings.append(_finding(remark, subject=f"{language}, {judge}"))
         rows.append(row)
     agreement = _agreement(chosen, all_judgments, seed)
     places = first_places(counted)
@@ -177,6 +169,28 @@ def _diagnosis(
         first_places=support_table(places),
         seed=seed,
     )
+
+
+def _checks(arena: Arena | None) -> list[Callable[[pd.DataFrame], Looked]]:
+    """List the checks of one judge's verdicts in one language that an arena allows."""
+    declared = () if arena is None else arena.info.systems
+    checks: list[Callable[[pd.DataFrame], Looked]] = [
+        connections,
+        partial(amounts, declared=declared),
+        position,
+        flips,
+    ]
+    # A table of judgments alone has no answers to count or to measure.
+    if arena is not None and len(arena.answers):
+        lengths = answer_lengths(arena.answers)
+        checks.append(partial(unmet_answers, answers=lengths))
+        checks.append(partial(length, lengths=lengths))
+    return checks
+
+
+def _finding(remark: Remark, subject: str) -> Finding:
+    severity, check, sentence = remark
+    return Finding(severity, check, subject, sentence)
 
 
 def _agreement(chosen: pd.DataFrame, all_judgments: pd.DataFrame, seed: int) -> pd.DataFrame:
@@ -274,41 +288,19 @@ def connections(part: pd.DataFrame) -> Looked:
     codes, names = pd.factorize(pd.concat([part["first"], part["second"]]), sort=True)
     first, second = np.split(codes, 2)
     outcome = part["outcome"].to_numpy()
-    n_systems = len(names)
-    battles = np.bincount(codes)
     # Who won against whom; a tie is a win of both.
     winners = np.concatenate([first[outcome >= 0], second[outcome <= 0]])
     losers = np.concatenate([second[outcome >= 0], first[outcome <= 0]])
+    n_systems = len(names)
     group = connected_groups(first, second, n_systems)
     strong_group = connected_groups(winners, losers, n_systems, one_way=True)
-    n_groups = int(group.max()) + 1
-    n_strong_groups = int(strong_group.max()) + 1
-    median_battles = float(np.median(battles))
+    median_battles = float(np.median(np.bincount(codes)))
     n_pairs = n_systems * (n_systems - 1) // 2
     n_never_met = n_pairs - len(part[PAIR].drop_duplicates())
-    remarks: list[Remark] = []
-    if n_groups > 1:
-        sentence = (
-            f"no judgments connect the {n_systems:,} systems: they fall into {n_groups:,} groups, "
-            f"the largest of {(group == 0).sum():,}, which cannot be ranked on one scale; outside "
-            f"the largest: {listed(list(names[group > 0]))}"
-        )
-        remarks.append(("error", "connected", sentence))
-    elif n_strong_groups > 1:
-        sentence = (
-            f"wins do not lead from every system to every other: the {n_systems:,} systems fall "
-            f"into {n_strong_groups:,} groups, the largest of {(strong_group == 0).sum():,}, "
-            "between which all wins go one way; only a prior bounds the distance between them"
-        )
-        remarks.append(("warning", "both ways", sentence))
-    ties = np.bincount(codes, np.tile(outcome == 0, 2))
-    wins_and_ties = np.bincount(winners, minlength=n_systems)
-    extremes = {"wins": wins_and_ties - ties == battles, "loses": wins_and_ties == 0}
-    for verb, is_extreme in extremes.items():
-        if is_extreme.any():
-            systems = listed(list(names[is_extreme]))
-            sentence = f"{systems}: {verb} every battle; only a prior bounds the rating"
-            remarks.append(("warning", f"{verb} all", sentence))
+    remarks = [
+        *_group_remarks(names, group, strong_group),
+        *_extreme_remarks(names, winners, losers),
+    ]
     if median_battles < 10:
         sentence = (
             f"half of the systems have at most {median_battles:g} battles; one verdict can move a "
@@ -323,13 +315,48 @@ def connections(part: pd.DataFrame) -> Looked:
         remarks.append(("info", "pairs", sentence))
     row = {
         "systems": n_systems,
-        "groups": n_groups,
-        "strong_groups": n_strong_groups,
+        "groups": int(group.max()) + 1,
+        "strong_groups": int(strong_group.max()) + 1,
         "battles_median": median_battles,
         "pairs": n_pairs,
         "never_met": n_never_met,
     }
     return row, remarks
+
+
+def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> Iterator[Remark]:
+    """Report systems that judgments do not connect or, if all are, that wins connect one way only.
+
+    Args:
+        names: The S systems.
+        group: Group of each by judgments, shape (S,); 0 is the largest.
+        strong_group: Group of each by wins that lead both ways.
+    """
+    if group.any():
+        sentence = (
+            f"no judgments connect the {len(names):,} systems: they fall into {group.max() + 1:,} "
+            f"groups, the largest of {(group == 0).sum():,}, which cannot be ranked on one scale; "
+            f"outside the largest: {listed(list(names[group > 0]))}"
+        )
+        yield "error", "connected", sentence
+    elif strong_group.any():
+        sentence = (
+            f"wins do not lead from every system to every other: the {len(names):,} systems fall "
+            f"into {strong_group.max() + 1:,} groups, the largest of "
+            f"{(strong_group == 0).sum():,}, between which all wins go one way; only a prior "
+            "bounds the distance between them"
+        )
+        yield "warning", "both ways", sentence
+
+
+def _extreme_remarks(names: pd.Index, winners: Indices, losers: Indices) -> Iterator[Remark]:
+    """Report systems that win, or lose, every battle; a tie is a win and a loss of both."""
+    for verb, opposite in (("wins", losers), ("loses", winners)):
+        is_extreme = np.bincount(opposite, minlength=len(names)) == 0
+        if is_extreme.any():
+            systems = listed(list(names[is_extreme]))
+            sentence = f"{systems}: {verb} every battle; only a prior bounds the rating"
+            yield "warning", f"{verb} all", sentence
 
 
 def amounts(part: pd.DataFrame, declared: Sequence[str]) -> Looked:

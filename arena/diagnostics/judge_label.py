@@ -219,15 +219,7 @@ def _verdict_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
     """Test sides, flips and ties."""
     n_verdicts = len(judgments)
     shown_verdicts = count_of(n_verdicts, "verdict")
-    constant = same_verdict(judgments["winner"])
-    if constant is not None:
-        verdict, count = constant
-        winner = "a tie" if verdict == "tie" else f"side {verdict.upper()}"
-        yield (
-            "unreliable",
-            f"{count:,} of {shown_verdicts} are {winner}: it says the same whatever the answers "
-            "are",
-        )
+    yield from _same_verdict_remarks(judgments["winner"])
     table = verdicts(judgments)
     orders, flip_results = flips(table)
     severity, _, sentence = flip_results[0]
@@ -245,6 +237,20 @@ def _verdict_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
     n_ties = int((judgments["winner"] == "tie").sum())
     grade: Grade = "doubtful" if n_ties > 0.75 * n_verdicts else "consistent"
     yield grade, f"{n_ties:,} of {shown_verdicts} are ties ({n_ties / n_verdicts:.1%})"
+
+
+def _same_verdict_remarks(winners: pd.Series) -> Iterator[Remark]:
+    """Report a judge that gives one verdict to nearly all pairs."""
+    constant = same_verdict(winners)
+    if constant is None:
+        return
+    verdict, count = constant
+    winner = "a tie" if verdict == "tie" else f"side {verdict.upper()}"
+    yield (
+        "unreliable",
+        f"{count:,} of {count_of(len(winners), 'verdict')} are {winner}: it says the same "
+        "whatever the answers are",
+    )
 
 
 def _grade_of(severity: Severity) -> Grade:

@@ -84,21 +84,14 @@ def _length_coefficient(table: pd.DataFrame, longer: Floats) -> tuple[float, flo
         table: N decided verdicts of one language, in the form of ``verdicts``.
         longer: 1 if the first system's answer is the longer one, else -1, shape (N,).
     """
-    codes, systems = pd.factorize(pd.concat([table["first"], table["second"]]), sort=True)
-    first, second = np.split(codes, 2)
-    is_first_longer = longer > 0
-    pairs = Pairs(
-        first=np.where(is_first_longer, first, second),
-        second=np.where(is_first_longer, second, first),
-        n_systems=len(systems),
-    )
+    pairs = _longer_first(table, longer)
     longer_wins = (table["outcome"].to_numpy() * longer > 0).astype(np.float64)
     # With the longer answer first, its advantage is what the model calls that of a position.
     problem = PenalizedLikelihood(
         pairs=pairs,
         points=longer_wins[:, None],
         counts=np.ones((len(table), 1)),
-        prior=NormalPrior.ridge(len(systems), DEFAULT_RIDGE),
+        prior=NormalPrior.ridge(pairs.n_systems, DEFAULT_RIDGE),
         position=True,
         position_precision=DEFAULT_RIDGE,
     )
@@ -115,3 +108,15 @@ def _length_coefficient(table: pd.DataFrame, longer: Floats) -> tuple[float, flo
     by_question = np.bincount(question, influences)
     variance = max(float(covariances[-1]), float(by_question @ by_question))
     return coefficient, float(np.sqrt(variance))
+
+
+def _longer_first(table: pd.DataFrame, longer: Floats) -> Pairs:
+    """Pair the systems of each verdict, that of the longer answer first."""
+    codes, systems = pd.factorize(pd.concat([table["first"], table["second"]]), sort=True)
+    first, second = np.split(codes, 2)
+    is_first_longer = longer > 0
+    return Pairs(
+        first=np.where(is_first_longer, first, second),
+        second=np.where(is_first_longer, second, first),
+        n_systems=len(systems),
+    )

@@ -130,19 +130,7 @@ def agreement_among_people(by_judge: pd.DataFrame, by_people: pd.DataFrame) -> A
     # Shape (items, 3): how many people said each outcome, and which one the judge said.
     by_outcome = counts.loc[shared].to_numpy(np.float64)
     by_judge_outcome = (judged.loc[shared].to_numpy()[:, None] == np.array(_OUTCOMES)).astype(float)
-    n_votes = by_outcome.sum(axis=1)[:, None, None]
-    # Ordered pairs of different votes: all pairs, less those of a vote with itself.
-    pairs = by_outcome[:, :, None] * by_outcome[:, None, :]
-    pairs -= by_outcome[:, :, None] * np.eye(len(_OUTCOMES))
-    tables = np.stack(
-        [
-            pairs / (n_votes * (n_votes - 1)),
-            by_judge_outcome[:, :, None] * by_outcome[:, None, :] / n_votes,
-        ],
-        axis=1,
-    )
-    # Which system is called the first is arbitrary: count each pair half in either orientation.
-    tables = (tables + tables[:, :, ::-1, ::-1]) / 2
+    tables = _vote_tables(by_outcome, by_judge_outcome)
     questions = shared.to_frame()[QUESTION_KEY].apply(tuple, axis=1)
     codes, names = pd.factorize(questions)
     sums = np.zeros((len(names), tables[0].size))
@@ -156,6 +144,31 @@ def agreement_among_people(by_judge: pd.DataFrame, by_people: pd.DataFrame) -> A
     if not np.isfinite(kappas.sum() + error):
         return None
     return AmongPeople(float(kappas[0]), float(kappas[1]), error, len(shared))
+
+
+def _vote_tables(by_outcome: Floats, by_judge_outcome: Floats) -> Floats:
+    """Cross-tabulate votes on each item: one person's by another's, then the judge's by people's.
+
+    Args:
+        by_outcome: Number of people that voted for each outcome, shape (items, 3).
+        by_judge_outcome: 1 for the judge's outcome, else 0, shape (items, 3).
+
+    Returns:
+        Shares that add up to 1 in each table, shape (items, 2, 3, 3).
+    """
+    n_votes = by_outcome.sum(axis=1)[:, None, None]
+    # Ordered pairs of different votes: all pairs, less those of a vote with itself.
+    pairs = by_outcome[:, :, None] * by_outcome[:, None, :]
+    pairs -= by_outcome[:, :, None] * np.eye(len(_OUTCOMES))
+    tables = np.stack(
+        [
+            pairs / (n_votes * (n_votes - 1)),
+            by_judge_outcome[:, :, None] * by_outcome[:, None, :] / n_votes,
+        ],
+        axis=1,
+    )
+    # Which system is called the first is arbitrary: count each pair half in either orientation.
+    return np.asarray((tables + tables[:, :, ::-1, ::-1]) / 2)
 
 
 def _persons(by_people: pd.DataFrame) -> list[str]:
