@@ -149,22 +149,14 @@ def _diagnosis(
         *name_findings(table, declared),
         *row_findings(counted),
     ]
-    rows = []
-    checks = _checks(arena)
-    for (language, judge), part in table.groupby(GROUP):
-        row: dict[str, Any] = {"language": language, "judge": judge}
-        for check in checks:
-            counts, remarks = check(part)
-            row.update(counts)
-            for remark in remarks:
-                findings.append(_finding(remark, subject=f"{language}, {judge}"))
-        rows.append(row)
+    counts, check_findings = _checked(table, _checks(arena))
+    findings += check_findings
     agreement = _agreement(chosen, all_judgments, seed)
     places = first_places(counted)
     findings += [*agreement_findings(agreement), *first_place_findings(places)]
     return Diagnosis(
         findings=by_severity(findings),
-        counts=pd.DataFrame(rows),
+        counts=counts,
         agreement=agreement,
         first_places=support_table(places),
         seed=seed,
@@ -188,9 +180,21 @@ def _checks(arena: Arena | None) -> list[Callable[[pd.DataFrame], Looked]]:
     return checks
 
 
-def _finding(remark: Remark, subject: str) -> Finding:
-    severity, check, sentence = remark
-    return Finding(severity, check, subject, sentence)
+def _checked(
+    table: pd.DataFrame, checks: Sequence[Callable[[pd.DataFrame], Looked]]
+) -> tuple[pd.DataFrame, list[Finding]]:
+    """Run the checks on each judge's verdicts in each language: one row of counts, and findings."""
+    rows = []
+    findings: list[Finding] = []
+    for (language, judge), part in table.groupby(GROUP):
+        row: dict[str, Any] = {"language": language, "judge": judge}
+        for check in checks:
+            counts, remarks = check(part)
+            row.update(counts)
+            for severity, name, sentence in remarks:
+                findings.append(Finding(severity, name, f"{language}, {judge}", sentence))
+        rows.append(row)
+    return pd.DataFrame(rows), findings
 
 
 def _agreement(chosen: pd.DataFrame, all_judgments: pd.DataFrame, seed: int) -> pd.DataFrame:
@@ -300,20 +304,9 @@ def connections(part: pd.DataFrame) -> Looked:
     remarks = [
         *_group_remarks(names, group, strong_group),
         *_extreme_remarks(names, winners, losers),
+        *_sparse_remarks(median_battles, n_never_met, n_pairs),
     ]
-    if median_battles < 10:
-        sentence = (
-            f"half of the systems have at most {median_battles:g} battles; one verdict can move a "
-            "rank"
-        )
-        remarks.append(("warning", "battles", sentence))
-    if n_never_met:
-        sentence = (
-            f"{n_never_met:,} of {count_of(n_pairs, 'pair')} of systems never met; their order "
-            "follows from battles with others"
-        )
-        remarks.append(("info", "pairs", sentence))
-    row = {
+    counts = {
         "systems": n_systems,
         "groups": int(group.max()) + 1,
         "strong_groups": int(strong_group.max()) + 1,
@@ -321,7 +314,7 @@ def connections(part: pd.DataFrame) -> Looked:
         "pairs": n_pairs,
         "never_met": n_never_met,
     }
-    return row, remarks
+    return counts, remarks
 
 
 def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> Iterator[Remark]:
@@ -357,6 +350,22 @@ def _extreme_remarks(names: pd.Index, winners: Indices, losers: Indices) -> Iter
             systems = listed(list(names[is_extreme]))
             sentence = f"{systems}: {verb} every battle; only a prior bounds the rating"
             yield "warning", f"{verb} all", sentence
+
+
+def _sparse_remarks(median_battles: float, n_never_met: int, n_pairs: int) -> Iterator[Remark]:
+    """Report systems with few battles, and pairs of systems without any."""
+    if median_battles < 10:
+        sentence = (
+            f"half of the systems have at most {median_battles:g} battles; one verdict can move a "
+            "rank"
+        )
+        yield "warning", "battles", sentence
+    if n_never_met:
+        sentence = (
+            f"{n_never_met:,} of {count_of(n_pairs, 'pair')} of systems never met; their order "
+            "follows from battles with others"
+        )
+        yield "info", "pairs", sentence
 
 
 def amounts(part: pd.DataFrame, declared: Sequence[str]) -> Looked:

@@ -270,6 +270,25 @@ def solve(
     return BradleyTerryFit(parameters.T, n_systems)
 
 
+def regularize(fit: BradleyTerryFit, problem: PenalizedLikelihood, precision: float) -> int:
+    """Fit the replicates without a maximum again, with a weak prior; return their number.
+
+    Args:
+        fit: What ``solve`` returned for the problem; parameters of these replicates are replaced.
+        problem: The likelihood of all replicates.
+        precision: Precision of the weak prior on every parameter.
+
+    Raises:
+        ConvergenceError: If one has no maximum with the prior either.
+    """
+    failed = np.flatnonzero(~fit.converged)
+    if failed.size:
+        prior = NormalPrior.ridge(fit.n_systems, precision)
+        regularized = replace(problem.take(failed), prior=prior, position_precision=precision)
+        fit.parameters[failed] = solve(regularized).checked().parameters
+    return int(failed.size)
+
+
 def _shared_newton(
     problem: PenalizedLikelihood, warm_start: WarmStart, tolerance: float
 ) -> tuple[Floats, Indices]:

@@ -15,9 +15,9 @@ from arena.data.types import Flags, Floats
 from arena.rating.bradley_terry import (
     DEFAULT_RIDGE,
     BradleyTerryFit,
-    NormalPrior,
     PenalizedLikelihood,
     WarmStart,
+    regularize,
     solve,
 )
 from arena.rating.pairs import JudgedItems
@@ -89,21 +89,24 @@ def bootstrap(
     if n_questions < 2:
         return Uncertainty.unknown(n_systems)
     start = WarmStart(fit.parameters.T, problem.solver(fit.parameters.T))
-    weak = NormalPrior.ridge(n_systems, DEFAULT_RIDGE)
     blocks = []
     n_regularized = 0
     for points, counts in items.resampled(rounds, random):
         resample = replace(problem, points=points, counts=counts)
         resample_fit = solve(resample, start, RESAMPLE_TOLERANCE)
-        failed = np.flatnonzero(~resample_fit.converged)
-        if failed.size:
-            regularized = replace(
-                resample.take(failed), prior=weak, position_precision=DEFAULT_RIDGE
-            )
-            resample_fit.parameters[failed] = solve(regularized).checked().parameters
-            n_regularized += failed.size
+        n_regularized += regularize(resample_fit, resample, DEFAULT_RIDGE)
         blocks.append(resample_fit.coefficients)
-    replicates = np.concatenate(blocks)
+    return _of_replicates(np.concatenate(blocks), n_questions, n_regularized)
+
+
+def _of_replicates(replicates: Floats, n_questions: int, n_regularized: int) -> Uncertainty:
+    """Return the uncertainty that bootstrap samples show, widened for few questions.
+
+    Args:
+        replicates: Coefficients of each sample, shape (R, S).
+        n_questions: Number of questions that are resampled.
+        n_regularized: Number of samples that were fitted with a prior.
+    """
     # A bootstrap's variance is (Q - 1) / Q of the unbiased one.
     inflation = n_questions / (n_questions - 1)
     quantile = float(stdtrit(n_questions - 1, (1 + LEVEL) / 2))
@@ -118,7 +121,7 @@ def bootstrap(
         high=np.where(is_constant, np.nan, high),
         covariance=covariance,
         freedom=n_questions - 1,
-        regularized=int(n_regularized),
+        regularized=n_regularized,
         constant=is_constant,
     )
 

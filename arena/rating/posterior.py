@@ -160,6 +160,16 @@ def battle_posterior(
     for candidate_prior, log_weight in _candidate_priors(prior, trust):
         mode = likelihood.mode(candidate_prior, effects.common, start)
         candidates.append(_Candidate(likelihood, effects, candidate_prior, mode, log_weight))
+    means, covariance, shares = _averaged(candidates)
+    return RatingPosterior(battles.systems, means, covariance, shares)
+
+
+def _averaged(candidates: Sequence[_Candidate]) -> tuple[Floats, Floats, Floats]:
+    """Average the posteriors under all priors, each weighted by its evidence.
+
+    Returns:
+        Means (S,), covariance (S, S) and shares (S,) of ``RatingPosterior``.
+    """
     weights = softmax([candidate.log_evidence() for candidate in candidates])
     modes = np.array([candidate.mode - candidate.mode.mean() for candidate in candidates])
     means = weights @ modes
@@ -173,7 +183,7 @@ def battle_posterior(
         candidate_covariance, candidate_shares = candidate.covariance_and_shares()
         covariance += weight * candidate_covariance
         shares += weight * candidate_shares
-    return RatingPosterior(battles.systems, means, covariance, shares)
+    return means, covariance, shares
 
 
 def _candidate_priors(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -259,28 +259,35 @@ def _rate_group(battles: Battles, method: _Method) -> _GroupRatings:
         if method.rounds:
             random = generator(method.seed, "ratings", "bootstrap")
             uncertainty = bootstrap(items, problem, fit, method.rounds, random)
-    notes: list[str] = []
-    has_added_ridge = method.ridge is None and bool(problem.prior.precisions.any())
-    if has_added_ridge:
-        notes.append(PRIOR_NEEDED)
-    if problem.position_precision:
-        notes.append(EFFECT_WITHOUT_MAXIMUM)
-    if battles.adaptive:
-        notes.append(STRETCHED)
-    if method.rounds and items.n_questions < 2:
-        notes.append(ONE_QUESTION)
-    if uncertainty.constant is not None and uncertainty.constant.any():
-        notes.append(ALL_SAMPLES_ALIKE if uncertainty.constant.all() else SOME_SAMPLES_ALIKE)
-    if uncertainty.regularized and not has_added_ridge:
-        n_regularized = f"{uncertainty.regularized:,}"
-        notes.append(SAMPLES_REGULARIZED.format(n_regularized, f"{method.rounds:,}"))
     signature = (
         f"ties:{method.ties}|position:{'yes' if method.position else 'no'}"
         f"|ridge:{problem.prior.precisions.max(initial=0.0):g}"
         f"|rounds:{method.rounds}|seed:{method.seed}"
     )
     effect = float(fit.parameters[0, -1]) if method.position else None
-    return _GroupRatings(fit.coefficients[0], uncertainty, signature, effect, tuple(notes))
+    notes = tuple(_group_notes(battles, method, problem, uncertainty))
+    return _GroupRatings(fit.coefficients[0], uncertainty, signature, effect, notes)
+
+
+def _group_notes(
+    battles: Battles, method: _Method, problem: PenalizedLikelihood, uncertainty: Uncertainty
+) -> Iterator[str]:
+    """Note which priors a group's ratings needed, and what their intervals leave out."""
+    has_added_ridge = method.ridge is None and bool(problem.prior.precisions.any())
+    if has_added_ridge:
+        yield PRIOR_NEEDED
+    if problem.position_precision:
+        yield EFFECT_WITHOUT_MAXIMUM
+    if battles.adaptive:
+        yield STRETCHED
+    # There is nothing to resample.
+    if method.rounds and battles.n_questions < 2:
+        yield ONE_QUESTION
+    if uncertainty.constant is not None and uncertainty.constant.any():
+        yield ALL_SAMPLES_ALIKE if uncertainty.constant.all() else SOME_SAMPLES_ALIKE
+    if uncertainty.regularized and not has_added_ridge:
+        n_regularized = f"{uncertainty.regularized:,}"
+        yield SAMPLES_REGULARIZED.format(n_regularized, f"{method.rounds:,}")
 
 
 def _fit_with_priors(

@@ -19,6 +19,7 @@ from arena.rating.bradley_terry import (
     NormalPrior,
     PenalizedLikelihood,
     around,
+    regularize,
     solve,
 )
 from arena.rating.pairs import Pairs, checked_number, connected_groups
@@ -190,7 +191,6 @@ def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> tuple[F
     """
     items = battles.items
     prior = NormalPrior.ridge(len(battles.systems), ridge)
-    weak = NormalPrior.ridge(len(battles.systems), WEAKEST_RIDGE)
     fits = []
     n_regularized = 0
     start = None
@@ -201,16 +201,13 @@ def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> tuple[F
     for points, counts in items.in_blocks(draws):
         problem = PenalizedLikelihood(items.pairs, points, counts, prior)
         fit = solve(problem, start)
-        failed = np.flatnonzero(~fit.converged)
-        if failed.size and not ridge:
-            regularized = solve(replace(problem.take(failed), prior=weak)).checked()
-            fit.parameters[failed] = regularized.parameters
-            n_regularized += failed.size
+        if not ridge:
+            n_regularized += regularize(fit, problem, WEAKEST_RIDGE)
         fitted = fit.checked().coefficients
         fits.append(np.where(_is_connected(items.pairs, counts.T), fitted, np.nan))
     coefficients = np.concatenate(fits)
     centered = coefficients - np.nanmean(coefficients, axis=1, keepdims=True)
-    return np.asarray(np.round(centered, DECIMALS)), int(n_regularized)
+    return np.asarray(np.round(centered, DECIMALS)), n_regularized
 
 
 def _is_connected(pairs: Pairs, counts: Floats) -> Flags:
