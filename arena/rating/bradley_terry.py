@@ -273,10 +273,7 @@ def solve(
 def regularize(fit: BradleyTerryFit, problem: PenalizedLikelihood, precision: float) -> int:
     """Fit the replicates without a maximum again, with a weak prior; return their number.
 
-    Args:
-        fit: What ``solve`` returned for the problem; parameters of these replicates are replaced.
-        problem: The likelihood of all replicates.
-        precision: Precision of the weak prior on every parameter.
+    Their parameters in ``fit``, which ``solve`` returned for the problem, are replaced.
 
     Raises:
         ConvergenceError: If one has no maximum with the prior either.
