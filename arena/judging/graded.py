@@ -135,18 +135,8 @@ class GradedPrompt(JudgePrompt):
             left: Those of them without a verdict.
             texts: What is shown.
         """
-        open_questions = {key[:2] for key in pair_keys(left.table)}
-        relevant = pairs if self.form == "listwise" else left
-        shown: dict[QuestionKey, set[ShownAnswer]] = {}
-        for language, query_id, system_a, system_b in pair_keys(relevant.table):
-            question = (language, query_id)
-            if question not in open_questions:
-                continue
-            answers = shown.setdefault(question, set())
-            answers.add(self.answer(texts, question, system_a))
-            answers.add(self.answer(texts, question, system_b))
         groups: list[Group] = []
-        for question, answers in shown.items():
+        for question, answers in self._shown(pairs, left, texts).items():
             # A set has no order of its own: sort by content before anything is drawn.
             ordered = sorted(answers, key=_by_content)
             if self.form == "pointwise":
@@ -157,6 +147,22 @@ class GradedPrompt(JudgePrompt):
             order = draw.permutation(len(ordered))
             groups.append((question, tuple(ordered[index] for index in order)))
         return groups
+
+    def _shown(
+        self, pairs: ChosenPairs, left: ChosenPairs, texts: ArenaTexts
+    ) -> dict[QuestionKey, set[ShownAnswer]]:
+        """Collect the distinct answers to show on each question that has a pair left."""
+        open_questions = {key[:2] for key in pair_keys(left.table)}
+        relevant = pairs if self.form == "listwise" else left
+        shown: dict[QuestionKey, set[ShownAnswer]] = {}
+        for language, query_id, system_a, system_b in pair_keys(relevant.table):
+            question = (language, query_id)
+            if question not in open_questions:
+                continue
+            answers = shown.setdefault(question, set())
+            answers.add(self.answer(texts, question, system_a))
+            answers.add(self.answer(texts, question, system_b))
+        return shown
 
     def ask(self, group: Group, texts: ArenaTexts) -> Prompt:
         """Make the prompt; UsageError if the template cannot be filled."""

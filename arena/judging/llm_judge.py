@@ -173,10 +173,7 @@ def ask_judge(
 
 def _verdicts_of(outcomes: list[Outcome], pairs: ChosenPairs, judge: str, version: str) -> Verdicts:
     """Make tables of what a judge replied on pairs, and of the pairs of identical answers."""
-    verdict_rows: list[tuple[object, ...]] = []
-    for language, query_id, system_a, system_b in pair_keys(pairs.identical):
-        key = (query_id, language, system_a, system_b)
-        verdict_rows.append((*key, "tie", judge, None, None, None, IDENTICAL, version, ""))
+    verdict_rows = list(_identical_rows(pairs, judge, version))
     failure_rows: list[tuple[object, ...]] = []
     for (language, query_id, system_a, system_b), reply, answer_flags in outcomes:
         key = (query_id, language, system_a, system_b)
@@ -198,6 +195,13 @@ def _verdicts_of(outcomes: list[Outcome], pairs: ChosenPairs, judge: str, versio
     judgments = pd.DataFrame(verdict_rows, columns=VERDICT_COLUMNS, dtype=object).astype(types)
     failures = pd.DataFrame(failure_rows, columns=FAILURE_COLUMNS, dtype=object)
     return Verdicts(judgments=judgments, failures=failures)
+
+
+def _identical_rows(pairs: ChosenPairs, judge: str, version: str) -> Iterator[tuple[object, ...]]:
+    """Yield the ties of identical answers, which need no judge."""
+    for language, query_id, system_a, system_b in pair_keys(pairs.identical):
+        key = (query_id, language, system_a, system_b)
+        yield (*key, "tie", judge, None, None, None, IDENTICAL, version, "")
 
 
 def pairs_left(arena: Arena, judge: LlmJudge, pairs: ChosenPairs) -> ChosenPairs:

@@ -47,13 +47,7 @@ def panel_verdicts(judgments: pd.DataFrame, judges: Sequence[str]) -> Panel:
         judges: Names of the panel's judges.
     """
     members = list(dict.fromkeys(judges))
-    cast = judgments[judgments["judge"].isin(members)]
-    latest = cast.drop_duplicates([*PAIR_COLUMNS, "judge"], keep="last")
-    # One row per item and one column per possible verdict, in the order of WINNERS.
-    votes = latest[PAIR_COLUMNS].copy()
-    for winner in WINNERS:
-        votes[winner] = (latest["winner"] == winner).astype(int)
-    votes = votes.groupby(PAIR_COLUMNS)[list(WINNERS)].sum()
+    votes = _votes(judgments[judgments["judge"].isin(members)])
     counts = votes.to_numpy(np.float64)
     n_votes = counts.sum(axis=1)
     is_enough = n_votes >= len(members) / 2
@@ -75,3 +69,12 @@ def panel_verdicts(judgments: pd.DataFrame, judges: Sequence[str]) -> Panel:
     rounded = table[VERDICT_COLUMNS].round(dict.fromkeys(PROBABILITY_COLUMNS, 6))
     texts = dict.fromkeys(["winner", "judge", "flags", "prompt", "reason"], "str")
     return Panel(judgments=rounded.astype(texts), too_few=int((~is_enough).sum()))
+
+
+def _votes(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Count the votes on each item: one column per possible verdict, in the order of WINNERS."""
+    latest = judgments.drop_duplicates([*PAIR_COLUMNS, "judge"], keep="last")
+    votes = latest[PAIR_COLUMNS].copy()
+    for winner in WINNERS:
+        votes[winner] = (latest["winner"] == winner).astype(int)
+    return votes.groupby(PAIR_COLUMNS)[list(WINNERS)].sum()

@@ -271,9 +271,7 @@ def solve(
 
 
 def regularize(fit: BradleyTerryFit, problem: PenalizedLikelihood, precision: float) -> int:
-    """Fit the replicates without a maximum again, with a weak prior; return their number.
-
-    Their parameters in ``fit``, which ``solve`` returned for the problem, are replaced.
+    """Fit replicates without a maximum again, into ``fit``, with a weak prior; count them.
 
     Raises:
         ConvergenceError: If one has no maximum with the prior either.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from scipy.special import expit, ndtr
 from arena.data.errors import UsageError
 from arena.data.schema import WINNERS
 from arena.data.seeds import generator
-from arena.data.types import Floats
+from arena.data.types import Flags, Floats
 from arena.rating.battles import Battles
 from arena.rating.pairs import Pairs
 from arena.rating.posterior import RatingPosterior, RatingPrior, battle_posterior
@@ -138,10 +138,7 @@ class AdaptivePairing:
         chosen: list[tuple[int, int]] = []
         while len(chosen) < n and self.open:
             doubts, variances = self._doubts(covariance)
-            # Expected win rate under the posterior, by MacKay's approximation of the
-            # logistic-normal integral (1992): shrink the difference by its variance.
-            win_rates = expit(differences / np.sqrt(1.0 + np.pi / 8.0 * variances))
-            information = win_rates * (1.0 - win_rates)
+            information = _expected_information(differences, variances)
             # By how much a battle of each pair lowers the variances of all differences,
             # each weighted by the doubt about its order: the Sherman-Morrison update below.
             target = covariance @ pairs.laplacian(doubts / variances) @ covariance
@@ -154,12 +151,8 @@ class AdaptivePairing:
                 self._state[question, pair] = PLANNED
                 n_battles[question, [one, other]] += 1.0
                 chosen.append((question, pair))
-                # Posterior covariance if this battle is judged (Sherman-Morrison), so that the
-                # next pairs of this batch do not repeat what it will tell.
-                column = covariance[one] - covariance[other]
-                spread = column[one] - column[other]
-                gain = information[pair] / (1.0 + information[pair] * spread)
-                covariance -= gain * np.outer(column, column)
+                # The next pairs of this batch must not repeat what this battle will tell.
+                covariance -= _reduction(covariance, one, other, information[pair])
         return [
             (
                 self.questions[question],
@@ -205,11 +198,7 @@ class AdaptivePairing:
             "is of systems that did not both answer": states == ABSENT,
             "was recorded before": items.duplicated().to_numpy() | (states >= JUDGED),
         }
-        for fault, is_faulty in faults.items():
-            if is_faulty.any():
-                row = judgments.iloc[int(np.argmax(is_faulty))]
-                pair = f"{row['system_a']} and {row['system_b']}"
-                raise UsageError(f"the judgment of {row['query_id']}: {pair} {fault}")
+        _refuse_faults(judgments, faults)
         outcomes = np.where(is_failed, FAILED, JUDGED)[is_of_questions]
         self._state[questions[is_of_questions], pairs[is_of_questions]] = outcomes
         verdicts = judgments.loc[~is_failed, self._verdicts.columns]
@@ -252,6 +241,33 @@ class AdaptivePairing:
         return chosen
 
 
+def _expected_information(differences: Floats, variances: Floats) -> Floats:
+    """Return the information p (1 - p) that a battle of each pair is expected to give, (P,).
+
+    The win rate p under the posterior follows MacKay's approximation of the logistic-normal
+    integral (1992): shrink the difference by its variance.
+    """
+    win_rates = expit(differences / np.sqrt(1.0 + np.pi / 8.0 * variances))
+    return np.asarray(win_rates * (1.0 - win_rates))
+
+
+def _reduction(covariance: Floats, one: int, other: int, information: float) -> Floats:
+    """Return by how much a battle of two systems lowers the covariance (Sherman-Morrison)."""
+    column = covariance[one] - covariance[other]
+    spread = column[one] - column[other]
+    gain = information / (1.0 + information * spread)
+    return np.asarray(gain * np.outer(column, column))
+
+
 def _require_distinct(names: Sequence[str], noun: str, fewest: int) -> None:
     if len(set(names)) < max(len(names), fewest):
         raise UsageError(f"name at least {fewest} {noun}, and each once")
+
+
+def _refuse_faults(judgments: pd.DataFrame, faults: Mapping[str, Flags]) -> None:
+    """Raise an error that names the first judgment with a fault, if there is one."""
+    for fault, is_faulty in faults.items():
+        if is_faulty.any():
+            row = judgments.iloc[int(np.argmax(is_faulty))]
+            pair = f"{row['system_a']} and {row['system_b']}"
+            raise UsageError(f"the judgment of {row['query_id']}: {pair} {fault}")

@@ -13,7 +13,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
 from arena.data.seeds import SAME_DECIMALS, generator
-from arena.data.types import Floats
+from arena.data.types import Floats, Indices
 from arena.rating.battles import Battles, TieRule
 from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
 from arena.rating.tournaments import WEAKEST_RIDGE
@@ -78,33 +78,16 @@ def study_sampling(
         raise UsageError(f"{argument('shares')} must be above 0 and at most 1")
     if repeats < 1:
         raise UsageError(f"{argument('repeats')} is {repeats}; use at least 1")
-    if not isinstance(arena, pd.DataFrame):
-        judgments = open_arena(arena).judged_by(judge).judgments
-    elif judge is None:
-        judgments = arena
-    else:
-        raise UsageError(
-            f"{argument('judge')} is for arenas; a table holds the judgments of one judge"
-        )
+    judgments = _judgments_of(arena, judge)
     if judgments.empty:
         raise UsageError("there are no judgments to sample from")
     rows: list[dict[str, object]] = []
     for language, part in judgments.groupby("language", sort=True):
         battles = connected_battles(part, str(language), ties)
         for design in designs:
-            # Each repeat orders the questions (or items) once and takes the first ones, so that
-            # a larger part holds the smaller ones.
-            by_question = design == "questions"
-            n_units = battles.n_questions if by_question else len(battles.items)
-            permutations = []
-            for repeat in range(repeats):
-                random = generator(seed, "sampling", str(language), design, str(repeat))
-                permutations.append(random.permutation(n_units))
-            orders = np.array(permutations)  # (repeats, units)
+            orders = _orders(battles, str(language), design, repeats, seed)
             for share in shares:
-                weights = (orders < max(1, round(share * n_units))).astype(np.float64)
-                if by_question:
-                    weights = weights[:, battles.items.question]
+                weights = _part_weights(battles, orders, share, design)
                 taus, n_judgments = _taus(battles, weights, ridge or WEAKEST_RIDGE)
                 low, high = percentile_intervals(taus[:, None])
                 row = {
@@ -120,6 +103,38 @@ def study_sampling(
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     signature = f"repeats:{repeats}|ties:{ties}|ridge:{ridge:g}|seed:{seed}"
     return SamplingStudy(table, repeats, signature)
+
+
+def _judgments_of(arena: Arena | Path | str | pd.DataFrame, judge: str | None) -> pd.DataFrame:
+    """Return one judge's judgments of an arena, or a table that holds no other's."""
+    if not isinstance(arena, pd.DataFrame):
+        return open_arena(arena).judged_by(judge).judgments
+    if judge is not None:
+        raise UsageError(
+            f"{argument('judge')} is for arenas; a table holds the judgments of one judge"
+        )
+    return arena
+
+
+def _orders(battles: Battles, language: str, design: str, repeats: int, seed: int) -> Indices:
+    """Draw for each repeat the place of each question, or pair on a question, (repeats, units).
+
+    A part takes the first places, so that a larger part holds the smaller ones.
+    """
+    n_units = battles.n_questions if design == "questions" else len(battles.items)
+    permutations = []
+    for repeat in range(repeats):
+        random = generator(seed, "sampling", language, design, str(repeat))
+        permutations.append(random.permutation(n_units))
+    return np.array(permutations)
+
+
+def _part_weights(battles: Battles, orders: Indices, share: float, design: str) -> Floats:
+    """Return 1 for the items in a part of each repeat, else 0, shape (repeats, items)."""
+    n_taken = max(1, round(share * orders.shape[1]))
+    weights: Floats = (orders < n_taken).astype(np.float64)
+    # Questions are drawn with all their items.
+    return weights[:, battles.items.question] if design == "questions" else weights
 
 
 def connected_battles(judgments: pd.DataFrame, language: str, ties: TieRule = "half") -> Battles:
