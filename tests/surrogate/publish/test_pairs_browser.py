@@ -155,7 +155,7 @@ def test_tables_download_as_csv_that_no_spreadsheet_runs(page, served, hostile_b
     assert table["Rating"].astype(float).tolist() == pytest.approx(
         rows["rating"].tolist(), abs=6e-4
     )
-    bounds = table[["90% interval, from", "90% interval, to"]].astype(float)
+    bounds = table[["90% rating interval, from", "90% rating interval, to"]].astype(float)
     assert bounds.to_numpy().tolist() == [
         pytest.approx(pair, abs=6e-4) for pair in rows[["low", "high"]].to_numpy().tolist()
     ]
