@@ -252,7 +252,6 @@ def study_languages(
     halves = _split_halves(data, surrogate, n_jobs, progress)
     held_out = [[name for name in settings.holdout if name in part.systems] for part in data]
     fits = _fit_tournaments(data, surrogate, held_out, settings, n_jobs, progress)
-    n_features = len(surrogate.features_)
     studies = []
     for index, part in enumerate(data):
         shares = np.array([fit.shares for fit in fits[index]])
@@ -267,7 +266,7 @@ def study_languages(
                 halves=halves.of(part.language),
                 unseen=unseen[index],
                 r2=np.array([fit.holdout_r2 for fit in fits[index]]),
-                shares=shares.reshape(-1, n_features),  # (0, F) without a fit
+                shares=shares.reshape(-1, len(surrogate.features_)),  # (0, F) without a fit
                 failure=surrogate.failures_.get(part.language),
                 borrows=part.language in surrogate.borrowing_,
             )

@@ -87,8 +87,7 @@ def joint_covariance(
     """
     names = [(language, system) for language, part in parts.items() for system in part.index]
     index = pd.MultiIndex.from_tuples(names, names=["language", "system"])
-    blocks = [part.to_numpy(np.float64) for part in parts.values()]
-    covariance = np.asarray(scipy.linalg.block_diag(*blocks))
+    covariance = np.asarray(scipy.linalg.block_diag(*parts.values()), dtype=np.float64)
     languages = index.get_level_values("language").to_numpy()
     systems = index.get_level_values("system").to_numpy()
     is_other_language = languages[:, None] != languages[None, :]

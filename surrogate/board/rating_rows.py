@@ -83,25 +83,9 @@ def rated_rows(
     """
     table = estimates.join(looks[list(NO_LOOKS.columns)])
     texts = table[["unranked", "original", "remark"]].astype(object).fillna("").astype("str")
-    missing_answers_width = NORMAL_90 * np.sqrt(table["variance"].astype(float).fillna(0.0))
     is_unjudged = table["split"].isin(UNJUDGED_SPLITS)
     has_posterior = table["posterior"].notna()
-    share = table["verdict_share"]
-
-    unseen_width = np.hypot(interval.width(table["expected_error"]), missing_answers_width)
-    is_unseen_unbounded = is_unjudged & interval.reaches_beyond(
-        table["expected"], table["expected_error"]
-    )
-    rating, width = _ratings_and_widths(table, interval, missing_answers_width)
-    has_few_verdicts = is_unjudged & has_posterior & (share < SUBSTANTIAL_SHARE)
-    is_unbounded = is_unseen_unbounded.where(
-        ~has_posterior, has_few_verdicts & interval.reaches_beyond(rating, table["expected_error"])
-    )
-    by_surrogate = _interval_columns(table["expected"], unseen_width, is_unseen_unbounded)
-    by_surrogate = by_surrogate.rename(columns={"standard_error": "error"})
-    rows = _interval_columns(rating, width, is_unbounded).join(
-        by_surrogate.add_prefix("surrogate_")
-    )
+    rows = _rows_with_intervals(table, interval)
     sources = rows if originals is None else originals
     copies = texts.loc[texts["original"] != "", "original"]
     for name, original in copies.items():
@@ -115,12 +99,32 @@ def rated_rows(
     rows.loc[is_barred | has_vanished, RATING_COLUMNS] = np.nan
     zero_if_rated = rows["rating"].where(rows["rating"].isna(), 0.0)
     return rows.assign(
-        verdict_share=share.where(has_posterior, zero_if_rated),
+        verdict_share=table["verdict_share"].where(has_posterior, zero_if_rated),
         answers=table["answers"].astype("int64"),
         coverage=table["coverage"],
         split=table["split"],
         note=notes,
     )
+
+
+def _rows_with_intervals(table: pd.DataFrame, interval: RatingInterval) -> pd.DataFrame:
+    """Rate systems with and without their verdicts, with intervals; see ``rated_rows``."""
+    missing_answers_width = NORMAL_90 * np.sqrt(table["variance"].astype(float).fillna(0.0))
+    is_unjudged = table["split"].isin(UNJUDGED_SPLITS)
+    has_posterior = table["posterior"].notna()
+    unseen_width = np.hypot(interval.width(table["expected_error"]), missing_answers_width)
+    is_unseen_unbounded = is_unjudged & interval.reaches_beyond(
+        table["expected"], table["expected_error"]
+    )
+    rating, width = _ratings_and_widths(table, interval, missing_answers_width)
+    has_few_verdicts = is_unjudged & has_posterior & (table["verdict_share"] < SUBSTANTIAL_SHARE)
+    is_unbounded = is_unseen_unbounded.where(
+        ~has_posterior, has_few_verdicts & interval.reaches_beyond(rating, table["expected_error"])
+    )
+    by_surrogate = _interval_columns(table["expected"], unseen_width, is_unseen_unbounded)
+    by_surrogate = by_surrogate.rename(columns={"standard_error": "error"})
+    rows = _interval_columns(rating, width, is_unbounded)
+    return rows.join(by_surrogate.add_prefix("surrogate_"))
 
 
 def _ratings_and_widths(

@@ -153,8 +153,8 @@ class AnswersSurrogate(Surrogate):
         views = {language: field.own for language, field in self.fields_.items()}
         scored = {}
         for language in learned:
-            questions = self.fields_[language].tensor.questions
-            scores = Scored.of(views[language], questions, self.ratings_[language])
+            tensor = self.fields_[language].tensor
+            scores = Scored.of(views[language], tensor.questions, self.ratings_[language])
             if scores.judged.any():
                 scored[language] = scores
         self.scores_ = QuestionScores.fit(scored) if scored else None

@@ -165,17 +165,16 @@ def gate(
         raise UsageError(f"{candidate} has no answer in these languages")
     overlap = _Overlap.of(answers, baseline_answers)
     placed = rank_systems(board, answers, arena, feature_table=feature_table)
-    surrogate_error = rates.error if judging is None else rates.error * SURROGATE_SHARE
-    ratings = _compared_ratings(board, placed, baseline, rates, surrogate_error)
+    ratings = _compared_ratings(board, placed, baseline, rates, has_judge=judging is not None)
     if overlap.is_same:
         ratings = replace(ratings, difference="same", reason="")
     variance = _planned_variance(board, arena)
     verdicts: SystemComparison | None = None
     label: JudgeLabel | None = None
     if ratings.difference is None and judging is not None and overlap.n_common:
-        extended = _with_candidate(arena, answers, candidate)
-        verdicts = _ask_judge(extended, (candidate, baseline), judging, rates, variance)
-        label = _judge_label(board, extended, judging.judge.judge, verdicts.judgments)
+        arena = _with_candidate(arena, answers, candidate)
+        verdicts = _ask_judge(arena, (candidate, baseline), judging, rates, variance)
+        label = _judge_label(board, arena, judging.judge.judge, verdicts.judgments)
         if verdicts.variance > 0:
             variance = verdicts.variance
     verdict, source = _verdict(ratings, verdicts, is_same=overlap.is_same)
@@ -249,9 +248,10 @@ class _Overlap:
 
 
 def _compared_ratings(
-    board: Board, placed: RankedSystems, baseline: str, rates: GateRates, error: float
+    board: Board, placed: RankedSystems, baseline: str, rates: GateRates, *, has_judge: bool
 ) -> RatingDifference:
     """Compare candidate and baseline by their ratings, unless the surrogate may not decide."""
+    error = rates.error * SURROGATE_SHARE if has_judge else rates.error
     baseline_ratings = board.ratings[board.ratings["system"] == baseline]
     ratings = rating_difference(placed.new, baseline_ratings, rates, error)
     doubts = list(_doubts(board, placed, list(ratings.languages["language"])))

@@ -87,9 +87,11 @@ def counted_judgments(
         is_unknown &= ~judges.map(is_person)
     unknown_judges = sorted(judges[is_unknown & is_used].unique())
     if unknown_judges:
-        shown = first_of(unknown_judges)
         counted = count_of(int((is_unknown & is_used).sum()), "judgment")
-        notes.append(f"{counted} by {shown} count as those of one judge, besides {board_judge}")
+        notes.append(
+            f"{counted} by {first_of(unknown_judges)} count as those of one judge, besides "
+            f"{board_judge}"
+        )
     return _with_shared_weights(judgments[is_kept], is_unknown[is_kept]), notes
 
 

@@ -87,14 +87,15 @@ def place_systems(
         parts.append(_placed_rows(board, language, estimates.loc[language], looks.loc[language]))
     new = pd.concat(parts, ignore_index=True)
     new = new.fillna({"verdict_share": 0.0}).sort_values(["language", "rank", "system"])
-    order = pd.MultiIndex.from_frame(new[["language", "system"]])
     explanations = _explanations(board, table, estimates, looks, findings)
     return RankedSystems(
         board=_board_with(board, new),
         overall=_overall_with(board.overall, new, board.ratings["language"].nunique()),
         features=table.drop(columns="answer", errors="ignore"),
         new=new[NEW_COLUMNS].reset_index(drop=True),
-        explanations=explanations.loc[order].reset_index(),
+        explanations=explanations.loc[
+            pd.MultiIndex.from_frame(new[["language", "system"]])
+        ].reset_index(),
         judgments=judgments,
         notes=(*judgment_notes, *_notes(board, languages)),
     )

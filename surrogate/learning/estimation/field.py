@@ -163,11 +163,11 @@ class FieldView:
         counts = np.tile(n_known, (shape[0], 1))
         # A system of the field is not compared with itself.
         rows, selves = np.nonzero(self.is_self)
-        differences = np.nan_to_num(values[n_field + rows] - values[selves])
-        signs[rows] -= np.sign(differences).astype(np.intp)
+        self_signs = np.sign(np.nan_to_num(values[n_field + rows] - values[selves]))
+        signs[rows] -= self_signs.astype(np.intp)
         counts[rows] -= is_known[selves]
-        ranks = np.where(is_known[n_field:], signs / np.maximum(counts, 1), 0.0)
-        return np.asarray(ranks.reshape(shape))
+        mean_signs = np.where(is_known[n_field:], signs / np.maximum(counts, 1), 0.0)
+        return np.asarray(mean_signs.reshape(shape))
 
 
 @dataclass(frozen=True)

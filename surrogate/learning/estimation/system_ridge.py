@@ -76,10 +76,7 @@ class SystemRidge:
         kernel = np.tensordot(1 / variances, kernels, 1)
         best = _best_penalty(kernel, target, looks)
         # What is predicted is the distance from the mean of the language's other systems.
-        same_language = np.equal.outer(looks.languages, looks.languages)
-        n_others = np.maximum(same_language.sum(axis=1) - 1, 1)
-        others_mean = (same_language @ target - target) / n_others
-        predictions = target - best.residuals - others_mean
+        predictions = target - best.residuals - _others_mean(target, looks)
         return cls(
             scales=scales,
             looks=looks,
@@ -168,6 +165,13 @@ class _LeftOut:
     def squared_error(self) -> float:
         """Sum of the squared residuals."""
         return float(self.residuals @ self.residuals)
+
+
+def _others_mean(ratings: Floats, looks: Looks) -> Floats:
+    """Return the mean rating of the other systems in each one's language, shape (N,)."""
+    same_language = np.equal.outer(looks.languages, looks.languages)
+    n_others = np.maximum(same_language.sum(axis=1) - 1, 1)
+    return np.asarray((same_language @ ratings - ratings) / n_others)
 
 
 def _best_penalty(kernel: Floats, target: Floats, looks: Looks) -> _LeftOut:

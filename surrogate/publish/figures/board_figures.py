@@ -117,18 +117,7 @@ def draw_ratings(board: Board, language: str) -> Figure:
     with style():
         caption = _caption_of_ratings(board, rows, language)
         figure, (axes,) = new_figure(caption, width, len(rows) * 0.32 + 0.9)
-        handles = {}
-        for prefix, name, color, marker, shift in LOOKS:
-            rating, low, high = (
-                rows[f"{prefix}{column}"].to_numpy(float) for column in ("rating", "low", "high")
-            )
-            if np.isnan(rating).all():
-                continue
-            right = np.where(np.isinf(high), rating, high)
-            axes.hlines(places + shift, low, right, color=color, linewidth=1.4, zorder=2)
-            (handles[name or board.summary.rated_by],) = axes.plot(
-                rating, places + shift, marker, color=color, markersize=4, linestyle="none"
-            )
+        handles = _draw_intervals(axes, rows, board.summary.rated_by)
         axes.grid(axis="x")
         axes.margins(x=0.04)
         axes.axvline(0.5 if first else 0, color=MUTED, linewidth=0.8, zorder=1)
@@ -142,6 +131,25 @@ def draw_ratings(board: Board, language: str) -> Figure:
         _draw_tiers(axes, rows[TIERS].astype(float))
         legend(figure, handles, 3)
     return figure
+
+
+def _draw_intervals(axes: Axes, rows: pd.DataFrame, rated_by: str) -> dict[str, Any]:
+    """Draw ratings with their intervals, a row per system; return the legend's handles."""
+    places = np.arange(len(rows))
+    handles = {}
+    for prefix, name, color, marker, shift in LOOKS:
+        ratings = rows[f"{prefix}rating"].to_numpy(float)
+        if np.isnan(ratings).all():
+            continue
+        low = rows[f"{prefix}low"].to_numpy(float)
+        high = rows[f"{prefix}high"].to_numpy(float)
+        # An interval without an upper bound is drawn to the rating alone.
+        right = np.where(np.isinf(high), ratings, high)
+        axes.hlines(places + shift, low, right, color=color, linewidth=1.4, zorder=2)
+        (handles[name or rated_by],) = axes.plot(
+            ratings, places + shift, marker, color=color, markersize=4, linestyle="none"
+        )
+    return handles
 
 
 def _caption_of_ratings(board: Board, rows: pd.DataFrame, language: str) -> Caption:
@@ -210,8 +218,14 @@ def rank_heat_map(board: Board) -> Figure:
     )
     width = max(label_inches(board.systems) + len(shown) * (cells * 0.34 + 0.3), 5.5)
     with style():
-        height = len(board.systems) * ROW_INCHES + 0.7
-        figure, panels = new_figure(caption, width, height, len(shown), len(shown), sharey=True)
+        figure, panels = new_figure(
+            caption,
+            width,
+            len(board.systems) * ROW_INCHES + 0.7,
+            len(shown),
+            len(shown),
+            sharey=True,
+        )
         for axes, (title, ranks) in zip(panels, shown.items(), strict=True):
             means = ranks.mean(axis=1, skipna=False)
             shades = (ranks - 1) / (ranks.max() - 1).clip(lower=1)
