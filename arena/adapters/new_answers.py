@@ -129,22 +129,29 @@ def _is_repeated(
 ) -> pd.Series:
     """Tell of each answer whether an earlier one replaces it, and warn of those."""
     # An answer may be in several pairs, or in a row for each judge.
-    is_copy = table.duplicated([*QUESTION_KEY, "system", "answer"])
+    keys = _comparable(table[[*QUESTION_KEY, "system", "answer"]])
+    is_copy = keys.duplicated()
     if is_copy.any() and is_single:
         reason = "rows that repeat an earlier answer: left out"
         _LOG.warning("%s: %s (%d)", source, reason, is_copy.sum())
     if repeats != "first":
         return is_copy
-    is_further = table.duplicated([*QUESTION_KEY, "system"]) & ~is_copy
+    is_further = keys.duplicated([*QUESTION_KEY, "system"]) & ~is_copy
     if is_further.any():
         reason = "further answers to a question: the first is kept"
         _LOG.warning("%s: %s (%d)", source, reason, is_further.sum())
     return is_copy | is_further
 
 
+def _comparable(cells: pd.DataFrame) -> pd.DataFrame:
+    # JSON may hold lists, which have no hash; the checks refuse them later.
+    return cells.map(repr)
+
+
 def _with_numbered_askings(table: pd.DataFrame) -> pd.DataFrame:
     """Give each further answer to a question the id of that asking, as imports name it."""
-    number = table.groupby([*QUESTION_KEY, "system"]).cumcount() + 1
+    keys = _comparable(table[[*QUESTION_KEY, "system"]])
+    number = keys.groupby(list(keys)).cumcount() + 1
     numbered = table["query_id"] + "-" + number.astype(str)
     return table.assign(query_id=table["query_id"].where(number == 1, numbered))
 

@@ -156,3 +156,16 @@ def test_an_answer_that_stands_there_for_several_judges_is_one_answer(written, t
     path.write_text(text.replace("So.,0", "No.,0"), encoding="utf-8")
     with pytest.raises(DataError):
         read_answers(path, arena.queries)
+
+
+@pytest.mark.parametrize("repeats", [None, "first", "each"])
+@pytest.mark.parametrize("field", ["system", "answer"])
+def test_a_list_in_place_of_a_text_is_refused_with_its_line(field, repeats, written, tmp_path):
+    arena = import_arena("csv", [written]).arena
+    path = tmp_path / "new.jsonl"
+    row = {"question": "Why?", "system": "n", "answer": "x", field: ["y"]}
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        read_answers(path, arena.queries, repeats=repeats)
+    (problem,) = caught.value.problems
+    assert (problem.line, problem.field) == (1, field)
