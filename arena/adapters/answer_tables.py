@@ -28,6 +28,7 @@ from arena.adapters.table_columns import (
 )
 from arena.data.cells import is_missing_cell
 from arena.data.errors import DataError, UsageError, checked_choice
+from arena.data.judge_names import UNKNOWN_JUDGE
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows
 from arena.data.schema import VOTER
@@ -167,6 +168,13 @@ def _rows_of(
         values["judge"], values[VOTER] = judge_and_voter(
             record, names, default=judge, reads_sources=form.is_pairs
         )
+        if not isinstance(values["judge"], str):
+            if not values.keys().isdisjoint(("verdict", "winner")):
+                hint = "write it as a JSON string"
+                collected.fault(place, "judge", values["judge"], "is not a string", hint)
+                continue
+            # Without a verdict, it may well be the record of a judge's reasons.
+            values["judge"] = UNKNOWN_JUDGE
         if values.get("criterion"):
             # Each criterion of a judge is a judge of its own.
             values["judge"] = f"{values['judge']}:{values['criterion']}"

@@ -62,7 +62,7 @@ def judge_and_voter(
     if judge is not None:
         return judge, voter
     cell = record.get(names["judge"]) if "judge" in names else None
-    if not is_missing_cell(cell):
+    if not is_missing_cell(cell) and cell not in ([], {}):
         name = _name(cell)
         if name is None:
             return cell, voter

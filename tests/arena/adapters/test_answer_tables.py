@@ -358,6 +358,18 @@ def test_two_verdicts_of_a_judge_on_an_answer_are_refused(tmp_path):
     assert [problem.line for problem in caught.value.problems] == [6]
 
 
+@pytest.mark.parametrize("judge", [[1, 2], {"reason": "clear"}, True])
+def test_a_judge_without_a_name_is_refused_only_with_its_verdicts(judge, tmp_path):
+    row = {"question": "q?", "system": "x", "answer": "1", "judge": judge}
+    rows = [row, row, row | {"system": "y"}]
+    assert len(import_arena("csv", [records(tmp_path, rows)]).arena.answers) == 2
+    marked = [row | {"verdict": 1} for row in rows]
+    with pytest.raises(DataError) as caught:
+        import_arena("csv", [records(tmp_path, marked)])
+    faults = [(problem.line, problem.field) for problem in caught.value.problems]
+    assert faults == [(1, "judge"), (2, "judge"), (3, "judge")]
+
+
 PAIRS = [
     {"question": "q?", "system_a": "x", "answer_a": "1", "system_b": "y", "answer_b": "2"},
     {"question": "r?", "system_a": "x", "answer_a": "1", "system_b": "y", "answer_b": "2"},
