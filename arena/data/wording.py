@@ -6,10 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from itertools import islice
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    pass
 MOST_LISTED = 12
 """Number of names that messages list."""
 MOST_COMPARED = 200

@@ -7,13 +7,10 @@ import importlib.util
 import unicodedata
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena.data.errors import MissingDependencyError, UsageError
 from arena.text.prompts import DIGEST_DIGITS
-
-if TYPE_CHECKING:
-    pass
 
 BYTES_A_TOKEN = 4
 _JOINER = "\u200d"
