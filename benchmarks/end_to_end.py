@@ -30,7 +30,7 @@ STAGES = {
     "features/engine/extraction.py:extract": "features",
     "surrogate/learning/languages.py:language_data": "ratings",
     "surrogate/learning/estimation/replication.py:replicate": "replication",
-    "surrogate/board/language_study.py:_unseen": "held out",
+    "surrogate/board/language_study.py:_rate_unseen": "held out",
     "surrogate/board/language_study.py:study_languages": "learning",
     "surrogate/integrity/": "looks",
     "surrogate/board/summary_builder.py:": "summary",

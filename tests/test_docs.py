@@ -23,7 +23,7 @@ from features import Question, Sample, parse_features
 from features.declare.sample import EMPTY_ANSWER, NO_REFERENCE_SYSTEM
 from surrogate.cli.app import app
 from surrogate.learning.surrogate import Surrogate
-from surrogate.ranking.gate import GATE_VERDICTS
+from surrogate.ranking.gate_result import GATE_VERDICTS
 
 ROOT = Path(__file__).parents[1]
 GUIDES = sorted((ROOT / "docs").rglob("*.md"))

@@ -20,9 +20,10 @@ from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.detail_tables import arena_table, difference_table, win_table
 from surrogate.board.first_board import build_first_board
+from surrogate.board.holdout import check_holdout, choose_holdout
 from surrogate.board.judge_comparison import alone_ratings, judges_beside, side_by_side
 from surrogate.board.judge_report import JudgingRecords, report_judge
-from surrogate.board.language_study import check_holdout, choose_holdout, importances_table
+from surrogate.board.language_study import importances_table
 from surrogate.board.learned import Learned, learn, tournament_settings
 from surrogate.board.overall import joint_covariance, overall_board
 from surrogate.board.rating_rows import judged_rows, unjudged_rows, without_intervals

@@ -52,50 +52,32 @@ def _interval(outcome: Outcome, pooled: Floats) -> RatingInterval:
     """
     best, frontier = _frontier(outcome)
     distances = unseen_distances(outcome)
-    n_distances = len(distances)
-    if not n_distances:
-        reason = "; ".join(outcome.reasons) or NO_SURROGATE
-        return RatingInterval(best=best, frontier=frontier, reason=reason)
-    in_standard_errors = outcome.standard_errors is not None
-    width = half_width(distances)
-    if np.isfinite(width):
-        return RatingInterval(
-            half_width=width,
-            in_standard_errors=in_standard_errors,
-            best=best,
-            frontier=frontier,
-            residuals=n_distances,
-        )
-    width = (_spread(outcome) or math.nan) * half_width(pooled)
-    if np.isfinite(width):
-        return RatingInterval(
-            half_width=width,
-            in_standard_errors=in_standard_errors,
-            best=best,
-            frontier=frontier,
-            residuals=len(pooled),
-            pooled=len(pooled) > n_distances,
-        )
-    width = wide_half_width(outcome)
-    if np.isfinite(width):
-        return RatingInterval(
-            half_width=width,
-            in_standard_errors=in_standard_errors,
-            best=best,
-            frontier=frontier,
-            residuals=n_distances,
-            is_wide=True,
-        )
-    n_needed = math.ceil(round(LEVEL / (1 - LEVEL), _DIGITS))
-    return RatingInterval(
+    interval = RatingInterval(
+        in_standard_errors=outcome.standard_errors is not None,
         best=best,
         frontier=frontier,
-        residuals=n_distances,
-        reason=(
-            f"{len(pooled)} ratings of systems unseen in training; an interval of {LEVEL:.0%} "
-            f"needs {n_needed}"
-        ),
+        residuals=len(distances),
     )
+    if not len(distances):
+        reason = "; ".join(outcome.reasons) or NO_SURROGATE
+        return interval.model_copy(update={"in_standard_errors": False, "reason": reason})
+    width = half_width(distances)
+    if np.isfinite(width):
+        return interval.model_copy(update={"half_width": width})
+    width = (_spread(outcome) or math.nan) * half_width(pooled)
+    if np.isfinite(width):
+        is_pooled = len(pooled) > len(distances)
+        update = {"half_width": width, "residuals": len(pooled), "pooled": is_pooled}
+        return interval.model_copy(update=update)
+    width = wide_half_width(outcome)
+    if np.isfinite(width):
+        return interval.model_copy(update={"half_width": width, "is_wide": True})
+    n_needed = math.ceil(round(LEVEL / (1 - LEVEL), _DIGITS))
+    reason = (
+        f"{len(pooled)} ratings of systems unseen in training; an interval of {LEVEL:.0%} "
+        f"needs {n_needed}"
+    )
+    return interval.model_copy(update={"in_standard_errors": False, "reason": reason})
 
 
 def unseen_distances(outcome: Outcome) -> Floats:

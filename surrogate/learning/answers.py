@@ -10,23 +10,29 @@ Derivation: docs/guides/surrogate.md, sections 1 to 3.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.data.types import Floats
-from arena.statistics.significance import NORMAL_90
 from features.engine.columns import feature_columns
-from surrogate.learning.estimation.field import ANSWER, CONSENSUS, Field, FieldView
+from surrogate.learning.blend import Blend
+from surrogate.learning.estimation.field import (
+    ANSWER,
+    CONSENSUS,
+    Field,
+    FieldView,
+    views_in_batches,
+)
 from surrogate.learning.estimation.question_scores import QuestionScores, Scored
 from surrogate.learning.estimation.system_looks import Looks, Scale
 from surrogate.learning.estimation.system_ridge import SystemRidge
+from surrogate.learning.explanations import explained, feature_effects
 from surrogate.learning.surrogate import (
     EFFECT_COLUMNS,
     EXPLANATION_COLUMNS,
@@ -45,15 +51,12 @@ from surrogate.learning.training import (
     KnownRatings,
     RowKind,
     TrainingRatings,
-    finite_means,
     training_ratings,
 )
 
 MOST_QUESTIONS = 200
 MOST_SYSTEMS = 300
 """Maximum of a language to learn from, so that a board stays small and time is bounded."""
-SMALLEST = 1e-9
-"""Below it, a number is 0 but for rounding."""
 
 
 @dataclass(eq=False)
@@ -69,10 +72,7 @@ class AnswersSurrogate(Surrogate):
         fields_: Language to the systems that answers are compared with.
         scores_: Prediction of answers' scores; None where only ratings are known.
         ridge_: Prediction of systems' ratings.
-        weights_: Weight of both predictions in the blend, shape (2,).
-        slope_: Logits per unit of the blend.
-        error_: Standard error of a rating of usual variance (logits).
-        usual_variance_: Mean predictive variance of the systems left out.
+        blend_: How both predictions give a rating.
         levels_: Language to the mean rating of its systems (logits).
     """
 
@@ -160,7 +160,8 @@ class AnswersSurrogate(Surrogate):
         self.scores_ = QuestionScores.fit(scored) if scored else None
         learned_ratings = {language: ratings[language] for language in learned}
         self.ridge_ = SystemRidge.fit(views, learned_ratings, is_alone=self.scores_ is None)
-        self._blend(learned_ratings)
+        left_out = [self._left_out_predictions(language, ratings[language]) for language in learned]
+        self.blend_ = Blend.fit(pd.concat(left_out, ignore_index=True))
         if self.borrowing_:
             # Nobody's verdicts tell their level: the mean of a language's systems is taken as 0.
             predictions = self._predicted(views, self._scales(self.fields_))["rating"]
@@ -174,26 +175,6 @@ class AnswersSurrogate(Surrogate):
         means = pd.Series(rated.means, list(rated.systems))
         systems = list(self.fields_[language].tensor.systems)
         return np.asarray(means.reindex(systems).to_numpy(np.float64))
-
-    def _blend(self, rated: Mapping[str, Floats]) -> None:
-        """Learn the units of both parts, the slope and the error, from systems left out."""
-        table = pd.concat(
-            [self._left_out_predictions(language, ratings) for language, ratings in rated.items()],
-            ignore_index=True,
-        )
-        target = table["target"].to_numpy(np.float64)
-        parts = table[["scores", "ridge"]].to_numpy(np.float64)
-        self.weights_ = _blend_weights(parts, target)
-        predictions = parts @ self.weights_
-        self.slope_ = _calibration_slope(predictions, target)
-        residuals = target - self.slope_ * predictions
-        degrees_of_freedom = max(len(residuals) - 1, 1)
-        # The error is estimated from few systems, so a normal interval would be too narrow:
-        # Student's quantile replaces the normal one of a 90% interval.
-        student_factor = stdtrit(degrees_of_freedom, 0.95) / NORMAL_90
-        residual_variance = float(residuals @ residuals) / degrees_of_freedom
-        self.error_ = float(np.sqrt(residual_variance) * student_factor)
-        self.usual_variance_ = float(table["variance"].mean())
 
     def _left_out_predictions(self, language: str, ratings: Floats) -> pd.DataFrame:
         """Return what both parts predict of each rated system when it is left out.
@@ -250,14 +231,12 @@ class AnswersSurrogate(Surrogate):
         if self.scores_ is not None:
             scores = [self.scores_.predict(language, view) for language, view in views.items()]
             parts[:, 0] = np.nan_to_num(np.concatenate(scores))
-        # A system that is unlike the others is predicted less surely than usual.
-        relative_variance = by_ridge["variance"] / self.usual_variance_
         predictions = pd.DataFrame(
             {
                 "language": by_ridge["language"],
                 "system": by_ridge["system"],
-                "rating": self.slope_ * (parts @ self.weights_),
-                "standard_error": self.error_ * np.sqrt(relative_variance),
+                "rating": self.blend_.ratings(parts),
+                "standard_error": self.blend_.standard_errors(by_ridge["variance"]),
             }
         )
         return predictions.set_index(["language", "system"])
@@ -273,7 +252,7 @@ class AnswersSurrogate(Surrogate):
             rows = self._usable_rows(with_features(X, self))
             rows = rows[rows["language"].isin(list(self.fields_))]
             keys = pd.MultiIndex.from_frame(rows[["language", "system"]])
-            for new_views in _views_in_batches(self.fields_, rows[~keys.isin(looks.keys)]):
+            for new_views in views_in_batches(self.fields_, rows[~keys.isin(looks.keys)]):
                 looks = looks.joined(Looks.of(new_views, scales))
         return Covariances(tuple(looks.keys), looks.covariances())
 
@@ -308,7 +287,7 @@ class AnswersSurrogate(Surrogate):
         if fields:
             fields.update(self._new_fields(rows))
         scales = self._scales(fields)
-        parts = [self._predicted(views, scales) for views in _views_in_batches(fields, rows)]
+        parts = [self._predicted(views, scales) for views in views_in_batches(fields, rows)]
         nothing = pd.DataFrame(columns=["rating", "standard_error"], dtype=np.float64)
         predicted = pd.concat(parts) if parts else nothing
         levels = dict(self.levels_)
@@ -368,82 +347,39 @@ class AnswersSurrogate(Surrogate):
 
     def explain(self, X: pd.DataFrame) -> pd.DataFrame:
         """Say what moves each rating; see ``Surrogate.explain``."""
-        parts = [pd.DataFrame(columns=EXPLANATION_COLUMNS)]
-        for name, rows in self._usable_rows(with_features(X, self)).groupby("language"):
-            language = str(name)
-            if language in self.fields_:
-                parts.append(self._explained(language, self.fields_[language].seen(rows)))
-        return pd.concat(parts[1:] or parts, ignore_index=True)
-
-    def _explained(self, language: str, view: FieldView) -> pd.DataFrame:
-        """Explain the ratings of one language."""
-        n_shown = 3
-        names = self.fields_[language].names
-        contributions = self._contributions(language, view)
-        rows = []
-        for index, system in enumerate(view.systems):
-            moved_by = []
-            for feature in np.argsort(-np.abs(contributions[index]), kind="stable")[:n_shown]:
-                added = round(float(contributions[index, feature]), 2)
-                if added:
-                    moved_by.append((names[feature], added))
-            like_winners, like_losers = self._telling_questions(language, view, index)
-            rows.append((language, system, moved_by, like_winners, like_losers))
-        return pd.DataFrame(rows, columns=EXPLANATION_COLUMNS)
+        parts = []
+        for language, view in self._views(X):
+            scored = None
+            if self.scores_ is not None and self._reads:
+                scored = self.scores_.languages.get(language)
+            contributions = self._contributions(language, view)
+            parts.append(explained(self.fields_[language], view, contributions, scored))
+        return (
+            pd.concat(parts, ignore_index=True)
+            if parts
+            else pd.DataFrame(columns=EXPLANATION_COLUMNS)
+        )
 
     def feature_effects(self, X: pd.DataFrame) -> pd.DataFrame:
         """Say what each feature adds to each rating; see ``Surrogate.feature_effects``."""
-        parts = [pd.DataFrame(columns=EFFECT_COLUMNS)]
+        parts = []
+        for language, view in self._views(X):
+            is_rated = np.isfinite(self._field_ratings(language))
+            contributions = self._contributions(language, view)
+            parts.append(feature_effects(self.fields_[language], view, contributions, is_rated))
+        return (
+            pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=EFFECT_COLUMNS)
+        )
+
+    def _views(self, X: pd.DataFrame) -> Iterator[tuple[str, FieldView]]:
+        """Compare the systems of a table with the fields, language by language."""
         for name, rows in self._usable_rows(with_features(X, self)).groupby("language"):
             language = str(name)
             if language not in self.fields_:
                 continue
-            field = self.fields_[language]
-            view = field.seen(rows)
-            rated_means = field.own.means[np.isfinite(self._field_ratings(language))]
-            usual = finite_means(rated_means)
-            counts = np.isfinite(rated_means).sum(axis=0)
-            squares = np.nansum((rated_means - usual) ** 2, axis=0)
-            deviations = np.sqrt(squares / np.maximum(counts - 1, 1))
-            n_systems = len(view.systems)
-            columns = {
-                "language": language,
-                "system": np.repeat(view.systems, len(field.names)),
-                "feature": np.tile(field.names, n_systems),
-                "added": self._contributions(language, view).ravel(),
-                "value": view.means.ravel(),
-                "usual": np.tile(usual, n_systems),
-                "deviation": np.tile(deviations, n_systems),
-                "count": np.tile(counts, n_systems),
-            }
-            parts.append(pd.DataFrame(columns))
-        return pd.concat(parts[1:] or parts, ignore_index=True)
-
-    def _telling_questions(
-        self, language: str, view: FieldView, index: int
-    ) -> tuple[list[str], list[str]]:
-        """List the questions on which a system's answer is like a winning, or a losing, one.
-
-        The judged answer with the largest cosine counts, by its score less the question's mean,
-        times the cosine; the most telling question comes first.
-        """
-        like_winners: list[str] = []
-        like_losers: list[str] = []
-        scored = None if self.scores_ is None else self.scores_.languages.get(language)
-        if scored is None or not self._reads:
-            return like_winners, like_losers
-        cosines = np.where(scored.judged, view.cosines[:, index], 0.0)
-        nearest = cosines.argmax(axis=1)
-        n_questions = len(nearest)
-        advantages = scored.scores[np.arange(n_questions), nearest] - scored.means
-        weights = advantages * np.maximum(cosines.max(axis=1), 0.0)
-        questions = self.fields_[language].tensor.questions
-        for question in np.argsort(-np.abs(weights), kind="stable"):
-            if weights[question] > 0:
-                like_winners.append(questions[question])
-            elif weights[question] < 0:
-                like_losers.append(questions[question])
-        return like_winners, like_losers
+            view = self.fields_[language].seen(rows)
+            if view.systems:  # none if they answered other questions alone
+                yield language, view
 
     def _contributions(self, language: str, view: FieldView) -> Floats:
         """Return the logits that each feature adds to the rating of each system, shape (M, F)."""
@@ -454,78 +390,14 @@ class AnswersSurrogate(Surrogate):
             features = scale.features(view)[:, :n_features]
             if self.ridge_.is_alone:
                 features = features * scale.reliability
-            contributions[:, :n_features] += self.weights_[1] * features * self.ridge_.slopes
+            contributions[:, :n_features] += self.blend_.weights[1] * features * self.ridge_.slopes
         if self.scores_ is not None:
             n_answers = np.maximum(view.answered.sum(axis=1), 1)
             mean_ranks = view.ranks.sum(axis=1) / n_answers[:, None]
-            contributions += self.weights_[0] * (mean_ranks * self.scores_.slopes)
-        return np.asarray(self.slope_ * contributions)
+            contributions += self.blend_.weights[0] * (mean_ranks * self.scores_.slopes)
+        return np.asarray(self.blend_.slope * contributions)
 
     def arrays(self) -> dict[str, Arrays]:
         """Return the vectors of the field's answers, in place of the answers."""
         vectors = {language: field.arrays() for language, field in self.fields_.items()}
         return {language: arrays for language, arrays in vectors.items() if arrays}
-
-
-def _blend_weights(parts: Floats, target: Floats) -> Floats:
-    """Return the weight of both parts in the blend, shape (2,).
-
-    Each part is divided by the root mean square of its left-out predictions; scores count twice
-    (docs/guides/surrogate.md, section 3).
-
-    Args:
-        parts: Left-out predictions by scores and by the ridge, shape (N, 2).
-        target: Ratings less the others' mean, shape (N,).
-    """
-    scores_share = 2 / 3
-    units = np.sqrt(np.mean(parts**2, axis=0))
-    # A part whose left-out predictions hardly vary says next to nothing, and must not be blown up
-    # to the size of the other part: its unit is at least 2% of the spread of ratings.
-    smallest = max(0.02 * float(np.sqrt(np.mean(target**2))), SMALLEST)
-    shares = np.where(units > SMALLEST, [scores_share, 1 - scores_share], 0.0)
-    total = max(float(shares.sum()), SMALLEST)
-    return np.asarray(shares / total / np.maximum(units, smallest))
-
-
-def _calibration_slope(predictions: Floats, target: Floats) -> float:
-    """Return the logits that a unit of the blend is worth: correlation times ratio of spreads.
-
-    Args:
-        predictions: Left-out predictions by the blend, shape (N,).
-        target: Ratings less the others' mean, shape (N,).
-    """
-    # A floor, so that the order of predictions survives where left-out systems show no correlation.
-    smallest_correlation = 0.1
-    # The belief that ratings spread by one logit counts for this number of systems.
-    prior_systems = 1
-    n_systems = len(target)
-    target_square = float(target @ target)
-    prediction_square = max(float(predictions @ predictions), SMALLEST)
-    norms = np.sqrt(prediction_square * max(target_square, SMALLEST))
-    correlation = max(float(predictions @ target) / norms, smallest_correlation)
-    # The two spreads are averaged geometrically. An arithmetic mean would let one logit swamp the
-    # ratings of an arena whose systems are close, and place most new systems above all judged ones.
-    exponent = n_systems / (n_systems + prior_systems)
-    variance = max(target_square / n_systems, SMALLEST) ** exponent
-    spread = np.sqrt(variance / (prediction_square / n_systems))
-    return float(correlation * spread)
-
-
-def _views_in_batches(
-    fields: Mapping[str, Field], rows: pd.DataFrame
-) -> Iterator[dict[str, FieldView]]:
-    """Compare the systems of a table with the fields, some at a time, which bounds memory."""
-    batch_size = 100
-    systems: Sequence[str] = rows["system"].unique()
-    for start in range(0, len(systems), batch_size):
-        batch = rows[rows["system"].isin(systems[start : start + batch_size])]
-        views = {}
-        for name, part in batch.groupby("language"):
-            language = str(name)
-            if language not in fields:
-                continue
-            view = fields[language].seen(part)
-            if view.systems:
-                views[language] = view
-        if views:
-            yield views

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from arena.data.errors import UsageError, checked_choice
 from surrogate.learning.answers import AnswersSurrogate
-from surrogate.learning.regression import REGRESSORS, RegressionSurrogate, made, written
+from surrogate.learning.regression import REGRESSORS, RegressionSurrogate, made
+from surrogate.learning.regressor_text import written
 from surrogate.learning.surrogate import Surrogate, reseeded
 from surrogate.learning.training import DEFAULT_ROWS, MissingRule, RowKind
 

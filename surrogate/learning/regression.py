@@ -1,18 +1,14 @@
 """Regressors as surrogates: any of scikit-learn's form, those of MIRAGE-Bench by their names.
 
-A regressor is written as text, ``sklearn.linear_model.Ridge(alpha=2.0)``: by it a surrogate is
-named in settings, on the command line and in files, and made again.
+``regressor_text`` writes and reads the names of others.
 """
 
 from __future__ import annotations
 
-import ast
-import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -24,6 +20,7 @@ from arena.data.seeds import seed_sequence
 from arena.data.types import Flags, Floats
 from features.engine.columns import feature_columns
 from features.engine.workers import work
+from surrogate.learning.regressor_text import read
 from surrogate.learning.surrogate import (
     FEWEST_SYSTEMS,
     KEYS,
@@ -61,8 +58,6 @@ REGRESSORS: Mapping[str, str] = MappingProxyType(
     }
 )
 """The surrogates that MIRAGE-Bench compares (table 3): name to the regressor it stands for."""
-KNOWN_PACKAGES = ("sklearn", "xgboost", "lightgbm", "numpy")
-"""Packages that a file may name; in settings and on the command line any package is allowed."""
 MOST_ROWS = 1000
 """Maximum of rows for a regressor whose time grows with their square or cube: of more, a random
 sample is taken."""
@@ -302,131 +297,3 @@ def _set_parameters(estimator: Any, name: str, random_state: int, trees: int) ->
 def _steps(estimator: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - any regressor
     """Return the steps of a pipeline, or the regressor as the only one."""
     return list(getattr(estimator, "steps", [("regressor", estimator)]))
-
-
-def written(value: Any) -> str:  # noqa: ANN401 - an unfitted estimator, or a parameter of one
-    """Write an estimator as text.
-
-    Raises:
-        UsageError: If a parameter is no plain value.
-    """
-    if _is_function(value):
-        return f"numpy.{value.__name__}" if isinstance(value, np.ufunc) else _path(value)
-    if hasattr(value, "get_params") and not isinstance(value, type):
-        return _written_estimator(value)
-    if hasattr(value, "tolist"):  # numbers and arrays of numpy
-        value = value.tolist()
-    if isinstance(value, list):
-        return f"[{', '.join(written(element) for element in value)}]"
-    if isinstance(value, tuple):
-        elements = "".join(f"{written(element)}, " for element in value)
-        return f"({elements.rstrip()})"  # the last comma tells a tuple of one from a number
-    if isinstance(value, dict):
-        pairs = [f"{written(key)}: {written(element)}" for key, element in value.items()]
-        return "{" + ", ".join(pairs) + "}"
-    if isinstance(value, str | int | float | bool | None):
-        return repr(value)
-    raise UsageError(
-        f"a surrogate cannot be named by {type(value).__name__}, only by estimators whose "
-        "parameters are numbers, texts, lists, ufuncs of numpy and estimators"
-    )
-
-
-def _written_estimator(estimator: Any) -> str:  # noqa: ANN401 - any estimator
-    """Write an estimator with the parameters that are not the default ones."""
-    defaults = inspect.signature(type(estimator)).parameters
-    parameters = []
-    for name, value in estimator.get_params(deep=False).items():
-        default = getattr(defaults.get(name), "default", None)
-        if repr(value) != repr(default):
-            parameters.append(f"{name}={written(value)}")
-    path = _path(type(estimator))
-    return f"{path}({', '.join(parameters)})" if parameters else path
-
-
-def _is_function(value: object) -> bool:
-    """Whether a function may be named: ufuncs of numpy, and scores that select features."""
-    if isinstance(value, np.ufunc):
-        return getattr(np, value.__name__, None) is value
-    return inspect.isfunction(value) and value.__module__.startswith("sklearn.feature_selection.")
-
-
-def check_packages(text: str) -> None:
-    """Check that a text names estimators of known packages alone.
-
-    Raises:
-        UsageError: If it names another package.
-    """
-    for node in ast.walk(_parsed(text)):
-        if not isinstance(node, ast.Attribute):
-            continue
-        path = ast.unparse(node)
-        if path.split(".")[0] not in KNOWN_PACKAGES:
-            raise UsageError(f"{path} is not from a package that a file may name: {KNOWN_PACKAGES}")
-
-
-def _parsed(text: str) -> ast.expr:
-    try:
-        return ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError) as error:
-        raise UsageError(f"{text} does not name an estimator") from error
-
-
-def read(text: str, part: ast.expr | None = None) -> Any:  # noqa: ANN401 - any estimator
-    """Make the estimator that ``written`` wrote, without evaluating the text.
-
-    Raises:
-        UsageError: If the text names none.
-    """
-    node = _parsed(text) if part is None else part
-    if isinstance(node, ast.Call) and not node.args:
-        return _called(node, text)
-    if isinstance(node, ast.Attribute):
-        named = _class_or_function(node, text)
-        return named() if isinstance(named, type) else named
-    if isinstance(node, ast.List):
-        return [read(text, element) for element in node.elts]
-    if isinstance(node, ast.Tuple):
-        return tuple(read(text, element) for element in node.elts)
-    try:
-        return ast.literal_eval(node)
-    except (ValueError, TypeError) as error:
-        raise UsageError(f"{text} does not name an estimator") from error
-
-
-def _called(node: ast.Call, text: str) -> Any:  # noqa: ANN401 - any estimator
-    """Make an estimator with parameters."""
-    cache = "memory"  # makes pipelines read and write pickles
-    parameters = {}
-    for keyword in node.keywords:
-        if keyword.arg is None or keyword.arg == cache:
-            raise UsageError(f"{text}: name parameters of estimators, other than {cache}")
-        parameters[keyword.arg] = read(text, keyword.value)
-    try:
-        return _class_or_function(node.func, text)(**parameters)
-    except TypeError as error:
-        raise UsageError(f"{text}: {error}") from error
-
-
-def _class_or_function(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - an estimator's class, or a function
-    """Import a class of estimators, or a function that may be named."""
-    path = ast.unparse(node)
-    module, _, name = path.rpartition(".")
-    try:
-        named = getattr(import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UsageError(f"{text}: there is no {path}") from error
-    is_estimator = isinstance(named, type) and hasattr(named, "get_params")
-    if not is_estimator and not _is_function(named):
-        raise UsageError(f"{text}: {path} is not a scikit-learn estimator")
-    return named
-
-
-def _path(kind: type) -> str:
-    """Dotted name of a class: the shortest module that has it."""
-    parts = kind.__module__.split(".")
-    for length in range(1, len(parts) + 1):
-        module = ".".join(parts[:length])
-        if getattr(import_module(module), kind.__name__, None) is kind:
-            return f"{module}.{kind.__name__}"
-    raise UsageError(f"{kind.__name__} is not found in {kind.__module__}")

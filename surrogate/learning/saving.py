@@ -23,7 +23,7 @@ from arena.data.files import atomic_path, most_expanded, refuse_beyond
 from arena.data.parquet import read_parquet
 from arena.rating.pairs import JudgedItems, Pairs
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
-from surrogate.learning.regression import check_packages
+from surrogate.learning.regressor_text import check_packages
 from surrogate.learning.surrogate import KEYS, Surrogate
 from surrogate.learning.training import MissingRule, RowKind, TrainingRatings
 

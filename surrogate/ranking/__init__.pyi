@@ -1,9 +1,9 @@
 from .advice import advise as advise
 from .comparison import SystemComparison as SystemComparison
 from .comparison import compare_systems as compare_systems
-from .gate import Gate as Gate
 from .gate import GateJudging as GateJudging
 from .gate import gate as gate
+from .gate_result import Gate as Gate
 from .placing import place_systems as place_systems
 from .rank import rank_systems as rank_systems
 from .ranked_systems import RankedSystems as RankedSystems

@@ -14,7 +14,7 @@ from joblib import delayed
 
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
-from surrogate.board.language_study import (
+from surrogate.board.holdout import (
     DEFAULT_HOLDOUT_SIZE,
     check_holdout,
     choose_holdout,

@@ -13,7 +13,7 @@ from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.folder import open_arena
 from arena.judging.choosing.sampling import FEWEST_SYSTEMS as FEWEST_TO_SAMPLE
 from arena.judging.choosing.sampling import study_sampling
-from surrogate.board.language_study import check_holdout
+from surrogate.board.holdout import check_holdout
 from surrogate.board.settings import (
     PRESET,
     BoardSettings,

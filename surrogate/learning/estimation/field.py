@@ -6,7 +6,7 @@ have the higher value of a feature, and which are alike (docs/guides/surrogate.m
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -291,6 +291,26 @@ class Field:
         consensus = _consensus(vectors, self.vectors, is_self)
         consensus[~tensor.answered] = np.nan
         return np.concatenate([tensor.values, consensus[:, :, None]], axis=2)
+
+
+def views_in_batches(
+    fields: Mapping[str, Field], rows: pd.DataFrame
+) -> Iterator[dict[str, FieldView]]:
+    """Compare the systems of a table with the fields, some at a time, which bounds memory."""
+    batch_size = 100
+    systems: Sequence[str] = rows["system"].unique()
+    for start in range(0, len(systems), batch_size):
+        batch = rows[rows["system"].isin(systems[start : start + batch_size])]
+        views = {}
+        for name, part in batch.groupby("language"):
+            language = str(name)
+            if language not in fields:
+                continue
+            view = fields[language].seen(part)
+            if view.systems:
+                views[language] = view
+        if views:
+            yield views
 
 
 def _hashed_answers(rows: pd.DataFrame) -> sparse.csr_array | None:

@@ -18,7 +18,7 @@ from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.statistics.rank_agreement import kendall_tau
 from features.measures.registry import GROUPS, PAPER_FEATURES
-from surrogate.board.language_study import fit_tournament
+from surrogate.board.holdout import fit_tournament
 from surrogate.learning.cross_fitting import (
     FEWEST_SYSTEMS_TO_FOLD,
     Repeats,

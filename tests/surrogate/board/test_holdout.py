@@ -9,7 +9,8 @@ from sklearn.metrics import r2_score
 
 from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
-from surrogate.board.language_study import check_holdout, fit_tournament, study_languages
+from surrogate.board.holdout import check_holdout, fit_tournament
+from surrogate.board.language_study import study_languages
 from surrogate.board.settings import BoardRecord
 from surrogate.learning.languages import (
     LanguageData,

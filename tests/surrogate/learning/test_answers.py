@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
-from surrogate.learning.answers import AnswersSurrogate, _blend_weights
+from surrogate.learning.answers import AnswersSurrogate
+from surrogate.learning.blend import Blend
 from surrogate.learning.estimation.field import Field
 from surrogate.learning.estimation.question_scores import (
     LIKENESS_VARIANCE,
@@ -330,6 +331,9 @@ def test_predictions_are_on_the_scale_of_ratings_that_are_close_as_of_ones_far_a
 def test_a_part_that_predicts_next_to_nothing_is_not_blown_up():
     target = np.array([-1.0, 0.5, 0.5, 1.0])
     parts = np.column_stack([target, [1e-4, -1e-4, 1e-4, -1e-4]])
-    weights = _blend_weights(parts, target)
+    left_out = pd.DataFrame(
+        {"scores": parts[:, 0], "ridge": parts[:, 1], "variance": 1.0, "target": target}
+    )
+    weights = Blend.fit(left_out).weights
     assert np.abs(parts[:, 1] * weights[1]).max() < 0.01
     assert np.abs(parts[:, 0] * weights[0]).max() > 0.5

@@ -10,7 +10,8 @@ import pytest
 from arena import UsageError, read_arena, write_arena
 from arena.data.tables import write_rows
 from arena.statistics.significance import SequentialTest
-from surrogate.ranking.gate import SURROGATE_SHARE, gate
+from surrogate.ranking.gate import gate
+from surrogate.ranking.gate_result import SURROGATE_SHARE
 from surrogate.ranking.rating_difference import GateRates, rating_difference
 
 chat_server = pytest.importorskip("chat_server", reason="needs the extra llm")

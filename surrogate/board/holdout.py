@@ -1,0 +1,184 @@
+"""Systems held out of training, and surrogates of single tournaments rated on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from joblib import delayed
+
+from arena.data.errors import UsageError
+from arena.data.seeds import generator, seed_sequence
+from arena.data.types import Floats, Progress
+from surrogate.board.settings import BoardRecord
+from surrogate.learning.cross_fitting import (
+    run_tasks,
+)
+from surrogate.learning.languages import LanguageData
+from surrogate.learning.surrogate import FEW_TREES, FEWEST_SYSTEMS, Surrogate, reseeded
+
+DEFAULT_HOLDOUT_SIZE = 2
+
+
+@dataclass(frozen=True)
+class TournamentFit:
+    """A surrogate trained on a single tournament of one language.
+
+    Attributes:
+        ratings: Rating of each judged system by its answers in the tournament, shape (S,).
+        shares: Share of each feature in the surrogate's decisions, shape (F,); 0 for one that
+            could not be used.
+        coefficients: Coefficient of each system in the tournament, shape (S,).
+        is_held: Which systems were held out, shape (S,).
+    """
+
+    ratings: Floats
+    shares: Floats
+    coefficients: Floats
+    is_held: npt.NDArray[np.bool_]
+
+    @property
+    def holdout_r2(self) -> float:
+        """R² on the held-out systems; see ``r2``."""
+        return r2(self.coefficients[self.is_held], self.ratings[self.is_held])
+
+    @property
+    def train_r2(self) -> float:
+        """R² on the systems trained on."""
+        return r2(self.coefficients[~self.is_held], self.ratings[~self.is_held])
+
+
+def choose_holdout(
+    systems: Sequence[str], seed: int, size: int = DEFAULT_HOLDOUT_SIZE, *keys: str
+) -> tuple[str, ...]:
+    """Draw the systems to hold out, sorted; none where fewer than three would be left.
+
+    Systems stand in an order that is safe to draw from; see ``by_content``.
+    """
+    if len(systems) < size + FEWEST_SYSTEMS:
+        return ()
+    drawn = generator(seed, "holdout", *keys).choice(len(systems), size, replace=False)
+    return tuple(sorted(systems[index] for index in drawn))
+
+
+def check_holdout(holdout: Sequence[str], judged: Sequence[str]) -> tuple[str, ...]:
+    """Check the systems a user wants held out.
+
+    Raises:
+        UsageError: If one is not judged, is named twice, or too few are left to train on.
+    """
+    unknown = [system for system in holdout if system not in judged]
+    if unknown:
+        raise UsageError(
+            f"cannot hold out {', '.join(unknown)}: not judged; "
+            f"the judged systems are {', '.join(sorted(judged))}"
+        )
+    chosen = tuple(sorted(set(holdout)))
+    if len(chosen) < len(holdout):
+        raise UsageError("a held-out system is named twice")
+    n_trained = len(set(judged) - set(chosen))
+    if n_trained < FEWEST_SYSTEMS:
+        raise UsageError(
+            f"holding out {len(chosen)} systems leaves fewer than {FEWEST_SYSTEMS} to train on"
+        )
+    return chosen
+
+
+def fit_tournament(
+    languages: Sequence[LanguageData],
+    surrogate: Surrogate,
+    holdout: Sequence[str],
+    index: int,
+    seed: int,
+    trees: int = FEW_TREES,
+) -> list[TournamentFit]:
+    """Train a surrogate on one tournament, some systems held out, and rate all of them by it.
+
+    Lines 1 to 7 of Algorithm 1 of MIRAGE-Bench.
+
+    Raises:
+        UsageError: If too few systems can be trained on, or no feature has a value.
+    """
+    ratings = {data.language: data.tournaments.single(index) for data in languages}
+    # One tournament has one row per system, whose features are those of its own questions.
+    rows = "system" if surrogate.rows == "overall" else surrogate.rows
+    untrained = reseeded(surrogate, seed, trees=trees, rows=rows, n_jobs=1)
+    fitted = untrained.fit(pd.concat([data.hiding(holdout).X for data in languages]), ratings)
+    drawn = pd.concat([data.drawn(index) for data in languages])
+    questions = {data.language: data.drawn_questions(index) for data in languages}
+    predictions = fitted.predict(drawn, questions).set_index(["language", "system"])["rating"]
+    importances = fitted.importances().set_index("language")["importance"]
+    fits = []
+    for data in languages:
+        keys = [(data.language, name) for name in data.systems]
+        shares = importances[importances.index == data.language].fillna(0.0)
+        fits.append(
+            TournamentFit(
+                ratings=predictions.reindex(keys).to_numpy(np.float64),
+                shares=shares.to_numpy(np.float64),
+                coefficients=data.tournaments.coefficients[index],
+                is_held=np.isin(data.systems, list(holdout)),
+            )
+        )
+    return fits
+
+
+def r2(truth: Floats, predicted: Floats) -> float:
+    """R² of predicted coefficients, both of shape (H,).
+
+    Returns:
+        NaN where fewer than two systems have both, or their coefficients are equal.
+    """
+    smallest_spread = 1e-6  # logits; coefficients that are closer are equal
+    is_known = np.isfinite(truth) & np.isfinite(predicted)
+    if is_known.sum() < 2 or np.ptp(truth[is_known]) < smallest_spread:
+        return float("nan")
+    residuals = truth[is_known] - predicted[is_known]
+    centered = truth[is_known] - truth[is_known].mean()
+    return float(1 - residuals @ residuals / (centered @ centered))
+
+
+def fit_tournaments(
+    data: Sequence[LanguageData],
+    surrogate: Surrogate,
+    held_out: Sequence[Sequence[str]],
+    settings: BoardRecord,
+    n_jobs: int,
+    progress: Progress | None,
+) -> list[list[TournamentFit]]:
+    """Train surrogates on single tournaments, in each language that has held-out systems."""
+    tournaments_per_task = 25
+    stretches = []
+    for index, part in enumerate(data):
+        if surrogate.pooled or not held_out[index] or part.language in surrogate.failures_:
+            continue
+        n_tournaments = min(settings.r2_tournaments, len(part.tournaments.draws))
+        for start in range(0, n_tournaments, tournaments_per_task):
+            stop = min(start + tournaments_per_task, n_tournaments)
+            stretches.append((index, range(start, stop)))
+    tasks = [
+        delayed(_fit_stretch)(data[index], surrogate, held_out[index], stretch, settings.r2_trees)
+        for index, stretch in stretches
+    ]
+    fits: list[list[TournamentFit]] = [[] for _ in data]
+    results = run_tasks(tasks, n_jobs, progress)
+    for (index, _), stretch_fits in zip(stretches, results, strict=True):
+        fits[index].extend(stretch_fits)
+    return fits
+
+
+def _fit_stretch(
+    data: LanguageData, surrogate: Surrogate, holdout: Sequence[str], stretch: range, trees: int
+) -> list[TournamentFit]:
+    """Train a surrogate on each of several tournaments."""
+    fits = []
+    for index in stretch:
+        keys = ("surrogate", data.language, "tournament", str(index))
+        seed = int(seed_sequence(surrogate.seed, *keys).generate_state(1)[0])
+        with suppress(UsageError):  # a tournament that rates fewer than three of the systems
+            fits.extend(fit_tournament([data], surrogate, holdout, index, seed, trees))
+    return fits

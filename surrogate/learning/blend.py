@@ -1,0 +1,116 @@
+"""The blend of both predictions of a rating: what a unit of it is worth, and how sure it is.
+
+Learned from the systems left out (docs/guides/surrogate.md, section 3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from arena.data.types import Floats
+from arena.statistics.significance import NORMAL_90
+
+SMALLEST = 1e-9
+"""Below it, a number is 0 but for rounding."""
+
+
+@dataclass(frozen=True)
+class Blend:
+    """How predictions by answers' scores and by the ridge give a rating.
+
+    Attributes:
+        weights: Weight of both predictions, shape (2,).
+        slope: Logits per unit of the weighted sum.
+        error: Standard error of a rating of usual variance (logits).
+        usual_variance: Mean predictive variance of the systems left out, by the ridge.
+    """
+
+    weights: Floats
+    slope: float
+    error: float
+    usual_variance: float
+
+    @classmethod
+    def fit(cls, left_out: pd.DataFrame) -> Blend:
+        """Learn it from predictions of systems that were left out.
+
+        Args:
+            left_out: Columns ``scores, ridge`` (both predictions), ``variance`` (of the ridge's)
+                and ``target`` (ratings less the others' mean), one row per system.
+        """
+        target = left_out["target"].to_numpy(np.float64)
+        parts = left_out[["scores", "ridge"]].to_numpy(np.float64)
+        weights = _weights(parts, target)
+        predictions = parts @ weights
+        slope = _calibration_slope(predictions, target)
+        residuals = target - slope * predictions
+        degrees_of_freedom = max(len(residuals) - 1, 1)
+        # The error is estimated from few systems, so a normal interval would be too narrow:
+        # Student's quantile replaces the normal one of a 90% interval.
+        student_factor = stdtrit(degrees_of_freedom, 0.95) / NORMAL_90
+        residual_variance = float(residuals @ residuals) / degrees_of_freedom
+        return cls(
+            weights=weights,
+            slope=slope,
+            error=float(np.sqrt(residual_variance) * student_factor),
+            usual_variance=float(left_out["variance"].mean()),
+        )
+
+    def ratings(self, parts: Floats) -> Floats:
+        """Return ratings in logits, shape (N,), of both predictions, shape (N, 2)."""
+        return np.asarray(self.slope * (parts @ self.weights))
+
+    def standard_errors(self, variances: pd.Series) -> pd.Series:
+        """Return standard errors by the ridge's predictive variances.
+
+        A system that is unlike the others is predicted less surely than usual.
+        """
+        return self.error * np.sqrt(variances / self.usual_variance)
+
+
+def _weights(parts: Floats, target: Floats) -> Floats:
+    """Return the weight of both parts in the blend, shape (2,).
+
+    Each part is divided by the root mean square of its left-out predictions; scores count twice
+    (docs/guides/surrogate.md, section 3).
+
+    Args:
+        parts: Left-out predictions by scores and by the ridge, shape (N, 2).
+        target: Ratings less the others' mean, shape (N,).
+    """
+    scores_share = 2 / 3
+    units = np.sqrt(np.mean(parts**2, axis=0))
+    # A part whose left-out predictions hardly vary says next to nothing, and must not be blown up
+    # to the size of the other part: its unit is at least 2% of the spread of ratings.
+    smallest = max(0.02 * float(np.sqrt(np.mean(target**2))), SMALLEST)
+    shares = np.where(units > SMALLEST, [scores_share, 1 - scores_share], 0.0)
+    total = max(float(shares.sum()), SMALLEST)
+    return np.asarray(shares / total / np.maximum(units, smallest))
+
+
+def _calibration_slope(predictions: Floats, target: Floats) -> float:
+    """Return the logits that a unit of the blend is worth: correlation times ratio of spreads.
+
+    Args:
+        predictions: Left-out predictions by the blend, shape (N,).
+        target: Ratings less the others' mean, shape (N,).
+    """
+    # A floor, so that the order of predictions survives where left-out systems show no correlation.
+    smallest_correlation = 0.1
+    # The belief that ratings spread by one logit counts for this number of systems.
+    prior_systems = 1
+    n_systems = len(target)
+    target_square = float(target @ target)
+    prediction_square = max(float(predictions @ predictions), SMALLEST)
+    norms = np.sqrt(prediction_square * max(target_square, SMALLEST))
+    correlation = max(float(predictions @ target) / norms, smallest_correlation)
+    # The two spreads are averaged geometrically. An arithmetic mean would let one logit swamp the
+    # ratings of an arena whose systems are close, and place most new systems above all judged ones.
+    exponent = n_systems / (n_systems + prior_systems)
+    variance = max(target_square / n_systems, SMALLEST) ** exponent
+    spread = np.sqrt(variance / (prediction_square / n_systems))
+    return float(correlation * spread)
