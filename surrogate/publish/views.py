@@ -293,7 +293,9 @@ def group_means(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     # Column by column: pandas sums columns that lie together in memory in another order as soon as
     # one of them lacks a value. What lies together differs between a board that was just built and
     # one that was read, and their means would differ in the last digit.
-    return pd.DataFrame({name: groups[name].mean() for name in feature_columns(table)})
+    means = {name: groups[name].mean() for name in feature_columns(table)}
+    # The index names the groups where there is no feature, too.
+    return pd.DataFrame(means, index=groups.size().index)
 
 
 def _missing(table: pd.DataFrame) -> dict[tuple[Any, str], str]:

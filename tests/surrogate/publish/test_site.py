@@ -133,6 +133,14 @@ def test_a_missing_value_of_one_feature_moves_no_digit_of_another_ones_mean():
     pd.testing.assert_frame_equal(whole, partial, check_exact=True)
 
 
+def test_without_features_each_system_has_a_page(board, small_arena, tmp_path):
+    keys = ["language", "system", "query_id"]
+    for features in (board.features[keys], board.features[keys].iloc[:0]):
+        bare = replace(board, features=features, importances=board.importances.iloc[:0])
+        index = write_site(bare, tmp_path / f"{len(features)} answers", small_arena)
+        assert len(list((index.parent / "systems").glob("*.html"))) == len(board.systems)
+
+
 def test_of_many_systems_pages_hold_a_part_and_say_so(board, small_arena, tmp_path, monkeypatch):
     for module in (pairs, sites):
         monkeypatch.setattr(module, "MOST_SYSTEMS", 3)
