@@ -20,6 +20,7 @@ from surrogate.integrity.notes import (
     flag_judged,
     remarks_about,
 )
+from surrogate.learning.answers import MOST_SYSTEMS
 from surrogate.learning.surrogate import Surrogate
 
 
@@ -40,15 +41,24 @@ def inspect_answers(
     """
     is_judged = flag_judged(answers, judged)
     return Findings(
-        notes=notes_on_answers(surrogate.used_rows(answers), judged, queries),
+        notes=notes_on_answers(surrogate.used_rows(answers), judged, queries, surrogate.systems_),
         originals=near_copies(answers[~is_judged], answers[is_judged]),
     )
 
 
 def notes_on_answers(
-    answers: pd.DataFrame, judged: Mapping[str, Collection[str]], queries: pd.DataFrame
+    answers: pd.DataFrame,
+    judged: Mapping[str, Collection[str]],
+    queries: pd.DataFrame,
+    trained_on: Mapping[str, Collection[str]],
 ) -> dict[Key, tuple[Note, ...]]:
-    """Note what is unusual in systems' answers; see ``inspect_answers`` for the arguments.
+    """Note what is unusual in systems' answers.
+
+    Args:
+        answers: As for ``inspect_answers``, like the next two.
+        judged: Language to its judged systems.
+        queries: Columns ``language, query_id, passages``.
+        trained_on: Language to the judged systems that the surrogate learned from.
 
     Returns:
         Language and system to its notes. Of judged systems, facts alone: a verdict says more than
@@ -61,20 +71,31 @@ def notes_on_answers(
         if rows.empty:
             continue
         questions = queries[queries["language"] == language]
-        for system, system_notes in _notes_in_language(rows, systems, questions):
+        references = _references(rows, systems, trained_on.get(language, ()))
+        for system, system_notes in _notes_in_language(rows, systems, references, questions):
             notes[language, system] = system_notes
     return notes
 
 
+def _references(
+    rows: pd.DataFrame, judged: Collection[str], trained_on: Collection[str]
+) -> list[str]:
+    """Return the judged systems that all are compared with, of a bounded number."""
+    references = sorted(set(judged) & set(rows["system"]))
+    if len(references) > MOST_SYSTEMS:
+        # A surrogate of answers has drawn this many: copies of other systems gain nothing by it.
+        references = [name for name in references if name in set(trained_on)] or references
+    return references[:: -(-max(len(references), 1) // MOST_SYSTEMS)]
+
+
 def _notes_in_language(
-    answers: pd.DataFrame, judged: Collection[str], queries: pd.DataFrame
+    answers: pd.DataFrame,
+    judged: Collection[str],
+    references: Collection[str],
+    queries: pd.DataFrame,
 ) -> Iterator[tuple[str, tuple[Note, ...]]]:
     """Yield systems that have notes on their answers in one language, with their notes."""
-    # All are compared with so many judged systems, evenly spaced: it bounds time and memory.
-    most_compared = 300
     rows, query_ids = plain_answers(answers, with_passages_of(queries, answers))
-    references = sorted(set(judged) & set(rows["system"]))
-    references = references[:: -(-max(len(references), 1) // most_compared)]
     measures = measure_fit(rows, references)
     is_new = ~rows["system"].isin(judged)
     if len(references) >= FEWEST_JUDGED and is_new.any():

@@ -4,12 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from surrogate.integrity import inspection
 from surrogate.integrity.inspection import inspect_answers
+from surrogate.learning import answers
 from surrogate.learning.answers import MOST_QUESTIONS, AnswersSurrogate
 from surrogate.learning.regression import RegressionSurrogate
 
 JUDGED = ["one", "two", "three", "four"]
 N_QUESTIONS = MOST_QUESTIONS + 60
+RATINGS = pd.DataFrame({"language": "en", "system": JUDGED, "rating": [1.0, 0.5, -0.5, -1.0]})
 
 
 def made_answers(system, seed):
@@ -30,19 +33,20 @@ def judged_answers():
 
 @pytest.fixture(scope="module")
 def surrogate(judged_answers):
-    ratings = pd.DataFrame({"language": "en", "system": JUDGED, "rating": [1.0, 0.5, -0.5, -1.0]})
-    return AnswersSurrogate().fit(judged_answers, ratings)
+    return AnswersSurrogate().fit(judged_answers, RATINGS)
 
 
-def measures_noted(judged_answers, surrogate, copied_ids):
-    """Return the notes on a system that copies the best one's answers to some questions."""
-    best = judged_answers[judged_answers["system"] == "one"].set_index("query_id")["answer"]
-    new = made_answers("new", seed=9)
+def measures_noted(judged_answers, surrogate, copied_ids, original="one"):
+    """Return the notes on a system that copies another's answers to some questions."""
+    texts = judged_answers[judged_answers["system"] == original].set_index("query_id")["answer"]
+    new = made_answers("new", seed=99)
+    new = new[new["query_id"].isin(judged_answers["query_id"])]
     is_copied = new["query_id"].isin(copied_ids)
-    new["answer"] = new["answer"].mask(is_copied, new["query_id"].map(best))
+    new["answer"] = new["answer"].mask(is_copied, new["query_id"].map(texts))
     queries = new[["language", "query_id"]].assign(passages=[[]] * len(new))
-    answers = pd.concat([judged_answers, new], ignore_index=True)
-    findings = inspect_answers(answers, {"en": JUDGED}, queries, surrogate)
+    compared = pd.concat([judged_answers, new], ignore_index=True)
+    judged = {"en": list(judged_answers["system"].unique())}
+    findings = inspect_answers(compared, judged, queries, surrogate)
     return {note.measure for note in findings.notes.get(("en", "new"), ())}
 
 
@@ -65,5 +69,26 @@ def test_answers_in_a_language_without_verdicts_are_used(judged_answers, surroga
 
 
 def test_surrogates_of_features_use_every_answer(judged_answers):
+    surrogate = RegressionSurrogate("linear").fit(judged_answers, RATINGS)
     copied_ids = [f"q{number:03}" for number in range(1, N_QUESTIONS, 2)]
-    assert "shared_most" in measures_noted(judged_answers, RegressionSurrogate("ridge"), copied_ids)
+    assert "shared_most" in measures_noted(judged_answers, surrogate, copied_ids)
+
+
+def test_every_judged_system_that_the_surrogate_learned_from_is_compared(monkeypatch):
+    monkeypatch.setattr(answers, "MOST_SYSTEMS", 4)
+    monkeypatch.setattr(inspection, "MOST_SYSTEMS", 4)
+    names = [f"system{number}" for number in range(12)]
+    judged_answers = pd.concat(
+        [made_answers(system, seed)[:40] for seed, system in enumerate(names)], ignore_index=True
+    )
+    ratings = pd.DataFrame(
+        {"language": "en", "system": names, "rating": np.linspace(1.0, -1.0, len(names))}
+    )
+    surrogate = AnswersSurrogate().fit(judged_answers, ratings)
+    copied_ids = [f"q{number:03}" for number in range(0, 40, 3)]
+    is_noted = {
+        system: "shared_most" in measures_noted(judged_answers, surrogate, copied_ids, system)
+        for system in names
+    }
+    assert {system for system in names if is_noted[system]} == set(surrogate.systems_["en"])
+    assert len(surrogate.systems_["en"]) == 4

@@ -51,7 +51,7 @@ def notes_by_system(arena, made):
     rows = arena.answers[is_first]
     forms = [rows.assign(system=name, answer=make(rows["answer"])) for name, make in made.items()]
     answers = pd.concat([arena.answers[~is_first], *forms])
-    notes = notes_on_answers(answers, {"en": judged}, arena.queries)
+    notes = notes_on_answers(answers, {"en": judged}, arena.queries, {})
     return {name: notes.get(("en", name), ()) for name in [*made, *judged]}
 
 
@@ -84,7 +84,7 @@ def test_answers_to_the_next_questions_of_the_same_kind_cost_a_rank(chatbots):
     rows = chatbots.answers[chatbots.answers["system"] == "gpt4"]
     moved = rows.assign(system="moved", answer=np.roll(rows["answer"].to_numpy(), -3))
     answers = pd.concat([chatbots.answers, moved])
-    notes = notes_on_answers(answers, {"en": chatbots.info.systems}, chatbots.queries)
+    notes = notes_on_answers(answers, {"en": chatbots.info.systems}, chatbots.queries, {})
     assert barred(notes) == {("en", "moved")}
     assert [note.measure for note in notes["en", "moved"] if note.is_bar] == ["misfit"]
 
@@ -124,9 +124,9 @@ def test_with_nobody_to_compare_only_one_text_for_all_is_a_fact():
         {"system": "a", "language": "en", "query_id": list("uvwxyz"), "answer": "The same."}
     )
     queries = rows[["language", "query_id"]].assign(query="What?", passages=[[]] * 6)
-    [note] = notes_on_answers(rows, {"en": []}, queries)["en", "a"]
+    [note] = notes_on_answers(rows, {"en": []}, queries, {})["en", "a"]
     assert note.is_bar
-    assert notes_on_answers(rows.assign(answer=rows["query_id"]), {"en": []}, queries) == {}
+    assert notes_on_answers(rows.assign(answer=rows["query_id"]), {"en": []}, queries, {}) == {}
 
 
 def copied_half(arena, first):
@@ -141,7 +141,7 @@ def copied_half(arena, first):
 def measures_of(arena, first, rows):
     judged = [name for name in arena.info.systems if name != first]
     answers = pd.concat([arena.answers[arena.answers["system"] != first], rows])
-    notes = notes_on_answers(answers, {"en": judged}, arena.queries)
+    notes = notes_on_answers(answers, {"en": judged}, arena.queries, {})
     return {note.measure for note in notes.get(("en", "copied"), ())}
 
 
@@ -175,7 +175,7 @@ def test_judged_versions_of_one_system_hide_no_copy(chatbots):
     judged = [name for name in chatbots.info.systems if name != first]
     judged_answers = chatbots.answers[chatbots.answers["system"] != first]
     answers = pd.concat([judged_answers, twin, rows])
-    notes = notes_on_answers(answers, {"en": [*judged, "bard-2"]}, chatbots.queries)
+    notes = notes_on_answers(answers, {"en": [*judged, "bard-2"]}, chatbots.queries, {})
     assert {note.measure for note in notes["en", "copied"]} & {"shared", "shared_most"}
 
 
