@@ -56,11 +56,12 @@ def work(
         pool = Parallel(
             n_jobs,
             return_as="generator" if streams else "list",
-            # Here, waiting jobs take memory, twice; on a cluster, they fill the time of transfers.
+            # Jobs that wait for a process of this machine are held twice, once of them pickled;
+            # those for a cluster are on their way meanwhile.
             pre_dispatch="n_jobs" if is_here else "2 * n_jobs",
         )
-    # A job is part of the function, not its argument: Dask sends large arguments to one worker
-    # ahead, and loses them if that worker dies.
+    # A job is part of the function, not its argument: joblib scatters large arguments to some of
+    # Dask's workers, and what a worker that dies alone held cannot be computed again.
     yield from pool(delayed(partial(_on_one_thread, task, job))() for job in jobs)
 
 

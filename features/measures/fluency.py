@@ -59,7 +59,7 @@ def repetition(sample: Sample) -> Value:
     words = sample.folded_words
     if not words:
         return EMPTY_ANSWER
-    # Two characters or syllables carry about as much as one word of an alphabet.
+    # Where characters or syllables are cut as words, four of them may be a single word or name.
     run_length = 8 if 2 * parts_of_words(words) > len(words) else 4
     return sum(_is_repeated(words, run_length)) / len(words)
 

@@ -56,8 +56,8 @@ class PassageIndex:
         holders = [self.holders(word) & allowed for word in answer]
         holders.append(0)  # nothing holds a word after the last
         matches: list[int] = []
-        # End of the run from this word on: not before that of the word before, whose run, without
-        # its first word, starts here. So all runs together take linear steps.
+        # End of the run from this word on. It never moves back: the run from the word before is,
+        # without its first word, a run from this one.
         end = 0
         for start in range(len(answer)):
             end = max(end, start + bool(holders[start]))
