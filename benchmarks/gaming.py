@@ -17,7 +17,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from gaming_forms import AS_IS, KINDS, OF_PASSAGES, Material
+from gaming_answers import Material
+from gaming_forms import AS_IS, KINDS, OF_PASSAGES
 
 from arena import Arena, rate, read_arena, sample_arena
 from surrogate import build_board
