@@ -22,7 +22,7 @@ COMMANDS = {
     "demo": ("boards:demo", "Build the board of the sample arena, and its pages."),
     "init": ("arenas:init", "Write a small arena folder to start from."),
     "check": ("arenas:check", "Report problems of an arena."),
-    "import": ("arenas:import_command", "Make an arena of tables, traces or published data."),
+    "import": ("imports:import_command", "Make an arena of tables, traces or published data."),
     "add": ("arenas:add", "Add new systems' answers to an arena."),
     "select": ("arenas:select", "Write part of an arena."),
     "judge": ("judging:judge", "Judge pairs of answers with LLMs."),

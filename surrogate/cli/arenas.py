@@ -1,4 +1,4 @@
-"""Arena folders: ``init``, ``import``, ``add``, ``check``, ``select``."""
+"""Arena folders: ``init``, ``add``, ``check``, ``select``."""
 
 from __future__ import annotations
 
@@ -9,19 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from arena.data.errors import DataError, UsageError, checked_choice
+from arena.data.errors import DataError, UsageError
 from arena.data.judge_names import PEOPLE, is_person
-from arena.data.languages import UNDETERMINED
 from arena.data.wording import count_of, first_of
 from surrogate.cli import options as opt
-from surrogate.cli.options import FILE, named_columns, split_names, toml_options
+from surrogate.cli.imports import write_and_print
+from surrogate.cli.options import FILE, named_columns, split_names
 from surrogate.cli.printing import command, print_notes, show
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from arena import Arena
-    from arena.adapters import ForeignArena
 
 FAULTY = 1
 """Exit status of an arena folder with problems."""
@@ -260,147 +257,6 @@ def select(
     skipped = pd.DataFrame(columns=["source", "item", "reason", "count"])
     foreign = ForeignArena(chosen, skipped)
     write_and_print(foreign, out, [], replace_there, as_json, counts, notes)
-
-
-def import_command(
-    kind: Annotated[
-        str,
-        Argument(
-            help="csv (your table: CSV, JSONL, Parquet, JSON); deepeval, inspect, langfuse, "
-            "langsmith, open-rag-eval, opentelemetry, phoenix, promptfoo, ragchecker, ragelo "
-            "(tools); fastchat, lmarena, memerag, miracl, mirage, mtrag, search-arena, trec-rag "
-            "(published)."
-        ),
-    ],
-    out: opt.ArenaFolder,
-    paths: Annotated[
-        list[Path] | None, Argument(help="Clones, folders or files.", exists=True)
-    ] = None,
-    columns: Annotated[
-        list[str] | None,
-        Option(
-            "--column",
-            metavar="FIELD=NAME",
-            help="Column of a table, or path in a record, such as question=vars.topic, "
-            "question=input.args.0 or system=file (the file's name); repeatable. The guide lists "
-            "the fields.",
-        ),
-    ] = None,
-    judge: Annotated[str | None, Option(help="Judge of rows that name none.")] = None,
-    scores: Annotated[str | None, Option(help="Comma-separated scores. Default: all")] = None,
-    reference_system: Annotated[str | None, Option(help="System that is the reference.")] = None,
-    apart: Annotated[
-        list[str] | None,
-        Option(
-            help="Comma-separated systems to keep out of the arena; their answers go to its "
-            "apart_answers.jsonl.gz, to be ranked as new ones."
-        ),
-    ] = None,
-    repeats: Annotated[
-        str | None,
-        Option(
-            help="A question that a system answers again: first (keep the first answer) or each "
-            "(a question for each asking). Default: an error for csv, first for tools"
-        ),
-    ] = None,
-    language: Annotated[str | None, Option(help="Language of rows that name none.")] = None,
-    languages: opt.Languages = None,
-    download: Annotated[
-        bool, Option("--download", help="mirage: read the data sets from the Hugging Face hub.")
-    ] = False,
-    qrels: Annotated[list[Path] | None, Option(help="miracl: TREC relevance files.")] = None,
-    corpus: Annotated[list[Path] | None, Option(help="miracl: JSONL of passages.")] = None,
-    name: Annotated[
-        str | None, Option(help="Name of the arena. Default: its folder's for csv, else the kind")
-    ] = None,
-    config: opt.Config = None,
-    replace_there: opt.Replace = False,
-    as_json: opt.Json = False,
-) -> None:
-    """Read what others published, or other tools wrote, into an arena folder.
-
-    Further settings of a kind's reader, such as the split of mirage, are keys of --config.
-    """
-    from arena.adapters import READERS, check_import_folder, import_arena, reader_options
-    from surrogate.papers import read_memerag_answers, read_mirage
-
-    papers = {"memerag": read_memerag_answers, "mirage": read_mirage}
-    checked_choice(kind, [*READERS, *papers], "kind of source")
-    source = papers.get(kind, kind)
-
-    check_import_folder(out, replace_there)
-    if not paths and not download:
-        raise UsageError("name the files, folders or clones to read")
-    options: dict[str, object] = {
-        "columns": named_columns(columns),
-        "judge": judge,
-        "name": name,
-        "scores": split_names(scores),
-        "languages": split_names(languages),
-        "reference_system": reference_system,
-        "language": language,
-        "repeats": repeats,
-        "qrels": qrels,
-        "corpus": corpus,
-        "download": download or None,
-    }
-    # A reader refuses options that it does not have, so only those in use are passed on.
-    used = {key: value for key, value in options.items() if value not in (None, [], {})}
-    from_file = toml_options(config, reader_options(source))
-    combined = {**from_file, **used}
-    if kind == "csv":
-        combined.setdefault("name", out.resolve().name)
-    read = import_arena(source, paths or (), **combined)
-    write_and_print(read, out, split_names(",".join(apart or ())), replace_there, as_json)
-
-
-def write_and_print(
-    read: ForeignArena,
-    out: Path,
-    apart: Sequence[str],
-    is_replaced: bool,
-    as_json: bool,
-    left_out: pd.DataFrame | None = None,
-    notes: Sequence[str] = (),
-) -> None:
-    """Write an arena; print what was read, left out on reading, and (``left_out``) on choosing."""
-    from arena.adapters import write_import
-
-    written = write_import(read, out, apart, is_replaced=is_replaced)
-    counts: object = written.counts
-    if not as_json:
-        nouns = {key: key.replace("_", " ").removesuffix("s") for key in written.counts}
-        # Answers kept apart have a line that names their file.
-        counts = ", ".join(
-            count_of(number, nouns[key])
-            for key, number in written.counts.items()
-            if number and key != "apart"
-        )
-    unknown_language = ""
-    if UNDETERMINED in read.arena.info.languages:
-        unknown_language = (
-            "rows without a language have 'und', unknown: import again with --language en, say"
-        )
-    all_notes = [read.arena.info.note, *read.notes, unknown_language, *notes]
-    content = {
-        "arena": written.folder,
-        "counts": counts,
-        "features": written.features,
-        "apart": written.apart,
-        "skipped": read.skipped,
-        "questions_left_out": left_out,
-        "notes": [note for note in all_notes if note],
-    }
-    titles = {
-        "arena": "Arena written to",
-        "features": "Published features, for --feature-table",
-        "apart": "Answers kept apart, for rank",
-        "skipped": "Left out on reading",
-        "questions_left_out": "Left out on choosing",
-    }
-    show(content, as_json, titles)
-    if not as_json:
-        print(command("check", out))
 
 
 def add(
