@@ -23,6 +23,7 @@ from arena.data.files import replaced_folder
 from arena.data.folder import write_arena
 from arena.data.schema import INFO_FILE
 from arena.data.tables import write_rows
+from arena.data.wording import count_of
 
 Reader = Callable[..., ForeignArena]
 
@@ -81,7 +82,7 @@ def _nothing_read(foreign: ForeignArena) -> str:
     skipped = foreign.skipped.sort_values("count", ascending=False, kind="stable")
     reasons = []
     for row in skipped.head(most_reasons).to_dict(orient="records"):
-        reasons.append(f"{row['count']} of {row['item']}: {row['reason']}")
+        reasons.append(f"{row['item']}: {row['reason']}, {count_of(row['count'], 'time')}")
     listed = "; ".join(reasons) or "the files hold no rows"
     return f"nothing could be read ({listed}); nothing was written"
 

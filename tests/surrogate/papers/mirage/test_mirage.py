@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from arena import DataError, UsageError
+from arena.adapters import import_arena
 from surrogate.papers import read_mirage
 from surrogate.papers.mirage.published_rows import PUBLISHED_FEATURES
 
@@ -259,3 +260,9 @@ def test_what_does_not_fit_together_is_reported_in_the_names_of_the_files(tmp_pa
         *[("pairs", 1, key), ("pairs", 2, "model_B")],
     ]
     assert faults(write(folder, judgments=judged[2:])) == [("pairs", 1, "model_A")]
+
+
+def test_a_folder_without_a_table_of_the_benchmark_is_refused(tmp_path):
+    (tmp_path / "en.jsonl").write_text(json.dumps({"text": "Not of the benchmark."}) + "\n")
+    with pytest.raises(UsageError, match="file: it is not a table of MIRAGE-Bench"):
+        import_arena(read_mirage, [tmp_path])
