@@ -262,9 +262,9 @@ def metaeval(
     if benchmark == "memerag-relevance":
         data = replace(data, quality="relevance")
     judge_names = list(judges or ())
-    if settings.reference and settings.reference not in judge_names:
+    if settings.reference:
         judge_names.append(settings.reference)
-    # A judge that is named twice is asked once.
+    # A judge that is named twice, such as the reference, is asked once.
     evaluation = evaluate_judges(data, list(dict.fromkeys(judge_names)), progress_lines())
     if out is not None:
         write_run(evaluation.verdicts, out, getattr(data, "notice", ""))

@@ -98,15 +98,18 @@ def _labels(path: Path, are_shares: bool) -> tuple[list[tuple[int, LabeledTest]]
     """Read the rows of a file, and what is wrong with them."""
     problems: list[Problem] = []
     rows = read_records(path, LabeledTest, problems)
+    # Shares are read of two of the metrics; the columns of the others are passed over.
+    metrics = QUALITIES if are_shares else JUDGED_METRICS
     for line, row in rows:
-        for metric in JUDGED_METRICS:
+        for metric in metrics:
             value = getattr(row, metric)
+            if value is None:
+                continue
             hint = f"write one of {SCALES[metric]}, or null"
-            is_in_range = value is None or value in SCALES[metric]
+            is_in_range = value in SCALES[metric]
             if are_shares:
                 hint = "write a number from 0 to 1"
-                # Shares are read of two of the metrics; the columns of the others are passed over.
-                is_in_range = value is None or metric not in QUALITIES or 0 <= value <= 1
+                is_in_range = 0 <= value <= 1
             if not is_in_range:
                 problem = Problem(path.name, line, metric, value, "is out of range", hint)
                 problems.append(problem)

@@ -38,8 +38,14 @@ BEST, DAGGER = "best", "†"
 SCORE_COLUMNS = [*BY_JUDGE, "language", *VALUES]
 AVERAGE_COLUMNS = ["prompt", "language", "judges", "value", "standard_error", "reason"]
 FINE_COLUMNS = [
-    *(*BY_JUDGE, "language", "truth", "fine"),
-    *("sentences", "accuracy", "errors", "share_of_errors"),
+    *BY_JUDGE,
+    "language",
+    "truth",
+    "fine",
+    "sentences",
+    "accuracy",
+    "errors",
+    "share_of_errors",
 ]
 COMPARISON_COLUMNS = ["language", "difference", "p_value", "sentences"]
 

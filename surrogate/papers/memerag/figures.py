@@ -174,11 +174,10 @@ def error_heat_map(shares: pd.DataFrame, signature: str) -> Figure:
     defined = shares[shares["share"].notna()]
     if defined.empty:
         raise UsageError("no judge made an error on a sentence with a fine-grained label")
-    table = defined.assign(shown=_shown(defined)).pivot(
-        index="shown", columns="fine", values="share"
-    )
+    defined = defined.assign(shown=_shown(defined))
+    table = defined.pivot(index="shown", columns="fine", values="share")
     # Judges in the order of the file, labels in that of table 4; relevance has none of these.
-    judges = list(dict.fromkeys(_shown(defined)))
+    judges = list(defined["shown"].unique())
     labels = [name for name in COARSE_OF_FINE if name in table]
     cells = table.reindex(index=judges, columns=labels).to_numpy(float)
     texts = []

@@ -104,9 +104,13 @@ def add_prompts(read: Collected, rows: Rows, language: str) -> None:
             read.skip(place.source, "passage", reason)
         passages: list[Record] = []
         for passage_id, text in texts.items():
-            relevance = int(passage_id in row.positive_ids)
-            passage = {"passage_id": passage_id, "text": text, "title": None}
-            passages.append({**passage, "relevance": relevance})
+            passage = {
+                "passage_id": passage_id,
+                "text": text,
+                "title": None,
+                "relevance": int(passage_id in row.positive_ids),
+            }
+            passages.append(passage)
         read.question(place, (language, row.query_id), question, passages)
 
 

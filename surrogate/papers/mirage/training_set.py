@@ -49,12 +49,18 @@ def mirage_examples(
     answers = dict(
         zip(question_keys(teacher_answers), map(str, teacher_answers["answer"]), strict=True)
     )
-    texts, sieve = ArenaTexts(arena), Sieve()
+    texts = ArenaTexts(arena)
+    sieve = Sieve()
     for key in question_keys(choose_questions(arena.queries, languages)):
-        answer, passages = answers.get(key), texts.passages(key, teacher)
-        fault = NO_ANSWER if answer is None else _fault(key[0], answer, passages)
-        if answer is None or fault is not None:
-            sieve.drop(key[0], fault or NO_ANSWER)
+        language, _ = key
+        answer = answers.get(key)
+        if answer is None:
+            sieve.drop(language, NO_ANSWER)
+            continue
+        passages = texts.passages(key, teacher)
+        fault = _fault(language, answer, passages)
+        if fault is not None:
+            sieve.drop(language, fault)
             continue
         shown = tuple(replace(passage, relevance=None) for passage in passages)
         turns = texts.history(key, teacher)
