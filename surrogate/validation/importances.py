@@ -30,7 +30,10 @@ def importances(
     """Say how much each language's ranking rests on each feature; see ``Study.importances``."""
     rated = partial(permuted_answers, features=features, seed=repeats.seed)
     predictions = held_out_ratings(languages, surrogate, repeats, rated=rated)
-    times, height, tables = repeats.times, 1 + len(features) * PERMUTATIONS, []
+    times = repeats.times
+    # The plain answers come first, then the permutations of each feature.
+    height = 1 + len(features) * PERMUTATIONS
+    tables = []
     for data in languages:
         names = [permuted_name(name, turn) for turn in range(height) for name in data.systems]
         ratings = predictions.matrix(data.language, names, times).reshape(times, height, -1)
@@ -71,10 +74,10 @@ def permuted_name(system: str, turn: int) -> str:
 
 
 def _donors(data: LanguageData, feature: str, repeat: int, turn: int, seed: int) -> dict[str, str]:
-    """Whose values of a feature each system gets: never its own, the same in every fold."""
+    """Return the donor of a feature's values for each system: never itself, one for all folds."""
     random = generator(seed, "permutation", data.language, feature, str(repeat), str(turn))
     systems = data.systems_by_content
-    order = [systems[place] for place in random.permutation(len(systems))]
+    order = [systems[index] for index in random.permutation(len(systems))]
     return dict(zip(order, [order[-1], *order[:-1]], strict=True))
 
 
@@ -102,13 +105,13 @@ def _importance_table(
 
 
 def _spread(name: str, values: Floats, middle: Floats) -> dict[str, Floats]:
-    """Arrange what stands for each feature and the interval of its values, shape (T, F)."""
+    """Return a column of estimates, shape (F,), and the bounds of their values, shape (T, F)."""
     bounds = np.array([percentile_interval(column) for column in values.T])
     return {name: middle, f"{name}_low": bounds[:, 0], f"{name}_high": bounds[:, 1]}
 
 
 def _shares(data: LanguageData, features: Sequence[str], surrogate: Surrogate) -> Floats:
-    """Share of each feature in surrogates of single tournaments, shape (T, F); NaN if not used."""
+    """Return feature shares in surrogates of single tournaments, (T, F); NaN if not used."""
     times = len(data.tournaments.draws)
     if surrogate.pooled:
         return np.full((times, len(features)), np.nan)
@@ -122,7 +125,7 @@ def _shares(data: LanguageData, features: Sequence[str], surrogate: Surrogate) -
 
 
 def _lost(ratings: Floats, folds: Floats, truth: Floats, size: int) -> Floats:
-    """Tau that permuting each of F features costs, against each truth, shape (F, T)."""
+    """Return the tau that permuting each of F features costs, against each truth, (F, T)."""
     losses = []
     for repeat, fold in zip(ratings, folds, strict=True):
         taus = kendall_taus(repeat, truth, groups=fold)

@@ -91,11 +91,12 @@ def family_folds(
 
 
 def best_fold(languages: Sequence[LanguageData]) -> list[Fold]:
-    """Hold out the best fifth of the systems, two at least, by their mean rank in the arena."""
+    """Hold out the best fifth of the systems, three at least, by their mean rank in the arena."""
     ranks = [pd.Series(data.truth, data.systems).rank() for data in languages]
     order = pd.concat(ranks).groupby(level=0).mean().reindex(systems_by_content(languages))
     count = max(round(BEST_SHARE * len(order)), FEWEST_BEST)
-    return [(0, 1, sorted(order.nlargest(count).index))]  # 0 are those that are learned from
+    # Fold 0 has the systems that are learned from.
+    return [(0, 1, sorted(order.nlargest(count).index))]
 
 
 def mirage(
@@ -131,17 +132,15 @@ def mirage(
     done = repeats.run(tasks)
     outcomes = []
     for data in languages:
-        ratings_with_r2 = [
-            (rating, r2[data.language]) for rating, r2 in done if data.language in r2
-        ]
-        r2 = np.array([value for _, values in ratings_with_r2 for value in values])
-        defined = r2[np.isfinite(r2)]
+        ratings: list[Rating] = []
+        r2: list[float] = []
+        for rating, r2_by_language in done:
+            if data.language in r2_by_language:
+                ratings.append(rating)
+                r2 += r2_by_language[data.language]
+        defined = np.array(r2)[np.isfinite(r2)]
         mean = float(defined.mean()) if defined.size else float("nan")
-        outcomes.append(
-            _gathered(rating for rating, _ in ratings_with_r2).outcome(
-                data, len(ratings_with_r2), r2=mean
-            )
-        )
+        outcomes.append(_gathered(ratings).outcome(data, len(ratings), r2=mean))
     return outcomes
 
 
@@ -182,7 +181,8 @@ def drawn_holdout(
     if isinstance(holdout, Sequence):
         return check_holdout(holdout, systems)
     size = DEFAULT_HOLDOUT_SIZE if holdout is None else holdout
-    if not (drawn := choose_holdout(systems, seed, size, *keys)):
+    drawn = choose_holdout(systems, seed, size, *keys)
+    if not drawn:
         raise UsageError(
             f"holding out {size} of {len(systems)} systems leaves fewer than {FEWEST_SYSTEMS} "
             "to train on"

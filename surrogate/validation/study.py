@@ -36,10 +36,7 @@ from surrogate.learning.languages import (
 from surrogate.learning.names import as_surrogate
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Surrogate
-from surrogate.validation.feature_groups import (
-    compared_with_all,
-    feature_subsets,
-)
+from surrogate.validation.feature_groups import compared_with_all, feature_subsets
 from surrogate.validation.importances import PERMUTATIONS, importances
 from surrogate.validation.protocols import (
     AXES,
