@@ -73,7 +73,9 @@ def named_voters(judgments: pd.DataFrame) -> Flags:
             is_one[row] = names_one_judge(judge)
     if VOTER in judgments:
         voters = judgments[VOTER].astype(object)
-        is_one |= [pd.notna(voter) and names_one_judge(str(voter)) for voter in voters]
+        is_named = [pd.notna(voter) and names_one_judge(str(voter)) for voter in voters]
+        # Without a type, no voters at all would be an array of floats.
+        is_one |= np.array(is_named, dtype=np.bool_)
     return np.asarray(is_one)
 
 

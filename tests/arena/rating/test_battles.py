@@ -93,6 +93,11 @@ def test_copies_of_a_named_judge_count_once_and_votes_of_nobody_each(by, times):
     assert len(twice) == times * len(ROWS)
 
 
+def test_no_judgments_with_a_column_of_voters_have_no_copies():
+    empty = ROWS.assign(judge="gpt-4", voter="ann").iloc[:0]
+    assert copies_of_others(empty).tolist() == []
+
+
 @given(st.data())
 def test_copies_never_depend_on_other_rows(data):
     rows = st.tuples(
