@@ -55,8 +55,6 @@ KEY_STAND_IN = "[key]"
 LEAST_KEY = 8
 """Characters of a key below which it is a stand-in, and its like may be in any text."""
 
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
-_VERSION = re.compile(r"[-@](?:\d{3,8}|\d{4}-\d\d-\d\d|\d\d-\d{2,4})")
 _KEY_LIKE = re.compile(r"\bsk-[\w*.-]+")
 _NUMBER = r"(?P<number>[-−]?\d{1,9}(?:[.,]\d{1,9})?)"
 _RATING_FORMATS = {
@@ -263,8 +261,3 @@ def shown_detail(text: str, api_key: str) -> str:
     text = _KEY_LIKE.sub(KEY_STAND_IN, " ".join(text.split()))
     text = text.replace("\0", "").replace(ARGUMENT_MARK, "").encode(errors="replace").decode()
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
-
-
-def _blanks(match: re.Match[str]) -> str:
-    """Return spaces in the place of a match, so that places after it stay what they are."""
-    return " " * len(match[0])
