@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -13,6 +11,8 @@ from arena.data.wording import count_of
 from arena.diagnostics.verdicts import (
     ITEM,
     PAIR,
+    CheckResult,
+    Remark,
     Severity,
     majorities,
     share_of,
@@ -24,9 +24,6 @@ from arena.text.answers import parse_answer
 NOTABLE = 0.05
 """A share this far from one half is worth a warning; smaller differences hardly matter."""
 NOTABLE_FLIPS = 0.1
-
-Looked = tuple[dict[str, Any], list[tuple[Severity, str, str]]]
-"""Numbers of one language and judge, and remarks on them: severity, check, sentence."""
 
 
 def leaning(observed: float, low: float, high: float) -> tuple[int, Severity]:
@@ -40,7 +37,7 @@ def leaning(observed: float, low: float, high: float) -> tuple[int, Severity]:
     return side, "warning" if is_notable else "info"
 
 
-def position(part: pd.DataFrame) -> Looked:
+def position(part: pd.DataFrame) -> CheckResult:
     """Count how often side A wins decided battles.
 
     If most pairs that met repeatedly always stood in one order, and many more than random sides
@@ -101,7 +98,7 @@ def _fixed_sides(part: pd.DataFrame) -> tuple[int, int, bool]:
     return n_fixed, len(meetings), is_fixed
 
 
-def flips(part: pd.DataFrame) -> Looked:
+def flips(part: pd.DataFrame) -> CheckResult:
     """Compare the two orders of every question and pair that one judge judged in both.
 
     Several judgments in the same order count as one, their majority.
@@ -143,7 +140,22 @@ def answer_lengths(answers: pd.DataFrame) -> pd.Series:
     return pd.Series(lengths, index=pd.MultiIndex.from_frame(answers[ANSWER_KEY]), dtype=float)
 
 
-def length(part: pd.DataFrame, lengths: pd.Series) -> Looked:
+def length_differences(table: pd.DataFrame, lengths: pd.Series) -> Floats:
+    """Return by how much the first system's answer is longer, shape (N,); NaN if one is absent.
+
+    Args:
+        table: N verdicts, in the form of ``verdicts``.
+        lengths: See ``answer_lengths``.
+    """
+
+    def lengths_of(side: str) -> Floats:
+        keys = pd.MultiIndex.from_frame(table[[*QUESTION_KEY, side]], names=ANSWER_KEY)
+        return np.asarray(lengths.reindex(keys))
+
+    return lengths_of("first") - lengths_of("second")
+
+
+def length(part: pd.DataFrame, lengths: pd.Series) -> CheckResult:
     """Count how often the longer answer wins, among decided battles of answers of unequal length.
 
     Returns:
@@ -151,12 +163,7 @@ def length(part: pd.DataFrame, lengths: pd.Series) -> Looked:
         decided battles left out because an answer is absent.
     """
     decided = part[part["outcome"] != 0]
-
-    def lengths_of(side: str) -> Floats:
-        keys = pd.MultiIndex.from_frame(decided[[*QUESTION_KEY, side]])
-        return np.asarray(lengths.reindex(keys))
-
-    differences = lengths_of("first") - lengths_of("second")
+    differences = length_differences(decided, lengths)
     n_unlike = int((np.abs(differences) > 0).sum())
     n_missing = int(np.isnan(differences).sum())
     n_won = int((differences * decided["outcome"].to_numpy() > 0).sum())
@@ -169,7 +176,7 @@ def length(part: pd.DataFrame, lengths: pd.Series) -> Looked:
         "low_longer": low,
         "high_longer": high,
     }
-    remarks: list[tuple[Severity, str, str]] = []
+    remarks: list[Remark] = []
     if n_missing:
         sentence = (
             f"{count_of(n_missing, 'decided battle')} left out of the comparison of lengths: "

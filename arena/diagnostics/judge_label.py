@@ -29,7 +29,7 @@ GRADES: tuple[Grade, ...] = (
     "people",
 )
 """Worst first."""
-Remark = tuple[Grade, str]
+GradedRemark = tuple[Grade, str]
 """The best grade that one test of a judge leaves it, and the test's result as a sentence."""
 
 WORDS: dict[Grade, str] = {
@@ -131,7 +131,7 @@ def label_judge(
     is_by_people = all(map(is_person, judges))
     if people is None and not is_by_people:
         people = agreement_with_people(judgments, judges)
-    remarks: list[Remark] = []
+    remarks: list[GradedRemark] = []
     if people is not None:
         remarks.append(_people_remark(people))
     if invalid is not None:
@@ -196,7 +196,9 @@ def same_verdict(winners: pd.Series) -> tuple[str, int] | None:
     return verdict, count
 
 
-def _reply_remarks(n_verdicts: int, n_invalid: int, n_replies: int | None) -> Iterator[Remark]:
+def _reply_remarks(
+    n_verdicts: int, n_invalid: int, n_replies: int | None
+) -> Iterator[GradedRemark]:
     """Test how many replies hold no verdict."""
     if n_replies is None:
         n_replies = n_verdicts + n_invalid
@@ -215,7 +217,7 @@ def _reply_remarks(n_verdicts: int, n_invalid: int, n_replies: int | None) -> It
     yield grade, f"{n_invalid:,} of {n_replies:,} {noun} no verdict ({share:.1%})"
 
 
-def _verdict_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
+def _verdict_remarks(judgments: pd.DataFrame) -> Iterator[GradedRemark]:
     """Test sides, flips and ties."""
     n_verdicts = len(judgments)
     shown_verdicts = count_of(n_verdicts, "verdict")
@@ -239,7 +241,7 @@ def _verdict_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
     yield grade, f"{n_ties:,} of {shown_verdicts} are ties ({n_ties / n_verdicts:.1%})"
 
 
-def _same_verdict_remarks(winners: pd.Series) -> Iterator[Remark]:
+def _same_verdict_remarks(winners: pd.Series) -> Iterator[GradedRemark]:
     """Report a judge that gives one verdict to nearly all pairs."""
     constant = same_verdict(winners)
     if constant is None:
@@ -258,7 +260,7 @@ def _grade_of(severity: Severity) -> Grade:
     return "doubtful" if severity == "warning" else "consistent"
 
 
-def _length_remarks(effect: LengthEffect) -> Iterator[Remark]:
+def _length_remarks(effect: LengthEffect) -> Iterator[GradedRemark]:
     """Test whether length decides."""
     if not effect.verdicts:
         return
@@ -280,7 +282,7 @@ def _length_remarks(effect: LengthEffect) -> Iterator[Remark]:
     )
 
 
-def _cycle_remarks(counts: Cycles) -> Iterator[Remark]:
+def _cycle_remarks(counts: Cycles) -> Iterator[GradedRemark]:
     """Test whether verdicts on a question contradict each other."""
     if not counts.triples:
         return
@@ -303,7 +305,7 @@ def _cycle_remarks(counts: Cycles) -> Iterator[Remark]:
     yield grade, sentence
 
 
-def _people_remark(people: PeopleAgreement) -> Remark:
+def _people_remark(people: PeopleAgreement) -> GradedRemark:
     """Test agreement with people."""
     low, high = people.bounds
     sentence = (

@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.types import Floats
-from arena.diagnostics.bias import answer_lengths
-from arena.diagnostics.verdicts import PAIR, verdicts
+from arena.diagnostics.bias import answer_lengths, length_differences
+from arena.diagnostics.verdicts import verdicts
 from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood, newton
 from arena.rating.pairs import Pairs
 from arena.statistics.significance import NORMAL_QUANTILE
@@ -47,12 +46,7 @@ def length_effect(judgments: pd.DataFrame, answers: pd.DataFrame) -> LengthEffec
     """
     table = verdicts(judgments)
     table = table[table["outcome"] != 0]
-    lengths = answer_lengths(answers)
-    sides = []
-    for side in PAIR:
-        keys = pd.MultiIndex.from_frame(table[[*QUESTION_KEY, side]], names=ANSWER_KEY)
-        sides.append(lengths.reindex(keys).to_numpy())
-    longer = np.sign(sides[0] - sides[1])
+    longer = np.sign(length_differences(table, answer_lengths(answers)))
     is_unlike = np.isfinite(longer) & (longer != 0)
     table = table[is_unlike]
     longer = longer[is_unlike]

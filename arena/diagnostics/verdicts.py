@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,10 @@ from arena.statistics.significance import wilson_interval
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+Remark = tuple[Severity, str, str]
+"""Severity, check and sentence of a finding; the check's caller knows the subject."""
+CheckResult = tuple[dict[str, Any], list[Remark]]
+"""Counts of one judge's verdicts in one language, and remarks on them."""
 
 GROUP = ["language", "judge"]
 """What a diagnosis is made for."""
