@@ -11,11 +11,11 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.judge_names import is_person
 from arena.data.judgments import named_voters
-from arena.data.schema import QUESTION_KEY, VOTER
+from arena.data.schema import VOTER
 from arena.data.seeds import generator
 from arena.data.types import Floats
 from arena.diagnostics.agreement import FEWEST_ITEMS, agreement_with_reference
-from arena.diagnostics.verdicts import QUESTION_PAIR, majorities, verdicts
+from arena.diagnostics.verdicts import PAIR, QUESTION_PAIR, majorities, verdicts
 from arena.statistics.agreement import cohen_kappas
 from arena.statistics.bootstrap import resampled_sums
 from arena.statistics.significance import NORMAL_QUANTILE
@@ -131,12 +131,11 @@ def agreement_among_people(by_judge: pd.DataFrame, by_people: pd.DataFrame) -> A
     by_outcome = counts.loc[shared].to_numpy(np.float64)
     by_judge_outcome = (judged.loc[shared].to_numpy()[:, None] == np.array(_OUTCOMES)).astype(float)
     tables = _vote_tables(by_outcome, by_judge_outcome)
-    questions = shared.to_frame()[QUESTION_KEY].apply(tuple, axis=1)
-    codes, names = pd.factorize(questions)
-    sums = np.zeros((len(names), tables[0].size))
-    np.add.at(sums, codes, tables.reshape(len(tables), -1))
-    if len(names) < 2:
+    codes, questions = shared.droplevel(PAIR).factorize()
+    if len(questions) < 2:
         return None
+    sums = np.zeros((len(questions), tables[0].size))
+    np.add.at(sums, codes, tables.reshape(len(tables), -1))
     kappas = _kappas(sums.sum(axis=0, keepdims=True))[0]
     resampled = _kappas(resampled_sums(sums, _RESAMPLES, generator(0, "agreement among people")))
     differences = resampled[:, 1] - resampled[:, 0]
@@ -171,14 +170,16 @@ def _vote_tables(by_outcome: Floats, by_judge_outcome: Floats) -> Floats:
     return np.asarray((tables + tables[:, :, ::-1, ::-1]) / 2)
 
 
-def _persons(by_people: pd.DataFrame) -> list[str]:
+def _persons(by_people: pd.DataFrame) -> pd.Series:
     """Name the person of each vote; a vote that does not say whose it is has a name of its own."""
-    persons: list[str] = []
-    is_named = named_voters(by_people)
-    voters = by_people[VOTER] if VOTER in by_people else pd.Series(None, by_people.index)
-    for row, (judge, voter) in enumerate(zip(by_people["judge"], voters, strict=True)):
-        persons.append(f"{judge}/{voter}" if is_named[row] else f"{judge}/row {row}")
-    return persons
+    judges = by_people["judge"].astype(object)
+    rows = "row " + pd.Series(range(len(by_people)), by_people.index).astype(str)
+    if VOTER not in by_people:
+        voters = pd.Series("", by_people.index)
+    else:
+        # A missing name would make the whole name of a person missing.
+        voters = by_people[VOTER].astype(object).fillna("")
+    return judges + "/" + voters.where(named_voters(by_people), rows)
 
 
 def _kappas(sums: Floats) -> Floats:
