@@ -5,9 +5,16 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from arena.llm.message_parts import (
+    THOUGHTS,
+    THOUGHTS_FIELDS,
+    joined_text,
+    parts_of_json,
+    storable_text,
+)
 from arena.llm.replies import (
     BROKEN_OFF,
     CONTENT_FILTER,
@@ -25,16 +32,6 @@ from arena.llm.replies import (
 from arena.llm.waits import nested_values
 from arena.text.thoughts import has_thoughts, without_thoughts
 
-DEEPEST_PART = 5
-"""Levels of lists and objects in which the text of an answer is looked for."""
-
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
-_THOUGHTS_FIELDS = ("reasoning_content", "reasoning", "thinking", "thoughts", "reasoning_details")
-_THOUGHTS_PART = re.compile(
-    r"thinking|reasoning|thought|summary|analysis|commentary", re.IGNORECASE
-)
-_TEXT_NAMES = ("text", "content", "parts", "value", "output_text")
-_PART_TYPES = re.compile(r"(?:output_|input_)?text|(?:redacted_)?thinking|reasoning|refusal")
 FINISH_NAMES = ("finish_reason", "finishReason", "native_finish_reason", "done_reason")
 """Fields of a choice that say why the model stopped, the one that counts most first."""
 LATER_FINISH_NAMES = ("done_reason", "stop_reason", "incomplete_details")
@@ -42,7 +39,6 @@ LATER_FINISH_NAMES = ("done_reason", "stop_reason", "incomplete_details")
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
 _FILTER_RESULTS = frozenset({"content_filter_results", "content_filter_result"})
 _TOOL_WORDS = frozenset({"tool_calls", "tool_call", "tool_use", "function_call"})
-_REFUSAL_PART = "refusal"
 # Finish reasons, in lower case and with underscores.
 _WHOLE_WORDS = frozenset(
     {
@@ -83,9 +79,9 @@ def read_completion(payload: object, latency_s: float) -> Completion:
     choice = _first_choice(answer)
     message = choice.get("message") or choice.get("delta")
     message = message if isinstance(message, Mapping) else {}
-    content = _parts_of_json(message.get("content", choice.get("text")))
-    text = _text(content) if isinstance(content, str) else _joined(content)
-    stated_refusal = _text(message.get("refusal")) or _joined(content, _REFUSAL_PART)
+    content = parts_of_json(message.get("content", choice.get("text")))
+    text = storable_text(content) if isinstance(content, str) else joined_text(content)
+    stated_refusal = storable_text(message.get("refusal")) or joined_text(content, REFUSAL)
     finish_reason, failure, detail = _finish(answer, choice, message)
     is_cut = finish_reason == CUT if finish_reason in {WHOLE, CUT} else None
     shown = without_thoughts(text or "", is_cut).strip().strip(_INVISIBLE)
@@ -102,7 +98,7 @@ def read_completion(payload: object, latency_s: float) -> Completion:
         refusal=stated_refusal or None,
         failure=failure,
         detail=detail,
-        served_model=_text(answer.get("model")),
+        served_model=storable_text(answer.get("model")),
         tokens_in=_tokens(answer, "prompt_tokens", "input_tokens"),
         tokens_out=_tokens(answer, "completion_tokens", "output_tokens"),
         latency_s=latency_s,
@@ -122,16 +118,11 @@ def read_embedding(payload: object, latency_s: float) -> Completion:
     tokens_in = _tokens(answer, "prompt_tokens")
     return Completion(
         text=json.dumps(vector, separators=(",", ":")),
-        served_model=_text(answer.get("model")),
+        served_model=storable_text(answer.get("model")),
         tokens_in=tokens_in,
         tokens_out=None if tokens_in is None else 0,
         latency_s=latency_s,
     )
-
-
-def text_of_parts(content: object) -> str:
-    """Join the text parts of a message's content, in any form; thoughts are left out."""
-    return "".join(_texts(content, None, DEEPEST_PART))
 
 
 def finish_kind(reason: str) -> str | None:
@@ -181,8 +172,8 @@ def _finish(
 def _reason(value: object) -> str | None:
     """Return the word of a finish reason; servers also write ``{"type": "length"}``."""
     if not isinstance(value, Mapping):
-        return _text(value)
-    words = (_text(value.get(name)) for name in ("type", "reason", "value", "name"))
+        return storable_text(value)
+    words = (storable_text(value.get(name)) for name in ("type", "reason", "value", "name"))
     return next((word for word in words if word), None)
 
 
@@ -196,21 +187,6 @@ def _filtered_names(answer: Mapping[str, Any]) -> list[str]:
             if isinstance(result, Mapping) and result.get("filtered") is True:
                 names.append(str(name)[:SHOWN_CHARACTERS])
     return names
-
-
-def _parts_of_json(content: object) -> object:
-    """Return the parts of which a content is the JSON text; any other content as it is."""
-    if not isinstance(content, str) or not content.lstrip().startswith("[{"):
-        return content
-    try:
-        parts = json.loads(content)
-    except (ValueError, RecursionError):
-        return content
-    for part in parts:
-        type_name = part.get("type") if isinstance(part, Mapping) else None
-        if not isinstance(type_name, str) or not _PART_TYPES.fullmatch(type_name):
-            return content
-    return parts
 
 
 def _is_bad(native: str) -> bool:
@@ -243,9 +219,9 @@ def _why_empty(
 ) -> str:
     """Explain why an answer has no text, and which setting may help."""
     in_thoughts = _thought_tokens(answer)
-    name = next((name for name in _THOUGHTS_FIELDS if message.get(name)), None)
-    parts = _texts(_parts_of_json(message.get("content")), "", DEEPEST_PART)
-    holds_thoughts = name is not None or any(parts) or has_thoughts(text or "")
+    name = next((name for name in THOUGHTS_FIELDS if message.get(name)), None)
+    thoughts = joined_text(parts_of_json(message.get("content")), THOUGHTS)
+    holds_thoughts = name is not None or bool(thoughts) or has_thoughts(text or "")
     more = "raise max_tokens (or max_completion_tokens in body), or let the model think less"
     if in_thoughts:
         return f"{in_thoughts} tokens went into thoughts and none into an answer; {more}"
@@ -311,58 +287,9 @@ def _first_choice(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     raise MalformedAnswerError("there are no choices")
 
 
-def _joined(content: object, kind: str | None = None) -> str | None:
-    """Join the texts of parts of one kind; None where there are none."""
-    if content is None or isinstance(content, str):
-        return None
-    texts = list(_texts(content, kind, DEEPEST_PART))
-    return _text("".join(texts)) if texts else None
-
-
-def _texts(content: object, kind: str | None, depth: int) -> Iterator[str]:
-    """Yield the texts of parts: of the answer (None), of thoughts (""), or of a type."""
-    if isinstance(content, str):
-        if kind is None:
-            yield content
-        return
-    if depth == 0:
-        return
-    if isinstance(content, list):
-        for part in content:
-            yield from _texts(part, kind, depth - 1)
-        return
-    if not isinstance(content, Mapping):
-        return
-    type_name = content.get("type")
-    type_name = type_name if isinstance(type_name, str) else ""
-    kinds = f"{type_name} {content.get('channel', '')}"
-    part_kind = None
-    if content.get("thought") is True or _THOUGHTS_PART.search(kinds):
-        part_kind = ""
-    elif type_name == _REFUSAL_PART:
-        part_kind = _REFUSAL_PART
-    for name in (*_TEXT_NAMES, *_THOUGHTS_FIELDS, "refusal"):
-        inner = content.get(name)
-        if inner is None:
-            continue
-        if name in _THOUGHTS_FIELDS:
-            part_kind = ""
-        elif name == "refusal":
-            part_kind = _REFUSAL_PART
-        if part_kind is None:
-            yield from _texts(inner, kind, depth - 1)
-        elif kind == part_kind:
-            yield from _texts(inner, None, depth - 1)
-        return
-
-
 def _is_finite(value: object) -> bool:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return is_number and abs(value) <= sys.float_info.max  # type: ignore[arg-type]
-
-
-def _text(value: object) -> str | None:
-    return _UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else None
 
 
 def _count(value: object) -> int | None:
@@ -396,7 +323,7 @@ def _listed(value: object) -> list[Any]:
 
 
 def _pair(entry: Any) -> tuple[str, float]:  # noqa: ANN401 - of JSON
-    token, logprob = _text(entry["token"]), entry["logprob"]
+    token, logprob = storable_text(entry["token"]), entry["logprob"]
     if token is None or not logprob <= MOST_LOGPROB:
         raise TypeError("a token has no log-probability")
     return token, min(max(float(logprob), LEAST_LOGPROB), 0.0)

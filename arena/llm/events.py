@@ -6,12 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from arena.llm.completions import (
-    FINISH_NAMES,
-    LATER_FINISH_NAMES,
-    MalformedAnswerError,
-    text_of_parts,
-)
+from arena.llm.completions import FINISH_NAMES, LATER_FINISH_NAMES, MalformedAnswerError
+from arena.llm.message_parts import text_of_parts
 
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 _BEGINNINGS = (b"data:", b"event:", b"id:", b"retry:", b": ")
