@@ -44,7 +44,7 @@ WORDS: dict[Grade, str] = {
 COMPARED_ON_FEW = "consistent with itself, and compared with people on too few pairs"
 """What a judge is if the interval of its agreement with people is too wide."""
 NOTABLE_INVALID = 0.05
-"""Share of replies without a verdict above which a judge is doubtful."""
+"""Share of unparsable replies above which a judge is doubtful."""
 IDENTICAL = "identical"
 """Flag of a tie between identical answers, which no judge saw."""
 FLAG_SEPARATOR = ","
@@ -123,7 +123,8 @@ def label_judge(
         answers: Columns ``ANSWER_KEY`` and ``answer``; without them the effect of length is not
             tested.
         people: Its agreement with people, if already measured.
-        invalid: Number of replies without a verdict; None if not known.
+        invalid: Number of unparsable replies: answers without a readable verdict, but no refusals
+            or failed calls. None if not known.
         replies: Number of all replies; by default the verdicts and the invalid replies.
     """
     judges = _judges_of(judge, judgments)
@@ -199,7 +200,7 @@ def same_verdict(winners: pd.Series) -> tuple[str, int] | None:
 def _reply_remarks(
     n_verdicts: int, n_invalid: int, n_replies: int | None
 ) -> Iterator[GradedRemark]:
-    """Test how many replies hold no verdict."""
+    """Test how many replies are unparsable."""
     if n_replies is None:
         n_replies = n_verdicts + n_invalid
     if not n_replies:
@@ -213,8 +214,9 @@ def _reply_remarks(
         grade = "unreliable"
     elif share > NOTABLE_INVALID:
         grade = "doubtful"
-    noun = "reply holds" if n_replies == 1 else "replies hold"
-    yield grade, f"{n_invalid:,} of {n_replies:,} {noun} no verdict ({share:.1%})"
+    verb = "is" if n_invalid == 1 else "are"
+    shown_replies = count_of(n_replies, "reply", "replies")
+    yield grade, f"{n_invalid:,} of {shown_replies} {verb} unparsable ({share:.1%})"
 
 
 def _verdict_remarks(judgments: pd.DataFrame) -> Iterator[GradedRemark]:

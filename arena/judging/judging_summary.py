@@ -58,7 +58,10 @@ class JudgingSummary:
 
     @property
     def invalid(self) -> int:
-        """Number of replies without a verdict."""
+        """Number of replies from which no verdict could be read.
+
+        Refusals and failed calls are not among them: see ``usage.failures``.
+        """
         return self.usage.failures.get(UNPARSABLE, 0)
 
     def as_json(self) -> dict[str, Any]:
@@ -127,13 +130,13 @@ def summarize_judge(
 def _warnings(
     judge: LlmJudge, earlier: pd.DataFrame, n_invalid: int, n_replies: int
 ) -> Iterator[str]:
-    """Warn of many replies without a verdict, and of earlier verdicts from another prompt."""
+    """Warn of many unparsable replies, and of earlier verdicts from another prompt."""
     if n_invalid > NOTABLE_INVALID * n_replies:
         # Pairs that a judge cannot decide are seldom like the others, so the rest is biased.
-        verb = "holds" if n_invalid == 1 else "hold"
+        verb = "is" if n_invalid == 1 else "are"
         yield (
-            f"{n_invalid} of {count_of(n_replies, 'reply', 'replies')} of {judge.judge} {verb} no "
-            "verdict; the pairs it did judge may not be a random sample"
+            f"{n_invalid} of {count_of(n_replies, 'reply', 'replies')} of {judge.judge} {verb} "
+            "unparsable; the pairs it did judge may not be a random sample"
         )
     version = judge.prompt_in_use.version
     versions = earlier["prompt"].dropna() if "prompt" in earlier else ()

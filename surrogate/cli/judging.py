@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from arena.text.prompts import ReplaceablePrompt
 
 STORE = "judging.sqlite"
+PAIRS = "Pairs, each order counted"
 DRY_RUN = "Dry run: nothing was asked; tokens are estimates"
 NO_COST = "not known; give each model's price (--prices FILE)"
 
@@ -130,7 +131,7 @@ def _dry_run(
     shown = _counts_of(pairs)
     shown["judges"] = pd.DataFrame(rows)
     shown["cost"] = "" if prices else NO_COST
-    show(shown, as_json, {"judges": DRY_RUN})
+    show(shown, as_json, {"pairs": PAIRS, "judges": DRY_RUN})
 
 
 def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> None:
@@ -154,6 +155,7 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
     shown["file"] = file
     shown["added"] = n_added
     titles = {
+        "pairs": PAIRS,
         "judges": "",
         "agreement": "Agreement with other judges on the same pairs (Cohen's kappa)",
         "failures": "Without a verdict, listed in failed_judgments.jsonl",
@@ -210,6 +212,7 @@ def gate(
     store_path = Path(settings.store or folder / STORE)
     judging = None
     with kept_replies(store_path), ExitStack() as opened:
+        # One judge or, without a model, none: a gate has no panel.
         for judge in judges:
             store = opened.enter_context(open_store(store_path))
             judging = GateJudging(judge, store, budget, settings.seed, progress_lines())
@@ -272,7 +275,7 @@ def _print_summary(summary: JudgingSummary) -> None:
     verdicts = ", ".join(f"{count} {winner}" for winner, count in summary.verdicts.items())
     lines = [
         f"{summary.check.short} ({summary.prompt})",
-        f"{verdicts} ({summary.identical} of identical answers); failed: {summary.invalid}",
+        f"{verdicts} ({summary.identical} of identical answers); unparsable: {summary.invalid}",
         f"{summary.usage}; {summary.already_judged} were judged before",
     ]
     if summary.cost is not None:

@@ -60,8 +60,8 @@ def test_verdicts_are_added_and_the_second_run_asks_nothing(judge, serve, folder
     status, printed = judge(server, *options)
     assert status == 0
     calls = sum(server.asked.values())
-    assert "Pairs: 48\nBoth orders: True" in printed
-    assert "failed: 0" in printed
+    assert "each order counted: 48\nBoth orders: True" in printed
+    assert "unparsable: 0" in printed
     assert "Judge local is doubtful" in printed
     assert "Cost: not known; give each model's price (--prices FILE)" in printed
     *lines, last = printed.splitlines()

@@ -71,10 +71,10 @@ def test_without_both_orders_flips_are_not_known():
     ("invalid", "grade"),
     [(0, "consistent"), (4, "consistent"), (8, "doubtful"), (100, "unreliable")],
 )
-def test_replies_without_a_verdict(invalid, grade):
+def test_unparsable_replies(invalid, grade):
     found = label_judge("j", judgments(mostly_s), invalid=invalid)
     assert found.grade == grade
-    sentence = f"{invalid} of {80 + invalid} replies hold no verdict"
+    sentence = f"{invalid} of {80 + invalid} replies are unparsable"
     assert any(sentence in said for said in [*found.faults, *found.facts])
 
 
