@@ -59,7 +59,8 @@ def flag_judged(rows: pd.DataFrame, judged: Mapping[str, Collection[str]]) -> Fl
     """
     is_judged = np.zeros(len(rows), dtype=bool)
     for language, systems in judged.items():
-        is_judged |= (rows["language"] == language) & rows["system"].isin(systems)
+        is_here = (rows["language"] == language) & rows["system"].isin(systems)
+        is_judged |= is_here.to_numpy(bool)
     return is_judged
 
 
