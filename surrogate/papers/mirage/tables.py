@@ -52,7 +52,7 @@ LOW_CORRELATION = frozenset({"target_language", "english", "nli_entailment", "nl
 
 def validate_table_3(
     arena: Arena | Path | str,
-    surrogates: Sequence[SurrogateLike] = (),
+    surrogates: SurrogateLike | Sequence[SurrogateLike] = (),
     repeats: int | None = None,
     **options: Unpack[StudyOptions],
 ) -> StudyTable:
@@ -63,7 +63,7 @@ def validate_table_3(
 
     Args:
         arena: The arena, or the path of its folder.
-        surrogates: What to compare; by default the paper's five regressors.
+        surrogates: One or several to compare; by default the paper's five regressors.
         repeats: How often; 50 times by default.
         options: See ``StudyOptions``.
 
@@ -76,10 +76,11 @@ def validate_table_3(
         MissingDependencyError: If xgboost is compared and not installed.
     """
     settings = study_settings(options)
-    compared = [
-        surrogate_with_rules(surrogate, settings, options)
-        for surrogate in surrogates or TABLE_3_SURROGATES
-    ]
+    if not surrogates:
+        surrogates = TABLE_3_SURROGATES
+    elif not isinstance(surrogates, Sequence) or isinstance(surrogates, str):
+        surrogates = [surrogates]
+    compared = [surrogate_with_rules(surrogate, settings, options) for surrogate in surrogates]
     opened = open_arena(arena)
     check_rated_systems(opened, settings, TABLE_3, FEWEST_SYSTEMS + HELD_OUT)
     study = Study.of(opened, compared[0], 50 if repeats is None else repeats, **options)

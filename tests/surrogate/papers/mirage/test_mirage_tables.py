@@ -10,12 +10,13 @@ from surrogate.learning.names import find_surrogate
 from surrogate.papers.mirage.tables import papers_groups, validate_table_3, validate_table_4
 
 
-def test_table_3_refuses_an_arena_too_small_before_answers_are_measured(simulated):
+@pytest.mark.parametrize("surrogates", ["linear", ["linear"]])
+def test_table_3_refuses_an_arena_too_small_before_answers_are_measured(simulated, surrogates):
     arena = simulated.arena
     small = arena.part(systems=list(arena.info.systems[:6]))
     unread = Feature("own", "", "", (), lambda _: pytest.fail("measured"))
     with pytest.raises(UsageError, match="needs at least 7"):
-        validate_table_3(small, ["linear"], 1, features=[unread])
+        validate_table_3(small, surrogates, 1, features=[unread])
 
 
 @pytest.mark.parametrize("features", [GROUPS["paper"], GROUPS["as-published"]])
