@@ -24,9 +24,7 @@ from arena.data.cells import is_unstorable, whole_digits
 from arena.data.checks import history_fault, validation_problems
 from arena.data.errors import DataError, Problem
 from arena.data.rows import Rows
-from arena.data.schema import (
-    HISTORY,
-)
+from arena.data.schema import HISTORY
 from arena.data.tables import read_rows
 from arena.data.types import Record
 from arena.data.winner_columns import WinnerReading
@@ -189,6 +187,9 @@ class Collected:
             "answer": text,
             "place": place,
         }
+        if not isinstance(name, str):
+            self.fault(place, "system", name, "is not a string", "write it as a JSON string")
+            return row
         # The first row is the answer: later ones may add what it lacks.
         first = self.answers.setdefault((language, query_id, name), row)
         if first is not row and not (may_repeat and first["answer"] == text):

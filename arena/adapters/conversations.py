@@ -52,7 +52,8 @@ def last_exchange(messages: object) -> Exchange:
         text = message.get("content", message.get("text"))
         # Parts of a message may be images, which have no text.
         if isinstance(text, list):
-            text = "\n".join(str(part["text"]) for part in text if "text" in part)
+            parts = [part for part in text if isinstance(part, dict)]
+            text = "\n".join(str(part["text"]) for part in parts if "text" in part)
         if role == "user":
             question_index = len(turns)
         turns.append({"role": role, "content": str(text or "")})

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from arena.data.cells import finite_number, is_null, whole_digits
-from arena.data.winner_words import (
-    NEITHER,
-    NO_VERDICT_WORDS,
-)
+from arena.data.winner_words import NEITHER, NO_VERDICT_WORDS
 
 ONE_HOT = MappingProxyType(
     {
@@ -217,7 +214,8 @@ def read_probabilities(record: Mapping[str, object]) -> WinnerReading | NoWinner
     rounding = 1e-6
     if first is None or second is None or min(first, second) < 0 or first + second > 1 + rounding:
         fault = f"{' and '.join(PROBABILITIES)} are no probabilities"
-        return NoWinner(fault, "write two numbers from 0 to 1 whose sum is at most 1, or nothing")
+        hint = "write two numbers from 0 to 1 whose sum is at most 1, or nothing"
+        return NoWinner(fault, hint, [record[column] for column in PROBABILITIES])
     winner = "a" if first > second else "b"
     if first == second or 1 - first - second > max(first, second):
         winner = "tie"

@@ -397,8 +397,9 @@ def test_what_are_no_probabilities_is_refused(shares, tmp_path):
     rows = [
         row | dict(zip(("probability_a", "probability_b"), shares, strict=True)) for row in PAIRS
     ]
-    with pytest.raises(DataError):
+    with pytest.raises(DataError) as caught:
         import_arena("csv", [records(tmp_path, rows)])
+    assert [problem.value for problem in caught.value.problems] == [list(shares)] * len(rows)
 
 
 def test_pairs_without_a_winner_are_said_to_have_no_verdicts(tmp_path):

@@ -94,6 +94,7 @@ def test_games_are_judgments_in_both_orders_and_marks_a_judge_of_their_own(tmp_p
         ("model_answer/both.jsonl", ANSWERS[0] | {"question_id": 99}, "question_id"),
         ("model_answer/both.jsonl", ANSWERS[0] | {"choices": ["x1"]}, "choices"),
         ("model_answer/both.jsonl", ANSWERS[0] | {"choices": 3}, "choices"),
+        ("model_answer/both.jsonl", ANSWERS[0] | {"model_id": {"name": "x"}}, "system"),
         ("model_judgment/gpt-4_pair.jsonl", PAIRS[0] | {"g1_winner": "who?"}, "winner"),
         ("model_judgment/gpt-4_pair.jsonl", PAIRS[0] | {"model_1": None}, "system_a"),
         ("model_judgment/gpt-4_single.jsonl", MARKS[0] | {"score": "good"}, "score"),

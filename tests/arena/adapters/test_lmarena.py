@@ -124,6 +124,13 @@ def test_turns_are_kept(tmp_path):
     write_arena(read.arena, tmp_path / "arena")
 
 
+def test_parts_of_a_turn_that_are_no_texts_are_left_out(tmp_path):
+    parts = [{"role": USER, "content": [None, "Why?", {"text": "How?"}]}, *turns("x")[1:]]
+    row = CONVERSED | {"conversation_a": parts, "conversation_b": parts}
+    queries = import_arena("lmarena", [write(tmp_path, row)]).arena.queries
+    assert queries["query"].tolist() == ["How?"]
+
+
 def test_turns_that_both_sides_share_are_those_of_the_question(tmp_path):
     conversations = {f"conversation_{side}": turns("Hi?", "Hello.", "Why?", side) for side in "ab"}
     arena = import_arena("lmarena", [write(tmp_path, CONVERSED | conversations)]).arena
