@@ -298,3 +298,39 @@ def _decoded_number(text: str) -> float | int | None:
     except ValueError:
         number = float(text)
     return None if number != number else number
+
+
+_HAYSTACK_CUT = 100
+_HAYSTACK_DOCUMENT = re.compile(r"(?:\A|(?<=, ))Document\(id=(?P<id>\w{1,128}), content: '")
+_HAYSTACK_FIELDS = ("blob", "meta", "score", "embedding", "sparse_embedding")
+
+
+def haystack_documents(text: str) -> list[dict[str, str]]:
+    """Read documents as Haystack prints them; an empty list if the text is something else.
+
+    Raises:
+        ValueError: If a text was cut, as Haystack does after 100 characters.
+    """
+    inner = text[1:-1].strip() if text.startswith("[") and text.endswith("]") else text
+    starts = list(_HAYSTACK_DOCUMENT.finditer(inner))
+    if not starts or starts[0].start() > 0:
+        return []
+    ends = [start.start() for start in starts[1:]] + [len(inner)]
+    documents = []
+    for start, end in zip(starts, ends, strict=True):
+        fields = inner[start.end() : end].rstrip(", ")
+        if not fields.endswith(")"):
+            return []
+        # Haystack escapes no quotes: a text ends before the next field, or with the document.
+        places = [fields.find(f"', {name}: ") for name in _HAYSTACK_FIELDS]
+        places = [place for place in places if place >= 0]
+        if not places and not fields.endswith("')"):
+            return []
+        content = fields[: min(places, default=len(fields) - len("')"))]
+        if len(content) == _HAYSTACK_CUT + len("...") and content.endswith("..."):
+            raise ValueError(
+                f"was cut after {_HAYSTACK_CUT} characters where Haystack printed it; "
+                "export document.content instead"
+            )
+        documents.append({"passage_id": start["id"], "text": content})
+    return documents

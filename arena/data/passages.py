@@ -17,6 +17,7 @@ from arena.data.cells import (
     whole_digits,
 )
 from arena.data.files import MOST_LEVELS
+from arena.data.literals import haystack_documents
 from arena.data.types import Record
 
 PASSAGE_TEXTS = (
@@ -80,9 +81,6 @@ PASSAGE_RESULTS = (
 """Fields that hold the list of passages in replies of stores, in records without a text."""
 PASSAGE_SENTENCES = "sentences"
 """Field that holds a passage as a list of its sentences."""
-_HAYSTACK_CUT = 100
-_HAYSTACK_DOCUMENT = re.compile(r"(?:\A|(?<=, ))Document\(id=(?P<id>\w{1,128}), content: '")
-_HAYSTACK_FIELDS = ("blob", "meta", "score", "embedding", "sparse_embedding")
 _ID = re.compile(r"(?=\S*\d)\S*\w")
 """The id of a passage: one word with a digit."""
 _LONGEST_HEADING = 80
@@ -161,9 +159,9 @@ def _items_of_list(values: Sequence[object], levels: int, *, in_list: bool) -> I
 def _items_of_text(text: str, levels: int) -> Iterator[object]:
     stripped = text.strip()
     is_cell = levels == MOST_LEVELS
-    haystack = _haystack_documents(stripped)
-    if haystack:
-        yield from haystack
+    documents = haystack_documents(stripped)
+    if documents:
+        yield from documents
         return
     if is_cell and shows_table(stripped):
         raise ValueError("is a table as pandas or polars shows it, which may cut its texts")
@@ -183,37 +181,6 @@ def _items_of_text(text: str, levels: int) -> Iterator[object]:
         yield from _passage_items(opened, levels - 1)
     else:
         yield text  # a passage of JSON in a list of passages
-
-
-def _haystack_documents(text: str) -> list[Record]:
-    """Read documents as Haystack prints them; an empty list if the text is something else.
-
-    Raises:
-        ValueError: If a text was cut, as Haystack does after 100 characters.
-    """
-    inner = text[1:-1].strip() if text.startswith("[") and text.endswith("]") else text
-    starts = list(_HAYSTACK_DOCUMENT.finditer(inner))
-    if not starts or starts[0].start() > 0:
-        return []
-    ends = [start.start() for start in starts[1:]] + [len(inner)]
-    documents: list[Record] = []
-    for start, end in zip(starts, ends, strict=True):
-        fields = inner[start.end() : end].rstrip(", ")
-        if not fields.endswith(")"):
-            return []
-        # Haystack escapes no quotes: a text ends before the next field, or with the document.
-        places = [fields.find(f"', {name}: ") for name in _HAYSTACK_FIELDS]
-        places = [place for place in places if place >= 0]
-        if not places and not fields.endswith("')"):
-            return []
-        content = fields[: min(places, default=len(fields) - len("')"))]
-        if len(content) == _HAYSTACK_CUT + len("...") and content.endswith("..."):
-            raise ValueError(
-                f"was cut after {_HAYSTACK_CUT} characters where Haystack printed it; "
-                "export document.content instead"
-            )
-        documents.append({PASSAGE_ID: start["id"], "text": content})
-    return documents
 
 
 def _holds_passages(opened: list[Any] | dict[str, Any]) -> bool:
