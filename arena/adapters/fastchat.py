@@ -50,13 +50,14 @@ def read_fastchat(
         needed = ["question_id"]
         if column == "judge" and "score" not in rows.table:
             needed += ["model_1", "model_2", "g1_winner", "g2_winner", "judge"]
+        if column == "choices" and not _is_reference(path):
+            needed.append("model_id")
         if not collected.lack_columns(rows, needed):
             records[column] += [(path, placed) for placed in collected.raw(rows)]
     for _, (place, record) in records["turns"]:
         benchmark.add_question(place, record)
     for path, (place, record) in records["choices"]:
-        is_reference = "reference_answer" in path.parts
-        benchmark.add_answers(place, record, is_reference=is_reference)
+        benchmark.add_answers(place, record, is_reference=_is_reference(path))
     for _, (place, record) in records["judge"]:
         if "score" in record:
             benchmark.add_mark(place, record)
@@ -163,6 +164,10 @@ class _Benchmark:
             place, name, value, "holds no turns", hint="write the turns as a list of texts"
         )
         return []
+
+
+def _is_reference(answers: Path) -> bool:
+    return "reference_answer" in answers.parts
 
 
 def _id(record: Record) -> str:

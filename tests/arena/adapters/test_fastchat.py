@@ -108,6 +108,15 @@ def test_what_is_no_row_is_told_with_its_line(tmp_path, name, row, field):
     assert (name, len(FILES[name]) + 1, field) in places
 
 
+def test_answers_without_a_column_of_systems_are_refused(tmp_path):
+    name = "model_answer/both.jsonl"
+    rows = [{key: row[key] for key in row if key != "model_id"} for row in FILES[name]]
+    write(tmp_path, FILES | {name: rows})
+    with pytest.raises(DataError) as caught:
+        import_arena("fastchat", [tmp_path])
+    assert (name, "model_id") in [(each.source, each.field) for each in caught.value.problems]
+
+
 def test_turns_before_a_question_in_a_table(tmp_path):
     row = {"question": "Why?", "system": "x", "answer": "So.", "history": turns("Hi?", "Hello.")}
     other = row | {"history": turns("Who?", "She.")}
