@@ -51,11 +51,7 @@ def read_delimited(path: Path, source: str, usual: str) -> Rows:
         if stated is not None:
             n_skipped = 1
             first_lines = first_lines[1:]
-        n_above = lines_above_header(first_lines)
-        if n_above:
-            header_line = n_skipped + n_above + 1
-            fault = f"the header seems to be line {header_line}, below other text"
-            raise DataError.of_file(source, fault, "delete the lines above the header", line=1)
+        _refuse_text_above_header(first_lines, source, n_skipped)
         dialect = dialect_of(first_lines, usual) if stated is None else Dialect(stated)
         reader = csv.reader(
             chain(first_lines, lines),
@@ -72,6 +68,14 @@ def read_delimited(path: Path, source: str, usual: str) -> Rows:
         if problems:
             return rows_of_records([(line, problem) for problem in problems], source)
         return rows_of_records(_csv_records(rows, header, source), source, header)
+
+
+def _refuse_text_above_header(first_lines: Sequence[str], source: str, n_skipped: int) -> None:
+    """Raise DataError if the header is not the first line, but for those skipped."""
+    n_above = lines_above_header(first_lines)
+    if n_above:
+        fault = f"the header seems to be line {n_skipped + n_above + 1}, below other text"
+        raise DataError.of_file(source, fault, "delete the lines above the header", line=1)
 
 
 def _csv_rows(

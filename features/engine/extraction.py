@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import filterfalse
 from pathlib import Path
@@ -169,14 +169,8 @@ def score(
         samples = [
             Sample(question, output, memo) for question, output in answers[start : start + SLAB]
         ]
-        readings: dict[Feature, list[Items]] = {}
-        distinct: dict[bytes, Item] = {}
-        for feature in features:
-            readings[feature] = [feature.items(sample) for sample in samples]
-            for items in readings[feature]:
-                if not isinstance(items, Missing):
-                    distinct.update({content_key(*item): item for item in items})
-        scores = _score_distinct(distinct, scorer, store)
+        readings = {feature: [feature.items(sample) for sample in samples] for feature in features}
+        scores = _score_distinct(_distinct_items(readings), scorer, store)
         for feature in features:
             for sample, items in zip(samples, readings[feature], strict=True):
                 value: Value
@@ -188,6 +182,16 @@ def score(
         if progress is not None:
             progress(stage, start + len(samples), len(answers))
     return values
+
+
+def _distinct_items(readings: Mapping[Feature, Sequence[Items]]) -> dict[bytes, Item]:
+    """Return every text or pair that a feature reads once, by its key."""
+    distinct: dict[bytes, Item] = {}
+    for rows in readings.values():
+        for items in rows:
+            if not isinstance(items, Missing):
+                distinct.update({content_key(*item): item for item in items})
+    return distinct
 
 
 def _score_distinct(items: dict[bytes, Item], scorer: Scorer, store: Cache) -> dict[bytes, bytes]:

@@ -222,11 +222,7 @@ def answer_relevance(
     at ``TEMPERATURE``, each with its own seed; a temperature or seed that the user states replaces
     these. If one of them fails, there is no value.
     """
-    embedder: Scorer
-    if embedder_name.startswith(ENDPOINT):
-        embedder = EndpointEmbedder.of(llm, embedder_name)
-    else:
-        embedder = load_embedder(embedder_name, options)  # before the LLM is paid
+    embedder = _embedder(embedder_name, options, llm)  # before the LLM is paid
     texts: list[Item] = []
     ends: list[int] = []
     failures: list[Reply[str] | None] = []
@@ -248,6 +244,13 @@ def answer_relevance(
         # A vector of NaN is one that the endpoint did not give.
         values.append(scorer.NOT_REACHED if np.isnan(mean) else mean)
     return values
+
+
+def _embedder(name: str, options: ModelOptions, llm: EndpointModel) -> Scorer:
+    """Load an embedding model, or ask for it at the LLM's endpoint."""
+    if name.startswith(ENDPOINT):
+        return EndpointEmbedder.of(llm, name)
+    return load_embedder(name, options)
 
 
 def _questions(llm: EndpointModel, items: Sequence[Item]) -> list[list[Reply[str]]]:

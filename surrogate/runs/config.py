@@ -143,6 +143,19 @@ def read_configuration(path: Path | str) -> Leaderboards:
         raise DataError([_problem(item, path.name) for item in error.errors()]) from error
     if not configuration.boards:
         raise UsageError(f"{path.name} names no board; add a table [boards.NAME] with an arena")
+    boards, problems = _configured_boards(configuration, path)
+    if problems:
+        # A fault of the defaults is found once for every board.
+        unique = {str(problem): problem for problem in problems}
+        raise DataError(list(unique.values()))
+    out = None if configuration.out is None else path.parent / configuration.out
+    return Leaderboards(path, out, tuple(boards))
+
+
+def _configured_boards(
+    configuration: Configuration, path: Path
+) -> tuple[list[ConfiguredBoard], list[Problem]]:
+    """Return the boards of a file, and what is wrong with any of them."""
     boards: list[ConfiguredBoard] = []
     problems: list[Problem] = []
     for name, table in configuration.boards.items():
@@ -161,12 +174,7 @@ def read_configuration(path: Path | str) -> Leaderboards:
             fault = "is the name of two boards"
             hint = "name each once, upper and lower case alike"
             problems.append(Problem(path.name, None, "boards", name, fault, hint))
-    if problems:
-        # A fault of the defaults is found once for every board.
-        unique = {str(problem): problem for problem in problems}
-        raise DataError(list(unique.values()))
-    out = None if configuration.out is None else path.parent / configuration.out
-    return Leaderboards(path, out, tuple(boards))
+    return boards, problems
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

@@ -121,37 +121,47 @@ def weighted_overview(
     """
     skipped = dict(left_out or {})
     for name, board in boards.items():
-        n_ranked = board.overall["rank"].count()
-        if n_ranked < FEWEST_RANKED:
-            n_judgments = sum(item.judgments for item in board.summary.languages.values())
-            skipped[name] = (
-                f"it ranks {count_of(n_ranked, 'system')}, by {count_of(n_judgments, 'judgment')}; "
-                f"{FEWEST_RANKED} are needed"
-            )
-    stated = _stated_weights(weights or {}, boards, skipped)
-    ratings = {name: _ratings(boards[name]) for name in stated}
+        shortage = _shortage(board)
+        if shortage:
+            skipped[name] = shortage
+    used_weights = _used_weights(weights or {}, boards, skipped)
+    ratings = {name: _ratings(boards[name]) for name in used_weights}
     weighted = {}
-    for name, weight in stated.items():
+    for name, weight in used_weights.items():
         if weight:
             weighted[name] = ratings[name][ratings[name]["rank"].notna()]
     systems = sorted(set().union(*(rows.index for rows in ratings.values())))
-    score = _scores(systems, weighted, stated)
+    score = _scores(systems, weighted, used_weights)
     table = pd.DataFrame(index=pd.Index(systems, name="system"))
     table[["rank", "rank_low", "rank_high"]] = _ranks(score).reindex(table.index)
     table[["score", "low", "high"]] = score[BOUNDS].reindex(table.index)
-    notes = []
-    for system in systems:
-        absent = [name for name, rows in weighted.items() if system not in rows.index]
-        notes.append(f"no rank by {', '.join(absent)}" if absent else "")
-    table["note"] = notes
+    table["note"] = [_absence(system, weighted) for system in systems]
     for name, rows in ratings.items():
         table[f"{name}_rating"] = rows["rating"].where(rows["rank"].notna())
         table[f"{name}_rank"] = rows["rank"]
     ordered = table.reset_index().sort_values(["rank", "system"], ignore_index=True)
-    return Overview(ordered, boards, stated, skipped)
+    return Overview(ordered, boards, used_weights, skipped)
 
 
-def _stated_weights(
+def _shortage(board: Board) -> str:
+    """Say why a board ranks too few systems to count; empty if it ranks enough."""
+    n_ranked = board.overall["rank"].count()
+    if n_ranked >= FEWEST_RANKED:
+        return ""
+    n_judgments = sum(summary.judgments for summary in board.summary.languages.values())
+    return (
+        f"it ranks {count_of(n_ranked, 'system')}, by {count_of(n_judgments, 'judgment')}; "
+        f"{FEWEST_RANKED} are needed"
+    )
+
+
+def _absence(system: str, weighted: Mapping[str, pd.DataFrame]) -> str:
+    """Name the criteria by which a system has no rank; empty if there are none."""
+    absent = [name for name, rows in weighted.items() if system not in rows.index]
+    return f"no rank by {', '.join(absent)}" if absent else ""
+
+
+def _used_weights(
     weights: Mapping[str, float | str], boards: Mapping[str, Board], skipped: Mapping[str, str]
 ) -> dict[str, float]:
     """Return the weight of each criterion that counts: 1 where none is stated.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -47,6 +47,7 @@ from surrogate.publish.formats import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -271,31 +272,19 @@ def feature_lollipops(board: Board) -> Figure:
         f"{count_of(len(table), 'answer')}. Model families are read off the names.",
         board.summary.signature,
     )
-    panels, columns = len(means.columns), min(2, len(means.columns))
-    width = columns * max(4.2, len(languages) * 0.36 + 0.7)
-    kin = families_of(systems)
+    n_panels = len(means.columns)
+    n_columns = min(2, n_panels)
+    n_rows = -(-n_panels // n_columns)
+    width = n_columns * max(4.2, len(languages) * 0.36 + 0.7)
+    families = families_of(systems)
+    rotation = 0 if board.summary.part == "language" else 90
     with style():
-        figure, grid = new_figure(caption, width, -(-panels // columns) * 2.0, panels, columns)
+        figure, grid = new_figure(caption, width, n_rows * 2.0, n_panels, n_columns)
         for axes, name in zip(grid, means.columns, strict=True):
             values = means[name].unstack("language").reindex(columns=languages)
-            axes.vlines(
-                range(len(languages)), values.min(), values.max(), color="#BBBBBB", zorder=1
-            )
-            handles = {}
-            for number, family in enumerate(dict.fromkeys(kin.values())):
-                again, color = divmod(number, len(OKABE_ITO))
-                own = values.loc[[system for system in values.index if kin[system] == family]]
-                (handles[family],) = axes.plot(
-                    np.tile(np.arange(len(languages)), len(own)),
-                    own.to_numpy(float).ravel(),
-                    MARKERS[(color + again) % len(MARKERS)],
-                    color=MUTED if family == OTHER_FAMILY else OKABE_ITO[color],
-                    markersize=5.5,
-                    markeredgecolor="white",
-                    markeredgewidth=0.5,
-                )
-            turn = 0 if board.summary.part == "language" else 90
-            axes.set_xticks(range(len(languages)), list(map(drawable, languages)), rotation=turn)
+            handles = _draw_lollipops(axes, values, families)
+            labels = [drawable(language) for language in languages]
+            axes.set_xticks(range(len(languages)), labels, rotation=rotation)
             axes.set_xlim(-0.6, len(languages) - 0.4)
             axes.set_ylabel("mean")
             axes.margins(y=0.12)
@@ -303,6 +292,37 @@ def feature_lollipops(board: Board) -> Figure:
             axes.set_title(drawable(str(name)), loc="left")
         legend(figure, handles, int(width / 1.5))
     return figure
+
+
+def _draw_lollipops(
+    axes: Axes, values: pd.DataFrame, families: Mapping[str, str]
+) -> dict[str, Artist]:
+    """Draw a feature's mean by system and language, colored by model family.
+
+    Args:
+        axes: The panel.
+        values: One row per system, one column per language.
+        families: System to its family.
+
+    Returns:
+        Family to what stands for it in the legend.
+    """
+    x = np.arange(len(values.columns))
+    axes.vlines(x, values.min(), values.max(), color="#BBBBBB", zorder=1)
+    handles: dict[str, Artist] = {}
+    for number, family in enumerate(dict.fromkeys(families.values())):
+        n_reuses, color = divmod(number, len(OKABE_ITO))
+        rows = values.loc[[system for system in values.index if families[system] == family]]
+        (handles[family],) = axes.plot(
+            np.tile(x, len(rows)),
+            rows.to_numpy(float).ravel(),
+            MARKERS[(color + n_reuses) % len(MARKERS)],
+            color=MUTED if family == OTHER_FAMILY else OKABE_ITO[color],
+            markersize=5.5,
+            markeredgecolor="white",
+            markeredgewidth=0.5,
+        )
+    return handles
 
 
 def families_of(systems: Sequence[str]) -> dict[str, str]:
