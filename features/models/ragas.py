@@ -13,7 +13,7 @@ import numpy as np
 from arena.llm.llm_settings import Message, Prompt, canonical_json, digest
 from arena.llm.replies import UNPARSABLE, Reply, UnparsableError
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
-from features.declare.feature import Item, Value
+from features.declare.feature import Item, Scores, Value
 from features.models import scorer
 from features.models.embedders import EndpointEmbedder, cosines, load_embedder
 from features.models.llm_scorer import (
@@ -240,10 +240,15 @@ def answer_relevance(
         if failure is not None:
             values.append(reason_for(failure))
             continue
-        mean = float(cosines(vectors[start:end]).mean())
-        # A vector of NaN is one that the endpoint did not give.
-        values.append(scorer.NOT_REACHED if np.isnan(mean) else mean)
+        values.append(_mean_cosine(vectors[start:end]))
     return values
+
+
+def _mean_cosine(vectors: Scores) -> Value:
+    """Return the mean cosine of the first vector with the others."""
+    mean = float(cosines(vectors).mean())
+    # A vector of NaN is one that the endpoint did not give.
+    return scorer.NOT_REACHED if np.isnan(mean) else mean
 
 
 def _embedder(name: str, options: ModelOptions, llm: EndpointModel) -> Scorer:

@@ -20,6 +20,7 @@ from arena.data.errors import (
     UsageError,
     checked_choice,
 )
+from arena.data.rows import Rows
 from arena.data.tables import read_rows, write_rows
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
@@ -83,9 +84,7 @@ def read_records(
     needed = [name for name, field in record.model_fields.items() if field.is_required()]
     if len(rows.table) and needed and set(needed).isdisjoint(names.values()):
         # One problem for the file, not one for each field of each row.
-        fault = f"has the columns {', '.join(map(str, rows.table)) or 'none'}"
-        hint = f"a row needs {', '.join(needed)}; say which is which with --column FIELD=NAME"
-        problems.append(Problem(rows.source, None, None, None, fault, hint))
+        problems.append(_no_column(rows, needed))
         return []
     table = rows.table.rename(columns=names)
     row_values = table.to_dict(orient="records") or [{} for _ in rows.lines]  # rows of no field
@@ -106,6 +105,13 @@ def read_records(
         except ValidationError as error:
             problems += [_problem(fault, rows.source, line) for fault in error.errors()]
     return records
+
+
+def _no_column(rows: Rows, needed: Sequence[str]) -> Problem:
+    """Say that a file has no column that is needed."""
+    fault = f"has the columns {', '.join(map(str, rows.table)) or 'none'}"
+    hint = f"a row needs {', '.join(needed)}; say which is which with --column FIELD=NAME"
+    return Problem(rows.source, None, None, None, fault, hint)
 
 
 def _fields_of_columns(

@@ -13,7 +13,13 @@ from arena.data.arena import Arena
 from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import seed_sequence
 from arena.data.tables import plain_records
-from arena.judging.answer_pairs import ArenaTexts, QuestionKey, ShownPassage, shown_of_all
+from arena.judging.answer_pairs import (
+    ArenaTexts,
+    QuestionKey,
+    ShownPassage,
+    ShownTurn,
+    shown_of_all,
+)
 from arena.text.citations import find_citations
 from surrogate.board.board import Board
 from surrogate.publish.formats import finite, language_name, slugs
@@ -126,18 +132,15 @@ class Texts:
         texts = [query]
         answers: list[Row] = []
         for name in names:
-            output = self._texts.shown(key, name)
             index_by_id = {
                 passage.passage_id: indices[passage] for passage in passages_by_system[name]
             }
-            parts = list(answer_parts(output[:LONGEST_ANSWER], index_by_id))
-            texts.extend(part[0] for part in parts)
-            n_cut = max(len(output) - LONGEST_ANSWER, 0)
-            answers.append({"system": name, "parts": parts, "cut": n_cut})
+            answer = _answer(name, self._texts.shown(key, name), index_by_id)
+            texts.extend(part[0] for part in answer["parts"])
+            answers.append(answer)
         shown_passages = [_passage(passage, held, names) for passage, held in holders.items()]
         texts.extend(passage["text"] for passage in shown_passages)
-        histories = shown_of_all({name: self._texts.history(key, name) for name in names})
-        turns = [replace(turn, text=cut_text(turn.text, LONGEST_PASSAGE)) for turn in histories]
+        turns = self._turns(key, names)
         texts.extend(turn.text for turn in turns)
         question: Row = {
             "key": key,
@@ -147,6 +150,17 @@ class Texts:
             "passages": shown_passages,
         }
         return question, sum(len(text.encode()) for text in texts)
+
+    def _turns(self, key: QuestionKey, names: Sequence[str]) -> list[ShownTurn]:
+        """Return the turns before a question as they are shown, long ones cut."""
+        histories = shown_of_all({name: self._texts.history(key, name) for name in names})
+        return [replace(turn, text=cut_text(turn.text, LONGEST_PASSAGE)) for turn in histories]
+
+
+def _answer(system: str, output: str, index_by_id: Mapping[str, int]) -> Row:
+    """Return an answer as it is shown, split at its citations."""
+    parts = list(answer_parts(output[:LONGEST_ANSWER], index_by_id))
+    return {"system": system, "parts": parts, "cut": max(len(output) - LONGEST_ANSWER, 0)}
 
 
 def _passage(passage: ShownPassage, holders: Sequence[str], answering: Sequence[str]) -> Row:
@@ -342,18 +356,7 @@ def _results(
         question to what was said with each of these, of those shown. And how many verdicts were
         left out.
     """
-    index_of = {system: index for index, system in enumerate(systems)}
-    code_of_winner = {name: code for code, name in enumerate(WINNERS)}
-    first = verdicts["system_a"].map(index_of)
-    second = verdicts["system_b"].map(index_of)
-    winners = verdicts["winner"].map(code_of_winner)
-    codes = ((first * len(systems) + second) * len(WINNERS) + winners).astype("int64")
-    ordered = verdicts.assign(code=codes).sort_values("code", kind="stable")
-    by_question: dict[str, list[tuple[int, str]]] = {}
-    for query_id, code, reason in zip(
-        ordered["query_id"], ordered["code"], ordered["reason"], strict=True
-    ):
-        by_question.setdefault(query_id, []).append((code, reason))
+    by_question = _coded_verdicts(verdicts, systems)
     shown_keys = [question["key"] for question in shown]
     judged_keys = {key for key in texts.queries if key[0] == language and key[1] in by_question}
     questions: list[list[object]] = []
@@ -369,7 +372,26 @@ def _results(
         questions.append([key[1], title, number if is_shown else -1])
         coded.append([code for code, _ in pairs])
         n_taken += len(pairs)
-        if is_shown and any(reason for _, reason in pairs):
-            reasons[str(number)] = [reason for _, reason in pairs]
-    results: Row = {"questions": questions, "verdicts": coded, "reasons": reasons}
-    return results, len(ordered) - n_taken
+        pair_reasons = [reason for _, reason in pairs]
+        if is_shown and any(pair_reasons):
+            reasons[str(number)] = pair_reasons
+    return {"questions": questions, "verdicts": coded, "reasons": reasons}, len(verdicts) - n_taken
+
+
+def _coded_verdicts(
+    verdicts: pd.DataFrame, systems: Sequence[str]
+) -> dict[str, list[tuple[int, str]]]:
+    """Return each question's verdicts in order, with reasons; numbers as ``_results`` says."""
+    index_of = {system: index for index, system in enumerate(systems)}
+    code_of_winner = {name: code for code, name in enumerate(WINNERS)}
+    first = verdicts["system_a"].map(index_of)
+    second = verdicts["system_b"].map(index_of)
+    winners = verdicts["winner"].map(code_of_winner)
+    codes = ((first * len(systems) + second) * len(WINNERS) + winners).astype("int64")
+    ordered = verdicts.assign(code=codes).sort_values("code", kind="stable")
+    by_question: dict[str, list[tuple[int, str]]] = {}
+    for query_id, code, reason in zip(
+        ordered["query_id"], ordered["code"], ordered["reason"], strict=True
+    ):
+        by_question.setdefault(query_id, []).append((code, reason))
+    return by_question

@@ -43,6 +43,7 @@ from surrogate.publish.formats import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
 DATASET = "dataset:grouse"
 FAILED, NO_SCORE, PASSED = 0.0, 0.5, 1.0
@@ -79,8 +80,6 @@ def draw_unit_tests(scores: pd.DataFrame, judge: str, signature: str) -> Figure:
     checked = scores[scores["condition"].notna()]
     if checked.empty:
         raise UsageError(f"{judge} has no tests that call for scores")
-    from matplotlib.patches import Patch
-
     tests = _placed(checked)
     rows = list(tests["row"].unique())
     columns = list(tests["column"].unique())
@@ -95,10 +94,17 @@ def draw_unit_tests(scores: pd.DataFrame, judge: str, signature: str) -> Figure:
         for axes, metric in zip(panels, metrics, strict=True):
             _draw_metric(axes, tests[tests["metric"] == metric], rows, columns)
             axes.set_xlabel(metric)
-        handles = {state: Patch(facecolor=STATES[state]) for state in STATES}
-        handles[NEEDLESS] = Patch(facecolor="#B0B0B0", edgecolor="white", hatch=HATCH)
-        legend(figure, handles, 4)
+        legend(figure, _state_handles(), 4)
     return figure
+
+
+def _state_handles() -> dict[str, Patch]:
+    """Return what stands for each state of a test in the legend."""
+    from matplotlib.patches import Patch
+
+    handles = {state: Patch(facecolor=STATES[state]) for state in STATES}
+    handles[NEEDLESS] = Patch(facecolor="#B0B0B0", edgecolor="white", hatch=HATCH)
+    return handles
 
 
 def _placed(checked: pd.DataFrame) -> pd.DataFrame:
