@@ -113,9 +113,11 @@ class ArenaError(Exception):
 
     Attributes:
         exit_status: Of a command that it ends.
+        heading: Before the message, where a command prints it.
     """
 
     exit_status: ClassVar[int] = 2
+    heading: ClassVar[str] = "error: "
 
     def __str__(self) -> str:
         return self.marked.replace(ARGUMENT_MARK, "")

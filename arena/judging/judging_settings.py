@@ -97,6 +97,11 @@ class JudgingSettings(LlmSettings):
         Raises:
             UsageError: If nothing says when to stop, or other settings exclude adaptive pairs.
         """
+        if self.batch:
+            raise UsageError(
+                f"adaptive pairs follow from the verdicts so far, and each batch may take a day; "
+                f"leave {argument('batch')} out, or give {argument('pairs')} all or a number"
+            )
         if self.both_orders or self.form != "pairwise" or self.panel:
             raise UsageError(
                 "adaptive pairs are asked of one judge, one by one and in one order; "

@@ -32,6 +32,7 @@ from arena.judging.llm_judge import (
     llm_judges,
 )
 from arena.judging.panel import Panel, panel_verdicts
+from arena.llm.awaiting import AwaitedReplies
 from arena.llm.store import Store, open_store
 from arena.llm.usage import Budget, Price, Usage
 
@@ -122,6 +123,7 @@ def judge(
     Raises:
         UsageError: If settings contradict each other, a judge cannot be used, or there is nothing
             to judge. Replies that came are in the store.
+        RepliesAwaitedError: If replies are awaited in batches; the same call collects them.
     """
     judges = llm_judges(settings)
     budget = Budget(settings.max_calls)
@@ -279,10 +281,13 @@ class _Run:
             while True:
                 n_before = sum(earlier.n_planned for earlier in self.batches)
                 batch_progress = _counted_on(progress, n_before, pairs.n_planned)
+                awaited = AwaitedReplies()
                 for member in judges:
-                    part, usage = ask_judge(arena, member, batch, store, budget, batch_progress)
-                    self.parts[member.judge].append(part)
-                    self.usages[member.judge].append(usage)
+                    with awaited.gathered():
+                        part, usage = ask_judge(arena, member, batch, store, budget, batch_progress)
+                        self.parts[member.judge].append(part)
+                        self.usages[member.judge].append(usage)
+                awaited.require_none()
                 self.batches.append(batch)
                 # The chooser learns from this batch's verdicts before it yields the next one.
                 batch = batches.send(_stacked([parts[-1] for parts in self.parts.values()]))

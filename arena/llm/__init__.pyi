@@ -2,6 +2,7 @@ from .ask import Asked as Asked
 from .ask import Llm as Llm
 from .ask import ask_table as ask_table
 from .ask import read_text as read_text
+from .awaiting import RepliesAwaitedError as RepliesAwaitedError
 from .llm_settings import LlmSettings as LlmSettings
 from .llm_settings import Message as Message
 from .llm_settings import Prompt as Prompt

@@ -64,7 +64,7 @@ class MalformedAnswerError(ValueError):
     """What came is no chat completion; the message says why."""
 
 
-def read_completion(payload: object, latency_s: float) -> Completion:
+def read_completion(payload: object, latency_s: float | None = None) -> Completion:
     """Read the JSON of a chat completion.
 
     The content may be a text or a list of parts; parts that hold thoughts are left out, and so
@@ -106,7 +106,7 @@ def read_completion(payload: object, latency_s: float) -> Completion:
     )
 
 
-def read_embedding(payload: object, latency_s: float) -> Completion:
+def read_embedding(payload: object, latency_s: float | None = None) -> Completion:
     """Read an embedding (else MalformedAnswerError); the text is the vector, as a JSON list."""
     answer = _mapping(payload, "the answer")
     listed = answer.get("data")

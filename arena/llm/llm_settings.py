@@ -172,6 +172,11 @@ class LlmSettings(BaseModel):
         ge=0,
         description="Maximum number of calls in a run without retries; the next run continues.",
     )
+    batch: bool = Field(
+        default=False,
+        description="Send all calls as batches, which servers answer within a day, often for "
+        "less; run the same command again to collect the replies.",
+    )
     store: Address | None = Field(default=None, description="SQLite file that keeps every reply.")
     any_model: bool = Field(default=False, description="Accept replies from a different model.")
 
@@ -367,6 +372,20 @@ def request_for(prompt: Prompt, settings: LlmSettings) -> Request:
         raise UsageError(f"a prompt {HALF_SURROGATE}; {HALF_SURROGATE_HINT}") from error
     except (TypeError, ValueError) as error:
         raise UsageError(f"the settings are not JSON ({error}); use plain values") from error
+
+
+def request_of_content(content: str, version: str, path: str) -> Request:
+    """Make a request again of the content that was kept of it."""
+    fields = json.loads(content)["body"]
+    return Request(
+        key=digest(content),
+        body=canonical_json(fields),
+        content=content,
+        version=version,
+        model=fields["model"],
+        path=path,
+        fields=tuple(name for name in fields if name not in _NEEDED_FIELDS),
+    )
 
 
 def canonical_json(value: object) -> str:

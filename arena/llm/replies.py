@@ -29,6 +29,7 @@ MALFORMED = "malformed"
 BROKEN_OFF = "broken_off"
 REJECTED = "rejected"
 RAISED = "raised"
+CANCELLED = "cancelled"
 
 OVER_BUDGET = "over_budget"
 
@@ -36,6 +37,7 @@ FINAL = frozenset({REFUSAL, CONTENT_FILTER, CONTEXT_LENGTH, EMPTY})
 """The model's answer to this prompt: asking again would pay for the same."""
 PASSING = frozenset(
     {RATE_LIMITED, SERVER_ERROR, TIMEOUT, CONNECTION, MALFORMED, BROKEN_OFF, REJECTED, RAISED}
+    | {CANCELLED}
 )
 """No whole answer came: a later run tries again."""
 
@@ -110,7 +112,8 @@ class Completion:
         served_model: The model that answered, in the endpoint's words.
         tokens_in: Tokens of the prompt; None if the endpoint does not count.
         tokens_out: Tokens of the answer; None if the endpoint does not count.
-        latency_s: Seconds from sending to the whole answer, without waits and earlier tries.
+        latency_s: Seconds from sending to the whole answer, without waits and earlier tries; None
+            for an answer of a batch.
         logprobs: Where asked for and given.
     """
 
@@ -122,7 +125,7 @@ class Completion:
     served_model: str | None = None
     tokens_in: int | None = None
     tokens_out: int | None = None
-    latency_s: float = 0.0
+    latency_s: float | None = None
     logprobs: tuple[TokenLogprobs, ...] | None = None
 
     @property

@@ -12,9 +12,9 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Protocol
 
-from arena.data.errors import UsageError
 from arena.llm.llm_settings import LlmSettings, Request
-from arena.llm.replies import BROKEN_OFF, MALFORMED, REJECTED, Completion, Fault
+from arena.llm.prospects import Prospects
+from arena.llm.replies import BROKEN_OFF, Completion, Fault
 from arena.llm.store import Store
 from arena.llm.usage import Usage
 
@@ -22,13 +22,6 @@ BACKOFF_S = 0.5
 """Wait before the first retry; each further one waits twice as long."""
 LONGEST_WAIT_S = 60.0
 """If a server asks to wait for longer, the call fails."""
-HOPELESS_AFTER = 8
-"""Rejected prompts, and no answered one, after which the settings must be wrong: a few prompts
-alone may be rejected for what they hold."""
-HOPELESS_AT_END = 3
-"""Rejected prompts, and no answered one, that are enough once all prompts are sent."""
-MALFORMED_AFTER = 3
-"""Prompts with a malformed answer at each try, and none answered, after which a run stops."""
 MOST_BROKEN = 3
 """Maximum number of tries of a prompt whose answers are broken off: each may be paid for."""
 
@@ -62,13 +55,11 @@ class Sender:
 
     def __init__(self, settings: LlmSettings, store: Store, usage: Usage, proven: bool) -> None:
         """Open the connections; ``proven`` if the model has answered such a request before."""
-        self.finished: SimpleQueue[tuple[str, Completion] | BaseException] = SimpleQueue()
+        self.finished: SimpleQueue[tuple[str, Completion | None] | BaseException] = SimpleQueue()
         self._settings = settings
         self._store = store
         self._usage = usage
-        self._is_proven = proven
-        self._unusable = 0
-        self._last_unusable: Fault | None = None
+        self._prospects = Prospects(settings, proven)
         self._closed_until = 0.0
         self._calls: set[Future[None]] = set()
         settings.api_key()  # before a thread begins
@@ -133,17 +124,14 @@ class Sender:
             self._usage.retries += tries > 1
             answer = await self._transport.call(request)
             if isinstance(answer, Completion):
-                self._is_proven = True
+                self._prospects.is_proven = True
                 self._usage.count_tokens(answer.tokens_in, answer.tokens_out)
                 if answer.is_final:
                     return tries, answer
                 fault = Fault(answer.failure or BROKEN_OFF, answer.detail, again=True, is_paid=True)
             else:
                 fault = answer
-            if fault.advice is not None:
-                raise self._error(fault, fault.advice)
-            if fault.setting is not None and not self._is_proven:
-                raise self._error(fault, fault.setting)
+            self._prospects.check_fault(fault)
             if not fault.again or fault.asked_wait_s > LONGEST_WAIT_S:
                 break
             if fault.is_paid and tries >= MOST_BROKEN:
@@ -156,38 +144,15 @@ class Sender:
                 await self._pause(max(backoff, fault.asked_wait_s) * random.uniform(1.0, 1.1))  # noqa: S311
         if fault is None:
             return tries, None
-        self._count_unusable(fault)
+        self._prospects.count_failed(fault)
         return tries, Completion(None, failure=fault.reason, detail=fault.detail)
-
-    def _count_unusable(self, fault: Fault) -> None:
-        """Stop the run (UsageError) once the prompts so far show that none can succeed.
-
-        Prompts that are too long or filtered do not count: others may succeed.
-        """
-        if self._is_proven or fault.reason not in (REJECTED, MALFORMED):
-            return
-        self._unusable += 1
-        self._last_unusable = fault
-        most = HOPELESS_AFTER if fault.reason == REJECTED else MALFORMED_AFTER
-        if self._unusable >= most:
-            raise self._hopeless(fault)
 
     def conclude(self) -> None:
         """Raise the UsageError of a run in which all prompts were sent and none succeeded."""
-        is_hopeless = not self._is_proven and self._unusable >= HOPELESS_AT_END
-        if is_hopeless and self._last_unusable is not None:
-            raise self._hopeless(self._last_unusable)
-
-    def _hopeless(self, fault: Fault) -> UsageError:
-        advice = "; check the model's settings" if self._settings.transport is None else ""
-        return self._error(fault, f"no call has succeeded{advice}")
+        self._prospects.conclude()
 
     async def _pause(self, seconds: float) -> None:
         """Wait, unless stopped."""
         if seconds > 0:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), seconds)
-
-    def _error(self, fault: Fault, advice: str) -> UsageError:
-        model = "" if self._settings.transport else f" with the model {self._usage.model}"
-        return UsageError(f"{self._settings.where} cannot be used{model}: {fault.detail}; {advice}")

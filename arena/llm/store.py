@@ -1,4 +1,7 @@
-"""Replies of all calls, kept in an SQLite file as they arrive, so that none is paid twice."""
+"""Replies of all calls, kept in an SQLite file as they arrive, so that none is paid twice.
+
+The file also has the batches whose replies are awaited; see ``arena.llm.batch_ledger``.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ BUSY_S = 60.0
 
 _LOG = logging.getLogger(__name__)
 _APPLICATION_ID = 0x61_72_65_6E
-_VERSION = 2
+_VERSION = 3
 _DONE = "done"
 """State of a row; earlier releases kept rows of calls under way, which count as absent."""
 _SCHEMA = f"""
@@ -32,6 +35,15 @@ CREATE TABLE calls (
     prompt_version TEXT NOT NULL, request TEXT NOT NULL, reply TEXT, failure TEXT, detail TEXT,
     tries INTEGER NOT NULL DEFAULT 0
 );
+CREATE TABLE batches (
+    batch INTEGER PRIMARY KEY, base_url TEXT NOT NULL, model TEXT NOT NULL, path TEXT NOT NULL,
+    file_id TEXT, batch_id TEXT
+);
+CREATE TABLE batch_requests (
+    key TEXT PRIMARY KEY, batch INTEGER NOT NULL, version TEXT NOT NULL, request TEXT NOT NULL,
+    tries INTEGER NOT NULL
+);
+CREATE INDEX requests_of_batch ON batch_requests (batch);
 PRAGMA application_id = {_APPLICATION_ID};
 PRAGMA user_version = {_VERSION};
 """
@@ -83,26 +95,14 @@ class Store:
 
     def look_up(self, keys: Sequence[str]) -> dict[str, Completion]:
         """Return the completions of these requests that the store has, by key."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             rows = connection.execute(_LOOK_UP, (json.dumps(keys),))
             return {row["key"]: _completion(row) for row in rows}
 
     def save(self, request: Request, completion: Completion, tries: int = 1) -> None:
         """Write the completion of a request, unless there is one; passing failures are not kept."""
-        if not completion.is_final:
-            return
-        values = (
-            request.key,
-            request.model,
-            request.version,
-            request.content,
-            _completions().dump_json(completion).decode(),
-            completion.failure,
-            completion.detail,
-            tries,
-        )
-        with self._transaction("IMMEDIATE") as connection:
-            connection.execute(_SAVE, values)
+        with self.transaction("IMMEDIATE") as connection:
+            save_completion(connection, request, completion, tries)
 
     def join(self, others: Iterable[Path | str]) -> int:
         """Copy the replies of other stores that are not in this one; return their number."""
@@ -112,13 +112,18 @@ class Store:
                 raise UsageError(f"there is no store {path}")
             open_store(path).close()
             self._connection.execute("ATTACH ? AS other", (str(path),))
-            with self._transaction("IMMEDIATE") as connection:
+            with self.transaction("IMMEDIATE") as connection:
                 connection.execute(_JOIN)
             self._connection.execute("DETACH other")
         return self._connection.total_changes - before
 
     @contextmanager
-    def _transaction(self, kind: str = "") -> Iterator[sqlite3.Connection]:
+    def transaction(self, kind: str = "") -> Iterator[sqlite3.Connection]:
+        """Begin a transaction, and commit it unless an error ends it.
+
+        Raises:
+            UsageError: If the file is damaged or cannot be written.
+        """
         try:
             with self._one_at_a_time:
                 self._connection.execute(f"BEGIN {kind}")
@@ -135,6 +140,25 @@ class Store:
                 f"the store {self.path} cannot be used ({reason}); restore it from a copy, or give "
                 "another: earlier replies are still in it"
             ) from error
+
+
+def save_completion(
+    connection: sqlite3.Connection, request: Request, completion: Completion, tries: int
+) -> None:
+    """Write a completion within a transaction; see ``Store.save``."""
+    if not completion.is_final:
+        return
+    values = (
+        request.key,
+        request.model,
+        request.version,
+        request.content,
+        _completions().dump_json(completion).decode(),
+        completion.failure,
+        completion.detail,
+        tries,
+    )
+    connection.execute(_SAVE, values)
 
 
 def open_store(where: str | Path) -> Store:

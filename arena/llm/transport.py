@@ -12,12 +12,12 @@ import httpx2
 import openai
 
 from arena.llm import replies
-from arena.llm.completions import MalformedAnswerError, read_completion, read_embedding
-from arena.llm.error_reports import reported, reported_error
+from arena.llm.answers import read_answer
+from arena.llm.completions import MalformedAnswerError
+from arena.llm.error_reports import ReportedError, reported, reported_error
 from arena.llm.events import is_event_stream, joined_events
-from arena.llm.faults import fault_of
-from arena.llm.llm_settings import EMBEDDINGS, LlmSettings, Request
-from arena.llm.replies import Completion, Fault, shown_detail, without_key
+from arena.llm.llm_settings import LlmSettings, Request
+from arena.llm.replies import Completion, Fault, shown_detail
 
 MOST_BYTES = 32 * 2**20
 """Most bytes of an answer that are read."""
@@ -79,16 +79,14 @@ class ServerTransport:
         status = response.status_code
         if 300 <= status < 400:
             return _redirect_fault(response.headers, self._api_key)
-        report = None
+        payload: object = None
+        report: ReportedError | None
         if not response.is_success:
             report = reported(status, response.content.decode(errors="replace").strip())
         else:
             payload = _payload(response)
             report = reported_error(payload)
-        if report is not None:
-            return fault_of(report, response.headers, self._api_key, request.fields)
-        read = read_embedding if request.path == EMBEDDINGS else read_completion
-        return without_key(read(payload, latency_s), self._api_key)
+        return read_answer(request, payload, report, response.headers, self._api_key, latency_s)
 
     def _connection_fault(self, error: Exception) -> Fault:
         """Return the fault of a call without a whole answer."""

@@ -16,6 +16,7 @@ from arena.data.checks import validation_problems
 from arena.data.errors import DataError, UsageError
 from arena.data.files import small_file
 from arena.data.wording import count_of
+from arena.llm.batch_ledger import BatchLedger
 from arena.llm.llm_settings import LlmSettings, Prompt, request_for
 from arena.llm.replies import OVER_BUDGET
 from arena.text.trimming import BYTES_A_TOKEN
@@ -31,20 +32,37 @@ Cost = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 @with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True)
 class Price:
-    """What a model costs, in any one currency, per million tokens."""
+    """What a model costs, in any one currency, per million tokens.
+
+    Attributes:
+        tokens_in: Price of the tokens of prompts.
+        tokens_out: Price of the tokens of answers.
+        batch_tokens_in: Price of the tokens of prompts in batches; None if it is not known.
+        batch_tokens_out: Price of the tokens of answers in batches; None if it is not known.
+    """
 
     tokens_in: Cost
     tokens_out: Cost
+    batch_tokens_in: Cost | None = None
+    batch_tokens_out: Cost | None = None
 
     def of(self, tokens_in: int, tokens_out: int) -> float:
         """Return the cost of numbers of tokens."""
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / MILLION
+
+    @property
+    def of_batches(self) -> Price | None:
+        """The price in batches; None if it is not known."""
+        if self.batch_tokens_in is None or self.batch_tokens_out is None:
+            return None
+        return Price(self.batch_tokens_in, self.batch_tokens_out)
 
 
 def read_prices(path: Path | str) -> dict[str, Price]:
     """Read the prices of models.
 
     The file is JSON: ``{"gpt-4o": {"tokens_in": 2.5, "tokens_out": 10}}``, per million tokens.
+    ``batch_tokens_in`` and ``batch_tokens_out`` are those of batches, where they differ.
 
     Raises:
         UsageError: If there is no such file.
@@ -68,13 +86,17 @@ class Usage:
         model: The model asked.
         prompts: Completed prompts.
         from_store: Prompts answered before, or meanwhile by another process.
+        collected: Prompts answered by batches that earlier runs sent and this one collected.
         repeated: Prompts that share the call of an equal prompt in this run.
         calls: Calls sent, including retries.
         retries: Calls after one that failed for a passing reason.
         failures: Outcomes without a usable answer, by reason.
         details: Detail of the first failure of each reason.
-        tokens_in: Tokens of the prompts of this run's calls, as the endpoint counts.
+        tokens_in: Tokens of the prompts of this run's calls, as the endpoint counts, and of those
+            in the batches that it collected.
         tokens_out: Tokens of their answers.
+        batch_tokens_in: Part of ``tokens_in`` that is of batches.
+        batch_tokens_out: Part of ``tokens_out`` that is of batches.
         without_tokens: Answers whose endpoint did not count tokens.
         other_models: Answers of another model than the one asked, by its name.
     """
@@ -82,6 +104,7 @@ class Usage:
     model: str
     prompts: int = 0
     from_store: int = 0
+    collected: int = 0
     repeated: int = 0
     calls: int = 0
     retries: int = 0
@@ -89,6 +112,8 @@ class Usage:
     details: dict[str, str] = field(default_factory=dict)
     tokens_in: int = 0
     tokens_out: int = 0
+    batch_tokens_in: int = 0
+    batch_tokens_out: int = 0
     without_tokens: int = 0
     other_models: dict[str, int] = field(default_factory=dict)
 
@@ -135,17 +160,30 @@ class Usage:
         return asdict(self) | {"sent": self.sent}
 
     def cost(self, prices: Mapping[str, Price]) -> float | None:
-        """Return the cost of this run's calls at each model's price; None if it is unknown."""
+        """Return the cost of this run's calls and batches; None if it is unknown."""
         price = prices.get(self.model)
         if price is None or self.without_tokens:
             return None
-        return price.of(self.tokens_in, self.tokens_out)
+        single_in = self.tokens_in - self.batch_tokens_in
+        single_out = self.tokens_out - self.batch_tokens_out
+        cost = price.of(single_in, single_out)
+        if self.batch_tokens_in == self.batch_tokens_out == 0:
+            return cost
+        if price.of_batches is None:
+            return None
+        return cost + price.of_batches.of(self.batch_tokens_in, self.batch_tokens_out)
 
     def count_tokens(self, tokens_in: int | None, tokens_out: int | None) -> None:
         """Add the tokens of one answer."""
         self.tokens_in += tokens_in or 0
         self.tokens_out += tokens_out or 0
         self.without_tokens += tokens_in is None or tokens_out is None
+
+    def count_batch_tokens(self, tokens_in: int | None, tokens_out: int | None) -> None:
+        """Add the tokens of one answer of a batch."""
+        self.count_tokens(tokens_in, tokens_out)
+        self.batch_tokens_in += tokens_in or 0
+        self.batch_tokens_out += tokens_out or 0
 
     def count_failure(self, reason: str, rows: int, detail: str = "") -> None:
         """Count rows without a usable answer; the first detail of a reason is kept."""
@@ -170,6 +208,7 @@ class Usage:
         parts = [
             count_of(self.prompts, "prompt"),
             f"{count_of(self.calls, 'call')} to {self.model} ({retries})",
+            *([f"{self.collected} from batches"] if self.collected else []),
             f"{self.from_store} from the store",
             f"{self.tokens_in} tokens in, {self.tokens_out} out",
         ]
@@ -188,17 +227,20 @@ class Budget:
     Attributes:
         max_calls: Maximum number of calls without retries; None for any number.
         usages: One entry per run.
+        n_awaited: Prompts that are in batches under way.
     """
 
     max_calls: int | None = None
     usages: list[Usage] = field(default_factory=list)
+    n_awaited: int = 0
 
     @property
     def calls_left(self) -> int | None:
         """Prompts that may still be sent; None for any number."""
         if self.max_calls is None:
             return None
-        return max(0, self.max_calls - sum(usage.sent for usage in self.usages))
+        n_sent = self.n_awaited + sum(usage.sent for usage in self.usages)
+        return max(0, self.max_calls - n_sent)
 
     def usages_by_model(self) -> list[Usage]:
         """Add up the usages of each model."""
@@ -216,6 +258,7 @@ class DryRun:
         prompts: Number of prompts.
         distinct: Number of distinct prompts.
         in_store: Distinct prompts that the store has answered.
+        awaited: Distinct prompts that are in batches under way.
         calls: Calls that are left, without retries.
         tokens_in: Estimated tokens of these calls' prompts.
         tokens_out_at_most: Maximum tokens of the answers; None if the settings set no limit.
@@ -225,6 +268,7 @@ class DryRun:
     prompts: int
     distinct: int
     in_store: int
+    awaited: int
     calls: int
     tokens_in: int
     tokens_out_at_most: int | None
@@ -239,14 +283,16 @@ def dry_run(
 ) -> DryRun:
     """Count what ``ask_table`` would ask; nothing is sent.
 
-    Tokens are estimated by bytes: right within a factor of two for most scripts. Without a store,
-    every distinct prompt counts as a call.
+    Batches cost at most what single calls do, unless they have a price of their own. Tokens are
+    estimated by bytes: right within a factor of two for most scripts. Without a store, every
+    distinct prompt counts as a call.
 
     Raises:
         UsageError: If a prompt or a setting cannot be sent.
     """
     n_prompts = 0
     n_in_store = 0
+    n_awaited = 0
     tokens_in = 0
     distinct: set[str] = set()
     source = iter(prompts)
@@ -260,19 +306,25 @@ def dry_run(
                 new[key] = prompt
         distinct.update(new)
         answered = {} if store is None else store.look_up(list(new))
+        awaited = {} if store is None else BatchLedger(store).servers(list(new))
         n_in_store += len(answered)
-        tokens_in += sum(_estimated_tokens(new[key]) for key in new.keys() - answered.keys())
-    calls = len(distinct) - n_in_store
+        n_awaited += len(awaited.keys() - answered.keys())
+        left = new.keys() - answered.keys() - awaited.keys()
+        tokens_in += sum(_estimated_tokens(new[key]) for key in left)
+    calls = len(distinct) - n_in_store - n_awaited
     limit = settings.body.get("max_completion_tokens", settings.max_tokens)
     tokens_out = calls * limit if isinstance(limit, int) else None
     price = (prices or {}).get(settings.model)
     cost = None
     if price is not None and tokens_out is not None:
+        if settings.batch and price.of_batches is not None:
+            price = price.of_batches
         cost = price.of(tokens_in, tokens_out)
     return DryRun(
         prompts=n_prompts,
         distinct=len(distinct),
         in_store=n_in_store,
+        awaited=n_awaited,
         calls=calls,
         tokens_in=tokens_in,
         tokens_out_at_most=tokens_out,

@@ -18,6 +18,7 @@ from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
 from arena.data.types import Progress
+from arena.llm.awaiting import AwaitedReplies
 from features.declare.feature import SENTENCES, Feature, Item, Items, Scores, Value
 from features.declare.sample import Memo, Missing, Sample
 from features.engine.answers import Answer, answer_keys, answers_of
@@ -96,8 +97,11 @@ def extract(
     # LLMs are the last kinds: nothing is paid for before the rest has succeeded.
     kinds = list(KINDS)
     groups = sorted(by_model(chosen).items(), key=lambda group: kinds.index(group[0][0]))
+    awaited = AwaitedReplies()
     for (kind, model), readers in groups:
-        values.update(score(samples, readers, kind, model, options, folder, progress))
+        with awaited.gathered():
+            values.update(score(samples, readers, kind, model, options, folder, progress))
+    awaited.require_none()
     return _table(rows, {str(feature): values[feature] for feature in chosen})
 
 

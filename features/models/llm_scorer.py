@@ -14,6 +14,7 @@ from arena.data.errors import UsageError
 from arena.data.languages import named_language
 from arena.data.types import Progress
 from arena.llm.ask import Asked, Llm, ask_table
+from arena.llm.awaiting import AwaitedReplies
 from arena.llm.llm_settings import LlmSettings, Prompt
 from arena.llm.replies import (
     Completion,
@@ -213,16 +214,19 @@ class LlmScorer:
             MissingDependencyError: If a package that is needed is not installed.
         """
         scores = np.empty((len(items), 2), dtype=np.float32)
+        awaited = AwaitedReplies()
         for name, measure in self.measures.items():
             indices = [index for index, item in enumerate(items) if item[0] == name]
             if not indices:
                 continue
-            values = measure(self.llm, [items[index] for index in indices])
-            for index, value in zip(indices, values, strict=True):
-                if isinstance(value, Missing):
-                    scores[index] = (np.nan, 1 + REASONS.index(value))
-                else:
-                    scores[index] = (value, 0)
+            with awaited.gathered():
+                values = measure(self.llm, [items[index] for index in indices])
+                for index, value in zip(indices, values, strict=True):
+                    if isinstance(value, Missing):
+                        scores[index] = (np.nan, 1 + REASONS.index(value))
+                    else:
+                        scores[index] = (value, 0)
+        awaited.require_none()
         return scores
 
 

@@ -114,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         app(args=None if arguments is None else list(arguments))
     except ArenaError as error:
         message = ARGUMENT.sub(lambda match: flag_of(match[1]), error.marked)
-        print(f"error: {message.replace(ARGUMENT_MARK, '')}", file=sys.stderr)
+        print(f"{error.heading}{message.replace(ARGUMENT_MARK, '')}", file=sys.stderr)
         raise SystemExit(error.exit_status) from error
     except OSError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 STORE = "judging.sqlite"
 PAIRS = "Pairs, each order counted"
 DRY_RUN = "Dry run: nothing was asked; tokens are estimates"
-NO_COST = "not known; give each model's price (--prices FILE)"
+NO_COST = "not known; give each model's price (--prices FILE), in batches too if you send any"
 
 
 def judge(
@@ -40,6 +40,7 @@ def judge(
     max_tokens: opt.MaxTokens = None,
     body: opt.Body = None,
     omit: opt.Omit = None,
+    batch: opt.Batch = None,
     questions: Annotated[int | None, setting(JudgingSettings, "questions")] = None,
     pairs: Annotated[str | None, setting(JudgingSettings, "pairs")] = None,
     budget: Annotated[int | None, setting(JudgingSettings, "budget")] = None,
@@ -205,6 +206,11 @@ def gate(
     from surrogate.ranking.rating_difference import GateRates
 
     judging_options = settings.model_fields_set - {"model", "languages", "seed"}
+    if settings.batch:
+        raise UsageError(
+            "a gate asks for verdicts until it can decide, and each batch may take a day; leave "
+            "batch out of --config"
+        )
     if not settings.model and (judging_options or budget is not None):
         raise UsageError("judging options need --model")
     judges = llm_judges(settings) if settings.model else []

@@ -147,6 +147,7 @@ Body = Annotated[
     ),
 ]
 Omit = Annotated[str | None, setting(LlmSettings, "omit")]
+Batch = Annotated[bool | None, setting(LlmSettings, "batch", "--batch")]
 
 
 def settings_of(

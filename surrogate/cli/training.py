@@ -35,6 +35,7 @@ def generate(
     max_tokens: opt.MaxTokens = None,
     body: opt.Body = None,
     omit: opt.Omit = None,
+    batch: opt.Batch = None,
     system: Annotated[
         str | None,
         Option(

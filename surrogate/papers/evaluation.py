@@ -16,6 +16,7 @@ from arena.data.errors import UsageError
 from arena.data.types import Progress
 from arena.data.wording import count_of
 from arena.llm import Budget, Llm, Usage, open_store
+from arena.llm.awaiting import AwaitedReplies
 from arena.llm.replies import OVER_BUDGET
 from features.models.llm_scorer import Verdict
 from surrogate.papers.judges import FunctionJudge, Judge, JudgePrompts, PromptJudge
@@ -153,11 +154,14 @@ def evaluate_judges(
         for (name, _), count in sorted(n_given.items()):
             if count > 1:
                 raise UsageError(f"the judge {name} is given twice; give each once")
+        awaited = AwaitedReplies()
         for judge in new_judges:
-            table = benchmark.verdicts(judge)
-            table.insert(0, "judge", judge.name)
-            table.insert(1, "prompt", judge.prompt)
-            tables.append(table)
+            with awaited.gathered():
+                table = benchmark.verdicts(judge)
+                table.insert(0, "judge", judge.name)
+                table.insert(1, "prompt", judge.prompt)
+                tables.append(table)
+        awaited.require_none()
     usages: list[Usage] = []
     for judge in new_judges:
         # Functions and files of scores use no LLM.

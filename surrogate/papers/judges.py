@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 from arena.data.errors import UsageError
 from arena.data.types import Progress
 from arena.llm import Llm, LlmSettings, Prompt, Usage, ask_table
+from arena.llm.awaiting import AwaitedReplies
 from arena.llm.llm_settings import canonical_json
 from arena.llm.replies import EMPTY, REFUSAL, UNPARSABLE, Completion
 from features.models.llm_scorer import Verdict as Verdict
@@ -175,6 +176,7 @@ class PromptJudge(Generic[ItemT]):
         """
         replies: list[list[Verdict]] = [[] for _ in items]
         tasks = [self.prompts.task(item) for item in items]
+        awaited = AwaitedReplies()
         for task in dict.fromkeys(tasks):
             owners = []
             prompts = []
@@ -184,9 +186,11 @@ class PromptJudge(Generic[ItemT]):
                 for prompt in self.prompts.ask(item):
                     owners.append(number)
                     prompts.append(prompt)
-            verdicts = self._asked_until_readable(prompts, task)
-            for number, verdict in zip(owners, verdicts, strict=True):
-                replies[number].append(verdict)
+            with awaited.gathered():
+                verdicts = self._asked_until_readable(prompts, task)
+                for number, verdict in zip(owners, verdicts, strict=True):
+                    replies[number].append(verdict)
+        awaited.require_none()
         return [self.prompts.verdict(of_item) for of_item in replies]
 
     def _asked_until_readable(self, prompts: Sequence[Prompt], task: str) -> list[Verdict]:

@@ -139,7 +139,13 @@ class ChatServer:
         self.lines.append(head.partition("\r\n")[0])
         headers = dict(line.split(": ", 1) for line in head.split("\r\n")[1:] if line)
         headers = {name.lower(): value for name, value in headers.items()}
-        body = json.loads(await reader.readexactly(int(headers["content-length"])))
+        content = await reader.readexactly(int(headers.get("content-length", 0)))
+        reply = self.reply_elsewhere(head.split(" ", 2)[:2], headers, content)
+        if reply is not None:
+            self.headers.append(headers)
+            await asyncio.sleep(reply.delay_s)
+            return await self._send(writer, reply)
+        body = json.loads(content)
         prompt = body["messages"][-1]["content"] if "messages" in body else body["input"]
         self.bodies.append(body)
         reply = self.behave(prompt, self.asked[prompt])
@@ -154,6 +160,9 @@ class ChatServer:
         finally:
             self._now -= 1
         return await self._send(writer, reply)
+
+    def reply_elsewhere(self, method_and_path, headers, content):
+        """Reply to requests at other paths than those of single calls, in servers that have any."""
 
     async def _send(self, writer, reply):
         if reply.drop:

@@ -1,0 +1,39 @@
+"""What a server's answer to one request means: a completion, or a fault."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from arena.llm import replies
+from arena.llm.completions import MalformedAnswerError, read_completion, read_embedding
+from arena.llm.error_reports import ReportedError
+from arena.llm.faults import fault_of
+from arena.llm.llm_settings import EMBEDDINGS, Request
+from arena.llm.replies import Completion, Fault, shown_detail, without_key
+
+
+def read_answer(
+    request: Request,
+    payload: object,
+    report: ReportedError | None,
+    headers: Mapping[str, str],
+    api_key: str,
+    latency_s: float | None = None,
+) -> Completion | Fault:
+    """Read the answer to a request, and remove the key from it.
+
+    Args:
+        request: What was asked.
+        payload: JSON of the answer; anything where there is a report.
+        report: The error that the server reported instead; None if there is none.
+        headers: Of the answer, which may ask to wait.
+        api_key: The key.
+        latency_s: Seconds until the answer came, where it was waited for.
+    """
+    if report is not None:
+        return fault_of(report, headers, api_key, request.fields)
+    read = read_embedding if request.path == EMBEDDINGS else read_completion
+    try:
+        return without_key(read(payload, latency_s), api_key)
+    except MalformedAnswerError as error:
+        return Fault(replies.MALFORMED, shown_detail(str(error), api_key), again=True)

@@ -1,0 +1,57 @@
+"""Replies that are awaited in batches: why a step has no result yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from arena.data.errors import ArenaError
+from arena.data.wording import count_of
+
+SHOWN_BATCHES = 10
+
+
+class RepliesAwaitedError(ArenaError):
+    """Replies are awaited in batches; the same call, or command, collects them later.
+
+    Attributes:
+        n_replies: Number of prompts without a reply.
+        batches: What is known of each batch, to be shown.
+    """
+
+    exit_status = 75
+    """As ``EX_TEMPFAIL`` of sysexits.h: try again later."""
+    heading = ""
+
+    def __init__(self, n_replies: int, batches: Sequence[str]) -> None:
+        self.n_replies = n_replies
+        self.batches = tuple(dict.fromkeys(batches))
+        shown = list(self.batches[:SHOWN_BATCHES])
+        if len(self.batches) > SHOWN_BATCHES:
+            shown.append(f"and {len(self.batches) - SHOWN_BATCHES} more")
+        awaited = count_of(n_replies, "reply is", "replies are")
+        lines = [f"{awaited} awaited; run the same command again to collect:"]
+        super().__init__("\n  ".join([*lines, *shown]))
+
+
+class AwaitedReplies:
+    """Gathers what several steps await, so that all of them send before the first one waits."""
+
+    def __init__(self) -> None:
+        self._errors: list[RepliesAwaitedError] = []
+
+    @contextmanager
+    def gathered(self) -> Iterator[None]:
+        """Run one step; a RepliesAwaitedError ends it and is kept for ``require_none``."""
+        try:
+            yield
+        except RepliesAwaitedError as error:
+            self._errors.append(error)
+
+    def require_none(self) -> None:
+        """Raise the RepliesAwaitedError of all steps together, if any awaits replies."""
+        if not self._errors:
+            return
+        n_replies = sum(error.n_replies for error in self._errors)
+        batches = [batch for error in self._errors for batch in error.batches]
+        raise RepliesAwaitedError(n_replies, batches)

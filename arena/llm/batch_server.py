@@ -1,0 +1,256 @@
+"""The batch interface of a server, ``/files`` and ``/batches`` as OpenAI published them.
+
+https://platform.openai.com/docs/api-reference/batch
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from typing import IO, Any
+
+import httpx2
+import openai
+from openai.types import Batch, FileObject
+
+from arena.data.errors import ArenaError, UsageError, argument
+from arena.data.wording import count_of
+from arena.llm.error_reports import ReportedError, reported
+from arena.llm.llm_settings import LlmSettings
+from arena.llm.replies import shown_detail
+
+MOST_LINES = 50_000
+MOST_BYTES = 200 * 1000**2
+"""Of the file of one batch, by OpenAI's documentation."""
+MOST_RESULT_BYTES = 8 * 2**30
+"""Of a file of results: more is no answer to a file of requests."""
+MOST_LISTED = 10_000
+"""Batches of an account that are looked through for one."""
+WAIT_FOR_FILE_S = 600.0
+"""Timeout of a request that moves a file."""
+SHOWN_ERRORS = 3
+REFUSED = frozenset({400, 404, 413, 422})
+"""Statuses after which a batch cannot have been created, nor would be by another try."""
+_OVER = frozenset({"completed", "failed", "expired", "cancelled"})
+
+
+class RefusedBatchError(UsageError):
+    """A server refuses to create a batch; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchState:
+    """What a server reports of a batch.
+
+    Attributes:
+        batch_id: The server's name of it.
+        status: ``validating``, ``in_progress``, ``finalizing``, ``completed``, ``expired``,
+            ``cancelling``, ``cancelled`` or ``failed``.
+        counts: Such as ``12 of 40 done``; empty where the server does not count.
+        files: Names of the files of results and of errors, those that there are.
+        errors: Why the batch failed validation, in the server's words.
+        is_over_limit: Whether it failed since too many tokens are enqueued.
+    """
+
+    batch_id: str
+    status: str
+    counts: str = ""
+    files: tuple[str, ...] = ()
+    errors: str = ""
+    is_over_limit: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self.status in _OVER
+
+    def __str__(self) -> str:
+        return f"{self.batch_id} ({', '.join(filter(None, [self.status, self.counts]))})"
+
+
+class BatchServer:
+    """Sends batches to one server, and asks for what came of them."""
+
+    def __init__(self, settings: LlmSettings) -> None:
+        self.api_key = settings.api_key()
+        self._where = settings.base_url
+        self._client = openai.OpenAI(
+            api_key=self.api_key,
+            base_url=settings.base_url,
+            timeout=settings.timeout_s,
+            max_retries=settings.retries,
+            # Prompts and the key are never sent on to another address.
+            http_client=openai.DefaultHttpxClient(follow_redirects=False),
+        )
+        # A batch that is created twice is paid for twice.
+        self._once = self._client.with_options(max_retries=0)
+        self._with_files = self._client.with_options(timeout=WAIT_FOR_FILE_S)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def upload(self, name: str, lines: IO[bytes]) -> str:
+        """Upload a file of requests; return the server's name of it."""
+        with self._explained("takes no file of requests"):
+            uploaded = self._with_files.files.create(file=(name, lines), purpose="batch")
+            return self._name(uploaded.id if isinstance(uploaded, FileObject) else None)
+
+    def create(self, file_id: str, path: str) -> str:
+        """Create a batch of an uploaded file; return the server's name of it.
+
+        Raises:
+            RefusedBatchError: If the server refuses, so that there is no batch.
+            UsageError: If no answer came: there may be one; see ``batch_of_file``.
+        """
+        endpoint: Any = f"/v1{path}"
+        with self._explained("creates no batch"):
+            created = self._once.batches.create(
+                input_file_id=file_id, endpoint=endpoint, completion_window="24h"
+            )
+            return self._name(created.id if isinstance(created, Batch) else None)
+
+    def batch_of_file(self, file_id: str) -> str | None:
+        """Find the batch that was created of a file; None if there is none."""
+        with self._explained("lists no batches"):
+            n_listed = 0
+            for batch in islice(self._client.batches.list(limit=100), MOST_LISTED):
+                n_listed += 1
+                if getattr(batch, "input_file_id", None) == file_id:
+                    return self._name(batch.id)
+        if n_listed == MOST_LISTED:
+            raise UsageError(
+                f"{self._where} lists more than {MOST_LISTED:,} batches, and whether the file "
+                f"{file_id} was sent cannot be found out; ask with a new store"
+            )
+        return None
+
+    def state(self, batch_id: str) -> BatchState:
+        """Ask how a batch is doing.
+
+        Raises:
+            UsageError: If the server has no such batch for this key.
+        """
+        with self._explained(f"does not show the batch {batch_id}", _of_key("the batch")):
+            batch = self._client.batches.retrieve(batch_id)
+        if not isinstance(batch, Batch):
+            raise UsageError(f"{self._where} does not show the batch {batch_id}: no JSON came")
+        return self._state(batch_id, batch.to_dict(warnings=False))
+
+    def download(self, file_id: str, target: IO[bytes]) -> None:
+        """Copy a file of results."""
+        n_bytes = 0
+        advice = _of_key("its batch")
+        with (
+            self._explained(f"does not show the file {file_id}", advice),
+            self._with_files.files.with_streaming_response.content(file_id) as response,
+        ):
+            for part in response.iter_bytes():
+                n_bytes += len(part)
+                if n_bytes > MOST_RESULT_BYTES:
+                    raise UsageError(f"the file {file_id} of {self._where} is too long to be read")
+                target.write(part)
+
+    def shown(self, text: str) -> str:
+        """Return a text of the server as it may be shown: short, and without the key."""
+        return shown_detail(text, self.api_key)
+
+    def _state(self, batch_id: str, answer: Mapping[str, object]) -> BatchState:
+        errors = _errors(answer.get("errors"))
+        shown_errors = [_shown_error(error) for error in errors[:SHOWN_ERRORS]]
+        if len(errors) > SHOWN_ERRORS:
+            shown_errors.append(f"and {len(errors) - SHOWN_ERRORS} more")
+        files = [answer.get(name) for name in ("output_file_id", "error_file_id")]
+        return BatchState(
+            batch_id=batch_id,
+            status=self.shown(str(answer.get("status"))),
+            counts=_counts(answer.get("request_counts")),
+            files=tuple(file for file in files if isinstance(file, str) and file),
+            errors=self.shown("; ".join(shown_errors)),
+            is_over_limit=any(error.get("code") == "token_limit_exceeded" for error in errors),
+        )
+
+    def _name(self, name: object) -> str:
+        """Return a name that the server gave."""
+        if not isinstance(name, str) or not 0 < len(name) <= 200:
+            raise UsageError(f"{self._where} takes no batches: its answer is none to a batch")
+        return name
+
+    @contextmanager
+    def _explained(self, lack: str, advice: str = "") -> Iterator[None]:
+        """Explain an error of the client as one of use."""
+        try:
+            yield
+        except ArenaError:
+            raise
+        except openai.APIStatusError as error:
+            status = error.status_code
+            advice = advice if status == 404 and advice else _ADVICE.get(status, _OTHER_ADVICE)
+            # A message about a wrong key may repeat parts of it.
+            message = "" if status in {401, 403} else f": {self.shown(_message(error))}"
+            text = f"{self._where} {lack} (status {status}{message}); {advice}"
+            raise (RefusedBatchError if status in REFUSED else UsageError)(text) from None
+        except openai.APIConnectionError as error:
+            cause = self.shown(str(error.__cause__ or error))
+            raise UsageError(
+                f"{self._where} {lack} ({cause}); run the same command again once it answers: "
+                "nothing is lost"
+            ) from None
+        except (openai.OpenAIError, httpx2.HTTPError, OSError, ValueError) as error:
+            cause = self.shown(f"{type(error).__name__}: {error}")
+            raise UsageError(
+                f"{self._where} {lack} ({cause}); run the same command again: nothing is lost"
+            ) from None
+
+
+_OTHER_ADVICE = (
+    f"if it has no batch interface, leave {argument('batch')} out; else run the same command again"
+)
+_ADVICE = {
+    401: "the key is not accepted: set another",
+    403: "the key may not do this: set another",
+    429: "run the same command again later",
+}
+
+
+def _of_key(what: str) -> str:
+    return (
+        f"use the key with which {what} was sent; if it was deleted there, ask with a new store "
+        f"that takes the replies of this one ({argument('join')})"
+    )
+
+
+def _message(error: openai.APIStatusError) -> str:
+    report: ReportedError = reported(error.status_code, error.response.text)
+    return report.message or "no reason given"
+
+
+def _errors(listed: object) -> list[Mapping[str, object]]:
+    """Return the errors of a batch that failed validation."""
+    data = listed.get("data") if isinstance(listed, Mapping) else None
+    errors = data if isinstance(data, list) else []
+    return [error for error in errors if isinstance(error, Mapping)]
+
+
+def _shown_error(error: Mapping[str, object]) -> str:
+    """Show an error of validation with its place: ``line 3, body.model``."""
+    line = error.get("line")
+    places = [None if line is None else f"line {line}", error.get("param")]
+    place = ", ".join(str(part) for part in places if part)
+    message = str(error.get("message") or error.get("code") or "no reason given")
+    return f"{message} ({place})" if place else message
+
+
+def _counts(counts: object) -> str:
+    """Show how many requests of a batch are done."""
+    if not isinstance(counts, Mapping):
+        return ""
+    total, done, failed = (counts.get(name) for name in ("total", "completed", "failed"))
+    if not (isinstance(total, int) and isinstance(done, int)) or total == 0:
+        return ""
+    shown = f"{done:,} of {total:,} done"
+    if isinstance(failed, int) and failed:
+        shown += f", {count_of(failed, 'failure')}"
+    return shown
