@@ -23,7 +23,7 @@ def read_answer(
     """Read the answer to a request, and remove the key from it.
 
     Args:
-        request: What was asked.
+        request: The request that was sent.
         payload: JSON of the answer; anything where there is a report.
         report: The error that the server reported instead; None if there is none.
         headers: Of the answer, which may ask to wait.

@@ -16,7 +16,7 @@ class RepliesAwaitedError(ArenaError):
 
     Attributes:
         n_replies: Number of prompts without a reply.
-        batches: What is known of each batch, to be shown.
+        batches: A line to show for each batch.
     """
 
     exit_status = 75

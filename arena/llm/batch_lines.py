@@ -38,7 +38,9 @@ def result_lines(file: IO[bytes]) -> Iterator[tuple[str, Mapping[str, object]]]:
             yield key, result
 
 
-def read_result(request: Request, result: Mapping[str, object], api_key: str) -> Completion | Fault:
+def read_result_line(
+    request: Request, result: Mapping[str, object], api_key: str
+) -> Completion | Fault:
     """Read the answer to a request from its line."""
     report: ReportedError | None
     response = result.get("response")

@@ -16,7 +16,7 @@ from arena.llm.batch_ledger import ROWS_AT_A_TIME, BatchLedger, NotedBatch
 from arena.llm.batch_lines import (
     CANCELLED_FAULT,
     EXPIRED_FAULT,
-    read_result,
+    read_result_line,
     request_line,
     result_lines,
 )
@@ -245,7 +245,7 @@ class BatchSender:
         while results := dict(islice(lines, ROWS_AT_A_TIME)):
             settled: list[tuple[Request, Completion, int]] = []
             for key, (request, tries) in self._ledger.find(batch, list(results)).items():
-                answer = read_result(request, results[key], self._server.api_key)
+                answer = read_result_line(request, results[key], self._server.api_key)
                 if isinstance(answer, Fault) and answer.reason in replies.FINAL:
                     answer = Completion(None, failure=answer.reason, detail=answer.detail)
                 elif isinstance(answer, Completion):

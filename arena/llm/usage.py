@@ -314,12 +314,6 @@ def dry_run(
     calls = len(distinct) - n_in_store - n_awaited
     limit = settings.body.get("max_completion_tokens", settings.max_tokens)
     tokens_out = calls * limit if isinstance(limit, int) else None
-    price = (prices or {}).get(settings.model)
-    cost = None
-    if price is not None and tokens_out is not None:
-        if settings.batch and price.of_batches is not None:
-            price = price.of_batches
-        cost = price.of(tokens_in, tokens_out)
     return DryRun(
         prompts=n_prompts,
         distinct=len(distinct),
@@ -328,8 +322,20 @@ def dry_run(
         calls=calls,
         tokens_in=tokens_in,
         tokens_out_at_most=tokens_out,
-        cost_at_most=cost,
+        cost_at_most=_highest_cost(settings, prices or {}, tokens_in, tokens_out),
     )
+
+
+def _highest_cost(
+    settings: LlmSettings, prices: Mapping[str, Price], tokens_in: int, tokens_out: int | None
+) -> float | None:
+    """Return the maximum cost of calls; None without a price or a limit of tokens."""
+    price = prices.get(settings.model)
+    if price is None or tokens_out is None:
+        return None
+    if settings.batch and price.of_batches is not None:
+        price = price.of_batches
+    return price.of(tokens_in, tokens_out)
 
 
 def _estimated_tokens(prompt: Prompt) -> int:

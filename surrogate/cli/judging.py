@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 STORE = "judging.sqlite"
 PAIRS = "Pairs, each order counted"
 DRY_RUN = "Dry run: nothing was asked; tokens are estimates"
-NO_COST = "not known; give each model's price (--prices FILE), in batches too if you send any"
+NO_COST = "not known; give each model's price (--prices FILE)"
+NO_BATCH_COST = "not known; give each model's price in batches (--prices FILE: batch_tokens_in, …)"
 
 
 def judge(
@@ -286,6 +287,8 @@ def _print_summary(summary: JudgingSummary) -> None:
     ]
     if summary.cost is not None:
         lines.append(f"Cost: {summary.cost:.4f}")
+    elif summary.usage.collected > 0:
+        lines.append(f"Cost: {NO_BATCH_COST}")
     elif summary.usage.calls > 0:
         lines.append(f"Cost: {NO_COST}")
     if summary.flags:
