@@ -86,6 +86,17 @@ def test_pairs_that_follow_verdicts_take_no_batches(call, server, folder):
     assert not server.batches
 
 
+def test_a_gate_takes_no_batches(call, server, folder, tmp_path):
+    config = tmp_path / "gate.toml"
+    config.write_text("batch = true\n")
+    answers = tmp_path / "new.jsonl"
+    answers.write_text("{}\n")
+    command = ["gate", "--board", folder, "--candidate", answers, "--model", "m"]
+    status, _, message = call(*command, "--config", config)
+    assert status == 2
+    assert "a gate asks for verdicts until it can decide" in message
+
+
 def test_a_dry_run_counts_what_is_awaited(call, server, folder, tmp_path):
     prices = tmp_path / "prices.json"
     prices.write_text('{"m": {"tokens_in": 2, "tokens_out": 8}}')
