@@ -7,20 +7,16 @@ import re
 import traceback
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena.data.errors import UsageError
 from arena.data.files import small_file
 from arena.data.wording import did_you_mean
-
-if TYPE_CHECKING:
-    from jinja2 import Environment, Template
 
 DIGEST_DIGITS = 12
 PACKAGED = "packaged"
@@ -60,12 +56,10 @@ class PromptTemplate:
         for further_name, name in self.also:
             if name in values:
                 variables[further_name] = values[name]
+        from arena.text.template_sandbox import fill_template
+
         with _usage_errors(self.version):
-            token = _LOOP_STEPS.set([0])
-            try:
-                return _compiled(self.text).render(variables)
-            finally:
-                _LOOP_STEPS.reset(token)
+            return fill_template(self.text, variables)
 
 
 @dataclass(frozen=True)
@@ -217,10 +211,6 @@ class Templates:
 
 
 NO_TEMPLATES = Templates()
-MOST_LOOP_STEPS = 1_000_000
-"""Limit of all loops of one prompt together: nested ones could run for years."""
-_LOOP_STEPS: ContextVar[list[int]] = ContextVar("loop steps")
-"""Steps so far of the loops of the prompt that is being filled; a list, to count in place."""
 
 
 def read_templates(
@@ -303,10 +293,12 @@ def _checked(
 ) -> PromptTemplate:
     from jinja2 import meta
 
+    from arena.text.template_sandbox import compiled_template, sandbox
+
     digest = hashlib.sha256(text.encode()).hexdigest()[:DIGEST_DIGITS]
     with _usage_errors(name):
-        used = meta.find_undeclared_variables(_environment().parse(text))
-        _compiled(text)
+        used = meta.find_undeclared_variables(sandbox().parse(text))
+        compiled_template(text)
     unknown = sorted(used - set(variables))
     if unknown:
         raise UsageError(
@@ -327,45 +319,6 @@ def _usage_errors(name: str) -> Iterator[None]:
         line = getattr(error, "lineno", None) or next(iter(lines[-1:]), None)
         place = f"template {name}" + (f", line {line}" if line else "")
         raise UsageError(f"{place}: {error or type(error).__name__}") from error
-
-
-@lru_cache(maxsize=256)
-def _compiled(text: str) -> Template:
-    from jinja2 import nodes
-
-    environment = _environment()
-    tree = environment.parse(text)
-    # The sandbox bounds range(), but not nested loops: count the steps of every loop.
-    for loop in tree.find_all(nodes.For):
-        counted = nodes.Filter(loop.iter, "count_steps", [], [], None, None)
-        loop.iter = counted.set_lineno(loop.lineno, override=True)
-    return environment.from_string(tree)
-
-
-def _count_steps(values: Iterable[Any]) -> Iterator[Any]:
-    """Yield the values of a loop; refuse more than ``MOST_LOOP_STEPS`` in a prompt."""
-    steps = _LOOP_STEPS.get()
-    for value in values:
-        steps[0] += 1
-        if steps[0] > MOST_LOOP_STEPS:
-            raise UsageError(f"its loops take more than {MOST_LOOP_STEPS:,} steps")
-        yield value
-
-
-@cache
-def _environment() -> Environment:
-    from jinja2 import StrictUndefined
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    environment = ImmutableSandboxedEnvironment(
-        autoescape=False,  # a prompt is no HTML
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["count_steps"] = _count_steps
-    environment.globals.pop("lipsum")  # pages of text that no prompt needs
-    return environment
 
 
 def delimiter_code(*texts: str) -> str:

@@ -1,6 +1,7 @@
 """Templates in the place of prompts: names, variables, digests."""
 
 import pickle
+import tracemalloc
 
 import pytest
 
@@ -128,4 +129,72 @@ def test_loops_that_end_know_where_they_are():
     template = PromptTemplate("loops@0", LOOPED)
     assert template.fill({"items": ["x", "y"]}) == "1/2,2/2"
     assert template.fill({"items": []}) == "none"
-    assert [template.fill({"items": range(600_000)}) for _ in range(2)][1].endswith("/600000")
+
+
+def test_every_prompt_has_steps_of_its_own():
+    counted = "{% for a in items %}{% if loop.last %}{{ loop.index }}{% endif %}{% endfor %}"
+    template = PromptTemplate("counted@0", counted)
+    assert [template.fill({"items": range(600_000)}) for _ in range(2)] == ["600000"] * 2
+
+
+BILLION_LAUGHS = "{% set a = 'x' * 1000000 %}" + "".join(
+    f"{{% set {name} = [{', '.join(former * 9)}] %}}" for former, name in ["ab", "bc", "cd"]
+)
+DOUBLED = "{% set n = namespace(x='ab') %}{% for i in range(99) %}{% set n.x = GROWN %}{% endfor %}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ 'x' * 10**10 }}",
+        "{{ 10**10 * 'x' }}",
+        "{{ [1] * 10**10 }}",
+        "{{ 'x'.ljust(10**10) }}",
+        "{{ 'x'['center'](10**10) }}",
+        "{{ ['x'] | map(attribute='zfill') | first }}",
+        "{{ '{:>9999999999}'.format('x') }}",
+        "{{ '%09999999999d' % 1 }}",
+        "{{ 'x' | center(10**10) }}",
+        "{{ range(99999) | join('x' * 10000) }}",
+        "{{ range(99999) | map('replace', '1', 'x' * 1000000) | list | length }}",
+        "{{ ('x\n' * 100000) | indent(100000) }}",
+        "{{ (9 ** 9) ** (9 ** 9) }}",
+        BILLION_LAUGHS + "{{ d }}",
+        DOUBLED.replace("GROWN", "n.x ~ n.x"),
+        DOUBLED.replace("GROWN", "n.x + n.x"),
+        DOUBLED.replace("GROWN", "n.x | replace('a', n.x)"),
+        DOUBLED.replace("GROWN", "(n.x, n.x)"),
+        "{% for i in range(99999) %}" + "x" * 10000 + "{% endfor %}",
+        "{% set q %}{% for i in range(99999) %}" + "x" * 10000 + "{% endfor %}{% endset %}",
+        "{% macro f(d) %}"
+        + "x" * 10000
+        + "{{ f(d - 1) ~ f(d - 1) if d }}{% endmacro %}{{ f(60) }}",
+    ],
+)
+def test_no_template_fills_the_memory(text):
+    """Each of these asks for a gigabyte at least."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(UsageError, match=r"template large@0(, line \d+)?: "):
+            PromptTemplate("large@0", text).fill({"question": "who?"})
+        assert tracemalloc.get_traced_memory()[1] < 300_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_prompts_are_made_of_works():
+    text = (
+        "{% for name, n in [('a', 1), ('b', 2)] %}{{ name ~ n * 2 }} {% endfor %}"
+        "{% set first, second = 'x,y'.split(',') %}{{ first | upper }}{{ [second] | join('-') }}"
+        "{{ 'a\nb' | indent(2) }}{{ 'aa' | replace('a', 'b') }}{{ {'é': ['<']} | tojson }}"
+        "{% filter lower %}HI{% endfilter %}{{ records | join('+', attribute='name') }}{{ 7 % 4 }}"
+    )
+    values = {"records": [{"name": "one"}, {"name": "two"}]}
+    filled = PromptTemplate("usual@0", text).fill(values)
+    assert filled == 'a2 b4 Xya\n  bbb{"é": ["<"]}hione+two3'
+
+
+def test_a_long_prompt_is_filled():
+    passages = ["word " * 200_000] * 2
+    text = "{% for text in passages %}{{ text.split() | join(' ') }}\n{% endfor %}"
+    assert len(PromptTemplate("long@0", text).fill({"passages": passages})) == 2_000_000
