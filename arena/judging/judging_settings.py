@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
@@ -80,6 +81,9 @@ class JudgingSettings(LlmSettings):
         "templates by name; 'prompts' lists names and variables.",
     )
     seed: int = Field(default=0, ge=0, description="Random seed.")
+    join: tuple[Annotated[Path, Field(strict=False)], ...] = Field(
+        default=(), strict=False, description="Stores of other machines to take replies from first."
+    )
 
     @property
     def judge(self) -> str:

@@ -22,7 +22,7 @@ from arena.diagnostics.judge_label import (
 from arena.diagnostics.people_agreement import PeopleAgreement
 from arena.judging.choosing.chosen_pairs import ChosenPairs, Verdicts
 from arena.judging.llm_judge import LlmJudge, pairs_left
-from arena.llm.replies import UNPARSABLE
+from arena.llm.replies import CONTENT_FILTER, REFUSAL, UNPARSABLE
 from arena.llm.usage import Price, Usage
 
 
@@ -111,7 +111,7 @@ def summarize_judge(
     for joined_flags in pd.concat([outcome.judgments["flags"], outcome.failures["flags"]]):
         flags.update(flag for flag in joined_flags.split(FLAG_SEPARATOR) if flag)
     winner_counts = outcome.judgments["winner"].value_counts()
-    warnings = _warnings(judge, earlier, n_invalid, usage.asked + n_already_judged)
+    warnings = _warnings(judge, earlier, usage, usage.asked + n_already_judged)
     return JudgingSummary(
         judge=judge.judge,
         prompt=judge.prompt_in_use.version,
@@ -128,15 +128,19 @@ def summarize_judge(
 
 
 def _warnings(
-    judge: LlmJudge, earlier: pd.DataFrame, n_invalid: int, n_replies: int
+    judge: LlmJudge, earlier: pd.DataFrame, usage: Usage, n_replies: int
 ) -> Iterator[str]:
-    """Warn of many unparsable replies, and of earlier verdicts from another prompt."""
-    if n_invalid > NOTABLE_INVALID * n_replies:
-        # Pairs that a judge cannot decide are seldom like the others, so the rest is biased.
+    """Warn of many replies without a verdict, and of earlier verdicts from another prompt."""
+    n_invalid = usage.failures.get(UNPARSABLE, 0)
+    n_refused = sum(usage.failures.get(reason, 0) for reason in (REFUSAL, CONTENT_FILTER))
+    if n_invalid + n_refused > NOTABLE_INVALID * n_replies:
+        # Pairs that a judge cannot or will not decide are seldom like the others. Refusals do not
+        # make its other verdicts worse, so they are no fault in its label.
         verb = "is" if n_invalid == 1 else "are"
+        refused = f" and {n_refused} refused" if n_refused else ""
         yield (
             f"{n_invalid} of {count_of(n_replies, 'reply', 'replies')} of {judge.judge} {verb} "
-            "unparsable; the pairs it did judge may not be a random sample"
+            f"unparsable{refused}; the pairs it did judge may not be a random sample"
         )
     version = judge.prompt_in_use.version
     versions = earlier["prompt"].dropna() if "prompt" in earlier else ()

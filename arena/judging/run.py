@@ -132,11 +132,12 @@ def judge(
         chooser = AdaptivePairs(arena, settings, prior, failed, budget)
     else:
         chooser = draw_pairs(arena, settings)
-    if not isinstance(store, Store) and not Path(store).exists():
+    if not isinstance(store, Store) and not Path(store).exists() and not settings.join:
         # Without a key no call can be made: say so before an empty store is left behind.
         for member in judges:
             member.settings.api_key()
     with nullcontext(store) if isinstance(store, Store) else open_store(store) as replies:
+        replies.join(settings.join)
         judging = judge_pairs(
             arena,
             judges,

@@ -31,9 +31,15 @@ if TYPE_CHECKING:
 
 
 class Manifest(BaseModel):
-    """``manifest.json`` of a board folder, written last: each file's SHA-256."""
+    """``manifest.json`` of a board folder, written last.
+
+    Attributes:
+        files: SHA-256 of each file.
+        sizes: Bytes of each file: one that has grown is refused before it is read.
+    """
 
     files: dict[str, str]
+    sizes: dict[str, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +173,9 @@ class Board:
             tables.write_json(self.judge_report, target / tables.JUDGE_REPORT_FILE)
             tables.write_json(summary, target / tables.SUMMARY_FILE)
             digests = {name: file_digest(target / name) for name in tables.BOARD_FILES}
-            tables.write_json(Manifest(files=digests), target / tables.MANIFEST_FILE)
+            sizes = {name: (target / name).stat().st_size for name in tables.BOARD_FILES}
+            manifest = Manifest(files=digests, sizes=sizes)
+            tables.write_json(manifest, target / tables.MANIFEST_FILE)
             for path in further_files:
                 copy = shutil.copytree if path.is_dir() else shutil.copy2
                 copy(path, target / path.name)
@@ -195,12 +203,13 @@ class Board:
             )
         for name in (tables.SUMMARY_FILE, tables.JUDGE_REPORT_FILE):  # before they are digested
             check_small_file(folder / name)
-        digests = tables.read_json(Manifest, folder / tables.MANIFEST_FILE).files
+        manifest = tables.read_json(Manifest, folder / tables.MANIFEST_FILE)
         fault = "is not as it was written with this board"
         problems = [
             Problem(name, None, None, None, fault, tables.REBUILD)
             for name in tables.BOARD_FILES
-            if file_digest(folder / name) != digests.get(name)
+            if (folder / name).stat().st_size != manifest.sizes.get(name)
+            or file_digest(folder / name) != manifest.files.get(name)
         ]
         if problems:
             raise DataError(problems)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from arena.adapters import ForeignArena
 
+OWN_TABLES = ("csv", "lmarena", "search-arena")
+"""Kinds of source that are named for the arena's folder: their files hold anybody's data."""
+
 
 def import_command(
     kind: Annotated[
@@ -70,7 +73,11 @@ def import_command(
     qrels: Annotated[list[Path] | None, Option(help="miracl: TREC relevance files.")] = None,
     corpus: Annotated[list[Path] | None, Option(help="miracl: JSONL of passages.")] = None,
     name: Annotated[
-        str | None, Option(help="Name of the arena. Default: its folder's for csv, else the kind")
+        str | None,
+        Option(
+            help="Name of the arena. Default: its folder's for csv, lmarena and search-arena; "
+            "else the kind"
+        ),
     ] = None,
     config: opt.Config = None,
     replace_there: opt.Replace = False,
@@ -107,7 +114,7 @@ def import_command(
     used = {key: value for key, value in options.items() if value not in (None, [], {})}
     from_file = toml_options(config, reader_options(source))
     combined = {**from_file, **used}
-    if kind == "csv":
+    if kind in OWN_TABLES:
         combined.setdefault("name", out.resolve().name)
     read = import_arena(source, paths or (), **combined)
     write_and_print(read, out, split_names(",".join(apart or ())), replace_there, as_json)

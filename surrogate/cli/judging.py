@@ -66,7 +66,7 @@ def judge(
     from arena.data.folder import read_arena
     from arena.judging import judge as judge_arena
     from arena.judging.run import lasting_failures, require_verdicts
-    from arena.llm import open_store, read_prices
+    from arena.llm import read_prices
     from surrogate.board.judge_report import recorded_agreements
 
     price_of = {} if prices is None else read_prices(prices)
@@ -82,9 +82,6 @@ def judge(
 
         expected = expected_systems(Board.load(settings.prior), read)
     with kept_replies(store_path):
-        if join:
-            with open_store(store_path) as store:
-                store.join(join)
         judging = judge_arena(
             read,
             settings,
@@ -154,7 +151,8 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
         shown["ratings"] = judging.ratings
         shown["batches"] = judging.batches
         shown["stopped"] = judging.reason
-    shown["file"] = file
+    if n_added:
+        shown["file"] = file
     shown["added"] = n_added
     titles = {
         "pairs": PAIRS,
@@ -195,7 +193,17 @@ def gate(
     The status is 0 for better or the same, 3 for worse, 4 where this cannot be said.
     """
     # The gate plans the pairs itself; its budget counts verdicts of this one comparison.
-    of_pairs = ("questions", "pairs", "budget", "until", "both_orders", "form", "prior", "panel")
+    of_pairs = (
+        "questions",
+        "pairs",
+        "budget",
+        "until",
+        "both_orders",
+        "form",
+        "prior",
+        "panel",
+        "join",
+    )
     settings = settings_of(JudgingSettings, config, {**locals(), "budget": None}, of_pairs)
 
     from arena.judging.llm_judge import llm_judges

@@ -281,6 +281,15 @@ def test_without_a_key_no_store_is_made(run, folder, capsys, monkeypatch):
     assert not (folder / "judging.sqlite").exists()
 
 
+def test_settings_that_are_refused_leave_no_store_of_joined_replies(run, folder, tmp_path, capsys):
+    with open_store(tmp_path / "other.sqlite"):
+        pass
+    asked = ("--model", "local", "--pairs", 3, "--budget", 5)
+    assert run("judge", folder, *asked, "--join", tmp_path / "other.sqlite") == 2
+    assert "--budget" in capsys.readouterr().err
+    assert not (folder / "judging.sqlite").exists()
+
+
 def test_replies_that_other_machines_paid_for_are_joined(run, serve, small_arena, tmp_path, capsys):
     server, stores = serve(), []
     for place in ("en", "sw", "whole"):

@@ -1,6 +1,6 @@
 """Judging against a server: verdicts, failures, both orders, resuming."""
 
-from chat_server import completion
+from chat_server import completion, refused
 from judged_systems import better, build_arena, judge_arena, shown_answers
 
 from arena.data.arena import checked_arena
@@ -67,6 +67,18 @@ def test_a_reply_without_verdict_is_invalid_and_no_tie(serve, judge_at, store):
     assert judged.failures["detail"].str.contains("no verdict").all()
     assert judged.failures["key"].str.len().eq(64).all()
     assert "3 of 12 replies of test-judge" in summary.warnings[0]
+
+
+def test_many_refusals_are_warned_of_and_are_no_fault_of_the_judge(serve, judge_at, store):
+    def behave(prompt, _):
+        return refused() if "q1?" in prompt else completion("[[A]]")
+
+    arena = build_arena()
+    summary = judge_arena(arena, judge_at(serve(behave)), choose_pairs(arena), store).summary
+    assert summary.invalid == 0
+    assert summary.usage.failures == {"refusal": 3}
+    assert "0 of 12 replies of test-judge are unparsable and 3 refused" in summary.warnings[0]
+    assert not any("refused" in fault for fault in summary.check.faults)
 
 
 def test_answers_that_steer_the_judge_are_flagged(serve, judge_at, store):

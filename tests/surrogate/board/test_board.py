@@ -19,6 +19,7 @@ from surrogate.board.tables import (
     ARENA,
     BOARD_FILES,
     FEATURE_CACHE,
+    FEATURES_FILE,
     MANIFEST_FILE,
     SUMMARY_FILE,
     TABLES,
@@ -147,18 +148,20 @@ def test_a_table_with_a_row_twice_is_damaged_though_it_is_signed(table, saved, t
     path.write_text("\n".join([*lines, lines[-1]]) + "\n", encoding="utf-8")
     manifest = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
     manifest["files"][table.file] = file_digest(path)
+    manifest["sizes"][table.file] = path.stat().st_size
     (folder / MANIFEST_FILE).write_text(json.dumps(manifest), encoding="utf-8")
     with pytest.raises(DataError, match=table.file):
         Board.load(folder)
 
 
-def test_a_summary_of_gigabytes_is_refused_at_once(saved, tmp_path):
+@pytest.mark.parametrize("name", [SUMMARY_FILE, ARENA.file, FEATURES_FILE])
+def test_a_file_of_gigabytes_is_refused_at_once(name, saved, tmp_path):
     """Its bytes were once digested before anybody asked how many they are."""
     folder = shutil.copytree(saved, tmp_path / "huge")
-    with (folder / SUMMARY_FILE).open("r+b") as file:
+    with (folder / name).open("r+b") as file:
         file.truncate(6 * 2**30)
     started = time.perf_counter()
-    with pytest.raises(UsageError, match=SUMMARY_FILE):
+    with pytest.raises((UsageError, DataError), match=name):
         Board.load(folder)
     assert time.perf_counter() - started < 1
 

@@ -36,6 +36,15 @@ def test_an_arena_is_written_and_counted(run, table, tmp_path, capsys):
     assert run("fit", out, "--json") == 0
 
 
+@pytest.mark.parametrize("kind", ["csv", "lmarena", "search-arena"])
+def test_an_arena_of_a_users_table_is_named_for_its_folder(run, tmp_path, kind):
+    path = tmp_path / "battles.csv"
+    columns = "question,model_a,answer_a,model_b,answer_b,winner"
+    path.write_text(f"{columns}\nq1,x,Paris,y,Oslo,a\n", encoding="utf-8")
+    assert run("import", kind, path, "--out", tmp_path / "support") == 0
+    assert read_arena(tmp_path / "support").info.name == "support"
+
+
 def test_the_target_is_checked_before_anything_is_read(run, table, tmp_path, capsys):
     out, damaged = tmp_path / "arena", tmp_path / "damaged.csv"
     damaged.write_text('"')

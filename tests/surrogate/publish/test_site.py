@@ -141,6 +141,18 @@ def test_without_features_each_system_has_a_page(board, small_arena, tmp_path):
         assert len(list((index.parent / "systems").glob("*.html"))) == len(board.systems)
 
 
+def test_features_without_a_value_are_listed_by_reason_below_the_table(
+    board, small_arena, tmp_path
+):
+    features = board.features.assign(**{"never": np.nan, "never:missing": "none", "zero": 0.0})
+    index = write_site(replace(board, features=features), tmp_path / "site", small_arena)
+    page = next((index.parent / "systems").glob("*.html")).read_text("utf-8")
+    table, below = page.split('id="features-table"')[1].split("</table>", 1)
+    assert "<code>zero</code>" in table
+    assert "<code>never</code>" not in table
+    assert "<code>never</code>" in below.split("</section>")[0]
+
+
 def test_of_many_systems_pages_hold_a_part_and_say_so(board, small_arena, tmp_path, monkeypatch):
     for module in (pairs, sites):
         monkeypatch.setattr(module, "MOST_SYSTEMS", 3)
