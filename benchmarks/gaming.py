@@ -1,17 +1,19 @@
 """Whether ranks can be bought without a note, and whether honest habits cost one.
 
     python benchmarks/gaming.py ARENA ... [--judge J] [--systems 3] [--questions 40] [--real]
+        [--judged N] [--draw 1]
 
 A board without some system places it in all forms of ``gaming_forms.py``: honest habits,
 answers that are none, manipulations. Prints how many of each keep no rank, have a note, rise by a
 tenth of the field by the surrogate's rating, and rise without a note. With ``--real``, every system
-is left out and placed as it is; this says how many ordinary systems have a note.
+is left out and placed as it is; this says how many ordinary systems have a note. ``--judged`` draws
+so many of an arena's systems and leaves the others out (``--draw`` is the seed).
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,6 +44,8 @@ def main() -> None:
     for name in options.arenas:
         arena = sample_arena() if name == SAMPLE else read_arena(name)
         arena = fewer_questions(arena.judged_by(options.judge), options.questions)
+        if options.judged is not None:
+            arena = fewer_systems(arena, options.judged, options.draw)
         order = ordered_systems(arena)
         if options.real:
             rows += real_systems(arena, order)
@@ -62,6 +66,8 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--judge")
     parser.add_argument("--systems", type=int, default=3, help="of an arena that are changed")
     parser.add_argument("--questions", type=int, default=40, help="of a language, at most")
+    parser.add_argument("--judged", type=int, help="systems of an arena, drawn at random")
+    parser.add_argument("--draw", type=int, default=1)
     parser.add_argument("--real", action="store_true", help="place every system as it is")
     parser.add_argument("--json", type=Path)
     return parser.parse_args()
@@ -76,6 +82,24 @@ def fewer_questions(arena: Arena, most: int) -> Arena:
         queries=arena.queries.merge(keys),
         answers=arena.answers.merge(keys),
         judgments=arena.judgments.merge(keys),
+    )
+
+
+def fewer_systems(arena: Arena, n_systems: int, draw: int) -> Arena:
+    """Draw some of the judged systems, for a smaller arena."""
+    random = np.random.default_rng(draw)
+    return of_systems(arena, random.permutation(ordered_systems(arena))[:n_systems])
+
+
+def of_systems(arena: Arena, systems: Collection[str]) -> Arena:
+    """Keep some systems and the judgments between them."""
+    rows = arena.judgments
+    names = tuple(name for name in arena.info.systems if name in systems)
+    return replace(
+        arena,
+        info=arena.info.model_copy(update={"systems": names}),
+        answers=arena.answers[arena.answers["system"].isin(systems)],
+        judgments=rows[rows["system_a"].isin(systems) & rows["system_b"].isin(systems)],
     )
 
 
@@ -146,14 +170,7 @@ def placed_on_board(arena: Arena, system: str, forms: pd.DataFrame) -> pd.DataFr
         Columns ``language, system, place`` (judged systems with a higher rating), ``n_judged``,
         ``note_measures`` (what is seen in its answers) and ``is_refused``.
     """
-    rows = arena.judgments
-    names = tuple(name for name in arena.info.systems if name != system)
-    others = replace(
-        arena,
-        info=arena.info.model_copy(update={"systems": names}),
-        answers=arena.answers[arena.answers["system"] != system],
-        judgments=rows[(rows["system_a"] != system) & (rows["system_b"] != system)],
-    )
+    others = of_systems(arena, set(arena.info.systems) - {system})
     board = build_board(others, tournaments=TOURNAMENTS)
     ranked = board.rank(forms, others)
     placed = ranked.new.merge(ranked.explanations, on=["language", "system"])

@@ -69,12 +69,12 @@ def measure_texts(
 
     Returns:
         By system, NaN where too few judged systems answered: ``shared``, what judged answers to
-            the same questions explain of its answers, on average; ``shared_most``, the same of
-            the quarter of its answers that they explain best; ``nearest``, the judged system that
-            explains most; ``repeated`` and ``elsewhere``, see ``Likeness``; ``doubled``, the share
-            of its runs of three words that its answer has elsewhere; ``new_pairs``, the share of
-            its pairs of words that stand in no judged answer and no passage; ``new_run``, the
-            same of those ``WINDOW`` of an answer where it is largest.
+            the same questions explain of the quarter of its answers that they explain best;
+            ``nearest``, the judged system that explains most of all; ``repeated`` and
+            ``elsewhere``, see ``Likeness``; ``doubled``, the share of its runs of three words
+            that its answer has elsewhere; ``new_pairs``, the share of its pairs of words that
+            stand in no judged answer and no passage; ``new_run``, the same of those ``WINDOW`` of
+            an answer where it is largest.
     """
     is_judged = rows["system"].isin(judged).to_numpy()
     # Texts that stand often, such as refusals, are cut into words once.
@@ -89,7 +89,7 @@ def measure_texts(
     shares = _shares_of_runs(answers, rows["system"], is_judged, hashes[len(rows) :])
     by_system = likeness.answers.join(shares).groupby(rows["system"])
     best_quarters = by_system["shared"].agg(_mean_of_best_quarter)
-    return by_system.mean().assign(shared_most=best_quarters, nearest=likeness.nearest)
+    return by_system.mean().assign(shared=best_quarters, nearest=likeness.nearest)
 
 
 def _mean_of_best_quarter(values: pd.Series) -> float:

@@ -101,26 +101,20 @@ class Remark(NamedTuple):
 
     Attributes:
         measure: Its name.
-        least_deviation: The smallest standard deviation that judged systems are taken to have:
-            where all do something alike, a small difference is not unusual.
+        typical_deviation: Its standard deviation among a board's systems, about that of the judged
+            systems of rakuda and trec-rag25 (``benchmarks/README.md``).
         sentence: What the note says.
     """
 
     measure: str
-    least_deviation: float
+    typical_deviation: float
     sentence: str
 
 
 REMARKS = (
     Remark(
         "shared",
-        0.02,
-        "judged answers to the same questions explain {value:.0%} of its wording ({usual:.0%} is "
-        "usual), most of it those of {nearest}",
-    ),
-    Remark(
-        "shared_most",
-        0.03,
+        0.04,
         "judged answers explain {value:.0%} of the wording of a quarter of its answers "
         "({usual:.0%} is usual), most of it those of {nearest}",
     ),
@@ -137,19 +131,19 @@ REMARKS = (
     ),
     Remark(
         "new_pairs",
-        0.05,
+        0.07,
         "{value:.0%} of its pairs of words are in no judged answer and no passage ({usual:.0%} is "
         "usual)",
     ),
     Remark(
         "new_run",
-        0.05,
+        0.12,
         "its answers have places where {value:.0%} of the pairs of words are in no judged answer "
         "and no passage ({usual:.0%} is usual)",
     ),
     Remark(
         "doubled",
-        0.03,
+        0.07,
         "{value:.0%} of its runs of three words are repeated within an answer ({usual:.0%} is "
         "usual)",
     ),
@@ -183,6 +177,8 @@ def remarks_about(measures: pd.Series, judged: pd.DataFrame) -> Iterator[Note]:
     """
     # Probability that a measure of an ordinary system lies beyond its bound.
     probability = 0.005
+    # Judged systems as which the typical deviation counts: a few alone bound nothing closely.
+    n_prior = 8
     for remark in REMARKS:
         value = float(measures[remark.measure])
         judged_values = judged[remark.measure].dropna().to_numpy()
@@ -191,11 +187,13 @@ def remarks_about(measures: pd.Series, judged: pd.DataFrame) -> Iterator[Note]:
             continue
         center = float(judged_values.mean())
         deviation = float(judged_values.std(ddof=1))
-        if remark.measure in {"shared", "shared_most"}:
+        if remark.measure == "shared":
             center = float(np.median(judged_values))
             deviation = _lower_deviation(judged_values, center)
-        deviation = max(deviation, remark.least_deviation)
-        if value > center + beyond_ordinary(probability, n_judged) * deviation:
+        # The moderated t statistic (Smyth, 2004): variances are averaged by degrees of freedom.
+        squares = n_prior * remark.typical_deviation**2 + (n_judged - 1) * deviation**2
+        deviation = math.sqrt(squares / (n_prior + n_judged - 1))
+        if value > center + beyond_ordinary(probability, n_judged, n_prior) * deviation:
             sentence = remark.sentence.format(
                 value=value, usual=center, nearest=measures["nearest"]
             )
@@ -212,13 +210,18 @@ def _lower_deviation(values: Floats, center: float) -> float:
     return math.sqrt(squares / max(len(lower) - 0.5, 1.0))
 
 
-def beyond_ordinary(probability: float, n_judged: int) -> float:
+def beyond_ordinary(probability: float, n_judged: int, n_prior: int = 0) -> float:
     """Return how many standard deviations one more value exceeds with a small probability.
 
     It is Student's quantile for one more value of a normal sample: further away where few systems
     are judged.
+
+    Args:
+        probability: Of exceeding it.
+        n_judged: Size of the sample.
+        n_prior: Degrees of freedom of the deviation beyond the sample's own.
     """
-    quantile = float(stdtrit(n_judged - 1, 1 - probability))
+    quantile = float(stdtrit(n_prior + n_judged - 1, 1 - probability))
     return quantile * math.sqrt(1 + 1 / n_judged)
 
 

@@ -57,7 +57,7 @@ def test_every_question_that_the_surrogate_learned_from_is_inspected(judged_answ
     # Whatever part of these questions the copies are on, they are noted.
     for remainder in range(3):
         copied_ids = [name for name in learned_ids if int(name[1:]) % 3 == remainder]
-        assert "shared_most" in measures_noted(judged_answers, surrogate, copied_ids)
+        assert "shared" in measures_noted(judged_answers, surrogate, copied_ids)
     # No rating rests on answers to the other questions.
     unused_ids = sorted(set(judged_answers["query_id"]) - set(learned_ids))
     assert measures_noted(judged_answers, surrogate, unused_ids) == set()
@@ -71,7 +71,7 @@ def test_answers_in_a_language_without_verdicts_are_used(judged_answers, surroga
 def test_surrogates_of_features_use_every_answer(judged_answers):
     surrogate = RegressionSurrogate("linear").fit(judged_answers, RATINGS)
     copied_ids = [f"q{number:03}" for number in range(1, N_QUESTIONS, 2)]
-    assert "shared_most" in measures_noted(judged_answers, surrogate, copied_ids)
+    assert "shared" in measures_noted(judged_answers, surrogate, copied_ids)
 
 
 def test_every_judged_system_that_the_surrogate_learned_from_is_compared(monkeypatch):
@@ -87,7 +87,7 @@ def test_every_judged_system_that_the_surrogate_learned_from_is_compared(monkeyp
     surrogate = AnswersSurrogate().fit(judged_answers, ratings)
     copied_ids = [f"q{number:03}" for number in range(0, 40, 3)]
     is_noted = {
-        system: "shared_most" in measures_noted(judged_answers, surrogate, copied_ids, system)
+        system: "shared" in measures_noted(judged_answers, surrogate, copied_ids, system)
         for system in names
     }
     assert {system for system in names if is_noted[system]} == set(surrogate.systems_["en"])

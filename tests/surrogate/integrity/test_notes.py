@@ -9,7 +9,7 @@ import pytest
 
 from arena import read_arena
 from surrogate.integrity.inspection import notes_on_answers
-from surrogate.integrity.notes import unusual_features
+from surrogate.integrity.notes import REMARKS, remarks_about, unusual_features
 
 SHARED = Path(__file__).parents[3].parent / "shared" / "data" / "arenas"
 
@@ -163,7 +163,7 @@ def test_copies_are_noted_whatever_words_were_left_out_or_negated(chatbots):
     }
     notes = notes_by_system(chatbots, made)
     for name in made:
-        [note] = [note for note in notes[name] if note.measure == "shared_most"]
+        [note] = [note for note in notes[name] if note.measure == "shared"]
         assert "gpt4" in note.sentence
 
 
@@ -176,7 +176,41 @@ def test_judged_versions_of_one_system_hide_no_copy(chatbots):
     judged_answers = chatbots.answers[chatbots.answers["system"] != first]
     answers = pd.concat([judged_answers, twin, rows])
     notes = notes_on_answers(answers, {"en": [*judged, "bard-2"]}, chatbots.queries, {})
-    assert {note.measure for note in notes["en", "copied"]} & {"shared", "shared_most"}
+    assert "shared" in {note.measure for note in notes["en", "copied"]}
+
+
+def remarked_share(n_judged, spread, distance):
+    """Return how often a system gets one remark, when it lies at a distance from the others' mean.
+
+    Distance and spread are in typical deviations.
+    """
+    random = np.random.default_rng(0)
+    names = [remark.measure for remark in REMARKS]
+    typical = np.array([remark.typical_deviation for remark in REMARKS])
+    n_boards = 200
+    n_remarks = 0
+    for _ in range(n_boards):
+        values = random.normal(0.0, spread * typical, (n_judged + 1, len(names)))
+        values[-1] += distance * typical
+        table = pd.DataFrame(values, columns=names).assign(nearest="a")
+        n_remarks += len(list(remarks_about(table.iloc[-1], table.iloc[:-1])))
+    return n_remarks / (n_boards * len(names))
+
+
+@pytest.mark.parametrize("n_judged", [3, 5, 30])
+def test_ordinary_systems_are_seldom_remarked_on(n_judged):
+    # One in 200 by construction; the lower half's deviation is a little less sure.
+    assert remarked_share(n_judged, spread=1.0, distance=0.0) < 0.015
+
+
+def test_few_judged_systems_show_what_lies_far_away():
+    assert remarked_share(5, spread=1.0, distance=6.0) > 0.9
+
+
+def test_many_judged_systems_show_how_far_apart_they_are():
+    # Where judged systems differ three times as much as usual, so may one more.
+    assert remarked_share(60, spread=3.0, distance=3.0) < 0.1
+    assert remarked_share(60, spread=0.5, distance=3.0) > 0.9
 
 
 class Effects:
