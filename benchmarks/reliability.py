@@ -25,7 +25,8 @@ from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.tournaments import fit_coefficients
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import kendall_tau
-from surrogate.board.intervals import conformal_intervals, unseen_distances
+from surrogate.board.intervals import unseen_distances, unseen_intervals
+from surrogate.board.summary import RatingInterval
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
@@ -78,12 +79,11 @@ def coverage(outcomes: Sequence[Outcome], seed: int) -> dict[str, float | None]:
         for fold in np.array_split(order, FOLDS):
             held = [np.isin(item.systems, [systems[place] for place in fold]) for item in outcomes]
             pairs = list(zip(rated, held, strict=True))
-            found = conformal_intervals(
+            found = unseen_intervals(
                 [replace(item, truth=np.where(own, np.nan, item.truth)) for item, own in pairs]
             )
             for item, own in pairs:
-                width = found[item.language].half_width
-                conformal.append(insides(item, np.nan if width is None else width)[own])
+                conformal.append(insides(item, found[item.language])[own])
     shares = [float(np.concatenate(raw).mean()) if raw else np.nan]
     shares += finite_means(np.concatenate(conformal)).tolist()
     named = dict(zip(SHARES, shares, strict=True))
@@ -100,11 +100,11 @@ def repeat_of(outcome: Outcome, repeat: int) -> Outcome:
     )
 
 
-def insides(rated: Outcome, half_width: float) -> Floats:
+def insides(rated: Outcome, interval: RatingInterval) -> Floats:
     """Whether the interval of each system holds its rating, and its half-width, shape (S, 2)."""
     errors, truth = rated.standard_errors, rated.truth[0]
-    unit = np.ones(len(truth)) if errors is None else errors[0]
-    distance, width = np.abs(truth - rated.predicted[0]), half_width * unit
+    width = interval.width(np.ones(len(truth)) if errors is None else errors[0])
+    distance = np.abs(truth - rated.predicted[0])
     both = np.column_stack([distance <= width, width / np.nanstd(truth)])
     both[~np.isfinite(distance + width)] = np.nan
     return both

@@ -28,22 +28,32 @@ class SummaryPart(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-Standing = Literal["shown", "likely", "unproven", "unknown"]
+Standing = Literal["shown", "likely", "untested", "unproven", "unknown"]
 """Whether a surrogate ranks unseen systems better than chance; see ``Agreements.standing``."""
-TAU_ELSEWHERE, SPREAD_ELSEWHERE = 0.75, 0.17
-"""Tau of unseen systems in sixteen other arenas, mean and standard deviation between them."""
+TAU_ELSEWHERE, SPREAD_ELSEWHERE = 0.55, 0.17
+"""Tau of unseen systems in other arenas with 3 to 12 judged systems, and its standard deviation
+between arenas (``benchmarks/few_systems.py``); with all systems judged it is 0.75."""
 USELESS_ELSEWHERE = 0.1
 """Share of arenas in which a surrogate may tell nothing, before this one is looked at."""
-LIKELY = 0.9
+LIKELY = 0.5
 """Probability that a surrogate tells something, from which unseen systems are ranked."""
 
 
-def probability_of_use(tau: float, standard_error: float) -> float:
+def probability_of_use(tau: float, standard_error: float, n_systems: int = 0) -> float:
     """Return the probability that a surrogate ranks unseen systems at all, given its tau here.
 
     Bayes' rule with a mixture prior over arenas: tau is normal about ``TAU_ELSEWHERE`` in most, and
     about 0 in ``USELESS_ELSEWHERE`` of them, both with ``SPREAD_ELSEWHERE``.
+
+    Args:
+        tau: Of the systems left out.
+        standard_error: Of tau, by the bootstrap. Resamples of very few systems understate it: it
+            is at least that of tau without any association (Kendall, 1938).
+        n_systems: Systems that tau compares; by default the bootstrap's error is taken as it is.
     """
+    if n_systems > 1:
+        null_variance = 2 * (2 * n_systems + 5) / (9 * n_systems * (n_systems - 1))
+        standard_error = max(standard_error, math.sqrt(null_variance))
     spread = math.hypot(SPREAD_ELSEWHERE, standard_error)
     deviation_if_useful = (tau - TAU_ELSEWHERE) / spread
     deviation_if_useless = tau / spread
@@ -73,9 +83,14 @@ UNSEEN_BY_CHANCE = Conclusion(
 UNSEEN_UNKNOWN = Conclusion(
     sentence="How well a surrogate ranks unseen systems is not known here: rely on verdicts."
 )
+UNSEEN_UNTESTED = Conclusion(
+    sentence="Too few systems are judged to test whether the surrogate ranks systems it has not "
+    "seen better than chance: intervals rest on other arenas, and span nearly all ranks."
+)
 UNSEEN_CONCLUSIONS: Mapping[Standing, Conclusion] = {
     "shown": UNSEEN_RANKED,
     "likely": UNSEEN_LIKELY,
+    "untested": UNSEEN_UNTESTED,
     "unproven": UNSEEN_BY_CHANCE,
     "unknown": UNSEEN_UNKNOWN,
 }
@@ -127,6 +142,9 @@ class Agreements(SummaryPart):
             nothing of the scale: predictions in the right order may lie far too wide apart.
         coverage_unseen: Share of the ratings inside the 90% intervals of the same predictions;
             None where the surrogate has no standard errors.
+        is_untested: Whether too few systems are judged to leave any out, so that other arenas
+            alone tell how far ratings of unseen ones can be trusted.
+        systems_compared: Judged systems that ``tau_unseen`` compares.
         split_half: Kendall tau-b of ratings made like this board's from the verdicts on half of
             the questions with ratings by the verdicts on the other half; mean over splits.
         split_half_verdicts: The same for ratings by the verdicts alone.
@@ -134,6 +152,8 @@ class Agreements(SummaryPart):
     """
 
     is_first: bool = False
+    is_untested: bool = False
+    systems_compared: int = 0
     tau: Number = None
     tau_low: Number = None
     tau_high: Number = None
@@ -172,19 +192,21 @@ class Agreements(SummaryPart):
         """Whether the surrogate ranks unseen systems better than chance.
 
         ``shown`` by the systems here; else ``likely``, by these and other arenas together (see
-        ``probability_of_use``), or ``unproven``; ``unknown`` where tau has no interval.
+        ``probability_of_use``), or ``unproven``. Where tau has no interval, ``untested`` if other
+        arenas tell how wide intervals are, else ``unknown``.
         """
         if self.tau_unseen is None or self.tau_unseen_low is None or self.tau_unseen_high is None:
-            return "unknown"
+            return "untested" if self.is_untested else "unknown"
         if self.tau_unseen_low > 0:
             return "shown"
         error = (self.tau_unseen_high - self.tau_unseen_low) / (2 * NORMAL_QUANTILE)
-        return "likely" if probability_of_use(self.tau_unseen, error) >= LIKELY else "unproven"
+        probability = probability_of_use(self.tau_unseen, error, self.systems_compared)
+        return "likely" if probability >= LIKELY else "unproven"
 
     @property
     def ranks_unseen(self) -> bool:
         """Whether systems without verdicts are ranked: see ``BoardSummary.ranks_unseen_in``."""
-        return self.standing in ("shown", "likely")
+        return self.standing in ("shown", "likely", "untested")
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
 """Intervals of a surrogate's predictions for systems that it has not seen.
 
-Split conformal prediction (Lei et al., 2018, section 2): the interval is as wide as the distances
-between predictions and the arena's ratings in cross-fitting. Where the surrogate has standard
-errors, distances are measured in them (section 5.2), so that a system unlike the others has a wider
-interval.
+With many judged systems, split conformal prediction (Lei et al., 2018, section 2): the interval is
+as wide as the distances between predictions and the arena's ratings in cross-fitting. Where the
+surrogate has standard errors, distances are measured in them (section 5.2), so that a system unlike
+the others has a wider interval. With few judged systems, ``surrogate.board.few_systems``.
 """
 
 from __future__ import annotations
@@ -12,77 +12,93 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import stdtrit
 
 from arena.data.types import Floats
+from surrogate.board.few_systems import (
+    FEWEST_FOR_CONFORMAL,
+    rank_share,
+    student_half_width,
+    systems_for_half,
+)
 from surrogate.board.summary import LEVEL, RatingInterval
 from surrogate.learning.outcomes import Outcome
+from surrogate.learning.surrogate import FEWEST_SYSTEMS
 
 NO_SURROGATE = "no surrogate could be trained"
-PRIOR_SYSTEMS = 2.0
-"""Systems that the prior of a wide interval is worth; it expects nothing of the surrogate."""
+ALL_EQUAL = "all judged systems have the same rating"
 _DIGITS = 9
 """Digits to which (n + 1)(1 - a) is taken, so that 10 x 0.9 is 9."""
 
 
-def conformal_intervals(outcomes: Sequence[Outcome]) -> dict[str, RatingInterval]:
-    """Calibrate the interval of a rating in every language, by its first repeat.
-
-    Languages with too few ratings by surrogates trained without the system use those of all, scaled
-    by the spread of the arena's ratings.
+def unseen_intervals(outcomes: Sequence[Outcome]) -> dict[str, RatingInterval]:
+    """Calibrate the interval of an unseen system's rating in every language, by its first repeat.
 
     Returns:
         Language code to its interval, with the reason where there is none.
     """
-    scaled = [np.empty(0)]
-    for outcome in outcomes:
-        spread = _spread(outcome)
-        if spread > 0:
-            scaled.append(unseen_distances(outcome) / spread)
-    pooled = np.concatenate(scaled)
-    return {outcome.language: _interval(outcome, pooled) for outcome in outcomes}
+    return {outcome.language: _interval(outcome) for outcome in outcomes}
 
 
-def _interval(outcome: Outcome, pooled: Floats) -> RatingInterval:
-    """Calibrate the interval of one language.
-
-    Args:
-        outcome: The language.
-        pooled: Scaled distances of all languages.
-    """
-    best, frontier = _frontier(outcome)
-    distances = unseen_distances(outcome)
-    interval = RatingInterval(
-        in_standard_errors=outcome.standard_errors is not None,
+def _interval(outcome: Outcome) -> RatingInterval:
+    """Calibrate the interval of one language."""
+    residuals = unseen_residuals(outcome)
+    if len(residuals) >= FEWEST_FOR_CONFORMAL:
+        units = _units(outcome)
+        best, frontier = _frontier(outcome, units)
+        return RatingInterval(
+            half_width=half_width(unseen_distances(outcome)),
+            in_standard_errors=outcome.standard_errors is not None,
+            best=best,
+            frontier=frontier,
+            residuals=len(residuals),
+        )
+    ratings = outcome.truth[0][np.isfinite(outcome.truth[0])]
+    # What other arenas show is of the default surrogate, which has standard errors.
+    is_informed = outcome.standard_errors is not None
+    if len(ratings) < FEWEST_SYSTEMS or not (len(residuals) or is_informed):
+        reason = "; ".join(outcome.reasons) or NO_SURROGATE
+        return RatingInterval(reason=reason)
+    spread = float(ratings.std(ddof=1))
+    if not spread > 0:
+        return RatingInterval(reason=ALL_EQUAL)
+    n_systems = len(ratings)
+    width = student_half_width(
+        spread,
+        n_systems,
+        residuals,
+        training_share=_training_share(outcome),
+        is_informed=is_informed,
+    )
+    best, frontier = _frontier(outcome, np.ones(len(outcome.systems)))
+    return RatingInterval(
+        half_width=width,
         best=best,
         frontier=frontier,
-        residuals=len(distances),
+        residuals=len(residuals),
+        freedom=n_systems - 1,
+        systems=n_systems,
+        rank_share=rank_share(width / spread),
+        systems_for_half=systems_for_half(width / spread, n_systems, len(residuals)),
     )
-    if not len(distances):
-        reason = "; ".join(outcome.reasons) or NO_SURROGATE
-        return interval.model_copy(update={"in_standard_errors": False, "reason": reason})
-    width = half_width(distances)
-    if np.isfinite(width):
-        return interval.model_copy(update={"half_width": width})
-    width = (_spread(outcome) or math.nan) * half_width(pooled)
-    if np.isfinite(width):
-        is_pooled = len(pooled) > len(distances)
-        update = {"half_width": width, "residuals": len(pooled), "pooled": is_pooled}
-        return interval.model_copy(update=update)
-    width = wide_half_width(outcome)
-    if np.isfinite(width):
-        return interval.model_copy(update={"half_width": width, "is_wide": True})
-    n_needed = math.ceil(round(LEVEL / (1 - LEVEL), _DIGITS))
-    reason = (
-        f"{len(pooled)} ratings of systems unseen in training; an interval of {LEVEL:.0%} "
-        f"needs {n_needed}"
-    )
-    return interval.model_copy(update={"in_standard_errors": False, "reason": reason})
+
+
+def _training_share(outcome: Outcome) -> float:
+    """Share of the systems that cross-fitting trains on."""
+    if outcome.folds is None:
+        return 1.0
+    n_folds = 1 + int(outcome.folds[0].max(initial=0))
+    return 1 - 1 / n_folds if n_folds > 1 else 1.0
+
+
+def unseen_residuals(outcome: Outcome) -> Floats:
+    """Ratings of unseen systems less the arena's, in logits."""
+    residuals = outcome.predicted[0] - outcome.truth[0]
+    return np.asarray(residuals[np.isfinite(residuals)])
 
 
 def unseen_distances(outcome: Outcome) -> Floats:
     """Distances of unseen systems' ratings from the arena's, in standard errors where known."""
-    distances = np.abs(outcome.truth[0] - outcome.predicted[0]) / _unit(outcome)
+    distances = np.abs(outcome.truth[0] - outcome.predicted[0]) / _units(outcome)
     return np.asarray(distances[np.isfinite(distances)])
 
 
@@ -95,30 +111,7 @@ def half_width(residuals: Floats, level: float = LEVEL) -> float:
     return float(np.sort(residuals)[rank - 1]) if rank <= len(residuals) else math.nan
 
 
-def wide_half_width(outcome: Outcome, level: float = LEVEL) -> float:
-    """Return the half-width of an interval from a few residuals, where a quantile needs more.
-
-    Residuals are taken as normal. Their variance combines theirs with a prior worth
-    ``PRIOR_SYSTEMS``: a surrogate that says nothing, whose residuals are the systems' distances
-    from their mean. The interval is Student's for one more system.
-
-    Returns:
-        NaN with fewer than three residuals.
-    """
-    residuals = unseen_distances(outcome)
-    n_residuals = len(residuals)
-    if n_residuals < 3:
-        return math.nan
-    truth = outcome.truth[0]
-    prior_deviation = float(truth[np.isfinite(truth)].std(ddof=1))
-    prior_deviation /= float(np.nanmean(_unit(outcome)))
-    freedom = n_residuals + PRIOR_SYSTEMS
-    squares = float(residuals @ residuals) + PRIOR_SYSTEMS * prior_deviation**2
-    quantile = float(stdtrit(freedom, (1 + level) / 2))
-    return quantile * math.sqrt(squares / freedom * (1 + 1 / n_residuals))
-
-
-def _unit(outcome: Outcome) -> Floats:
+def _units(outcome: Outcome) -> Floats:
     """Return the unit of distances, shape (S,); NaN where an error of 0 says nothing."""
     errors = outcome.standard_errors
     if errors is None:
@@ -126,15 +119,7 @@ def _unit(outcome: Outcome) -> Floats:
     return np.where(errors[0] > 0, errors[0], np.nan)
 
 
-def _spread(outcome: Outcome) -> float:
-    """Return the divisor that makes distances of several languages comparable."""
-    if outcome.standard_errors is not None:
-        return 1.0
-    ratings = outcome.truth[0][np.isfinite(outcome.truth[0])]
-    return float(ratings.std()) if ratings.size else 0.0
-
-
-def _frontier(outcome: Outcome) -> tuple[float, float]:
+def _frontier(outcome: Outcome, units: Floats) -> tuple[float, float]:
     """Return the best rating, and how far from it a system may be better than every judged one.
 
     The threshold flags about one ordinary system in ten; NaN where too few are judged.
@@ -144,7 +129,7 @@ def _frontier(outcome: Outcome) -> tuple[float, float]:
     truth = outcome.truth[0]
     ratings = truth[np.isfinite(truth)]
     best = float(ratings.max()) if ratings.size else math.nan
-    gaps = ((outcome.predicted[0] - best) / _unit(outcome))[truth < best]
+    gaps = ((outcome.predicted[0] - best) / units)[truth < best]
     gaps = np.sort(gaps[np.isfinite(gaps)])
     n_gaps = len(gaps)
     if n_gaps < fewest_gaps:

@@ -172,16 +172,20 @@ def _rate_unseen(
     try:
         return leave_systems_out(data, surrogate, repeats, training)
     except UsageError as error:
-        return [
-            Outcome(
-                language=part.language,
-                systems=part.systems,
-                predicted=np.full((1, len(part.systems)), np.nan),
-                truth=part.truth[None],
-                reasons=(str(error),),
+        outcomes = []
+        for part in data:
+            unknown = np.full((1, len(part.systems)), np.nan)
+            outcomes.append(
+                Outcome(
+                    language=part.language,
+                    systems=part.systems,
+                    predicted=unknown,
+                    truth=part.truth[None],
+                    standard_errors=unknown if surrogate.has_errors else None,
+                    reasons=(str(error),),
+                )
             )
-            for part in data
-        ]
+        return outcomes
 
 
 def _few_tournaments_left(data: LanguageData, held: Sequence[str], repeat: int) -> LanguageData:

@@ -26,8 +26,6 @@ from surrogate.board.settings import BoardRecord
 
 LEVEL = 0.9
 """Share of new systems whose arena rating a conformal interval is to hold."""
-WIDE = "too few systems to do better"
-POOLED = "too few systems, so that they rest on those of all others, too"
 UNPROVEN = "not ranked until it is judged: the surrogate is not shown to beat chance here"
 """Why a system whose rating rests on a surrogate that is not shown to work has no rank."""
 RATED_BY = {
@@ -65,8 +63,11 @@ class RatingInterval(SummaryPart):
         frontier: How far below it (negative) or above it a predicted rating lies, in the same
             units as the half-width, from where the system may be better than every judged one.
         residuals: Ratings of unseen systems it rests on.
-        pooled: Whether they are those of all languages, for want of systems in this one.
-        is_wide: Whether there are too few of them for a quantile, so that the interval is wide.
+        freedom: Degrees of freedom where few systems are judged, so that it is Student's and rests
+            on other arenas, too; null where it is conformal.
+        systems: Judged systems.
+        rank_share: Share of the ranks that it spans for a usual system, where few are judged.
+        systems_for_half: Judged systems that would let it span half of the ranks.
     """
 
     half_width: Number = None
@@ -74,9 +75,26 @@ class RatingInterval(SummaryPart):
     best: Number = None
     frontier: Number = None
     residuals: int = 0
-    pooled: bool = False
-    is_wide: bool = False
+    freedom: Number = None
+    systems: int = 0
+    rank_share: Number = None
+    systems_for_half: int | None = None
     reason: str | None = None
+
+    @property
+    def is_by_other_arenas(self) -> bool:
+        """Whether no system could be left out here, so that other arenas alone tell the width."""
+        return self.half_width is not None and not self.residuals
+
+    @property
+    def narrowing(self) -> str:
+        """How wide it is, and how many judged systems would make it narrower; empty if narrow."""
+        if self.rank_share is None or self.systems_for_half in (None, self.systems):
+            return ""
+        return (
+            f"with {self.systems} judged systems they span about {self.rank_share:.0%} of the "
+            f"ranks, with {self.systems_for_half} they would span about half"
+        )
 
     def width(self, standard_errors: Floats) -> Floats:
         """Return the half-widths for ratings with standard errors; NaN where there is none."""

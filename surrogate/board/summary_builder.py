@@ -18,7 +18,7 @@ from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.columns import missing_counts
-from surrogate.board.intervals import conformal_intervals
+from surrogate.board.intervals import unseen_intervals
 from surrogate.board.judge_report import JudgingRecords, recorded_agreement
 from surrogate.board.language_study import LanguageStudy, arena_agreement, holdout_r2
 from surrogate.board.learned import Learned
@@ -56,7 +56,7 @@ def summarize_board(learned: Learned) -> BoardSummary:
     agreements = {study.language: arena_agreement(study, learned.predictions) for study in studies}
     unseen = [study.unseen for study in studies]
     resampled_taus = resample_outcomes(unseen, learned.surrogate.seed)
-    intervals = conformal_intervals(unseen)
+    intervals = unseen_intervals(unseen)
     suspect_answers = suspect_answer_notes(arena)
     languages = {}
     for study in studies:
@@ -101,6 +101,8 @@ def _language_summary(
         tau_unseen=study.unseen.tau,
         tau_unseen_low=unseen_low,
         tau_unseen_high=unseen_high,
+        is_untested=interval.is_by_other_arenas,
+        systems_compared=_rated_unseen([study]),
         r2_unseen=study.unseen.explained,
         coverage_unseen=study.unseen.coverage,
         split_half=replication["tau"],
@@ -160,6 +162,8 @@ def _macro_summary(
         tau_unseen=_mean(language.tau_unseen for language in languages),
         tau_unseen_low=unseen_low,
         tau_unseen_high=unseen_high,
+        is_untested=any(language.is_untested for language in languages),
+        systems_compared=_rated_unseen(learned.studies),
         r2_unseen=_mean(language.r2_unseen for language in languages),
         coverage_unseen=_mean(language.coverage_unseen for language in languages),
         split_half=replication["tau"],
@@ -170,6 +174,12 @@ def _macro_summary(
         holdout_r2_mean=_mean(language.holdout_r2.mean for language in languages),
         worth=_worth_in_verdicts(learned.studies),
     )
+
+
+def _rated_unseen(studies: Sequence[LanguageStudy]) -> int:
+    """Count the judged systems that surrogates rated without having seen them."""
+    unseen = pd.concat([study.unseen_ratings for study in studies])
+    return int(unseen.loc[unseen["rating"].notna(), "system"].nunique())
 
 
 def summary_of(

@@ -77,6 +77,7 @@ class AnswersSurrogate(Surrogate):
     """
 
     pooled: ClassVar[bool] = True
+    has_errors: ClassVar[bool] = True
     reads_texts: ClassVar[bool] = True
 
     name: str = "answers"

@@ -55,6 +55,7 @@ class Surrogate(ABC):
         rows: One training row per ``system`` and tournament, or one ``overall``.
         pooled: Whether it learns from all verdicts in all languages together, and rates languages
             that it has not seen. Others can be trained on one tournament, and have an R² for each.
+        has_errors: Whether it predicts standard errors.
         reads_texts: Whether it learns from the column ``answer`` of a table, too.
         failures_: Language to why it could not be learned from.
         borrowing_: Languages with few rated systems, where verdicts in other languages count.
@@ -63,6 +64,7 @@ class Surrogate(ABC):
     """
 
     pooled: ClassVar[bool] = False
+    has_errors: ClassVar[bool] = False
     reads_texts: ClassVar[bool] = False
     borrowing_: frozenset[str] = frozenset()
 

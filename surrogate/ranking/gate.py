@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +28,7 @@ from surrogate.ranking.gate_result import (
     GateSource,
     GateVerdict,
 )
+from surrogate.ranking.judged import interval_of
 from surrogate.ranking.rank import rank_systems
 from surrogate.ranking.ranked_systems import RankedSystems
 from surrogate.ranking.rating_difference import (
@@ -197,11 +199,26 @@ def _compared_ratings(
     """Compare candidate and baseline by their ratings, unless the surrogate may not decide."""
     error = rates.error * SURROGATE_SHARE if has_judge else rates.error
     baseline_ratings = board.ratings[board.ratings["system"] == baseline]
-    ratings = rating_difference(placed.new, baseline_ratings, rates, error)
-    doubts = list(_doubts(board, placed, list(ratings.languages["language"])))
+    freedom = min(_freedom(board, language) for language in board.languages)
+    ratings = rating_difference(placed.new, baseline_ratings, rates, error, freedom)
+    languages = list(ratings.languages["language"])
+    doubts = list(_doubts(board, placed, languages))
     if doubts:
         ratings = replace(ratings, difference=None, reason="; ".join(doubts))
-    return ratings
+    if ratings.difference is not None:
+        return ratings
+    reasons = [ratings.reason]
+    for language in languages:
+        narrowing = interval_of(board, language).narrowing
+        if narrowing:
+            reasons.append(f"intervals in {language} are wide: {narrowing}")
+    return replace(ratings, reason="; ".join(reasons))
+
+
+def _freedom(board: Board, language: str) -> float:
+    """Return the degrees of freedom of intervals; infinite where many systems are judged."""
+    freedom = interval_of(board, language).freedom
+    return math.inf if freedom is None else freedom
 
 
 def _doubts(board: Board, placed: RankedSystems, compared: Sequence[str]) -> Iterator[str]:
@@ -214,13 +231,6 @@ def _doubts(board: Board, placed: RankedSystems, compared: Sequence[str]) -> Ite
         yield f"the candidate has no rating in {', '.join(rows['language'])}: {note}"
     if not compared:
         yield "there is no language in which both have a rating"
-    pooled = []
-    for language in compared:
-        summary = board.summary.languages.get(language)
-        if summary is not None and summary.interval.pooled:
-            pooled.append(language)
-    if pooled:
-        yield f"intervals in {', '.join(pooled)} rest on systems elsewhere"
 
 
 def _planned_variance(board: Board, arena: Arena) -> float:

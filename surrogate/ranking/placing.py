@@ -16,7 +16,7 @@ from surrogate.board.rating_rows import (
     absence,
     rated_rows,
 )
-from surrogate.board.summary import POOLED, UNPROVEN, WIDE
+from surrogate.board.summary import UNPROVEN
 from surrogate.board.tables import DECIMALS, RATINGS
 from surrogate.integrity.notes import Findings, unusual_features
 from surrogate.integrity.status import ranking_status
@@ -203,10 +203,8 @@ def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:
         interval = interval_of(board, language)
         if interval.reason and language in trained:
             yield f"no interval of ratings in {language}: {interval.reason}"
-        if interval.pooled:
-            yield f"intervals in {language} are rough: {POOLED}"
-        if interval.is_wide:
-            yield f"intervals in {language} are wide: {WIDE}"
+        if interval.narrowing:
+            yield f"intervals in {language} are wide: {interval.narrowing}"
 
 
 def _board_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:

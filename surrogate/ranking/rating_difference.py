@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, ndtri
+from scipy.special import expit, stdtrit
 
-from arena.statistics.significance import EVEN, Difference, SequentialTest
+from arena.statistics.significance import EVEN, NORMAL_90, Difference, SequentialTest
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,11 @@ class RatingDifference:
 
 
 def rating_difference(
-    candidate: pd.DataFrame, baseline: pd.DataFrame, rates: GateRates, error: float
+    candidate: pd.DataFrame,
+    baseline: pd.DataFrame,
+    rates: GateRates,
+    error: float,
+    freedom: float = math.inf,
 ) -> RatingDifference:
     """Compare the ratings of two systems.
 
@@ -76,6 +81,8 @@ def rating_difference(
         baseline: Ratings of the baseline, with the same columns.
         rates: What counts as a difference.
         error: Probability with which the statement may be wrong.
+        freedom: Degrees of freedom of the intervals, which Student's quantiles widen; their
+            standard errors are those of normal 90% intervals.
     """
     columns = ["language", "rating", "high", "standard_error"]
     both = candidate[columns].merge(baseline[columns], on="language", suffixes=("", "_baseline"))
@@ -90,13 +97,14 @@ def rating_difference(
     )
     difference = float((both["rating"] - both["rating_baseline"]).mean())
     standard_error = float(languages["standard_error"].mean(skipna=False))
-    half_width = float(ndtri(1 - error / 2)) * standard_error
+    unit = standard_error * NORMAL_90 / float(stdtrit(freedom, 0.95))
+    half_width = float(stdtrit(freedom, 1 - error / 2)) * unit
     low = difference - half_width
     high = difference + half_width
     if np.isinf(both["high"]).any():  # the surrogate has seen nothing as good as the candidate
         high = np.inf
     # That two systems are the same takes two one-sided tests, each at the whole level.
-    one_sided = float(ndtri(1 - error)) * standard_error
+    one_sided = float(stdtrit(freedom, 1 - error)) * unit
     largest_win_rate = expit(difference + one_sided)
     smallest_win_rate = expit(difference - one_sided)
     verdict: Difference | None = None

@@ -105,7 +105,7 @@ def test_systems_without_verdicts_are_unranked_where_the_surrogate_is_not_shown_
 ):
     best, *others = whole.info.systems[:4]
     part = part_of(whole, ("en",), [best, *others], (), {("en", best)})
-    board = use(part, features, tmp_path)
+    board = use(part, features, tmp_path, surrogate="linear")
     assert not board.summary.macro.ranks_unseen
     rows = board.ratings.set_index("system")
     assert rows.loc[[best], "rank"].isna().all()
@@ -122,6 +122,29 @@ def test_systems_without_verdicts_are_unranked_where_the_surrogate_is_not_shown_
         assert placed.new["rank"].isna().all()
         assert placed.new["note"].str.startswith(UNPROVEN).all()
     assert placed.overall.set_index("system")["rank"].isna()["newcomer"]
+
+
+def test_with_three_judged_systems_the_others_have_a_rank_that_may_be_any(
+    whole, features, tmp_path
+):
+    best, *others = whole.info.systems[:4]
+    part = part_of(whole, ("en",), [best, *others], (), {("en", best)})
+    board = use(part, features, tmp_path)
+    assert board.summary.macro.standing == "untested"
+    assert board.ratings["rank"].notna().all()
+    own = part.answers[part.answers["system"] == best].assign(system="newcomer")
+    table = features[features["system"] == best].assign(system="newcomer")
+    placed = board.rank(own, feature_table=table)
+    ranks = placed.new[["rank_low", "rank", "rank_high"]].iloc[0]
+    assert ranks["rank_low"] == 1
+    assert ranks["rank_low"] <= ranks["rank"] <= ranks["rank_high"]
+    assert ranks["rank_high"] >= len(others)
+    sentences = " ".join(placed.notes)
+    assert board.summary.languages["en"].interval.narrowing in sentences
+    decision = gate(board, own, baseline=others[0], feature_table=table)
+    assert decision.verdict == "cannot say"
+    assert np.isfinite([decision.ratings.low, decision.ratings.high]).all()
+    assert "3 judged systems" in decision.ratings.reason
 
 
 def test_systems_with_the_same_answers_are_named_on_the_board(whole, features):

@@ -21,6 +21,7 @@ from surrogate.board.conclusions import (
     UNSEEN_LIKELY,
     UNSEEN_RANKED,
     UNSEEN_UNKNOWN,
+    UNSEEN_UNTESTED,
     Agreements,
     probability_of_use,
 )
@@ -33,7 +34,8 @@ from surrogate.validation import validate
     [
         (0.6, 0.1, 0.9, UNSEEN_RANKED),
         (0.6, -0.1, 0.9, UNSEEN_LIKELY),  # as in other arenas
-        (0.3, -0.4, 0.9, UNSEEN_BY_CHANCE),
+        (0.3, -0.4, 0.9, UNSEEN_LIKELY),
+        (-0.2, -0.6, 0.2, UNSEEN_BY_CHANCE),
         (0.05, 0.01, 0.2, UNSEEN_RANKED),
         (-0.5, -0.9, -0.1, UNSEEN_BY_CHANCE),
         (0.9, None, None, UNSEEN_UNKNOWN),
@@ -161,38 +163,56 @@ def test_who_always_says_a_is_unreliable_and_a_first_board_judged_by_nobody(tiny
 
 
 @pytest.mark.parametrize(
-    ("tau", "low", "high", "standing"),
+    ("tau", "low", "high", "systems", "standing"),
     [
-        (0.6, 0.1, 0.9, "shown"),
-        (0.65, -0.05, 1.0, "likely"),  # six systems, as good as most arenas
-        (0.0, -0.6, 0.6, "unproven"),  # six systems, as bad as chance
-        (0.1, -0.05, 0.25, "unproven"),  # many systems, and it is near 0
-        (None, None, None, "unknown"),
+        (0.6, 0.1, 0.9, 6, "shown"),
+        (0.65, -0.05, 1.0, 6, "likely"),  # as good as most arenas
+        (0.0, -0.6, 0.6, 6, "likely"),  # six systems can hardly speak against the others
+        (-0.3, -0.4, -0.2, 5, "likely"),  # resamples of so few systems are no evidence
+        (-0.9, -1.0, -0.3, 9, "unproven"),
+        (0.0, -0.2, 0.2, 40, "unproven"),  # many systems, and it is 0
+        (0.1, -0.05, 0.25, 40, "unproven"),
+        (None, None, None, 0, "unknown"),
     ],
 )
-def test_other_arenas_make_likely_what_few_systems_cannot_show(tau, low, high, standing):
-    found = Agreements(tau_unseen=tau, tau_unseen_low=low, tau_unseen_high=high)
+def test_few_systems_are_ranked_unless_they_speak_against_other_arenas(
+    tau, low, high, systems, standing
+):
+    found = Agreements(
+        tau_unseen=tau, tau_unseen_low=low, tau_unseen_high=high, systems_compared=systems
+    )
     assert found.standing == standing
     assert found.ranks_unseen == (standing in ("shown", "likely"))
     assert found.conclusions[0] == UNSEEN_CONCLUSIONS[standing]
 
 
-def test_the_rule_seldom_ranks_by_chance_and_mostly_where_the_surrogate_works():
+def test_systems_are_ranked_with_a_caution_where_too_few_are_judged_to_test():
+    found = Agreements(is_untested=True)
+    assert found.standing == "untested"
+    assert found.ranks_unseen
+    assert found.conclusions[0] == UNSEEN_UNTESTED
+    assert UNSEEN_UNTESTED.is_warning
+
+
+@pytest.mark.parametrize(("systems", "most", "fewest"), [(6, 0.9, 0.9), (40, 0.2, 0.95)])
+def test_only_many_systems_tell_a_useless_surrogate_from_a_useful_one(systems, most, fewest):
     rng = np.random.default_rng(0)
-    error = 0.3  # of tau among six systems
+    error = np.sqrt(2 * (2 * systems + 5) / (9 * systems * (systems - 1)))
     shares = {}
     for truth in (0.0, 0.65):
         taus = np.clip(rng.normal(truth, error, 2000), -1, 1)
-        shares[truth] = np.mean([probability_of_use(tau, error) >= LIKELY for tau in taus])
-    assert shares[0.0] < 0.12
-    assert shares[0.65] > 0.7
+        probabilities = [probability_of_use(tau, error, systems) for tau in taus]
+        shares[truth] = np.mean(np.array(probabilities) >= LIKELY)
+    assert shares[0.0] < most
+    assert shares[0.65] > fewest
 
 
 def test_a_language_ranks_by_its_own_standing_or_by_all_where_that_is_unknown(quick_board):
     summary = quick_board.summary
     own, other = list(summary.languages)[:2]
-    unproven = {"tau_unseen": 0.0, "tau_unseen_low": -0.5, "tau_unseen_high": 0.5}
-    unknown = dict.fromkeys(unproven)
+    unproven = {"tau_unseen": 0.0, "tau_unseen_low": -0.1, "tau_unseen_high": 0.1}
+    unproven["systems_compared"] = 40
+    unknown = dict.fromkeys(["tau_unseen", "tau_unseen_low", "tau_unseen_high"])
     shown = {"tau_unseen": 0.6, "tau_unseen_low": 0.4, "tau_unseen_high": 0.8}
     languages = dict(summary.languages)
     languages[own] = languages[own].model_copy(update=unproven)

@@ -6,13 +6,14 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, t
 from simulations import sample_part
 
 from arena import Arena
 from features import extract, parse_features
 from surrogate import build_board
-from surrogate.board.intervals import conformal_intervals, half_width, unseen_distances
+from surrogate.board.few_systems import rank_share, student_half_width, systems_for_half
+from surrogate.board.intervals import ALL_EQUAL, half_width, unseen_distances, unseen_intervals
 from surrogate.board.rating_rows import ONE_SIDED
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.languages import TournamentSettings, language_data
@@ -42,27 +43,24 @@ def test_the_half_width_is_the_finite_sample_quantile():
     assert np.isnan(half_width(np.empty(0), 0.5))
 
 
-def test_a_language_with_few_systems_borrows_residuals_in_units_of_its_spread():
-    found = conformal_intervals(
-        [ratings("en", np.arange(1, 11) / 10, spread=0.5), ratings("fi", [4.0] * 4, spread=2.0)]
-    )
-    assert (found["fi"].residuals, found["fi"].pooled) == (14, True)
-    assert found["fi"].half_width == pytest.approx(2.0 * 2.0)  # the 14th of 0.2 … 2.0 and 4 x 2.0
-
-
 def test_the_frontier_is_where_a_tenth_of_ordinary_systems_lie():
     arena = np.array([3.0, *np.linspace(-1.0, 1.0, 10)])
     unseen = np.array([0.0, *np.linspace(-2.0, 2.5, 10)])
     item = outcome("en", arena, unseen)
-    found = conformal_intervals([item])["en"]
+    found = unseen_intervals([item])["en"]
     assert (found.best, found.frontier) == (3.0, -0.5)  # the 10th of ten: ceil(11 x 0.9)
     assert found.reaches_beyond(2.6, 1.0)
     assert not found.reaches_beyond(2.5, 1.0)
-    scaled = conformal_intervals([replace(item, standard_errors=np.full((1, 11), 2.0))])["en"]
-    assert scaled.frontier == -0.25
-    assert scaled.reaches_beyond(2.6, 2.0)
-    assert not scaled.reaches_beyond(2.4, 2.0)
-    assert not conformal_intervals([ratings("en", np.ones(4))])["en"].reaches_beyond(9.0, 1.0)
+    many = outcome(
+        "en",
+        np.array([3.0, *np.linspace(-1.0, 1.0, 20)]),
+        np.array([0.0, *np.linspace(-2.0, 1.8, 20)]),
+    )
+    scaled = unseen_intervals([replace(many, standard_errors=np.full((1, 21), 2.0))])["en"]
+    assert scaled.frontier == pytest.approx((1.6 - 3.0) / 2.0)  # the 19th of twenty
+    assert scaled.reaches_beyond(1.7, 2.0)
+    assert not scaled.reaches_beyond(1.5, 2.0)
+    assert not unseen_intervals([ratings("en", np.ones(4))])["en"].reaches_beyond(9.0, 1.0)
 
 
 def held_out_residuals(data):
@@ -118,22 +116,91 @@ def test_ratings_by_a_judge_that_always_says_a_have_no_interval(systems):
     assert board.ratings["note"].str.contains(ONE_SIDED, regex=False).all()
 
 
-@pytest.mark.parametrize("systems", [4, 5, 7])
-def test_few_systems_give_a_wide_interval_that_holds(systems):
+def arena_of(rng, systems, noise):
+    """Ratings of systems and one more, predicted as well as four in five systems allow."""
+    truth = rng.normal(scale=2.0, size=systems + 1)
+    predicted = truth + rng.normal(0, 2.0 * noise, size=systems + 1)
+    item = outcome("en", truth[:-1], predicted[:-1])
+    errors = np.ones((1, systems))
+    return replace(item, standard_errors=errors), abs(truth[-1] - predicted[-1])
+
+
+@pytest.mark.parametrize("systems", [3, 5, 8, 12, 19])
+def test_few_systems_give_a_student_interval_that_holds_as_other_arenas_show(systems):
     rng = np.random.default_rng(systems)
     holds = []
     for _ in range(400):
-        truth = rng.normal(size=systems + 1)
-        predicted = truth + rng.normal(0, 0.7, size=systems + 1)
-        found = outcome("en", truth[:-1], predicted[:-1])
-        interval = conformal_intervals([found])["en"]
-        assert interval.is_wide
-        assert interval.reason is None
-        holds.append(abs(truth[-1] - predicted[-1]) <= interval.half_width)
-    assert np.mean(holds) > 0.9
+        item, distance = arena_of(rng, systems, noise=np.sqrt(3.5 / (systems - 1)))
+        interval = unseen_intervals([item])["en"]
+        assert interval.freedom == systems - 1
+        assert not interval.in_standard_errors
+        holds.append(distance <= interval.half_width)
+    assert 0.85 < np.mean(holds) < 0.97
 
 
-def test_two_residuals_give_no_interval():
-    found = conformal_intervals([ratings("en", [0.1, 0.2])])["en"]
-    assert found.half_width is None
-    assert found.reason
+@pytest.mark.parametrize("systems", [3, 4])
+def test_where_none_can_be_left_out_the_interval_is_that_of_other_arenas(systems):
+    truth = np.linspace(-1.0, 1.0, systems)
+    unknown = np.full((1, systems), np.nan)
+    item = Outcome("en", tuple("abcd"[:systems]), unknown, truth[None], standard_errors=unknown)
+    interval = unseen_intervals([item])["en"]
+    quantile = t.ppf(0.95, systems - 1)
+    width = quantile * truth.std(ddof=1) * np.sqrt(3.5 / (systems - 1))
+    assert interval.half_width == pytest.approx(width)
+    assert interval.is_by_other_arenas
+    # Any rating among the judged ones: the ranks that its interval allows are all ranks.
+    assert interval.half_width > np.ptp(truth)
+    without_errors = replace(item, standard_errors=None)
+    assert unseen_intervals([without_errors])["en"].half_width is None
+
+
+def test_errors_here_widen_and_narrow_what_other_arenas_show():
+    widths = {}
+    for size in (0.0, 1.0, 3.0):
+        item = ratings("en", np.full(8, size))
+        item = replace(item, standard_errors=np.ones((1, 8)))
+        widths[size] = unseen_intervals([item])["en"].half_width
+    assert widths[0.0] < widths[1.0] < widths[3.0]
+
+
+def test_another_surrogate_is_expected_to_know_the_mean_alone():
+    rng = np.random.default_rng(0)
+    holds = []
+    for _ in range(400):
+        truth = rng.normal(size=7)
+        item = outcome("en", truth[:-1], np.full(6, truth[:-1].mean()))
+        interval = unseen_intervals([item])["en"]
+        holds.append(abs(truth[-1] - truth[:-1].mean()) <= interval.half_width)
+    assert np.mean(holds) > 0.87
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0, 50.0])
+def test_intervals_scale_with_the_ratings(scale):
+    item = ratings("en", np.linspace(-1.0, 1.0, 9))
+    scaled = replace(item, predicted=scale * item.predicted, truth=scale * item.truth)
+    width = unseen_intervals([item])["en"].half_width
+    assert unseen_intervals([scaled])["en"].half_width == pytest.approx(scale * width)
+
+
+def test_what_would_narrow_an_interval_is_a_number_of_judged_systems():
+    spans = {}
+    for systems in (3, 6, 12, 19):
+        spans[systems] = rank_share(student_half_width(1.0, systems, np.empty(0)))
+    assert spans[3] > 0.98
+    assert list(spans.values()) == sorted(spans.values(), reverse=True)
+    wanted = [systems_for_half(width, 6, 6) for width in (0.1, 0.9, 1.2, 1.8, 2.5)]
+    assert wanted[:2] == [6, 6]  # enough already
+    assert 6 < wanted[2] < wanted[3] < wanted[4]
+    for systems in (3, 5, 9):
+        half = systems_for_half(student_half_width(1.0, systems, np.empty(0)), systems, 0)
+        assert rank_share(student_half_width(1.0, half, np.empty(0))) < 0.5
+
+
+def test_no_interval_without_three_systems_or_where_all_are_equal():
+    for systems in (1, 2):
+        item = ratings("en", np.linspace(0.1, 0.2, systems))
+        interval = unseen_intervals([replace(item, standard_errors=np.ones((1, systems)))])["en"]
+        assert interval.half_width is None
+        assert interval.reason
+    equal = ratings("en", np.linspace(-1.0, 1.0, 6), spread=0.0)
+    assert unseen_intervals([equal])["en"].reason == ALL_EQUAL

@@ -121,24 +121,13 @@ def test_a_language_without_a_rating_is_not_passed_over(board, small_arena, quic
     assert found.ratings.reason.startswith("the candidate has no rating in en: not ranked: ")
 
 
-@pytest.mark.parametrize("doubt", ["chance", "pooled"])
-def test_a_surrogate_that_is_not_validated_says_nothing(board, small_arena, quick_features, doubt):
-    summary = board.summary
-    if doubt == "chance":
-        macro = summary.macro.model_copy(update={"tau_unseen_low": -0.1})
-        summary = summary.model_copy(update={"macro": macro})
-    else:
-        item = summary.languages["sw"]
-        rough = item.model_copy(
-            update={"interval": item.interval.model_copy(update={"pooled": True})}
-        )
-        languages = {**summary.languages, "sw": rough}
-        summary = summary.model_copy(update={"languages": languages})
+def test_a_surrogate_that_is_not_validated_says_nothing(board, small_arena, quick_features):
+    macro = board.summary.macro.model_copy(update={"tau_unseen_low": -0.1})
+    summary = board.summary.model_copy(update={"macro": macro})
     table = quick_features[quick_features["system"] == BEST].assign(system="new")
     doubted = replace(board, summary=summary)
     found = gate(doubted, answers_of(small_arena, BEST), small_arena, WORST, feature_table=table)
     assert found.verdict == "cannot say"
-    assert doubt == "chance" or "sw" in found.ratings.reason
     assert found.ratings.reason in " ".join(found.sentences)
 
 
