@@ -69,7 +69,8 @@ def prior_of(data: LanguageData, everything: Sequence[LanguageData]) -> pd.DataF
 
 def first_prior_of(data: LanguageData) -> pd.DataFrame:
     """Return what a first board lets expect of a language's systems."""
-    return first_prior(first_ratings(data.X, data.language, data.systems, 1).table)
+    first = first_ratings(data.X, data.language, data.systems, 1)
+    return first_prior(first.table, {data.language: first.used})
 
 
 def curves(battles: Battles, prior: pd.DataFrame, budgets: Integers, seeds: int) -> Floats:

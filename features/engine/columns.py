@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,11 @@ def feature_columns(table: pd.DataFrame) -> list[str]:
         for column in table.columns
         if column not in (*ORDER, KEY) and not column.endswith(MISSING_SUFFIX)
     ]
+
+
+def plain_name(column: str) -> str:
+    """Return the name of a column's feature, without its settings."""
+    return re.split(r"[@(]", column, maxsplit=1)[0]
 
 
 def missing_counts(table: pd.DataFrame) -> pd.DataFrame:

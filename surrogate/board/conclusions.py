@@ -122,9 +122,10 @@ NOT_SPLIT = Conclusion(
     "all ties, so that their questions cannot be split in half."
 )
 UNJUDGED_BOARD = Conclusion(
-    sentence="Ranks say how far answers agree with those of others, with references and with "
-    "relevance labels: on six public arenas their Kendall tau with verdicts was 0.07 to 0.72. Have "
-    "some pairs judged, and build the board again."
+    sentence="Ranks rest on no verdict: they say how far answers agree with those of others, with "
+    "references and with relevance labels or, without passages, have what judges of other arenas "
+    "liked. On public arenas their Kendall tau with verdicts was 0.07 to 0.86. Have some pairs "
+    "judged, and build the board again."
 )
 
 

@@ -1,27 +1,29 @@
-"""A first board without any verdict: how far answers agree with others, references and labels.
+"""A first board without any verdict, by what can be compared without one.
 
-Each feature in ``EVIDENCE`` compares the answers to a question. A rating is the share of the other
-systems' answers that a system's answers are above, mean over features and questions. It says what
-the arena's own texts and labels say, and no more: no judge has been asked, and what a judge values
-may lie elsewhere.
+Each feature in ``EVIDENCE`` compares the answers to a question: how far they agree with others,
+references and labels. Without passages, what judges of other arenas liked takes the place of the
+agreement with others. A rating is the share of the other systems' answers that a system's answers
+are above, mean over these and over questions. No judge of this arena has been asked, and what one
+values may lie elsewhere.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.schema import OWN_PASSAGES
 from arena.data.seeds import generator
 from arena.data.types import Floats
 from arena.rating.posterior import PRIOR_COLUMNS
 from arena.statistics.bootstrap import bootstrap_weights
-from features.engine.columns import feature_columns
+from features.engine.columns import feature_columns, plain_name
 from surrogate.board import tables
 from surrogate.board.board import Board
 from surrogate.board.detail_tables import difference_table, win_table
@@ -39,10 +41,17 @@ from surrogate.board.summary_builder import (
 from surrogate.learning.estimation.field import CONSENSUS, Field
 from surrogate.learning.languages import with_answers
 from surrogate.learning.names import find_surrogate
+from surrogate.learning.preferences import (
+    preference_slopes,
+    shipped_preferences,
+    shipped_weights,
+)
 
 REFERENCE_FEATURES = ("bleu", "rouge_l")
 EVIDENCE = (CONSENSUS, *REFERENCE_FEATURES, "citation_recall", "citation_map")
 """Features of which more is better whoever judges, as far as any is."""
+PREFERENCES = "judge_preferences"
+"""In the evidence, the features weighted by what judges of other arenas liked."""
 NO_VERDICT = "nobody has judged it"
 IS_REFERENCE = "; its own answers are the references, with which they are not compared"
 
@@ -79,6 +88,7 @@ def build_first_board(arena: Arena, features: pd.DataFrame, record: BoardRecord)
         UsageError: If no language has answers.
     """
     X = with_answers(features, arena.answers)
+    preferences = {} if _has_passages(arena) else shipped_weights()
     first = {}
     for language in sorted(arena.queries["language"].unique()):
         if (X["language"] == language).any():
@@ -89,6 +99,7 @@ def build_first_board(arena: Arena, features: pd.DataFrame, record: BoardRecord)
                 question_count(arena, language),
                 arena.info.reference_system,
                 record.seed,
+                preferences,
             )
     if not first:
         raise UsageError("no language has answers to compare")
@@ -106,6 +117,13 @@ def build_first_board(arena: Arena, features: pd.DataFrame, record: BoardRecord)
         summary=_summary(arena, features, first, record),
         surrogate_or_file=unlearned.restore(X.iloc[:0], {}, {}),
     )
+
+
+def _has_passages(arena: Arena) -> bool:
+    """Whether any question, or any answer, has passages."""
+    if arena.queries["passages"].map(bool).any():
+        return True
+    return OWN_PASSAGES in arena.answers and bool(arena.answers[OWN_PASSAGES].notna().any())
 
 
 def _summary(
@@ -126,6 +144,9 @@ def _summary(
                 "Intervals hold 90% over resampled questions, and say nothing of how far verdicts "
                 "will differ"
             )
+        notes = [*suspect_answers.get(language, ()), scale]
+        if PREFERENCES in part.used:
+            notes.append(_preferences_note())
         rows = features[features["language"] == language]
         languages[language] = LanguageSummary(
             is_first=True,
@@ -133,9 +154,24 @@ def _summary(
             systems=rows["system"].nunique(),
             questions=question_count(arena, language),
             skipped=skipped_counts(arena, features, language, left_out=part.left_out),
-            notes=(*suspect_answers.get(language, ()), scale),
+            evidence=part.used,
+            notes=tuple(notes),
         )
     return summary_of(arena, record, MacroSummary(is_first=True), languages)
+
+
+def _preferences_note() -> str:
+    """Say what the weights of other arenas' judges prefer, and whose they are."""
+    n_shown = 5
+    shipped = shipped_preferences()
+    largest = sorted(shipped.weights.items(), key=lambda entry: -abs(entry[1]))[:n_shown]
+    liked = ", ".join(f"{name} {weight:+.2f}" for name, weight in largest)
+    arenas = ", ".join(f"{source.arena} ({source.judge})" for source in shipped.arenas)
+    return (
+        f"{PREFERENCES} weights the features by what judges of other arenas without passages "
+        f"liked; the largest weights are {liked}. They come from {arenas}: your judge may like "
+        "other answers"
+    )
 
 
 def first_ratings(
@@ -145,6 +181,7 @@ def first_ratings(
     n_questions: int,
     reference: str | None = None,
     seed: int = 0,
+    preferences: Mapping[str, float] = MappingProxyType({}),
 ) -> FirstRatings:
     """Rate the systems of a language without verdicts.
 
@@ -155,9 +192,10 @@ def first_ratings(
         n_questions: Questions of the language.
         reference: The system whose answers are the references, if there is one.
         seed: Of the bootstrap.
+        preferences: Feature to its weight by judges of other arenas; none to go by consensus.
     """
     rows = X[X["language"] == language].sort_values(["query_id", "system"])
-    shares, left_out = _evidence(rows, reference)
+    shares, left_out = _evidence(rows, reference, preferences)
     scores = rows.assign(score=shares.mean(axis=1)).pivot_table(
         index="query_id", columns="system", values="score", aggfunc="mean"
     )
@@ -178,7 +216,7 @@ def first_ratings(
         scores.columns,
     ).reindex(list(systems))
     n_answers = rows["system"].value_counts().reindex(list(systems)).fillna(0).astype(np.int64)
-    is_compared = any(_plain_name(name) in REFERENCE_FEATURES for name in shares)
+    is_compared = any(plain_name(name) in REFERENCE_FEATURES for name in shares)
     rated = rated.assign(
         answers=n_answers,
         coverage=n_answers / n_questions,
@@ -208,24 +246,30 @@ def _notes(ratings: pd.Series, n_answers: pd.Series, reference: str | None) -> l
     return notes
 
 
-def _evidence(rows: pd.DataFrame, reference: str | None) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Compare the answers to each question by every feature in ``EVIDENCE``.
+def _evidence(
+    rows: pd.DataFrame, reference: str | None, preferences: Mapping[str, float]
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Compare the answers to each question by every feature in ``EVIDENCE``, or by preferences.
 
     Answers of the reference system are not compared with themselves.
 
     Returns:
         Shares from 0 to 1, one column per feature; and feature to why it was left out.
     """
-    table = rows.assign(**{CONSENSUS: _consensus(rows)})
+    features = rows[feature_columns(rows)].select_dtypes("number").columns
+    field = Field.of(rows, str(rows["language"].iloc[0]), features)
+    preferred = _preferred_shares(field, preferences)
+    table = rows
+    if preferred is None:
+        table = rows.assign(**{CONSENSUS: _by_row(field, field.own.values[:, :, -1])})
     is_reference = rows["system"] == reference
     shares = {}
     left_out = {}
     for name in feature_columns(table):
-        plain_name = _plain_name(name)
-        if plain_name not in EVIDENCE:
+        if plain_name(name) not in EVIDENCE:
             continue
         values = table[name]
-        if plain_name in REFERENCE_FEATURES:
+        if plain_name(name) in REFERENCE_FEATURES:
             values = values.mask(is_reference)
         share = shares_below(values, table["query_id"])
         if share.isna().all():
@@ -234,21 +278,39 @@ def _evidence(rows: pd.DataFrame, reference: str | None) -> tuple[pd.DataFrame, 
             left_out[name] = "the same for all answers to a question"
         else:
             shares[name] = share
+    if preferred is not None:
+        shares[PREFERENCES] = pd.Series(_by_row(field, preferred), rows.index)
     return pd.DataFrame(shares, index=rows.index), left_out
 
 
-def _consensus(rows: pd.DataFrame) -> Floats:
-    """Return each answer's mean cosine to the others to its question, shape (N,); NaN without."""
-    field = Field.of(rows, str(rows["language"].iloc[0]), ())
+def _preferred_shares(field: Field, preferences: Mapping[str, float]) -> Floats | None:
+    """Weight, for each answer, the shares of the others that it is above by each feature.
+
+    A feature with a weight below 0 counts the others that it is below; a missing value counts as
+    the middle.
+
+    Returns:
+        Shape (N, Q), from 0 to 1, NaN without another answer; None where no feature counts.
+    """
+    view = field.own
+    has_values = np.isfinite(view.values).any(axis=(0, 1))
+    weights = preference_slopes(preferences, field.names, has_values)
+    # A rank is twice the share of the others that are below, less 1; it is 0 if all are alike.
+    is_used = (view.ranks != 0).any(axis=(0, 1))
+    total = float(np.abs(weights[is_used]).sum())
+    if not total:
+        return None
+    shares = (1 + view.ranks @ weights / total) / 2
+    is_compared = view.answered & (view.answered.sum(axis=0) > 1)
+    return np.where(is_compared, shares, np.nan)
+
+
+def _by_row(field: Field, values: Floats) -> Floats:
+    """Arrange values of answers, shape (N, Q), by the rows that the field is of; NaN without."""
     is_answer = field.places >= 0
-    consensus = np.full(len(rows), np.nan)
-    consensus[field.places[is_answer]] = field.own.values[:, :, -1][is_answer]
-    return consensus
-
-
-def _plain_name(feature: str) -> str:
-    """Name of a feature without its settings."""
-    return re.split(r"[@(]", feature, maxsplit=1)[0]
+    arranged = np.full(int(is_answer.sum()), np.nan)
+    arranged[field.places[is_answer]] = values[is_answer]
+    return arranged
 
 
 def shares_below(values: pd.Series, questions: pd.Series) -> pd.Series:
@@ -277,16 +339,22 @@ def _resampled(scores: pd.DataFrame, random: np.random.Generator) -> Floats:
     return np.asarray(np.where(n_answered > 0, means, scores.mean(axis=0).to_numpy()))
 
 
-def first_prior(ratings: pd.DataFrame) -> pd.DataFrame:
+def first_prior(ratings: pd.DataFrame, evidence: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Put a first board's ratings on the scale of verdicts, as a prior before any is asked.
+
+    Args:
+        ratings: Columns ``language, system, rating``, as on a first board.
+        evidence: Language to what its ratings rest on, see ``FirstRatings.used``.
 
     Returns:
         Columns ``language, system, rating, standard_error``, in logits.
     """
-    # What six public arenas have on average, see the guide of planning a budget: ratings by
-    # verdicts spread by one logit, and correlate with those of a first board by one half.
+    # Ratings by verdicts spread by one logit, mean over public arenas, and correlate with those of
+    # a first board by .5. With judge preferences it was .83 on four arenas (learned without each,
+    # benchmarks/judge_preferences.py --check); fewer count, since these are much alike.
     spread = 1.0
-    correlation = 0.5
+    uses_preferences = ratings["language"].map(lambda name: PREFERENCES in evidence[name])
+    correlation = np.where(uses_preferences, 0.7, 0.5)
     grouped = ratings.groupby("language")["rating"]
     deviation = grouped.transform("std", ddof=0)
     centered = ratings["rating"] - grouped.transform("mean")

@@ -143,6 +143,7 @@ class LanguageSummary(Agreements):
         systems_judged: Systems that were judged, or have a published rating.
         questions_judged: Questions with judgments; all, where ratings are published.
         judgments: Judgments that entered; none where ratings are published.
+        evidence: What the ratings of a first board rest on; empty on any other.
         notes: Anything else that limits how far the numbers can be trusted.
     """
 
@@ -155,6 +156,7 @@ class LanguageSummary(Agreements):
     questions_judged: int = 0
     judgments: int = 0
     skipped: Skipped
+    evidence: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 

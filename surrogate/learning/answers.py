@@ -10,8 +10,9 @@ Derivation: docs/guides/surrogate.md, sections 1 to 3.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import ClassVar, Self
 
 import numpy as np
@@ -21,7 +22,7 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.data.types import Floats
 from features.engine.columns import feature_columns
-from surrogate.learning.blend import Blend
+from surrogate.learning.blend import SMALLEST, Blend
 from surrogate.learning.estimation.field import (
     ANSWER,
     CONSENSUS,
@@ -29,10 +30,12 @@ from surrogate.learning.estimation.field import (
     FieldView,
     views_in_batches,
 )
+from surrogate.learning.estimation.observations import observe
 from surrogate.learning.estimation.question_scores import QuestionScores, Scored
 from surrogate.learning.estimation.system_looks import Looks, Scale
 from surrogate.learning.estimation.system_ridge import SystemRidge
 from surrogate.learning.explanations import explained, feature_effects
+from surrogate.learning.preferences import preference_slopes, shipped_weights
 from surrogate.learning.surrogate import (
     EFFECT_COLUMNS,
     EXPLANATION_COLUMNS,
@@ -66,7 +69,9 @@ class AnswersSurrogate(Surrogate):
     It learns from features, and from the answers where the table has a column ``answer``; where
     only ratings are known, from these. Every system that answered, judged or not, is in the field
     that answers are compared with. ``seed`` draws the rows to learn from where a language has more
-    than 200 questions or 300 systems, judged ones first; ``rows`` is not used.
+    than 200 questions or 300 systems, judged ones first; ``rows`` is not used. ``preferences`` are
+    what judges of other arenas liked, feature to weight, by default those that come with this
+    package (``preferences.json``); an empty mapping takes none.
 
     Attributes:
         fields_: Language to the systems that answers are compared with.
@@ -83,6 +88,7 @@ class AnswersSurrogate(Surrogate):
     name: str = "answers"
     rows: RowKind = DEFAULT_ROWS
     seed: int = 0
+    preferences: Mapping[str, float] = dataclass_field(default_factory=shipped_weights)
 
     @property
     def signature(self) -> str:
@@ -158,17 +164,26 @@ class AnswersSurrogate(Surrogate):
             scores = Scored.of(views[language], tensor.questions, self.ratings_[language])
             if scores.judged.any():
                 scored[language] = scores
-        self.scores_ = QuestionScores.fit(scored) if scored else None
+        self.scores_ = QuestionScores.fit(scored, self._preferences()) if scored else None
         learned_ratings = {language: ratings[language] for language in learned}
         self.ridge_ = SystemRidge.fit(views, learned_ratings, is_alone=self.scores_ is None)
         left_out = [self._left_out_predictions(language, ratings[language]) for language in learned]
-        self.blend_ = Blend.fit(pd.concat(left_out, ignore_index=True))
+        reliability = rating_reliability({name: self.ratings_[name] for name in learned})
+        self.blend_ = Blend.fit(pd.concat(left_out, ignore_index=True), reliability)
         if self.borrowing_:
             # Nobody's verdicts tell their level: the mean of a language's systems is taken as 0.
             predictions = self._predicted(views, self._scales(self.fields_))["rating"]
             means = predictions.groupby("language").mean()
             for language in self.borrowing_:
                 self.levels_[language] = -float(means[language])
+
+    def _preferences(self) -> Floats:
+        """Weight of each feature by judges of other arenas, shape (F,)."""
+        fields = list(self.fields_.values())
+        has_values = np.zeros(len(fields[0].names), dtype=bool)
+        for field in fields:
+            has_values |= np.isfinite(field.own.values).any(axis=(0, 1))
+        return preference_slopes(self.preferences, fields[0].names, has_values)
 
     def _field_ratings(self, language: str) -> Floats:
         """Rating of each system of a field, shape (N,); NaN of those without."""
@@ -332,11 +347,11 @@ class AnswersSurrogate(Surrogate):
     def importances(self) -> pd.DataFrame:
         """Return the spread of each feature's contributions; see ``Surrogate.importances``."""
         left_out = self.left_out_
+        views = {language: field.own for language, field in self.fields_.items()}
         parts = []
-        for language, field in self.fields_.items():
-            contributions = self._contributions(language, field.own)[:, : len(self.features_)]
+        for language, contributions in self._contributions(views).items():
             is_rated = np.isfinite(self._field_ratings(language))
-            spreads = contributions[is_rated].std(axis=0)
+            spreads = contributions[is_rated, : len(self.features_)].std(axis=0)
             is_unused = [name in left_out[language] for name in self.features_]
             spreads = np.where(is_unused, np.nan, spreads)
             total = np.nansum(spreads) or 1.0
@@ -348,57 +363,84 @@ class AnswersSurrogate(Surrogate):
 
     def explain(self, X: pd.DataFrame) -> pd.DataFrame:
         """Say what moves each rating; see ``Surrogate.explain``."""
+        views = self._views(X)
         parts = []
-        for language, view in self._views(X):
+        for language, contributions in self._contributions(views).items():
             scored = None
             if self.scores_ is not None and self._reads:
                 scored = self.scores_.languages.get(language)
-            contributions = self._contributions(language, view)
-            parts.append(explained(self.fields_[language], view, contributions, scored))
-        return (
-            pd.concat(parts, ignore_index=True)
-            if parts
-            else pd.DataFrame(columns=EXPLANATION_COLUMNS)
-        )
+            field = self.fields_[language]
+            parts.append(explained(field, views[language], contributions, scored))
+        if not parts:
+            return pd.DataFrame(columns=EXPLANATION_COLUMNS)
+        return pd.concat(parts, ignore_index=True)
 
     def feature_effects(self, X: pd.DataFrame) -> pd.DataFrame:
         """Say what each feature adds to each rating; see ``Surrogate.feature_effects``."""
+        views = self._views(X)
         parts = []
-        for language, view in self._views(X):
+        for language, contributions in self._contributions(views).items():
             is_rated = np.isfinite(self._field_ratings(language))
-            contributions = self._contributions(language, view)
-            parts.append(feature_effects(self.fields_[language], view, contributions, is_rated))
-        return (
-            pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=EFFECT_COLUMNS)
-        )
+            field = self.fields_[language]
+            parts.append(feature_effects(field, views[language], contributions, is_rated))
+        if not parts:
+            return pd.DataFrame(columns=EFFECT_COLUMNS)
+        return pd.concat(parts, ignore_index=True)
 
-    def _views(self, X: pd.DataFrame) -> Iterator[tuple[str, FieldView]]:
-        """Compare the systems of a table with the fields, language by language."""
+    def _views(self, X: pd.DataFrame) -> dict[str, FieldView]:
+        """Compare the systems of a table with the fields, by language."""
+        views = {}
         for name, rows in self._usable_rows(with_features(X, self)).groupby("language"):
             language = str(name)
             if language not in self.fields_:
                 continue
             view = self.fields_[language].seen(rows)
             if view.systems:  # none if they answered other questions alone
-                yield language, view
+                views[language] = view
+        return views
 
-    def _contributions(self, language: str, view: FieldView) -> Floats:
-        """Return the logits that each feature adds to the rating of each system, shape (M, F)."""
-        contributions = np.zeros(view.means.shape)
-        scale = self.ridge_.scales.get(language)
-        if scale is not None:
-            n_features = len(self.ridge_.slopes)
-            features = scale.features(view)[:, :n_features]
-            if self.ridge_.is_alone:
-                features = features * scale.reliability
-            contributions[:, :n_features] += self.blend_.weights[1] * features * self.ridge_.slopes
-        if self.scores_ is not None:
-            n_answers = np.maximum(view.answered.sum(axis=1), 1)
-            mean_ranks = view.ranks.sum(axis=1) / n_answers[:, None]
-            contributions += self.blend_.weights[0] * (mean_ranks * self.scores_.slopes)
-        return np.asarray(self.blend_.slope * contributions)
+    def _contributions(self, views: Mapping[str, FieldView]) -> dict[str, Floats]:
+        """Return the logits that each feature adds to the ratings of systems.
+
+        Args:
+            views: Language to M systems, compared with the field.
+
+        Returns:
+            Language to an array of shape (M, F).
+        """
+        if not views:
+            return {}
+        looks = Looks.of(views, self._scales(self.fields_))
+        by_ridge = self.blend_.weights[1] * self.ridge_.contributions(looks)
+        contributions = {}
+        for language, view in views.items():
+            added = np.zeros(view.means.shape)
+            rows = by_ridge[looks.languages == language]
+            added[:, : rows.shape[1]] = rows
+            if self.scores_ is not None:
+                n_answers = np.maximum(view.answered.sum(axis=1), 1)
+                mean_ranks = view.ranks.sum(axis=1) / n_answers[:, None]
+                added += self.blend_.weights[0] * (mean_ranks * self.scores_.slopes)
+            contributions[language] = self.blend_.slope * added
+        return contributions
 
     def arrays(self) -> dict[str, Arrays]:
         """Return the vectors of the field's answers, in place of the answers."""
         vectors = {language: field.arrays() for language, field in self.fields_.items()}
         return {language: arrays for language, arrays in vectors.items() if arrays}
+
+
+def rating_reliability(ratings: Mapping[str, TrainingRatings]) -> float:
+    """Return the share of the variance of ratings that is not sampling noise, from 0 to 1.
+
+    Sampling variances are those of verdicts on questions (``observe``), mean over systems.
+
+    Args:
+        ratings: Language to its training ratings.
+    """
+    noise = 0.0
+    total = 0.0
+    for observation in observe(ratings).values():
+        total += float(observation.ratings @ observation.ratings)
+        noise += float(np.trace(observation.noise))
+    return max(1 - noise / max(total, SMALLEST), 0.0)

@@ -35,16 +35,17 @@ class Blend:
     usual_variance: float
 
     @classmethod
-    def fit(cls, left_out: pd.DataFrame) -> Blend:
+    def fit(cls, left_out: pd.DataFrame, reliability: float = 1.0) -> Blend:
         """Learn it from predictions of systems that were left out.
 
         Args:
             left_out: Columns ``scores, ridge`` (both predictions), ``variance`` (of the ridge's)
                 and ``target`` (ratings less the others' mean), one row per system.
+            reliability: Share of the ratings' variance that is not sampling noise, from 0 to 1.
         """
         target = left_out["target"].to_numpy(np.float64)
         parts = left_out[["scores", "ridge"]].to_numpy(np.float64)
-        weights = _weights(parts, target)
+        weights = _weights(parts, target, reliability)
         predictions = parts @ weights
         slope = _calibration_slope(predictions, target)
         residuals = target - slope * predictions
@@ -72,22 +73,28 @@ class Blend:
         return self.error * np.sqrt(variances / self.usual_variance)
 
 
-def _weights(parts: Floats, target: Floats) -> Floats:
+def _weights(parts: Floats, target: Floats, reliability: float) -> Floats:
     """Return the weight of both parts in the blend, shape (2,).
 
-    Each part is divided by the root mean square of its left-out predictions; scores count twice
+    Each part is divided by the root mean square of its left-out predictions; scores count twice,
+    and the ridge by the reliability of the ratings that it learned from
     (docs/guides/surrogate.md, section 3).
 
     Args:
         parts: Left-out predictions by scores and by the ridge, shape (N, 2).
         target: Ratings less the others' mean, shape (N,).
+        reliability: Of the ratings, from 0 to 1.
     """
-    scores_share = 2 / 3
+    shares = np.array([2 / 3, 1 / 3 * reliability])
     units = np.sqrt(np.mean(parts**2, axis=0))
     # A part whose left-out predictions hardly vary says next to nothing, and must not be blown up
     # to the size of the other part: its unit is at least 2% of the spread of ratings.
     smallest = max(0.02 * float(np.sqrt(np.mean(target**2))), SMALLEST)
-    shares = np.where(units > SMALLEST, [scores_share, 1 - scores_share], 0.0)
+    is_informative = units > SMALLEST
+    shares = np.where(is_informative, shares, 0.0)
+    if not shares.any():
+        # Nothing but a ridge that learned from noise: its order is the best that there is.
+        shares = is_informative.astype(np.float64)
     total = max(float(shares.sum()), SMALLEST)
     return np.asarray(shares / total / np.maximum(units, smallest))
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError
 
 from arena.data.errors import DataError, MissingDependencyError, UsageError
 from arena.data.files import atomic_path, most_expanded, refuse_beyond
@@ -24,7 +24,7 @@ from arena.data.parquet import read_parquet
 from arena.rating.pairs import JudgedItems, Pairs
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
 from surrogate.learning.regressor_text import check_packages
-from surrogate.learning.surrogate import KEYS, Surrogate
+from surrogate.learning.surrogate import KEYS, Surrogate, reseeded
 from surrogate.learning.training import MissingRule, RowKind, TrainingRatings
 
 FORMAT: Literal[1] = 1
@@ -52,6 +52,7 @@ class _Description(BaseModel):
     missing: MissingRule
     seed: int
     features: tuple[str, ...]
+    preferences: dict[str, FiniteFloat] = {}
     languages: dict[str, _Language]
 
 
@@ -64,6 +65,7 @@ def save_surrogate(surrogate: Surrogate, path: Path | str) -> None:
         missing=getattr(surrogate, "missing", "nan"),
         seed=surrogate.seed,
         features=surrogate.features_,
+        preferences=getattr(surrogate, "preferences", {}),
         languages={
             language: _Language(systems=ratings.systems, questions=ratings.questions)
             for language, ratings in surrogate.ratings_.items()
@@ -152,6 +154,8 @@ def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:
         seed=description.seed,
         n_jobs=n_jobs,
     )
+    # The weights that it was built with, whatever this version of the package comes with.
+    surrogate = reseeded(surrogate, description.seed, preferences=description.preferences)
     rows = _rows(_read_member(archive, ROWS), description.features)
     return surrogate.restore(rows, ratings, models)
 

@@ -40,7 +40,9 @@ def expected_systems(
     if by != "language":
         raise UsageError(f"prior ratings need a board by language; this one is by {by}")
     if board.summary.is_first:
-        return first_prior(_all_rated(board, arena))
+        languages = board.summary.languages
+        evidence = {language: part.evidence for language, part in languages.items()}
+        return first_prior(_all_rated(board, arena), evidence)
     rows = board.ratings
     is_new = ~arena.answers["system"].isin(set(rows["system"]))
     if is_new.any():

@@ -93,7 +93,7 @@ class Scored:
 
 
 @dataclass(frozen=True)
-class _Solved:
+class Solved:
     """A language solved for any slopes.
 
     P is the inverse covariance of a question's scores about their unknown mean.
@@ -124,17 +124,26 @@ class QuestionScores:
     left_out: Mapping[str, Floats]
 
     @classmethod
-    def fit(cls, languages: Mapping[str, Scored]) -> QuestionScores:
-        """Learn from the scores of all languages together: w = (F I + Σ X'PX)⁻¹ Σ X'Py."""
-        solved = {language: _solve(scored) for language, scored in languages.items()}
+    def fit(cls, languages: Mapping[str, Scored], preferences: Floats) -> QuestionScores:
+        """Learn from the scores of all languages together: w = (V⁻¹ + Σ X'PX)⁻¹ Σ X'Py.
+
+        Args:
+            languages: Language to its scores.
+            preferences: Weights of the features by judges of other arenas, shape (F,). What these
+                liked is one more feature, ranks · preferences.
+        """
+        solved = {language: solved_language(scored) for language, scored in languages.items()}
         n_features = next(iter(languages.values())).view.ranks.shape[2]
         normal = np.zeros((n_features, n_features))
         target = np.zeros(n_features)
         for part in solved.values():
             normal += part.normal
             target += part.target
-        # The slopes together have a prior variance of 1, so each of F has 1/F.
-        normal += n_features * np.eye(n_features)
+        # The F features together have a prior variance of 1; what other judges liked also has 1,
+        # and mean 0, so that an arena that values the opposite turns it round. Its slope times the
+        # preferences is part of the features' slopes: V = I / F + preferences preferences'.
+        prior_covariance = np.eye(n_features) / n_features + np.outer(preferences, preferences)
+        normal += np.linalg.inv(prior_covariance)
         slopes = np.asarray(np.linalg.solve(normal, target))
         systems = sorted({name for scored in languages.values() for name in scored.view.systems})
         slopes_without = {
@@ -175,7 +184,7 @@ class QuestionScores:
         return np.asarray(scores + view.likeness(weights.T))
 
 
-def _solve(scored: Scored) -> _Solved:
+def solved_language(scored: Scored) -> Solved:
     """Multiply the ranks and scores of each question by P, some questions at a time."""
     block_size = 1_000_000  # numbers of a question-by-system-by-system array
     # Ranks and scores of unjudged answers are 0, and their rows of the covariance are those of the
@@ -194,7 +203,7 @@ def _solve(scored: Scored) -> _Solved:
         is_judged = scored.judged[rows]
         diagonal[rows] = np.where(is_judged, np.maximum(projection.diagonal, SMALLEST), np.inf)
     flat_ranks = ranks.reshape(-1, n_features)
-    return _Solved(
+    return Solved(
         ranks=projected_ranks,
         scores=projected_scores,
         diagonal=diagonal,
@@ -239,7 +248,7 @@ class _Projection:
 def _slopes_without(
     system: str,
     languages: Mapping[str, Scored],
-    solved: Mapping[str, _Solved],
+    solved: Mapping[str, Solved],
     normal: Floats,
     target: Floats,
 ) -> Floats:
@@ -259,7 +268,7 @@ def _slopes_without(
     return np.asarray(np.linalg.solve(normal, target))
 
 
-def _left_out(scored: Scored, solved: _Solved, slopes: Floats) -> Floats:
+def _left_out(scored: Scored, solved: Solved, slopes: Floats) -> Floats:
     """Predict each system as if it were not there, shape (N,); see ``QuestionScores.left_out``.
 
     Args:

@@ -150,10 +150,10 @@ class Looks:
             return SMALLEST
         return max(float(np.median(distances)), SMALLEST)
 
-    def smooth(self, others: Looks, width: float) -> list[Floats]:
-        """Return kernels of all features, shrunk: linear, and of their distances; (M, N) each."""
+    def smooth(self, others: Looks, width: float) -> Floats:
+        """Return the kernel of the distances of all features, shrunk, shape (M, N)."""
         distances = scipy.spatial.distance.cdist(self.reliable, others.reliable, "sqeuclidean")
-        return [self.reliable @ others.reliable.T, np.exp(-distances / width)]
+        return np.asarray(np.exp(-distances / width))
 
     def alike(self, others: Looks, over_languages: bool) -> list[Floats]:
         """Return kernels of texts, shape (M, N): in the same language, and over all languages."""
@@ -178,7 +178,7 @@ class Looks:
         """
         codes = self.owners[0]
         has_languages = len(set(self.languages)) > 1
-        kernels = self.smooth(self, self.width)
+        kernels = [self.reliable @ self.reliable.T, self.smooth(self, self.width)]
         if has_languages:
             means = pd.DataFrame(self.reliable).groupby(codes).transform("mean").to_numpy()
             kernels.append(means @ means.T)

@@ -1,8 +1,9 @@
 """Predicting ratings of whole systems: a kernel ridge on the means of their answers.
 
 A rating is the mean of its language plus functions of the system's average answer: linear in its
-features, and of how it writes (``system_looks``). The one penalty is the one that predicts systems,
-left out one at a time, best (docs/guides/surrogate.md, section 2).
+features, in the language and over all its languages, and of how it writes (``system_looks``). The
+one penalty is the one that predicts systems, left out one at a time, best
+(docs/guides/surrogate.md, section 2).
 """
 
 from __future__ import annotations
@@ -126,11 +127,19 @@ class SystemRidge:
             total += kernel / variance
         return total
 
-    @property
-    def slopes(self) -> Floats:
-        """What a standard deviation of each feature adds to a rating, shape (F,)."""
-        features = self.looks.reliable if self.is_alone else self.looks.features
-        return np.asarray(features.T @ self.dual / self.variances[0])
+    def contributions(self, looks: Looks) -> Floats:
+        """Return what each feature adds to the ratings of M systems, shape (M, F).
+
+        The smooth kernel and the texts are left out: they are not linear in the features.
+        """
+        designs = _designs(looks, self.looks, self.is_alone)
+        rated_designs = _designs(self.looks, self.looks, self.is_alone)
+        contributions = np.zeros(designs[0].shape)
+        for design, rated_design, variance in zip(
+            designs, rated_designs, self.variances, strict=False
+        ):
+            contributions += design * (rated_design.T @ self.dual / variance)
+        return contributions
 
 
 @dataclass(frozen=True)
@@ -193,8 +202,27 @@ def _best_penalty(kernel: Floats, target: Floats, looks: Looks) -> _LeftOut:
 
 def _kernels(looks: Looks, others: Looks, rated: Looks, is_alone: bool) -> list[Floats]:
     """Return the kernels of M systems with N others, shape (M, N) each, as the rated ones have."""
-    has_languages = len(set(rated.languages)) > 1
-    texts = looks.alike(others, has_languages)
+    kernels = []
+    for design, other_design in zip(
+        _designs(looks, rated, is_alone), _designs(others, rated, is_alone), strict=True
+    ):
+        kernels.append(design @ other_design.T)
     if is_alone:
-        return [*looks.smooth(others, rated.width), *texts]
-    return [looks.features @ others.features.T, *texts]
+        kernels.append(looks.smooth(others, rated.width))
+    return [*kernels, *looks.alike(others, _has_languages(rated))]
+
+
+def _designs(looks: Looks, rated: Looks, is_alone: bool) -> list[Floats]:
+    """Return what ratings are linear in, shape (M, F) each: features, and means over languages."""
+    features = looks.reliable if is_alone else looks.features
+    if not _has_languages(rated):
+        return [features]
+    codes, systems = looks.owners
+    membership = np.eye(len(systems))[codes]
+    n_languages = membership.sum(axis=0)
+    means = membership.T @ features / n_languages[:, None]
+    return [features, means[codes]]
+
+
+def _has_languages(rated: Looks) -> bool:
+    return len(set(rated.languages)) > 1

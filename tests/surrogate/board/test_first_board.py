@@ -12,13 +12,21 @@ from arena.data.errors import UsageError
 from features import extract
 from surrogate import build_board
 from surrogate.board.conclusions import UNJUDGED_BOARD
-from surrogate.board.first_board import IS_REFERENCE, NO_VERDICT, first_ratings, shares_below
+from surrogate.board.first_board import (
+    IS_REFERENCE,
+    NO_VERDICT,
+    PREFERENCES,
+    first_ratings,
+    shares_below,
+)
 from surrogate.board.rating_rows import NO_ANSWER
 from surrogate.board.settings import NOBODY
 from surrogate.board.summary import fingerprint
+from surrogate.learning.preferences import shipped_preferences
 from surrogate.publish.exports import export_text
 from surrogate.publish.figures.board_figures import draw_ratings
 from surrogate.publish.site import write_site
+from surrogate.ranking.prior import expected_systems
 
 BY_VERDICTS = [
     *("surrogate_rating", "surrogate_low", "surrogate_high"),
@@ -98,6 +106,42 @@ def test_reference_answers_of_questions_do_not_compete(unjudged):
     board = build_board(part, features="bleu")
     assert set(board.ratings["system"]) == set(others)
     assert fingerprint(part) != fingerprint(replace(part, queries=unjudged.queries))
+
+
+def test_without_passages_features_count_by_what_judges_of_other_arenas_liked():
+    values = {"q1": {"x": 3.0, "y": 2.0, "z": 1.0}, "q2": {"x": 1.0, "y": 2.0}, "q3": {"z": 9.0}}
+    table = answers(values, "answer_length").assign(repetition=[0.0, 0.1, 0.2, 0.0, 0.0, 0.5])
+    weights = {"answer_length": 3.0, "repetition": -1.0, "elsewhere": 9.0}
+    found = first_ratings(table, "en", ["x", "y", "z"], 3, preferences=weights)
+    rows = found.table.set_index("system")
+    assert found.used == (PREFERENCES,)
+    # On q1 both features agree; on q2 x has none and y all by length, and half by repetition.
+    shares = {"x": (1 + 0.125) / 2, "y": (0.5 + 0.875) / 2, "z": 0.0}
+    assert rows["rating"].to_dict() == pytest.approx(shares)
+    negative = {name: -weight for name, weight in weights.items()}
+    turned = first_ratings(table, "en", ["x", "y", "z"], 3, preferences=negative).table
+    turned = turned.set_index("system")["rating"].to_dict()
+    assert turned == pytest.approx({name: 1 - share for name, share in shares.items()})
+    for unknown in ({}, {"elsewhere": 1.0}):
+        as_before = first_ratings(table, "en", ["x", "y", "z"], 3, preferences=unknown)
+        assert PREFERENCES not in as_before.used
+
+
+def test_a_board_without_passages_says_whose_preferences_it_rests_on(unjudged):
+    empty = pd.Series([[] for _ in range(len(unjudged.queries))], dtype=object)
+    chat = replace(unjudged, queries=unjudged.queries.assign(passages=empty))
+    board = build_board(chat, features="answer_length,repetition")
+    for language in board.summary.languages.values():
+        assert language.evidence == (PREFERENCES,)
+        assert "judges of other arenas" in language.notes[-1]
+        assert all(source.arena in language.notes[-1] for source in shipped_preferences().arenas)
+    assert board.summary.macro.conclusions == (UNJUDGED_BOARD,)
+    prior = expected_systems(board, chat)
+    with_passages = build_board(unjudged, features="answer_length,repetition")
+    assert all("consensus" in item.evidence for item in with_passages.summary.languages.values())
+    wider = expected_systems(with_passages, unjudged)
+    assert prior["standard_error"].max() < wider["standard_error"].min()
+    assert prior["rating"].std() > wider["rating"].std()
 
 
 @settings(max_examples=20)

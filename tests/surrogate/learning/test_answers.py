@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
-from surrogate.learning.answers import AnswersSurrogate
+from surrogate.learning.answers import AnswersSurrogate, rating_reliability
 from surrogate.learning.blend import Blend
 from surrogate.learning.estimation.field import Field
 from surrogate.learning.estimation.question_scores import (
@@ -17,7 +17,7 @@ from surrogate.learning.estimation.question_scores import (
     Scored,
 )
 from surrogate.learning.estimation.ratings import posterior_ratings
-from surrogate.learning.estimation.system_looks import Scale
+from surrogate.learning.estimation.system_looks import Looks, Scale
 from surrogate.learning.estimation.system_ridge import SystemRidge
 from surrogate.learning.training import training_ratings
 
@@ -76,11 +76,14 @@ def scored_language(judged):
     return Scored.of(field.own, field.tensor.questions, training_ratings(known(judged[1]))["en"])
 
 
-def dense(scored):
+def dense(scored, preferences):
     """The same regression as one normal distribution: scores, covariance, means' design."""
     questions, systems = scored.scores.shape
     ranks = scored.view.ranks.transpose(1, 0, 2).reshape(questions * systems, -1)
     whole = ranks @ ranks.T / ranks.shape[1]
+    # What other judges liked is one more feature, of prior variance 1.
+    liked = ranks @ preferences
+    whole += np.outer(liked, liked)
     for question in range(questions):
         rows = slice(question * systems, (question + 1) * systems)
         alike = scored.view.cosines[question] * scored.scales[question]
@@ -88,11 +91,12 @@ def dense(scored):
     return scored.scores.ravel(), whole, np.repeat(np.eye(questions), systems, axis=0)
 
 
-def test_scores_are_those_of_one_normal_distribution(judged):
+@pytest.mark.parametrize("preferences", [[0.0, 0.0, 0.0], [0.4, -0.1, 2.0]])
+def test_scores_are_those_of_one_normal_distribution(judged, preferences):
     """And each system left out is predicted as by a distribution of all others."""
     scored = scored_language(judged)
-    found = QuestionScores.fit({"en": scored})
-    scores, whole, design = dense(scored)
+    found = QuestionScores.fit({"en": scored}, np.array(preferences))
+    scores, whole, design = dense(scored, np.array(preferences))
     questions, systems = scored.scores.shape
     predicted = np.empty((systems, questions))
     for system in range(systems):
@@ -334,6 +338,68 @@ def test_a_part_that_predicts_next_to_nothing_is_not_blown_up():
     left_out = pd.DataFrame(
         {"scores": parts[:, 0], "ridge": parts[:, 1], "variance": 1.0, "target": target}
     )
-    weights = Blend.fit(left_out).weights
+    weights = Blend.fit(left_out, reliability=1.0).weights
     assert np.abs(parts[:, 1] * weights[1]).max() < 0.01
     assert np.abs(parts[:, 0] * weights[0]).max() > 0.5
+
+
+@pytest.mark.parametrize(("reliability", "share"), [(1.0, 1 / 3), (0.5, 1 / 5), (0.0, 0.0)])
+def test_the_ridge_counts_by_the_reliability_of_the_ratings_that_it_learned_from(
+    reliability, share
+):
+    left_out = pd.DataFrame(
+        {
+            "scores": [-1.0, 1.0, 0.5],
+            "ridge": [2.0, -1.0, 3.0],
+            "variance": 1.0,
+            "target": [-1.0, 0.0, 1.0],
+        }
+    )
+    units = np.sqrt((left_out[["scores", "ridge"]] ** 2).mean())
+    shares = Blend.fit(left_out, reliability).weights * units
+    np.testing.assert_allclose(shares, [1 - share, share])
+    # A ridge that is alone counts whatever its reliability.
+    alone = Blend.fit(left_out.assign(scores=0.0), reliability).weights * units
+    np.testing.assert_allclose(alone, [0, 1])
+
+
+def test_ratings_by_many_verdicts_are_reliable_and_by_coins_or_one_question_are_not():
+    def reliability(judgments):
+        return rating_reliability(training_ratings(known(judgments)))
+
+    _, many = arena(questions=60, languages=("en",))
+    _, one = arena(systems=4, questions=1, languages=("en",))
+    random = np.random.default_rng(5)
+    coins = many.assign(winner=np.where(random.random(len(many)) < 0.5, "a", "b"))
+    assert reliability(many) > 0.9
+    assert reliability(one) < 0.6
+    assert reliability(coins) < 0.5
+    swapped = {"system_a": "system_b", "system_b": "system_a"}
+    mirrored = many.rename(columns=swapped).replace({"winner": {"a": "b", "b": "a"}})
+    assert reliability(mirrored) == pytest.approx(reliability(many), abs=1e-9)
+
+
+def test_contributions_of_features_add_up_to_what_the_ridge_predicts_without_texts(judged):
+    """In each language but for a constant, since ratings are about the mean of its systems."""
+    X, rows = judged
+    views = {
+        name: Field.of(part.drop(columns="answer"), name, ["length", "noise"]).own
+        for name, part in X.groupby("language")
+    }
+    ratings = {name: item.means for name, item in training_ratings(known(rows)).items()}
+    ridge = SystemRidge.fit(views, ratings)
+    predicted = ridge.predict(views, ridge.scales)
+    contributions = ridge.contributions(Looks.of(views, ridge.scales))
+    differences = contributions.sum(axis=1) - predicted["rating"]
+    spread = differences.groupby(predicted["language"]).agg(np.ptp)
+    np.testing.assert_allclose(spread, 0.0, atol=1e-9)
+
+
+def test_strength_in_one_language_counts_in_another_through_the_mean_over_languages():
+    X, rows = arena(languages=("en", "fi"))
+    en_only = rows[(rows["language"] == "en") | rows["query_id"].isin(["q0"])]
+    bare = X.drop(columns="answer")
+    surrogate = AnswersSurrogate(preferences={}).fit(bare, known(en_only))
+    effects = surrogate.feature_effects(bare).set_index(["language", "feature"])["added"]
+    for language in ("en", "fi"):
+        assert effects.loc[(language, "length")].std() > effects.loc[(language, "noise")].std()

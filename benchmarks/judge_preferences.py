@@ -1,0 +1,195 @@
+"""Learn what judges liked in arenas without passages: the weights that the surrogate starts from.
+
+    python benchmarks/judge_preferences.py ARENAS [--features FOLDER] [--out FILE] [--check]
+
+ARENAS holds the arena folders named in ``SOURCES``, all openly licensed; FOLDER holds feature
+tables named after them (``rakuda.parquet``), which are measured otherwise. The scores of all
+answers are regressed on ranked features (docs/guides/surrogate.md, section 1), with one set of
+weights for all arenas, each arena counting the same:
+
+    p = (λ I + Σ N/u)⁻¹ Σ t/u,  N = Σ X'PX,  t = Σ X'Py,  u = Σ y'Py
+
+sums over the arena's questions. ``--check`` prints, for each arena, Kendall's tau of its ratings
+with first boards by weights that were learned without it, and with those by consensus.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from arena import read_arena
+from arena.data import __version__
+from arena.data.types import Floats
+from arena.statistics.rank_agreement import kendall_tau
+from surrogate.board.first_board import first_ratings
+from surrogate.learning.answers import AnswersSurrogate
+from surrogate.learning.estimation.question_scores import solved_language
+from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
+from surrogate.learning.preferences import JudgePreferences, LearnedFrom
+from surrogate.validation.study import Study
+
+SOURCES = (
+    LearnedFrom(
+        arena="rakuda",
+        judge="gpt-4",
+        source="https://github.com/yuzu-ai/japanese-llm-ranking",
+        license="Apache-2.0",
+    ),
+    LearnedFrom(
+        arena="mt-bench-ko-en",
+        judge="gpt-4o-mini",
+        source="https://github.com/pnu-clink/korean-mt-bench",
+        license="Apache-2.0",
+    ),
+    LearnedFrom(
+        arena="vicuna80",
+        judge="people",
+        source="https://github.com/artidoro/qlora",
+        license="MIT",
+    ),
+    LearnedFrom(
+        arena="vicuna80",
+        judge="gpt-4",
+        source="https://github.com/artidoro/qlora",
+        license="MIT",
+    ),
+)
+PENALTY = 0.3
+"""In units of the mean diagonal of Σ N/u; from .01 to 3, first boards rank alike."""
+DECIMALS = 4
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums over the questions of one arena by one judge.
+
+    Attributes:
+        source: The arena and its judge.
+        names: The F features.
+        normal: X'PX, shape (F, F).
+        target: X'Py, shape (F,).
+        square: y'Py.
+    """
+
+    source: LearnedFrom
+    names: tuple[str, ...]
+    normal: Floats
+    target: Floats
+    square: float
+
+    @classmethod
+    def of(cls, source: LearnedFrom, languages: Sequence[LanguageData]) -> Moments:
+        """Add up all languages of an arena."""
+        X = pd.concat([data.X for data in languages])
+        tournaments = {data.language: data.tournaments for data in languages}
+        fitted = AnswersSurrogate(preferences={}).fit(X, tournaments)
+        names = next(iter(fitted.fields_.values())).names
+        normal = np.zeros((len(names), len(names)))
+        target = np.zeros(len(names))
+        square = 0.0
+        if fitted.scores_ is None:
+            raise SystemExit(f"{source.arena} has no verdicts")
+        for scored in fitted.scores_.languages.values():
+            part = solved_language(scored)
+            normal += part.normal
+            target += part.target
+            square += float(np.sum(part.scores * scored.scores))
+        return cls(source, names, normal, target, square)
+
+
+def study_of(arenas: Path, arena: str, judge: str | None, features: Path | None) -> Study:
+    """Read an arena, with its feature table if there is one."""
+    table = None
+    if features is not None:
+        table = pd.read_parquet(features / f"{arena}.parquet")
+    return Study.of(
+        read_arena(arenas / arena),
+        AnswersSurrogate(preferences={}),
+        judge=judge,
+        tournaments=FEW_TOURNAMENTS,
+        feature_table=table,
+    )
+
+
+def all_moments(arenas: Path, features: Path | None) -> list[Moments]:
+    """Add up every arena of ``SOURCES``."""
+    moments = []
+    for source in SOURCES:
+        study = study_of(arenas, source.arena, source.judge, features)
+        moments.append(Moments.of(source, study.languages))
+    return moments
+
+
+def learned_weights(
+    all_parts: Sequence[Moments], without: Collection[str] = ()
+) -> dict[str, float]:
+    """Return the weights by feature, learned without some arenas."""
+    parts = [part for part in all_parts if part.source.arena not in without]
+    arenas = [part.source.arena for part in parts]
+    names = sorted({name for part in parts for name in part.names})
+    normal = np.zeros((len(names), len(names)))
+    target = np.zeros(len(names))
+    for part in parts:
+        indices = [names.index(name) for name in part.names]
+        unit = part.square * arenas.count(part.source.arena)
+        normal[np.ix_(indices, indices)] += part.normal / unit
+        target[indices] += part.target / unit
+    penalty = PENALTY * np.trace(normal) / len(names)
+    weights = np.linalg.solve(normal + penalty * np.eye(len(names)), target)
+    rounded = dict(zip(names, weights.round(DECIMALS).tolist(), strict=True))
+    return {name: weight for name, weight in rounded.items() if weight}
+
+
+def check(arenas: Path, features: Path | None, moments: Sequence[Moments]) -> None:
+    """Print how first boards rank each arena, by weights learned without it."""
+    rows = []
+    for source in SOURCES:
+        weights = learned_weights(moments, without=[source.arena])
+        for data in study_of(arenas, source.arena, source.judge, features).languages:
+            row: dict[str, object] = {"arena": f"{source.arena}, {data.language}, {source.judge}"}
+            truth = pd.Series(data.truth, data.systems)
+            for name, chosen in (("preferences", weights), ("consensus", {})):
+                first = first_ratings(
+                    data.X, data.language, data.systems, len(data.questions), preferences=chosen
+                )
+                ratings = first.table.set_index("system")["rating"].reindex(truth.index)
+                row[name] = kendall_tau(ratings.to_numpy(np.float64), truth.to_numpy())
+                row[f"correlation by {name}"] = np.corrcoef(ratings, truth)[0, 1]
+            row["spread"] = truth.std(ddof=0)
+            rows.append(row)
+    print(pd.DataFrame(rows).round(2).to_string(index=False))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("arenas", type=Path, help="folder of arena folders")
+    parser.add_argument("--features", type=Path, help="folder of feature tables")
+    parser.add_argument("--out", type=Path, help="file to write")
+    parser.add_argument("--check", action="store_true", help="compare first boards")
+    options = parser.parse_args()
+    moments = all_moments(options.arenas, options.features)
+    learned = JudgePreferences(
+        arenas=SOURCES,
+        script="benchmarks/judge_preferences.py",
+        version=__version__,
+        learned=datetime.now(UTC).date(),
+        weights=learned_weights(moments),
+    )
+    text = learned.model_dump_json(indent=2) + "\n"
+    if options.out is None:
+        print(text, end="")
+    else:
+        options.out.write_text(text, encoding="utf-8")
+    if options.check:
+        check(options.arenas, options.features, moments)
+
+
+if __name__ == "__main__":
+    main()
