@@ -178,8 +178,8 @@ class BoardSettings(BaseModel):
         description="The board's ratings; what the surrogate expects, corrected by the verdicts "
         "(posterior), or what the trained surrogate predicts of all answers (surrogate), or, "
         "without any verdict, how far answers agree with the others', with reference answers and "
-        "with relevance labels or, without passages, what judges of other arenas liked (consensus): "
-        "what an arena without judgments gets.",
+        "with relevance labels or, without passages, what judges of other arenas liked "
+        "(consensus): what an arena without judgments gets.",
     )
     arena_ratings: ArenaRatingKind = Field(
         default="judgments",
