@@ -293,7 +293,7 @@ def _preferred_shares(field: Field, preferences: Mapping[str, float]) -> Floats 
         Shape (N, Q), from 0 to 1, NaN without another answer; None where no feature counts.
     """
     view = field.own
-    has_values = np.isfinite(view.values).any(axis=(0, 1))
+    has_values = np.asarray(np.isfinite(view.values).any(axis=(0, 1)))
     weights = preference_slopes(preferences, field.names, has_values)
     # A rank is twice the share of the others that are below, less 1; it is 0 if all are alike.
     is_used = (view.ranks != 0).any(axis=(0, 1))

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from arena.data.checks import validation_problems
 from arena.data.errors import DataError
-from arena.data.types import Floats
+from arena.data.types import Flags, Floats
 from features.engine.columns import plain_name
 from features.measures.registry import FEATURES
 
@@ -88,7 +88,7 @@ def shipped_weights() -> dict[str, float]:
 
 
 def preference_slopes(
-    weights: Mapping[str, float], names: Sequence[str], has_values: Sequence[bool]
+    weights: Mapping[str, float], names: Sequence[str], has_values: Flags
 ) -> Floats:
     """Arrange weights in the order of an arena's features, shape (F,).
 

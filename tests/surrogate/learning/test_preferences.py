@@ -79,7 +79,7 @@ def test_a_file_that_is_no_json_is_refused():
 
 @given(st.permutations(["answer_length", "my_feature", "consensus", "repetition"]))
 def test_weights_follow_the_order_of_features_and_unknown_ones_count_nothing(names):
-    found = preference_slopes(shipped_weights(), names, [True] * 4)
+    found = preference_slopes(shipped_weights(), names, np.ones(4, dtype=bool))
     by_name = dict(zip(names, found, strict=True))
     assert by_name.pop("my_feature") == 0
     assert by_name == {name: shipped_weights()[name] for name in by_name}
@@ -87,8 +87,8 @@ def test_weights_follow_the_order_of_features_and_unknown_ones_count_nothing(nam
 
 def test_no_weight_counts_where_a_feature_of_the_passages_has_values():
     names = ["answer_length", "ngram_coverage@2"]
-    assert preference_slopes(shipped_weights(), names, [True, True]).tolist() == [0, 0]
-    assert preference_slopes(shipped_weights(), names, [True, False])[0] > 0
+    assert preference_slopes(shipped_weights(), names, np.array([True, True])).tolist() == [0, 0]
+    assert preference_slopes(shipped_weights(), names, np.array([True, False]))[0] > 0
 
 
 def test_weights_of_features_that_an_arena_lacks_change_nothing(judged):
