@@ -139,6 +139,7 @@ def soak(
         (folder / "judge.toml").write_text(rare, encoding="utf-8")
         words = ["arena", "--model", "m", "--base-url", local.url, "--json"]
         words += ["--questions", str(len(arena.queries)), "--config", "judge.toml"]
+        words += ["--pairs", "all", "--both-orders"]
         for kill in range(1, kills + 1):
             with _started(folder, words) as run:
                 _wait(run, server, kill * number // (kills + 1))

@@ -26,6 +26,7 @@ from arena.data.schema import (
     INFO_FILE,
     JUDGMENTS,
     QUESTION_KEY,
+    REPEAT,
     ArenaInfo,
     TableSchema,
 )
@@ -231,8 +232,8 @@ def append_rows(
 
     The file is replaced in one step, under a lock, so that neither a crash nor another process
     that adds rows loses one. A row whose key exists already (an answer: language, question,
-    system; a judgment: judge, language, question, sides) is not written twice. Systems of new
-    answers are declared in ``arena.json``.
+    system; a judgment: judge, language, question, sides, number of the vote) is not written twice.
+    Systems of new answers are declared in ``arena.json``.
 
     Args:
         folder: Arena folder. A table that does not exist yet gets the format of the answers.
@@ -259,8 +260,8 @@ def append_rows(
         if problems:
             raise DataError(problems)
         old = old_rows.table
-        old_keys = pd.MultiIndex.from_frame(old[key])
-        new_keys = pd.MultiIndex.from_frame(rows[key])
+        old_keys = _row_keys(old, key)
+        new_keys = _row_keys(rows, key)
         if replacing:
             is_kept = ~old_keys.isin(new_keys)
             new = rows
@@ -279,6 +280,13 @@ def append_rows(
             parts = [part for part in (old[is_kept], new.astype(object)) if len(part)]
             write_rows(pd.concat(parts or [old[is_kept]], ignore_index=True), path)
     return path, len(new)
+
+
+def _row_keys(rows: pd.DataFrame, key: list[str]) -> pd.MultiIndex:
+    """Return what tells rows apart: a key and, of judgments, the number of a repeated vote."""
+    repeats = rows.get(REPEAT, pd.Series(None, rows.index, dtype=object)).astype(object)
+    votes = repeats.where(repeats.notna(), "").astype(str)
+    return pd.MultiIndex.from_frame(rows[key].assign(**{REPEAT: votes}))
 
 
 def _declare_systems(systems: Iterable[str], info: ArenaInfo, folder: Path) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from arena.data.schema import ANSWER_KEY, QUESTION_KEY
+from arena.data.schema import ANSWER_KEY, QUESTION_KEY, REPEAT
 from arena.data.types import Floats
 from arena.data.wording import count_of
 from arena.diagnostics.verdicts import (
+    GROUP,
     ITEM,
     PAIR,
     CheckResult,
@@ -24,6 +25,8 @@ from arena.text.answers import parse_answer
 NOTABLE = 0.05
 """A share this far from one half is worth a warning; smaller differences hardly matter."""
 NOTABLE_FLIPS = 0.1
+UNRELIABLE_FLIPS = 0.25
+"""Share of flips of a judge that does not judge the answers."""
 
 
 def leaning(observed: float, low: float, high: float) -> tuple[int, Severity]:
@@ -130,8 +133,50 @@ def flips(part: pd.DataFrame) -> CheckResult:
         f"of {count_of(n_items, 'pair')} judged in both orders {n_flipped:,} flip "
         f"({shown_share(share, low, high)})"
     )
+    if tells_too_little(low, high):
+        sentence += ": too few to tell a good judge from an unreliable one"
+        return row, [("info", "flips", sentence)]
     severity: Severity = "warning" if share >= NOTABLE_FLIPS else "info"
     return row, [(severity, "flips", sentence)]
+
+
+def tells_too_little(low: float, high: float) -> bool:
+    """Tell whether an interval of flips holds those of good judges and of unreliable ones."""
+    return low < NOTABLE_FLIPS and high > UNRELIABLE_FLIPS
+
+
+def repeatability(judgments: pd.DataFrame) -> CheckResult:
+    """Compare the votes of one judge that was asked twice about the same question and sides.
+
+    Args:
+        judgments: Of one judge; repeated votes have a number in the column ``repeat``.
+
+    Returns:
+        ``repeated``, ``changed`` (the votes differ), ``change_rate, change_low, change_high``.
+    """
+    repeated = judgments.iloc[:0]
+    if REPEAT in judgments:
+        repeated = judgments[judgments[REPEAT].notna()]
+    key = [*GROUP, "query_id", "system_a", "system_b"]
+    first = judgments.drop(repeated.index).drop_duplicates(key)
+    votes = repeated.merge(first[[*key, "winner"]], on=key, suffixes=("", "_first"))
+    n_changed = int((votes["winner"] != votes["winner_first"]).sum())
+    share, low, high = share_of(n_changed, len(votes))
+    row: dict[str, float] = {
+        "repeated": len(votes),
+        "changed": n_changed,
+        "change_rate": share,
+        "change_low": low,
+        "change_high": high,
+    }
+    if votes.empty:
+        return row, []
+    sentence = (
+        f"of {count_of(len(votes), 'pair')} asked twice in the same order {n_changed:,} got "
+        f"another verdict ({shown_share(share, low, high)})"
+    )
+    severity: Severity = "warning" if low >= NOTABLE_FLIPS else "info"
+    return row, [(severity, "repeats", sentence)]
 
 
 def answer_lengths(answers: pd.DataFrame) -> pd.Series:

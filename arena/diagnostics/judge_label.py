@@ -13,7 +13,13 @@ from arena.data.errors import UsageError
 from arena.data.judge_names import UNKNOWN_JUDGE, is_person, judges_named
 from arena.data.wording import count_of
 from arena.diagnostics.agreement import LOW_KAPPA
-from arena.diagnostics.bias import flips, position
+from arena.diagnostics.bias import (
+    UNRELIABLE_FLIPS,
+    flips,
+    position,
+    repeatability,
+    tells_too_little,
+)
 from arena.diagnostics.cycles import Cycles, cycles
 from arena.diagnostics.length_effect import LengthEffect, length_effect
 from arena.diagnostics.people_agreement import PeopleAgreement, agreement_with_people
@@ -41,6 +47,8 @@ WORDS: dict[Grade, str] = {
     "people": "people",
 }
 """What a judge is, by its grade."""
+TESTED_ON_FEW = "tested for consistency on too few pairs"
+"""What a judge is if the interval of its flips is too wide."""
 COMPARED_ON_FEW = "consistent with itself, and compared with people on too few pairs"
 """What a judge is if the interval of its agreement with people is too wide."""
 NOTABLE_INVALID = 0.05
@@ -58,14 +66,15 @@ class JudgeLabel:
         judge: Its name.
         grade: ``unreliable``: its verdicts do not depend on the answers, or people decide
             otherwise; ``doubtful``: something limits what they are worth; ``not known``: no fault,
-            but nothing was judged in both orders; ``consistent``: no fault in its own verdicts,
-            which were not compared with people's; ``agrees``: people decide alike; ``people``: the
-            judges are people.
+            but nothing, or too little, was judged in both orders; ``consistent``: no fault in its
+            own verdicts, which were not compared with people's; ``agrees``: people decide alike;
+            ``people``: the judges are people.
         faults: Sentences on what is wrong.
         facts: Sentences on tests that it passed.
         is_one_sided: Whether (nearly) all its verdicts are the same, so that its ratings and their
             intervals tell nothing about the systems.
         is_compared: Whether its agreement with people was measured.
+        is_tested: Whether any pair was judged in both orders.
     """
 
     judge: str
@@ -74,12 +83,15 @@ class JudgeLabel:
     facts: tuple[str, ...]
     is_one_sided: bool = False
     is_compared: bool = False
+    is_tested: bool = False
 
     @property
     def words(self) -> str:
         """What the judge is, such as ``consistent with itself but not compared with people``."""
         if self.grade == "consistent" and self.is_compared:
             return COMPARED_ON_FEW
+        if self.grade == "not known" and self.is_tested:
+            return TESTED_ON_FEW
         return WORDS[self.grade]
 
     @property
@@ -151,6 +163,7 @@ def label_judge(
         facts=tuple(sentence for _, sentence in remarks if sentence not in faults),
         is_one_sided=len(judged) > 0 and same_verdict(judged["winner"]) is not None,
         is_compared=people is not None,
+        is_tested=len(judged) > 0 and bool(flips(verdicts(judged))[0]["items"]),
     )
 
 
@@ -227,12 +240,15 @@ def _verdict_remarks(judgments: pd.DataFrame) -> Iterator[GradedRemark]:
     table = verdicts(judgments)
     orders, flip_results = flips(table)
     severity, _, sentence = flip_results[0]
-    if not orders["items"]:
+    low, high = orders["flip_low"], orders["flip_high"]
+    if not orders["items"] or tells_too_little(low, high):
         yield "not known", sentence
     # A judge that surely flips this often does not judge the answers.
-    elif orders["flip_low"] > 0.25:
+    elif low > UNRELIABLE_FLIPS:
         yield "unreliable", sentence
     else:
+        yield _grade_of(severity), sentence
+    for severity, _, sentence in repeatability(judgments)[1]:
         yield _grade_of(severity), sentence
     sides, side_results = position(table)
     if sides["decided"]:

@@ -5,6 +5,7 @@ from .choosing.adaptive import AdaptivePairs as AdaptivePairs
 from .choosing.chosen_pairs import ChosenPairs as ChosenPairs
 from .choosing.chosen_pairs import choose_pairs as choose_pairs
 from .choosing.chosen_pairs import pairs_judged_in as pairs_judged_in
+from .choosing.forecast import Forecast as Forecast
 from .choosing.pairing import AdaptivePairing as AdaptivePairing
 from .choosing.sampling import SamplingStudy as SamplingStudy
 from .choosing.sampling import study_sampling as study_sampling
@@ -16,5 +17,6 @@ from .panel import panel_verdicts as panel_verdicts
 from .prompt import PairwisePrompt as PairwisePrompt
 from .prompt import pairwise_prompt as pairwise_prompt
 from .run import Judging as Judging
+from .run import forecast as forecast
 from .run import judge as judge
 from .run import judge_pairs as judge_pairs

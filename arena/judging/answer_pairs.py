@@ -13,6 +13,7 @@ from arena.data.errors import UsageError
 from arena.data.rows import selected_columns
 from arena.data.schema import HISTORY, OWN_PASSAGES, QUESTION_KEY, TurnRole
 from arena.data.seeds import seed_sequence
+from arena.text.answers import parse_answer
 
 PAIR_COLUMNS = [*QUESTION_KEY, "system_a", "system_b"]
 QuestionKey = tuple[str, str]
@@ -92,6 +93,8 @@ class ArenaTexts:
             arena.answers, "language", "query_id", "system", "answer"
         ):
             self._outputs.setdefault((language, query_id), {})[system] = answer
+        # Parsed once, since an answer is in many pairs.
+        self._texts: dict[tuple[QuestionKey, str], str] = {}
         self._system_passages = _lists_of_systems(arena.answers, OWN_PASSAGES)
         self._system_turns = _lists_of_systems(arena.answers, HISTORY)
 
@@ -130,6 +133,11 @@ class ArenaTexts:
         """Systems that answered a question, sorted."""
         return sorted(self._outputs.get(key, {}))
 
+    def systems_by_output(self, key: QuestionKey) -> list[str]:
+        """Systems that answered a question, in the order of what they wrote."""
+        outputs = self._outputs.get(key, {})
+        return sorted(outputs, key=lambda system: (outputs[system].strip(), system))
+
     def shown(self, key: QuestionKey, system: str) -> str:
         """Return what a judge sees of a system: all that it wrote.
 
@@ -141,6 +149,13 @@ class ArenaTexts:
             language, query_id = key
             raise UsageError(f"there is no answer of {system!r} to {query_id!r} in {language!r}")
         return output.strip()
+
+    def answer_text(self, key: QuestionKey, system: str) -> str:
+        """Return an answer without the reason that its system wrote with it."""
+        text = self._texts.get((key, system))
+        if text is None:
+            text = self._texts[key, system] = parse_answer(self.shown(key, system)).text
+        return text
 
     def comparison(self, key: PairKey) -> Comparison:
         """Put together what a judge compares.
@@ -232,23 +247,42 @@ def unordered(key: PairKey) -> PairKey:
     return language, query_id, first, second
 
 
-def shown_order(
-    language: str, query_id: str, one: Answer, other: Answer, seed: int = 0
-) -> tuple[str, str]:
-    """Draw which of two systems is shown on side A.
+@dataclass(frozen=True, slots=True)
+class PairDraw:
+    """What is drawn for a pair of answers.
 
-    The draw depends on the question, the two systems and their answers (in either order) alone:
-    not on the judge, so that the judges of a panel see the same, and not on other systems, so that
-    a new one reshuffles nothing.
-
-    Returns:
-        The system on side A, and that on side B.
+    Attributes:
+        side_a: The system on side A.
+        side_b: The system on side B.
+        audit: Uniform on 0 to 1: pairs with low numbers are asked in both orders.
+        place: Uniform on 0 to 1: pairs with low numbers come first where not all are asked.
     """
-    first, second = sorted((one, other))
-    sequence = seed_sequence(seed, "judging", "order", language, query_id, *first, *second)
-    # The last bit of the sequence: a generator would be built for every single pair.
-    is_swapped = bool(sequence.generate_state(1)[0] & 1)
-    return (second[0], first[0]) if is_swapped else (first[0], second[0])
+
+    side_a: str
+    side_b: str
+    audit: float
+    place: float
+
+
+def draw_pair(language: str, query_id: str, one: Answer, other: Answer, seed: int = 0) -> PairDraw:
+    """Draw which of two systems is shown on side A, and whether an audit takes the pair.
+
+    The draw depends on the question and the two answers (in either order) alone: not on the
+    systems' names, nor on the judge, so that the judges of a panel see the same, nor on other
+    systems, so that a new one reshuffles nothing. Names decide between equal answers only.
+    """
+    first, second = sorted((one, other), key=_by_text)
+    sequence = seed_sequence(seed, "judging", "order", language, query_id, first[1], second[1])
+    # Words of the sequence: a generator would be built for every single pair.
+    order, audit, place = map(int, sequence.generate_state(3))
+    if order & 1:
+        first, second = second, first
+    return PairDraw(first[0], second[0], audit / 2**32, place / 2**32)
+
+
+def _by_text(answer: Answer) -> tuple[str, str]:
+    system, text = answer
+    return text, system
 
 
 def _rows(table: pd.DataFrame, *columns: str) -> Iterator[Any]:

@@ -14,14 +14,22 @@ from arena.llm.llm_settings import LlmSettings, Names
 
 JudgingForm = Literal["pairwise", "pointwise", "listwise"]
 """What an LLM is asked for: the better of two answers, a mark for each, or an order of all."""
+Pairs = int | Literal["all", "adaptive"]
+"""Pairs of systems on each question."""
 VerdictForm = Literal["text", "logprobs"]
 """How the verdict on a pair is read; see ``REPLY_FORMS`` in ``arena.judging.prompt``."""
+AUDIT = 0.1
+"""Share of pairs that are asked in both orders."""
+SETTLED = 0.05
+"""Expected share of misordered pairs of systems at which a ranking is settled: tau 0.9."""
+CALLS_A_SYSTEM = 50
+"""Calls for every system and language after which adaptive pairs stop in any case."""
 PANEL_JUDGE = f"{PANEL}majority)"
 """Name of a panel in the ``judge`` column."""
 
 
 def _number_of_pairs(value: object) -> object:
-    if value in ("all", "adaptive") or (isinstance(value, int) and value > 0):
+    if value in (None, "all", "adaptive") or (isinstance(value, int) and value > 0):
         return value
     if isinstance(value, str) and value.isdecimal() and int(value) > 0:
         return int(value)
@@ -33,35 +41,49 @@ class JudgingSettings(LlmSettings):
 
     name: str = Field(default="", description="Name in the judge column; the model if not given.")
     questions: int = Field(default=100, ge=1, description="Questions to draw in each language.")
-    pairs: Annotated[int | Literal["all", "adaptive"], BeforeValidator(_number_of_pairs)] = Field(
-        default="all",
+    pairs: Annotated[Pairs | None, BeforeValidator(_number_of_pairs)] = Field(
+        default=None,
         description="Pairs of systems on each question: all, a number, or adaptive: as verdicts "
-        "come, those that tell most about the ranking.",
+        "come, those that tell most about the ranking. Default: adaptive; all in batches and for "
+        "marks and orders",
     )
     budget: int | None = Field(
         default=None,
         ge=1,
-        description="With pairs adaptive: pairs judged in all, those of earlier runs included.",
+        description="Maximum number of calls, those of earlier runs on these questions included. "
+        f"Default: {CALLS_A_SYSTEM} for every system and language; none with all or a number of "
+        "pairs, and for marks and orders",
     )
-    until: float | None = Field(
+    max_cost: float | None = Field(
         default=None,
         gt=0,
+        description="Maximum cost of this run's calls, by the prices of the models.",
+    )
+    until: float = Field(
+        default=SETTLED,
+        gt=0,
         lt=0.5,
-        description="With pairs adaptive: stop when at most this share of the pairs of systems is "
+        description="With adaptive pairs: stop when at most this share of the pairs of systems is "
         "expected in the wrong order, in every language.",
     )
     prior: str | None = Field(
         default=None,
-        description="With pairs adaptive: board folder that says what to expect of the systems: "
-        "by its surrogate or, of a first board, by how far answers agree.",
+        description="With adaptive pairs: board folder that says what to expect of the systems. "
+        "Default: a first board of this arena, by how far answers agree",
     )
     panel: Names = Field(
         default=(), description="Further models, comma-separated, that judge the same."
     )
-    both_orders: bool | None = Field(
-        default=None,
-        description="Ask every pair in both orders, twice the calls; the default, except of a "
-        "judge that the arena has verdicts of in one order.",
+    both_orders: bool = Field(
+        default=False,
+        description="Ask every pair in both orders, twice the calls. Default: the audit alone",
+    )
+    audit: float = Field(
+        default=AUDIT,
+        ge=0,
+        le=1,
+        description="Share of the pairs that are asked in both orders, a fifth of them twice: how "
+        "often verdicts flip, and how well they repeat.",
     )
     languages: Names = Field(default=(), description="Comma-separated languages. Default: all")
     form: JudgingForm = Field(
@@ -95,27 +117,49 @@ class JudgingSettings(LlmSettings):
         """Name of the judge that ``model`` is, whether or not it belongs to a panel."""
         return self.name or judge_name(self.model, self.form)
 
-    def require_adaptive(self) -> None:
-        """Check that pairs can be chosen as verdicts come.
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Names of all judges that are asked, the first one's first."""
+        return (self.first_judge, *(judge_name(model, self.form) for model in self.panel))
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether pairs are chosen as verdicts come."""
+        if self.pairs is None:
+            return self.form == "pairwise" and not self.batch
+        return self.pairs == "adaptive"
+
+    @property
+    def audit_share(self) -> float:
+        """Share of the pairs that are asked in both orders; marks and orders have no sides."""
+        if self.form != "pairwise":
+            return 0.0
+        return 1.0 if self.both_orders else self.audit
+
+    def require_plan(self) -> None:
+        """Check that the settings do not contradict each other.
 
         Raises:
-            UsageError: If nothing says when to stop, or other settings exclude adaptive pairs.
+            UsageError: If marks or orders are to be asked for adaptive pairs, or fixed pairs have
+                settings of adaptive ones.
         """
-        if self.batch:
+        if self.is_adaptive and self.batch:
             raise UsageError(
-                f"adaptive pairs follow from the verdicts so far, and each batch may take a day; "
+                "adaptive pairs follow from the verdicts so far, and each batch may take a day; "
                 f"leave {argument('batch')} out, or give {argument('pairs')} all or a number"
             )
-        if self.both_orders or self.form != "pairwise" or self.panel:
+        if self.batch and self.max_cost is not None:
             raise UsageError(
-                "adaptive pairs are asked of one judge, one by one and in one order; "
-                f"leave {argument('form')} "
-                f"pairwise, and {argument('both_orders')} and {argument('panel')} out"
+                f"the cost of a batch is not known before it is sent; leave {argument('max_cost')} "
+                f"out, and give a {argument('budget')}"
             )
-        if self.budget is None and self.until is None:
+        if self.is_adaptive and self.form != "pairwise":
             raise UsageError(
-                f"say when to stop: give a {argument('budget')}, or how sure the ranking "
-                f"must be ({argument('until')})"
+                f"adaptive pairs are asked one by one; leave {argument('form')} pairwise"
+            )
+        if not self.is_adaptive and self.model_fields_set & {"until", "prior"}:
+            raise UsageError(
+                f"{argument('until')} and {argument('prior')} are for {argument('pairs')} adaptive"
             )
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
+from arena.data.schema import REPEAT
 from arena.data.types import Progress
 from arena.diagnostics.judge_label import FLAG_SEPARATOR, IDENTICAL
-from arena.judging.answer_pairs import ArenaTexts, PairKey, pair_keys
-from arena.judging.choosing.chosen_pairs import ChosenPairs, Verdicts
+from arena.judging.answer_pairs import ArenaTexts, pair_keys
+from arena.judging.choosing.chosen_pairs import AskedKey, ChosenPairs, Verdicts, asked_keys
 from arena.judging.graded import (
     GRADED_PROMPTS,
     GradedPrompt,
@@ -42,10 +43,11 @@ VERDICT_COLUMNS = [
     "flags",
     "prompt",
     "reason",
+    REPEAT,
 ]
 """Of an LLM's verdicts: the arena's columns, probabilities where they are known (of the verdict,
-and of either side), flags (comma-separated), the prompt's version, and what the judge wrote before
-the verdict."""
+and of either side), flags (comma-separated), the prompt's version, what the judge wrote before the
+verdict, and the number of the vote where the same sides were asked before."""
 FAILURE_COLUMNS = [
     "query_id",
     "language",
@@ -172,10 +174,18 @@ def ask_judge(
 
 
 def _verdicts_of(outcomes: list[Outcome], pairs: ChosenPairs, judge: str, version: str) -> Verdicts:
-    """Make tables of what a judge replied on pairs, and of the pairs of identical answers."""
+    """Make tables of what a judge replied on pairs, and of the pairs of identical answers.
+
+    Args:
+        outcomes: Of each row of the table of pairs, in their order.
+        pairs: The pairs asked.
+        judge: Name of the judge.
+        version: Of its prompt.
+    """
     verdict_rows = list(_identical_rows(pairs, judge, version))
     failure_rows: list[tuple[object, ...]] = []
-    for (language, query_id, system_a, system_b), reply, answer_flags in outcomes:
+    for outcome, repeat in zip(outcomes, pairs.table[REPEAT], strict=True):
+        (language, query_id, system_a, system_b), reply, answer_flags = outcome
         key = (query_id, language, system_a, system_b)
         verdict = reply.value
         if verdict is None:
@@ -188,7 +198,7 @@ def _verdicts_of(outcomes: list[Outcome], pairs: ChosenPairs, judge: str, versio
         shares = verdict.shares or {}
         probabilities = [shares.get(winner) for winner in (verdict.winner, "a", "b")]
         verdict_rows.append(
-            (*key, verdict.winner, judge, *probabilities, flags, version, verdict.reason)
+            (*key, verdict.winner, judge, *probabilities, flags, version, verdict.reason, repeat)
         )
     # Types are set column by column: a batch may have no row at all, or no probability.
     types = dict.fromkeys(VERDICT_COLUMNS, "str") | dict.fromkeys(PROBABILITY_COLUMNS, "float64")
@@ -201,13 +211,12 @@ def _identical_rows(pairs: ChosenPairs, judge: str, version: str) -> Iterator[tu
     """Yield the ties of identical answers, which need no judge."""
     for language, query_id, system_a, system_b in pair_keys(pairs.identical):
         key = (query_id, language, system_a, system_b)
-        yield (*key, "tie", judge, None, None, None, IDENTICAL, version, "")
+        yield (*key, "tie", judge, None, None, None, IDENTICAL, version, "", None)
 
 
 def pairs_left(arena: Arena, judge: LlmJudge, pairs: ChosenPairs) -> ChosenPairs:
     """Leave out the pairs that a judge has judged in the arena."""
-    judged = arena.judgments[arena.judgments["judge"] == judge.judge]
-    return pairs.without(set(pair_keys(judged)))
+    return pairs.without(arena.judgments[arena.judgments["judge"] == judge.judge])
 
 
 def dry_run_judge(
@@ -229,7 +238,7 @@ def dry_run_judge(
         prompts = graded_requests(arena, prompt, pairs, left)
     else:
         texts = ArenaTexts(arena)
-        prompts = (prompt.ask(texts.comparison(key))[0] for key in pair_keys(left.table))
+        prompts = (_pairwise_request(prompt, texts, key)[0] for key in asked_keys(left.table))
     return dry_run(prompts, judge.asked_settings, store, prices)
 
 
@@ -242,16 +251,29 @@ def _ask_pairwise(
     progress: Progress | None,
 ) -> tuple[list[Outcome], Usage]:
     texts = ArenaTexts(arena)
-    keys = list(pair_keys(pairs.table))
+    keys = list(asked_keys(pairs.table))
     flags: list[tuple[str, ...]] = []
 
-    def prompt_of(key: PairKey) -> Prompt:
+    def prompt_of(key: AskedKey) -> Prompt:
         # Flags are noted as prompts are made, once per pair and in their order, so that no
         # answer's text has to be put together twice.
-        request, answer_flags = prompt.ask(texts.comparison(key))
+        request, answer_flags = _pairwise_request(prompt, texts, key)
         flags.append(answer_flags)
         return request
 
     read = REPLY_FORMS[judge.verdict].read
     answered = ask_table(keys, prompt_of, read, llm, stage=judge.judge, progress=progress)
-    return list(zip(keys, answered.replies, flags, strict=True)), answered.usage
+    outcomes = zip(pair_keys(pairs.table), answered.replies, flags, strict=True)
+    return list(outcomes), answered.usage
+
+
+def _pairwise_request(
+    prompt: PairwisePrompt, texts: ArenaTexts, key: AskedKey
+) -> tuple[Prompt, tuple[str, ...]]:
+    """Make the prompt of a pair, and flag what is odd about its answers."""
+    language, query_id, system_a, system_b, repeat = key
+    request, flags = prompt.ask(texts.comparison((language, query_id, system_a, system_b)))
+    if repeat:
+        # Otherwise the store would answer with the first vote.
+        request = replace(request, purpose=f"repetition {repeat}")
+    return request, flags

@@ -66,7 +66,7 @@ def panel_verdicts(judgments: pd.DataFrame, judges: Sequence[str]) -> Panel:
         prompt=f"panel of {', '.join(sorted(members))}",
         reason="",
     )
-    rounded = table[VERDICT_COLUMNS].round(dict.fromkeys(PROBABILITY_COLUMNS, 6))
+    rounded = table.reindex(columns=VERDICT_COLUMNS).round(dict.fromkeys(PROBABILITY_COLUMNS, 6))
     texts = dict.fromkeys(["winner", "judge", "flags", "prompt", "reason"], "str")
     return Panel(judgments=rounded.astype(texts), too_few=int((~is_enough).sum()))
 

@@ -12,17 +12,19 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UnusableRepliesError, UsageError, argument
 from arena.data.folder import FAILED_JUDGMENTS, append_rows, list_failures
-from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS
+from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, REPEAT
 from arena.data.tables import read_rows
 from arena.data.types import Progress
 from arena.data.wording import repeated
 from arena.diagnostics.agreement import agreement_table
 from arena.diagnostics.people_agreement import PeopleAgreement
 from arena.diagnostics.verdicts import verdicts
-from arena.judging.answer_pairs import PAIR_COLUMNS, pair_keys
+from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.choosing.adaptive import AdaptivePairs
 from arena.judging.choosing.chosen_pairs import ChosenPairs, PairChooser, Verdicts, choose_pairs
-from arena.judging.judging_settings import JudgingSettings
+from arena.judging.choosing.forecast import Forecast
+from arena.judging.choosing.limits import PacedPairs, pairs_within
+from arena.judging.judging_settings import CALLS_A_SYSTEM, JudgingSettings
 from arena.judging.judging_summary import JudgingSummary, summarize_judge
 from arena.judging.llm_judge import (
     FAILURE_COLUMNS,
@@ -126,12 +128,14 @@ def judge(
         RepliesAwaitedError: If replies are awaited in batches; the same call collects them.
     """
     judges = llm_judges(settings)
-    budget = Budget(settings.max_calls)
-    chooser: PairChooser
-    if settings.pairs == "adaptive":
+    budget = judging_budget(settings, prices)
+    chooser: AdaptivePairs | ChosenPairs | PacedPairs
+    if settings.is_adaptive:
         chooser = AdaptivePairs(arena, settings, prior, failed, budget)
     else:
         chooser = draw_pairs(arena, settings)
+        if settings.max_cost is not None:
+            chooser = PacedPairs(chooser, settings.form, len(judges), budget)
     if not isinstance(store, Store) and not Path(store).exists() and not settings.join:
         # Without a key no call can be made: say so before an empty store is left behind.
         for member in judges:
@@ -153,37 +157,85 @@ def judge(
     return judging
 
 
-def draw_pairs(arena: Arena, settings: JudgingSettings) -> ChosenPairs:
-    """Draw the pairs to judge before any verdict; see ``choose_pairs``.
+def forecast(
+    arena: Arena,
+    settings: JudgingSettings,
+    *,
+    prior: pd.DataFrame | None = None,
+    failed: pd.DataFrame | None = None,
+) -> Forecast:
+    """Say what ``judge`` with adaptive pairs is likely to take and to give; nothing is asked.
 
-    Unless the settings say otherwise, every pair is asked in both orders; a judge that has judged
-    the arena in one order keeps to one order, since a second one would double its calls.
+    Arguments are those of ``judge``.
 
     Raises:
         UsageError: If settings contradict each other, or there is nothing to judge.
     """
-    if settings.pairs == "adaptive":
+    budget = Budget(settings.max_calls)
+    return AdaptivePairs(arena, settings, prior, failed, budget).forecast()
+
+
+def draw_pairs(arena: Arena, settings: JudgingSettings) -> ChosenPairs:
+    """Draw the pairs to judge before any verdict; see ``choose_pairs``.
+
+    Raises:
+        UsageError: If settings contradict each other, or there is nothing to judge.
+    """
+    settings.require_plan()
+    pairs = settings.pairs or "all"
+    if settings.is_adaptive or pairs == "adaptive":
         raise UsageError("adaptive pairs are chosen as verdicts come, not beforehand")
-    if any(limit is not None for limit in (settings.budget, settings.until, settings.prior)):
-        raise UsageError(
-            f"{argument('budget')}, {argument('until')} and {argument('prior')} "
-            f"are for {argument('pairs')} adaptive"
-        )
-    both_orders = settings.both_orders
-    if both_orders is None:
-        judged = arena.judgments[arena.judgments["judge"] == settings.first_judge]
-        keys = set(pair_keys(judged))
-        swapped = {(language, query_id, b, a) for language, query_id, a, b in keys}
-        has_both_orders = not keys.isdisjoint(swapped)
-        both_orders = settings.form == "pairwise" and (not keys or has_both_orders)
-    return choose_pairs(
+    budget = settings.budget
+    if budget is None and settings.pairs is None and settings.form == "pairwise":
+        answers = arena.answers
+        if settings.languages:
+            answers = answers[answers["language"].isin(settings.languages)]
+        n_systems = int(answers.groupby("language")["system"].nunique().sum())
+        budget = CALLS_A_SYSTEM * n_systems * len(settings.judges)
+    is_limited = budget is not None or settings.max_cost is not None
+    chosen = choose_pairs(
         arena,
         questions=settings.questions,
-        pairs=settings.pairs,
-        both_orders=both_orders,
+        pairs=pairs,
         languages=settings.languages,
         seed=settings.seed,
+        audit=settings.audit_share,
+        # Marks and orders are asked question by question.
+        spread=is_limited and settings.form == "pairwise",
     )
+    if budget is None:
+        return chosen
+    return pairs_within(chosen, budget // len(settings.judges), settings.form)
+
+
+def sample_pairs(arena: Arena, settings: JudgingSettings, n_calls: int) -> ChosenPairs:
+    """Draw random pairs for a number of calls, to see what as many adaptive ones would cost."""
+    chosen = choose_pairs(
+        arena,
+        questions=settings.questions,
+        languages=settings.languages,
+        seed=settings.seed,
+        audit=settings.audit_share,
+        spread=True,
+    )
+    return chosen.within(n_calls // len(settings.judges))
+
+
+def judging_budget(settings: JudgingSettings, prices: Mapping[str, Price] | None) -> Budget:
+    """Return the budget of a run's calls.
+
+    Raises:
+        UsageError: If the cost is limited, and a model has no price.
+    """
+    prices = prices or {}
+    models = (settings.model, *settings.panel)
+    without_price = [model for model in models if model not in prices]
+    if settings.max_cost is not None and without_price:
+        raise UsageError(
+            f"{argument('max_cost')} needs the price of {', '.join(without_price)} "
+            f"({argument('prices')})"
+        )
+    return Budget(settings.max_calls, max_cost=settings.max_cost, prices=prices)
 
 
 def judge_pairs(
@@ -237,7 +289,9 @@ def judge_pairs(
     if chosen.adaptive:
         judgments = judgments.assign(**{CHOSEN: ADAPTIVE})
     columns = list(JUDGMENTS.columns)
-    all_judgments = _joined([arena.judgments[columns], outcome.judgments[columns]], columns)
+    # A second vote in the same order counts for what it repeats, not for a panel.
+    tables = [_first_votes(arena.judgments), _first_votes(outcome.judgments)]
+    all_judgments = _joined(tables, columns)
     return Judging(
         judgments=judgments,
         failures=outcome.failures,
@@ -331,6 +385,10 @@ def _counted_on(progress: Progress | None, n_before: int, n_planned: int | None)
         progress(name, n_before + done, n_all)
 
     return of_all
+
+
+def _first_votes(judgments: pd.DataFrame) -> pd.DataFrame:
+    return judgments[judgments[REPEAT].isna()] if REPEAT in judgments else judgments
 
 
 def _stacked(parts: Sequence[Verdicts]) -> Verdicts:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from arena.llm.store import Store
 
 MILLION = 1_000_000
+FIRST_CALLS = 16
+"""Calls at first where the cost is limited: what a call costs is only known afterwards."""
+SPENT_AT_ONCE = 0.9
+"""Share of the cost left that is planned to be spent before looking at it again."""
 
 Cost = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -228,19 +232,52 @@ class Budget:
         max_calls: Maximum number of calls without retries; None for any number.
         usages: One entry per run.
         n_awaited: Prompts that are in batches under way.
+        max_cost: Maximum cost of the calls; None for any.
+        prices: Price of each model, for the cost.
     """
 
     max_calls: int | None = None
     usages: list[Usage] = field(default_factory=list)
     n_awaited: int = 0
+    max_cost: float | None = None
+    prices: Mapping[str, Price] = field(default_factory=dict)
 
     @property
     def calls_left(self) -> int | None:
-        """Prompts that may still be sent; None for any number."""
-        if self.max_calls is None:
-            return None
-        n_sent = self.n_awaited + sum(usage.sent for usage in self.usages)
-        return max(0, self.max_calls - n_sent)
+        """Prompts that may still be sent; None for any number.
+
+        Raises:
+            UsageError: If the cost is limited, and that of the calls so far is not known.
+        """
+        n_sent = sum(usage.sent for usage in self.usages)
+        limits = []
+        if self.max_calls is not None:
+            limits.append(max(0, self.max_calls - n_sent - self.n_awaited))
+        if self.max_cost is not None and self.cost != 0:
+            mean_cost = self.cost / n_sent
+            # The next calls may cost more than those so far, so a part of what is left is kept.
+            limits.append(int(SPENT_AT_ONCE * max(0.0, self.max_cost - self.cost) / mean_cost))
+        elif self.max_cost is not None:
+            limits.append(FIRST_CALLS)
+        return min(limits, default=None)
+
+    @property
+    def cost(self) -> float:
+        """Cost of the calls so far.
+
+        Raises:
+            UsageError: If a model has no price, or its endpoint does not count tokens.
+        """
+        total = 0.0
+        for usage in self.usages:
+            cost = usage.cost(self.prices)
+            if cost is None:
+                raise UsageError(
+                    f"the cost of {usage.model} is not known, since it has no price or its "
+                    "endpoint does not count tokens; limit the number of calls instead"
+                )
+            total += cost
+        return total
 
     def usages_by_model(self) -> list[Usage]:
         """Add up the usages of each model."""

@@ -48,8 +48,10 @@ from surrogate.learning.preferences import (
 )
 
 REFERENCE_FEATURES = ("bleu", "rouge_l")
-EVIDENCE = (CONSENSUS, *REFERENCE_FEATURES, "citation_recall", "citation_map")
-"""Features of which more is better whoever judges, as far as any is."""
+EVIDENCE_FEATURES = (*REFERENCE_FEATURES, "citation_recall", "citation_map")
+"""Measured features of which more is better whoever judges, as far as any is."""
+EVIDENCE = (CONSENSUS, *EVIDENCE_FEATURES)
+"""All that a first board rests on."""
 PREFERENCES = "judge_preferences"
 """In the evidence, the features weighted by what judges of other arenas liked."""
 NO_VERDICT = "nobody has judged it"

@@ -20,7 +20,7 @@ from surrogate.cli.printing import command, plain, print_notes, progress_lines, 
 
 if TYPE_CHECKING:
     from arena.data.arena import Arena
-    from arena.judging import ChosenPairs, Judging
+    from arena.judging import ChosenPairs, Forecast, Judging
     from arena.judging.judging_summary import JudgingSummary
     from arena.llm import Price
     from arena.text.prompts import ReplaceablePrompt
@@ -45,10 +45,11 @@ def judge(
     questions: Annotated[int | None, setting(JudgingSettings, "questions")] = None,
     pairs: Annotated[str | None, setting(JudgingSettings, "pairs")] = None,
     budget: Annotated[int | None, setting(JudgingSettings, "budget")] = None,
+    max_cost: Annotated[float | None, setting(JudgingSettings, "max_cost")] = None,
     prior: Annotated[str | None, setting(JudgingSettings, "prior")] = None,
     panel: Annotated[str | None, setting(JudgingSettings, "panel")] = None,
     both_orders: Annotated[
-        bool | None, setting(JudgingSettings, "both_orders", "--both-orders/--no-both-orders")
+        bool | None, setting(JudgingSettings, "both_orders", "--both-orders")
     ] = None,
     template: Annotated[str | None, setting(JudgingSettings, "template")] = None,
     join: Annotated[
@@ -64,30 +65,35 @@ def judge(
     settings = settings_of(JudgingSettings, config, locals())
 
     from arena.data.folder import read_arena
+    from arena.judging import forecast
     from arena.judging import judge as judge_arena
-    from arena.judging.run import lasting_failures, require_verdicts
+    from arena.judging.run import judging_budget, lasting_failures, require_verdicts
     from arena.llm import read_prices
     from surrogate.board.judge_report import recorded_agreements
+    from surrogate.ranking.prior import judging_prior
 
     price_of = {} if prices is None else read_prices(prices)
+    judging_budget(settings, price_of)  # a model without a price is refused before anything is done
     read = read_arena(arena)
     store_path = Path(settings.store or arena / STORE)
+    settings.require_plan()
+    expected = judging_prior(read, settings)
+    failed = lasting_failures(arena)
+    likely = None
+    if settings.is_adaptive:
+        likely = forecast(read, settings, prior=expected, failed=failed)
     if dry_run:
-        _dry_run(read, settings, store_path, price_of, as_json)
+        _dry_run(read, settings, store_path, price_of, likely, as_json)
         return
-    expected = None
-    if settings.prior is not None:
-        from surrogate.board.board import Board
-        from surrogate.ranking.prior import expected_systems
-
-        expected = expected_systems(Board.load(settings.prior), read)
+    if likely is not None:
+        print(f"{likely}.", file=sys.stderr)
     with kept_replies(store_path):
         judging = judge_arena(
             read,
             settings,
             store_path,
             prior=expected,
-            failed=lasting_failures(arena),
+            failed=failed,
             prices=price_of,
             progress=progress_lines(),
             people=recorded_agreements(arena),
@@ -109,6 +115,7 @@ def _dry_run(
     settings: JudgingSettings,
     store_path: Path,
     prices: Mapping[str, Price],
+    likely: Forecast | None,
     as_json: bool,
 ) -> None:
     """Show what judging would ask and cost, without any call."""
@@ -116,18 +123,22 @@ def _dry_run(
 
     from arena.judging import dry_run_judge
     from arena.judging.llm_judge import llm_judges
-    from arena.judging.run import draw_pairs
+    from arena.judging.run import draw_pairs, sample_pairs
 
-    if settings.pairs == "adaptive":
-        raise UsageError("adaptive pairs are chosen as verdicts come; leave --dry-run out")
     judges = llm_judges(settings)
-    pairs = draw_pairs(arena, settings)
+    # Which pairs adaptive judging asks about depends on verdicts; as many others cost as much.
+    pairs = (
+        draw_pairs(arena, settings)
+        if likely is None
+        else sample_pairs(arena, settings, likely.calls)
+    )
     rows = []
     with opened_if_there(store_path) as store:
         for judge in judges:
             counts = dry_run_judge(arena, judge, pairs, store, prices)
             rows.append({"judge": judge.judge, **vars(counts)})
     shown = _counts_of(pairs)
+    shown["forecast"] = likely
     shown["judges"] = pd.DataFrame(rows)
     shown["cost"] = "" if prices else NO_COST
     show(shown, as_json, {"pairs": PAIRS, "judges": DRY_RUN})
@@ -197,8 +208,10 @@ def gate(
         "questions",
         "pairs",
         "budget",
+        "max_cost",
         "until",
         "both_orders",
+        "audit",
         "form",
         "prior",
         "panel",

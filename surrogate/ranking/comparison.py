@@ -194,7 +194,7 @@ class _ComparedPairs:
         self._n_questions = n_questions
         self.n_planned = ORDERS * n_questions
         keys = [(*question, *systems) for question in self.questions[:n_questions]]
-        self._pairs = asked_pairs(texts, keys, tuple(answered), both_orders=True, seed=seed)
+        self._pairs = asked_pairs(texts, keys, tuple(answered), audit=1.0, seed=seed)
         self.scores: dict[QuestionKey, float] = {}
         self.difference: Difference | None = None
         self._judgments: list[pd.DataFrame] = []

@@ -1,16 +1,61 @@
-"""Prior ratings of an arena's systems, from a board."""
+"""Prior ratings of an arena's systems, from a board or from their answers alone."""
 
 from __future__ import annotations
+
+from collections import Counter
 
 import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.schema import QUESTION_KEY
+from arena.judging.answer_pairs import ArenaTexts
+from arena.judging.choosing.chosen_pairs import draw_questions
+from arena.judging.judging_settings import JudgingSettings
 from arena.rating.posterior import PRIOR_COLUMNS
+from features.engine.extraction import extract
 from surrogate.board.board import Board
-from surrogate.board.first_board import first_prior
+from surrogate.board.first_board import EVIDENCE_FEATURES, first_prior, first_ratings
 from surrogate.board.summary import fingerprint
+from surrogate.learning.languages import with_answers
 from surrogate.ranking.rank import rank_systems
+
+
+def judging_prior(arena: Arena, settings: JudgingSettings, n_jobs: int = 1) -> pd.DataFrame | None:
+    """Return what to expect of the systems before a judge is asked, or None for fixed pairs.
+
+    By the board that the settings name or, without one, by a first board of the questions that
+    are judged.
+
+    Args:
+        arena: Questions and answers.
+        settings: Who judges what.
+        n_jobs: Processes for feature extraction.
+
+    Raises:
+        UsageError: If the board cannot be used; see ``expected_systems``.
+    """
+    if not settings.is_adaptive:
+        return None
+    if settings.prior is not None:
+        return expected_systems(Board.load(settings.prior), arena, n_jobs=n_jobs)
+    drawn = draw_questions(
+        arena, ArenaTexts(arena), settings.questions, settings.languages, settings.seed
+    )
+    is_drawn = pd.MultiIndex.from_frame(arena.answers[QUESTION_KEY]).isin(list(drawn))
+    answers = arena.answers[is_drawn]
+    X = with_answers(extract(arena, EVIDENCE_FEATURES, answers, n_jobs=n_jobs), answers)
+    counts = Counter(language for language, _ in drawn)
+    tables = []
+    evidence = {}
+    for language, n_questions in counts.items():
+        systems = sorted(X.loc[X["language"] == language, "system"].unique())
+        first = first_ratings(
+            X, language, systems, n_questions, arena.info.reference_system, settings.seed
+        )
+        tables.append(first.table)
+        evidence[language] = first.used
+    return first_prior(pd.concat(tables, ignore_index=True), evidence)
 
 
 def expected_systems(

@@ -261,8 +261,7 @@ def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
             hint = "leave judge or judging out"
             yield Problem(source, None, f"{place}.judge", options.judge, fault, hint)
         checks.append(("judging", judging.template, lambda: llm_judges(judging)))
-        if judging.pairs == "adaptive":
-            checks.append(("judging.pairs", "adaptive", judging.require_adaptive))
+        checks.append(("judging.pairs", judging.pairs, judging.require_plan))
     if options.feature_table is None:
         checks.append(("features", options.features, board.features))
     checks.append(

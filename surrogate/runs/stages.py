@@ -43,7 +43,7 @@ from surrogate.board.tables import (
 from surrogate.publish.figures.board_figures import board_drawings
 from surrogate.publish.figures.figure import write_drawings
 from surrogate.publish.site import write_site
-from surrogate.ranking.prior import expected_systems
+from surrogate.ranking.prior import judging_prior
 from surrogate.runs.config import ConfiguredBoard
 from surrogate.runs.diff import diff_boards
 from surrogate.runs.steps import Digests, Step, Workplace, folder_digests
@@ -69,6 +69,7 @@ OF_VERDICTS = {
     "questions",
     "pairs",
     "both_orders",
+    "audit",
     "languages",
     "budget",
     "until",
@@ -181,15 +182,12 @@ def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -
     from arena.judging.run import lasting_failures, require_verdicts
 
     arena = read_arena(board.arena)
-    prior = None
-    if options.prior is not None:
-        prior = expected_systems(Board.load(options.prior), arena, n_jobs=place.n_jobs)
     store = place.out / STORE_FILE if options.store is None else board.base / options.store
     judging = judge(
         arena,
         options,
         store,
-        prior=prior,
+        prior=judging_prior(arena, options, n_jobs=place.n_jobs),
         failed=lasting_failures(board.arena),
         progress=place.progress,
     )

@@ -42,10 +42,10 @@ def longer(prompt, _):
 def judge(run, folder, capsys):
     def judge(server, *options, config=""):
         arguments = ["--model", "local", "--base-url", server.url, "--questions", 3]
-        arguments.append("--no-both-orders")
-        if config:
-            (folder / "config.toml").write_text(config, encoding="utf-8")
-            arguments += ["--config", folder / "config.toml"]
+        # Each pair once, unless a test says otherwise.
+        text = config if "audit" in config else f"audit = 0.0\n{config}"
+        (folder / "config.toml").write_text(text, encoding="utf-8")
+        arguments += ["--config", folder / "config.toml"]
         status = run("judge", folder, *arguments, *options)
         printed = capsys.readouterr()
         return status, printed.out if status == 0 else printed.err
@@ -120,12 +120,12 @@ def test_a_run_without_one_verdict_of_the_judge_is_no_success(judge, serve, fold
 
 def test_a_dry_run_leaves_everything_as_it_is(judge, serve, folder):
     server = serve()
-    before = sorted(path.name for path in folder.iterdir())
+    before = {path.name for path in folder.iterdir()}
     status, printed = judge(server, "--pairs", 2, "--dry-run")
     assert status == 0
     assert "Dry run: nothing was asked" in printed
     assert not server.asked
-    assert sorted(path.name for path in folder.iterdir()) == before
+    assert {path.name for path in folder.iterdir()} == before | {"config.toml"}
     status, printed = judge(server, "--pairs", 2, "--dry-run", "--json", "--panel", "other")
     content = json.loads(printed)
     assert [row["judge"] for row in content["judges"]] == ["local", "other"]
@@ -157,32 +157,41 @@ def test_a_boards_surrogate_is_the_prior(
     build_quickly(replace(english_arena, info=info, answers=answers, judgments=judged)).save(
         board, folder
     )
-    options, ratings = ["--pairs", "adaptive", "--budget", 2, "--json"], []
-    for name, prior in (("alone", []), ("told", ["--prior", board])):
-        status, printed = judge(serve(), *options, *prior, config=f'name = "{name}"')
+    ratings = []
+    for name, prior in (("first-board", []), ("surrogate", ["--prior", board])):
+        options = ["--budget", 2, "--json", *prior]
+        status, printed = judge(serve(), *options, config=f'name = "{name}"')
         assert status == 0
         content = json.loads(printed, parse_constant=pytest.fail)
-        assert sum(row["judged"] for row in content["languages"]) == 2
         table = pd.DataFrame(content["ratings"]).set_index(["language", "system"])
         ratings.append(table["rating"])
-    assert (ratings[0] == 0).any()  # of a system that has not been judged
-    assert not (ratings[1] == 0).any()
+    # Nearly all systems are not judged yet: what is expected of them is the prior's.
+    first_board, by_surrogate = ratings
+    assert not (first_board == 0).any()
+    assert not (by_surrogate == 0).any()
+    assert (first_board - by_surrogate[first_board.index]).abs().max() > 0.1
 
 
-def test_both_orders_are_asked_unless_the_judge_has_verdicts_in_one(run, serve, folder, capsys):
+def test_by_default_pairs_are_asked_once_and_some_audited(run, serve, folder, capsys):
     server = serve()
-    options = ["--model", "local", "--base-url", server.url, "--pairs", 2]
-    assert run("judge", folder, *options, "--questions", 2) == 0
-    assert "pairs judged in both orders" in " ".join(capsys.readouterr().out.split())
-    assert run("judge", folder, *options, "--questions", 3, "--json") == 0
-    assert json.loads(capsys.readouterr().out)["both_orders"]
-    one = [*options, "--panel", "", "--model", "once"]
-    assert run("judge", folder, *one, "--questions", 2, "--no-both-orders") == 0
-    capsys.readouterr()
-    assert run("judge", folder, *one, "--questions", 3, "--json") == 0
-    content = json.loads(capsys.readouterr().out)
+    options = ["--model", "local", "--base-url", server.url]
+    assert run("judge", folder, *options, "--dry-run", "--json") == 0
+    likely = json.loads(capsys.readouterr().out)["forecast"]
+    assert 0 < likely["low"] <= likely["calls"] <= likely["high"]
+    assert 0 < likely["tau"] < 1
+    assert not server.asked
+    assert run("judge", folder, *options, "--json") == 0
+    printed = capsys.readouterr()
+    assert f"{likely['calls']:,} calls" in printed.err
+    content = json.loads(printed.out)
     assert not content["both_orders"]
-    assert content["judges"][0]["check"]["grade"] == "not known"
+    assert content["judges"][0]["calls"] <= 50 * len(read_arena(folder).info.systems)
+    assert "judged in both orders" in json.dumps(content["judges"][0]["check"])
+    assert (read_arena(folder).judged_by("local").judgments["chosen"] == "adaptive").all()
+    calls = sum(server.asked.values())
+    assert run("judge", folder, *options) == 0
+    capsys.readouterr()
+    assert sum(server.asked.values()) == calls
 
 
 def test_a_key_that_the_server_repeats_is_in_no_file_and_no_output(
@@ -227,13 +236,11 @@ def test_a_panel_gives_one_verdict(judge, serve, folder):
         ([], 'store = "redis://x"', "store"),
         ([], 'languages = "xx"', "xx"),
         (["--panel", "local"], "", "local"),
-        (["--pairs", "adaptive"], "", "--budget"),
-        (["--budget", 5], "", "--budget"),
+        (["--pairs", "all"], "until = 0.1", "until"),
+        (["--max-cost", 5], "", "--prices"),
         (["--prior", "."], "", "holds no board"),
-        (["--pairs", "adaptive", "--budget", 5, "--dry-run"], "", "--dry-run"),
         (["--pairs", "adaptive"], "until = 2", "until"),
-        (["--pairs", "adaptive", "--budget", 5, "--panel", "m"], "", "--panel"),
-        (["--pairs", "adaptive", "--budget", 5, "--both-orders"], "", "--both-orders"),
+        (["--pairs", "adaptive", "--batch"], "", "--batch"),
         (["--pairs", "adaptive", "--budget", 5], 'form = "pointwise"', "--form"),
     ],
 )
@@ -284,9 +291,9 @@ def test_without_a_key_no_store_is_made(run, folder, capsys, monkeypatch):
 def test_settings_that_are_refused_leave_no_store_of_joined_replies(run, folder, tmp_path, capsys):
     with open_store(tmp_path / "other.sqlite"):
         pass
-    asked = ("--model", "local", "--pairs", 3, "--budget", 5)
+    asked = ("--model", "local", "--pairs", 3, "--prior", folder)
     assert run("judge", folder, *asked, "--join", tmp_path / "other.sqlite") == 2
-    assert "--budget" in capsys.readouterr().err
+    assert "--prior" in capsys.readouterr().err
     assert not (folder / "judging.sqlite").exists()
 
 

@@ -4,26 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.schema import QUESTION_KEY
+from arena.data.seeds import SAME_DECIMALS, by_content
 from arena.data.wording import count_of
-from arena.judging.answer_pairs import PAIR_COLUMNS, ArenaTexts, PairKey
+from arena.diagnostics.judge_label import without_identical
+from arena.judging.answer_pairs import PAIR_COLUMNS, ArenaTexts, PairKey, QuestionKey
 from arena.judging.choosing.chosen_pairs import (
+    ASKED_COLUMNS,
+    REPEATED,
     Batches,
     ChosenPairs,
     asked_pairs,
     draw_questions,
     joined_pairs,
 )
+from arena.judging.choosing.forecast import Course, Forecast, course, forecast_adaptive
 from arena.judging.choosing.pairing import AdaptivePairing, batch_size
-from arena.judging.judging_settings import JudgingSettings
+from arena.judging.judging_settings import CALLS_A_SYSTEM, JudgingSettings
 from arena.llm.replies import OVER_BUDGET, PASSING
 from arena.llm.usage import Budget
+from arena.rating.outcomes import points_of_a
 from arena.statistics.significance import NORMAL_90
 
 PROGRESS_COLUMNS = ["language", "systems", "questions", "judged", "failed", "open", "misordered"]
+ITEM = ["query_id", "system_a", "system_b"]
 RATING_COLUMNS = ["language", "system", "rating", "low", "high"]
 
 
@@ -31,11 +39,13 @@ class AdaptivePairs:
     """Chooses, batch by batch, the pairs that lower the uncertainty of the ranking most.
 
     Each batch is for the language whose ranking is least certain, and ``AdaptivePairing`` chooses
-    its pairs. Batches follow from the verdicts so far, the prior and the seed alone, so that a run
-    that was killed continues as if it had not been.
+    its pairs. Every pair is asked in one order, and those of the audit in both. Batches follow from
+    the verdicts so far, the prior and the seed alone, so that a run that was killed continues as if
+    it had not been.
 
     Attributes:
-        n_planned: Pairs left of the budget at the start; None without a budget.
+        budget: Maximum number of calls, those of earlier runs included.
+        n_planned: Calls left of the budget at the start, for each judge.
     """
 
     def __init__(
@@ -50,42 +60,44 @@ class AdaptivePairs:
 
         Args:
             arena: Questions, answers, and the judgments so far.
-            settings: Who judges, what may be asked, and when to stop.
+            settings: Who judges, what may be asked, and when to stop. Of a panel, verdicts on a
+                pair are averaged.
             prior: Columns ``language, system, rating, standard_error``: expected ratings of systems
                 before they are judged, in logits; None, or no row, where nothing is expected.
             failed: Pairs that earlier runs got no verdict on; see ``lasting_failures``.
-            calls: The judge's budget of calls.
+            calls: The budget of calls of this run.
 
         Raises:
-            UsageError: If nothing says when to stop, or there is nothing to judge.
+            UsageError: If settings contradict each other, or there is nothing to judge.
         """
-        settings.require_adaptive()
+        settings.require_plan()
         self._settings = settings
         self._calls = calls or Budget()
         self._texts = ArenaTexts(arena)
         self._questions = draw_questions(
             arena, self._texts, settings.questions, settings.languages, settings.seed
         )
-        verdicts = arena.judgments[arena.judgments["judge"] == settings.judge]
-        failures = _lasting(failed, verdicts, settings.judge)
+        verdicts = arena.judgments[arena.judgments["judge"].isin(settings.judges)]
+        failures = _lasting(failed, verdicts, settings.judges)
         self._pairings: dict[str, AdaptivePairing] = {}
         for language in dict(self._questions):
             query_ids = [query_id for code, query_id in self._questions if code == language]
             answers = arena.answers[arena.answers["language"] == language]
             answers = answers[answers["query_id"].isin(query_ids)]
             self._pairings[language] = AdaptivePairing(
-                answers["system"].unique(),
+                by_content(answers["system"], answers),
                 query_ids,
                 answers,
                 settings.seed,
                 None if prior is None else prior[prior["language"] == language],
             )
             self._record(language, verdicts, failures)
-        is_drawn = pd.MultiIndex.from_frame(verdicts[QUESTION_KEY]).isin(list(self._questions))
-        self._earlier = verdicts.loc[is_drawn, PAIR_COLUMNS].drop_duplicates()
-        self.n_planned: int | None = None
-        if settings.budget is not None:
-            self.n_planned = max(settings.budget - self._n_done, 0)
+        earlier = _on(verdicts, self._questions)
+        self._earlier = earlier.reindex(columns=ASKED_COLUMNS).drop_duplicates()
+        self._n_asked = len(without_identical(earlier)) + len(_on(failures, self._questions))
+        n_systems = sum(len(pairing.systems) for pairing in self._pairings.values())
+        self.budget = settings.budget or CALLS_A_SYSTEM * n_systems * len(settings.judges)
+        self.n_planned = self._pairs_in_budget
 
     def batches(self) -> Batches:
         """Yield what to ask next, until the ranking is certain enough or no more may be asked."""
@@ -98,14 +110,35 @@ class AdaptivePairs:
             language = max(candidates, key=lambda code: candidates[code].misordered)
             pairing = candidates[language]
             n_pairs = batch_size(len(pairing.systems), pairing.judged + pairing.failed)
-            if self._calls.calls_left is not None:
-                n_pairs = min(n_pairs, self._calls.calls_left)
-            if self._settings.budget is not None:
-                n_pairs = min(n_pairs, self._settings.budget - self._n_done)
-            items = pairing.next_pairs(n_pairs)
-            outcome = yield self._pairs([(language, *item) for item in items])
+            items = pairing.next_pairs(min(n_pairs, self._pairs_in_budget))
+            batch = self._pairs([(language, *item) for item in items])
+            batch = batch.within(self._pairs_in_budget)
+            if not len(batch):
+                return self._spent
+            outcome = yield batch
+            self._n_asked += batch.n_planned * len(self._settings.judges)
             self._record(language, outcome.judgments, outcome.failures)
         return reason
+
+    def forecast(self) -> Forecast:
+        """Say what the run is likely to take and to give, by the prior and the verdicts so far."""
+        settings = self._settings
+        share = settings.audit_share
+        # Of an audit that takes some pairs, a part is asked a third time.
+        calls_a_pair = 1.0 + share * (1.0 if share == 1 else 1.0 + REPEATED)
+        return forecast_adaptive(
+            self.courses(),
+            settings.until,
+            int(self._pairs_in_budget / calls_a_pair),
+            calls_a_pair * len(settings.judges),
+        )
+
+    def courses(self) -> dict[str, Course]:
+        """Return how the ranking of each language is likely to settle."""
+        return {
+            language: course(pairing.posterior, pairing.open, self._settings.seed)
+            for language, pairing in self._pairings.items()
+        }
 
     def chosen(self, batches: Sequence[ChosenPairs]) -> ChosenPairs:
         """Put together what was asked, in this run and before."""
@@ -142,29 +175,33 @@ class AdaptivePairs:
         return pd.concat(tables, ignore_index=True)
 
     @property
-    def _n_done(self) -> int:
-        return sum(pairing.judged + pairing.failed for pairing in self._pairings.values())
+    def _pairs_in_budget(self) -> int:
+        """How many pairs all judges can still be asked about."""
+        n_calls = self.budget - self._n_asked
+        if self._calls.calls_left is not None:
+            n_calls = min(n_calls, self._calls.calls_left)
+        return max(n_calls, 0) // len(self._settings.judges)
+
+    @property
+    def _spent(self) -> str:
+        """Why no more calls are made, where the ranking is not settled."""
+        if self.budget - self._n_asked < len(self._settings.judges):
+            return f"the budget of {count_of(self.budget, 'call')} is spent"
+        return "the calls or the cost allowed in this run are spent"
 
     def _reason_to_stop(self) -> str | None:
-        settings = self._settings
         pairings = self._pairings.values()
         if all(map(self._is_certain, pairings)):
             return (
-                f"no ranking has more than {settings.until:.1%} of its pairs in the wrong order, "
-                "as expected"
+                f"no ranking has more than {self._settings.until:.1%} of its pairs in the wrong "
+                "order, as expected"
             )
-        if settings.budget is not None and self._n_done >= settings.budget:
-            return f"the budget of {count_of(settings.budget, 'pair')} is spent"
         if not any(map(self._may_ask, pairings)):
             return "every pair of the questions drawn is judged"
-        if self._calls.calls_left == 0:
-            n_calls = self._calls.max_calls or 0
-            return f"this run's budget of {count_of(n_calls, 'call')} is spent"
-        return None
+        return None if self._pairs_in_budget else self._spent
 
     def _is_certain(self, pairing: AdaptivePairing) -> bool:
-        until = self._settings.until
-        return until is not None and pairing.misordered <= until
+        return pairing.misordered <= self._settings.until
 
     def _may_ask(self, pairing: AdaptivePairing) -> bool:
         return pairing.open > 0 and not self._is_certain(pairing)
@@ -180,39 +217,63 @@ class AdaptivePairs:
                 & table["system_b"].isin(pairing.systems)
             ]
 
-        verdicts = one_of_orders(of_language(judgments))
-        failed = of_language(failures)[["query_id", "system_a", "system_b"]].assign(winner=None)
-        pairing.record(pd.concat([verdicts, failed], ignore_index=True))
+        verdicts = merged_verdicts(of_language(judgments))
+        failed = _in_order(of_language(failures))[ITEM].assign(winner=None).drop_duplicates()
+        # A pair that one judge, or one order, gave a verdict on is judged.
+        is_judged = pd.MultiIndex.from_frame(failed[ITEM]).isin(
+            pd.MultiIndex.from_frame(verdicts[ITEM])
+        )
+        pairing.record(pd.concat([verdicts, failed[~is_judged]], ignore_index=True))
 
     def _pairs(self, keys: Sequence[PairKey]) -> ChosenPairs:
         return asked_pairs(
             self._texts,
             keys,
             self._questions,
-            both_orders=False,
+            audit=self._settings.audit_share,
             seed=self._settings.seed,
             adaptive=True,
         )
 
 
-def one_of_orders(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Make one verdict of those on a pair in both orders: a tie if they differ."""
-    first = verdicts[["system_a", "system_b"]].min(axis=1)
-    is_first_on_a = verdicts["system_a"] == first
-    second = verdicts["system_b"].where(is_first_on_a, verdicts["system_a"])
-    flipped = verdicts["winner"].map({"a": "b", "b": "a", "tie": "tie"})
-    winner = verdicts["winner"].where(is_first_on_a, flipped)
-    sorted_sides = verdicts[["query_id"]].assign(system_a=first, system_b=second, winner=winner)
-    grouped = sorted_sides.groupby(["query_id", "system_a", "system_b"], sort=True)["winner"]
-    merged = grouped.agg(lambda winners: winners.iloc[0] if winners.nunique() == 1 else "tie")
-    return merged.reset_index()
+def merged_verdicts(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Make one verdict of several on a pair: the mean over orders, repeats and judges.
+
+    Args:
+        verdicts: Columns ``query_id, system_a, system_b, winner``, of one language.
+
+    Returns:
+        The same columns, one row per pair: a system wins that has more than half of the points.
+    """
+    points = points_of_a(verdicts)
+    in_order = _in_order(verdicts)
+    is_kept = in_order["system_a"] == verdicts["system_a"]
+    merged = in_order[ITEM].assign(points=points.where(is_kept, 1.0 - points))
+    means = merged.groupby(ITEM, sort=True)["points"].mean().round(SAME_DECIMALS).reset_index()
+    winners = np.select([means["points"] > 0.5, means["points"] < 0.5], ["a", "b"], "tie")
+    return means[ITEM].assign(winner=winners)
 
 
-def _lasting(failed: pd.DataFrame | None, verdicts: pd.DataFrame, judge: str) -> pd.DataFrame:
-    """Return the pairs that a judge gave no verdict on and, asked again, would give none."""
+def _in_order(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Put each pair's systems in the order of their names."""
+    first = pairs[["system_a", "system_b"]].min(axis=1)
+    second = pairs[["system_a", "system_b"]].max(axis=1)
+    return pairs.assign(system_a=first, system_b=second)
+
+
+def _on(pairs: pd.DataFrame, questions: Sequence[QuestionKey]) -> pd.DataFrame:
+    """Return the rows on some questions."""
+    return pairs[pd.MultiIndex.from_frame(pairs[QUESTION_KEY]).isin(list(questions))]
+
+
+def _lasting(
+    failed: pd.DataFrame | None, verdicts: pd.DataFrame, judges: Sequence[str]
+) -> pd.DataFrame:
+    """Return the pairs that judges gave no verdict on and, asked again, would give none."""
     if failed is None or failed.empty:
         return pd.DataFrame(columns=PAIR_COLUMNS, dtype=object)
     is_passing = failed["reason"].isin([*PASSING, OVER_BUDGET])
-    lasting = failed[~is_passing & (failed["judge"] == judge)]
-    keys = pd.MultiIndex.from_frame(lasting[PAIR_COLUMNS])
-    return lasting[~keys.isin(pd.MultiIndex.from_frame(verdicts[PAIR_COLUMNS]))]
+    lasting = failed[~is_passing & failed["judge"].isin(judges)]
+    key = ["judge", *PAIR_COLUMNS]
+    is_judged = pd.MultiIndex.from_frame(lasting[key]).isin(pd.MultiIndex.from_frame(verdicts[key]))
+    return lasting[~is_judged]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Literal, Protocol
@@ -12,22 +12,30 @@ import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
+from arena.data.cells import is_null
 from arena.data.errors import UsageError, argument, checked_choice
+from arena.data.schema import REPEAT
 from arena.data.seeds import generator
 from arena.judging.answer_pairs import (
     PAIR_COLUMNS,
     ArenaTexts,
+    PairDraw,
     PairKey,
     QuestionKey,
+    draw_pair,
     pair_keys,
-    shown_order,
     unordered,
 )
-from arena.text.answers import parse_answer
 
 DEFAULT_QUESTIONS = 100
+REPEATED = 0.2
+"""Share of audited pairs that are also asked twice in the same order."""
+SECOND_VOTE = "2"
+ASKED_COLUMNS = [*PAIR_COLUMNS, REPEAT]
 
 SystemPair = tuple[str, str]
+AskedKey = tuple[str, str, str, str, str]
+"""A ``PairKey``, and the number of the vote; empty for the first."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,8 @@ class ChosenPairs:
     """Pairs of answers to judge, in the order of sides to ask in, question by question.
 
     Attributes:
-        table: Pairs to ask: columns ``language, query_id, system_a, system_b``.
+        table: Pairs to ask: columns ``language, query_id, system_a, system_b``, and ``repeat``:
+            2 where the same sides are asked a second time, else null.
         identical: Pairs of identical texts, which are ties without a call.
         both_orders: Whether every pair is in the table in both orders.
         questions: The questions drawn, language by language.
@@ -96,24 +105,47 @@ class ChosenPairs:
         """Return these pairs."""
         return self
 
-    def without(self, judged: set[PairKey]) -> ChosenPairs:
+    def without(self, judgments: pd.DataFrame) -> ChosenPairs:
         """Leave out pairs that are judged: in this order if both are asked, else in either."""
-        if self.both_orders:
-            return self._where(lambda key: key not in judged)
-        judged_pairs = {unordered(key) for key in judged}
-        return self._where(lambda key: unordered(key) not in judged_pairs)
+        judged = set(asked_keys(judgments))
+        asked = {*asked_keys(self.table), *asked_keys(self.identical)}
+
+        def is_left(key: AskedKey) -> bool:
+            language, query_id, system_a, system_b, repeat = key
+            mirrored = (language, query_id, system_b, system_a, repeat)
+            return key not in judged and (mirrored in asked or mirrored not in judged)
+
+        return self._where(is_left)
 
     def on(self, questions: Collection[QuestionKey]) -> ChosenPairs:
         """Keep the pairs on some questions."""
         wanted = set(questions)
         return self._where(lambda key: key[:2] in wanted)
 
-    def _where(self, condition: Callable[[PairKey], bool]) -> ChosenPairs:
+    def within(self, n_calls: int) -> ChosenPairs:
+        """Keep the first pairs, as many as can be asked with so many calls, each in all its rows.
+
+        Pairs of identical texts take no call, and are all kept.
+        """
+        keys = [unordered(key) for key in pair_keys(self.table)]
+        n_kept = min(n_calls, len(keys))
+        while 0 < n_kept < len(keys) and keys[n_kept] == keys[n_kept - 1]:
+            n_kept -= 1
+        return replace(self, table=self.table.iloc[:n_kept].reset_index(drop=True))
+
+    def _where(self, condition: Callable[[AskedKey], bool]) -> ChosenPairs:
         def filtered(rows: pd.DataFrame) -> pd.DataFrame:
-            is_kept = np.array([condition(key) for key in pair_keys(rows)], dtype=np.bool_)
+            is_kept = np.array([condition(key) for key in asked_keys(rows)], dtype=np.bool_)
             return rows[is_kept].reset_index(drop=True)
 
         return replace(self, table=filtered(self.table), identical=filtered(self.identical))
+
+
+def asked_keys(table: pd.DataFrame) -> Iterator[AskedKey]:
+    """Yield pairs and the number of the vote on them, of a table of pairs or judgments."""
+    repeats = table[REPEAT] if REPEAT in table else [None] * len(table)
+    for key, repeat in zip(pair_keys(table), repeats, strict=True):
+        yield *key, "" if is_null(repeat) else str(repeat)
 
 
 def joined_pairs(
@@ -124,7 +156,7 @@ def joined_pairs(
     Args:
         nothing: Chosen pairs of the same kind and questions, without any pair.
         batches: The batches that were asked.
-        earlier: Pairs of earlier runs, ``PAIR_COLUMNS``.
+        earlier: Pairs of earlier runs, as ``ChosenPairs.table``.
     """
     first = nothing.table if earlier is None else earlier
     return replace(
@@ -141,6 +173,9 @@ def choose_pairs(
     both_orders: bool = False,
     languages: Sequence[str] | None = None,
     seed: int = 0,
+    *,
+    audit: float = 0.0,
+    spread: bool = False,
 ) -> ChosenPairs:
     """Choose what to judge.
 
@@ -152,9 +187,12 @@ def choose_pairs(
         arena: Questions and answers; its judgments do not matter.
         questions: Questions of each language; None, or more than there are, takes all.
         pairs: ``all`` pairs of systems that answered a question, or so many of them.
-        both_orders: Ask every pair in both orders; else the order is drawn (see ``shown_order``).
+        both_orders: Ask every pair in both orders; else the order is drawn (see ``draw_pair``).
         languages: None takes all.
         seed: Seed of all draws.
+        audit: Share of the pairs that are asked in both orders all the same; see ``asked_pairs``.
+        spread: Put the pairs in an order that is drawn over all questions, so that the first ones
+            are a random sample; else they come question by question.
 
     Raises:
         UsageError: For a number below 1, an unknown language, or an arena with nothing to judge.
@@ -166,14 +204,17 @@ def choose_pairs(
     meetings = {language: _Meetings() for language, _ in drawn}
     keys: list[PairKey] = []
     for language, query_id in drawn:
-        systems = texts.systems((language, query_id))
+        # In an order of their own, so that draws do not depend on systems' names.
+        systems = texts.systems_by_output((language, query_id))
         if pairs == "all":
             chosen = list(combinations(systems, 2))
         else:
             random = generator(seed, "judging", "pairs", language, query_id)
             chosen = _even_pairs(systems, pairs, meetings[language], random)
         keys += [(language, query_id, one, other) for one, other in chosen]
-    return asked_pairs(texts, keys, drawn, both_orders=both_orders, seed=seed)
+    if spread:
+        keys = _in_drawn_order(texts, keys, seed)
+    return asked_pairs(texts, keys, drawn, audit=1.0 if both_orders else audit, seed=seed)
 
 
 def pairs_judged_in(
@@ -185,7 +226,8 @@ def pairs_judged_in(
     """
     keys = list(dict.fromkeys(unordered(key) for key in pair_keys(judgments)))
     drawn = tuple(dict.fromkeys(key[:2] for key in keys))
-    return asked_pairs(ArenaTexts(arena), keys, drawn, both_orders=both_orders, seed=seed)
+    share = 1.0 if both_orders else 0.0
+    return asked_pairs(ArenaTexts(arena), keys, drawn, audit=share, seed=seed)
 
 
 def draw_questions(
@@ -236,36 +278,68 @@ def asked_pairs(
     keys: Sequence[PairKey],
     drawn: tuple[QuestionKey, ...],
     *,
-    both_orders: bool,
+    audit: float,
     seed: int,
     adaptive: bool = False,
 ) -> ChosenPairs:
-    """Draw the sides of pairs whose systems come in any order; see ``ChosenPairs``."""
-    different: list[PairKey] = []
+    """Draw the sides of pairs whose systems come in any order, and which of them are audited.
+
+    Args:
+        texts: Questions and answers.
+        keys: The pairs.
+        drawn: The questions drawn.
+        audit: Share of the pairs that are asked in both orders. Unless that is every pair, a fifth
+            of them is asked a third time, with the sides of the first, to see what repeats.
+        seed: Seed of the draws.
+        adaptive: See ``ChosenPairs``.
+    """
+    different: list[tuple[str, str, str, str, str | None]] = []
     identical: list[PairKey] = []
     for language, query_id, one, other in keys:
         question = (language, query_id)
-        output = texts.shown(question, one)
-        other_output = texts.shown(question, other)
-        # Sides depend on the answers alone, not on the reasons that systems wrote with them.
-        side_a, side_b = shown_order(
-            language,
-            query_id,
-            (one, parse_answer(output).text),
-            (other, parse_answer(other_output).text),
-            seed,
-        )
-        pairs = identical if output == other_output else different
-        pairs.append((language, query_id, side_a, side_b))
-        if both_orders:
-            pairs.append((language, query_id, side_b, side_a))
+        draw = pair_draw(texts, question, one, other, seed)
+        if texts.shown(question, one) == texts.shown(question, other):
+            identical.append((language, query_id, draw.side_a, draw.side_b))
+            if audit == 1:
+                identical.append((language, query_id, draw.side_b, draw.side_a))
+            continue
+        different.append((language, query_id, draw.side_a, draw.side_b, None))
+        if draw.audit < audit:
+            different.append((language, query_id, draw.side_b, draw.side_a, None))
+        if audit < 1 and draw.audit < REPEATED * audit:
+            different.append((language, query_id, draw.side_a, draw.side_b, SECOND_VOTE))
     return ChosenPairs(
-        table=pd.DataFrame(different, columns=PAIR_COLUMNS).astype(object),
+        table=pd.DataFrame(different, columns=ASKED_COLUMNS).astype(object),
         identical=pd.DataFrame(identical, columns=PAIR_COLUMNS).astype(object),
-        both_orders=both_orders,
+        both_orders=audit == 1,
         questions=drawn,
         adaptive=adaptive,
     )
+
+
+def pair_draw(
+    texts: ArenaTexts, question: QuestionKey, one: str, other: str, seed: int
+) -> PairDraw:
+    """Draw for two systems' answers to a question; see ``draw_pair``."""
+    language, query_id = question
+    # Draws depend on the answers alone, not on the reasons that systems wrote with them.
+    return draw_pair(
+        language,
+        query_id,
+        (one, texts.answer_text(question, one)),
+        (other, texts.answer_text(question, other)),
+        seed,
+    )
+
+
+def _in_drawn_order(texts: ArenaTexts, keys: Sequence[PairKey], seed: int) -> list[PairKey]:
+    """Put pairs in an order that is drawn by their content."""
+
+    def draw(key: PairKey) -> float:
+        language, query_id, one, other = key
+        return pair_draw(texts, (language, query_id), one, other, seed).place
+
+    return sorted(keys, key=draw)
 
 
 @dataclass

@@ -62,7 +62,8 @@ class AdaptivePairing:
         """Start with nothing judged.
 
         Args:
-            systems: At least two.
+            systems: At least two, in an order that draws follow: ``arena.data.seeds.by_content``
+                gives one that does not depend on their names.
             questions: Query ids of one language.
             answers: Columns ``query_id, system``, in that language; by default every system has
                 answered every question.
@@ -92,9 +93,13 @@ class AdaptivePairing:
         can_meet = is_answered[:, first] & is_answered[:, second]  # (Q, P)
         self._state = np.where(can_meet, OPEN, ABSENT).astype(np.int8)
         random = generator(seed, "adaptive pairing")
-        self._chance = random.random(can_meet.shape)
-        # Pairs of equal value are tried in an order that the seed draws, not that of the names.
-        self._tie_break = 1.0 + 1e-4 * random.random(len(first))
+        # Draws are made for pairs in the order that systems were given in, not that of names.
+        place_of = {name: place for place, name in enumerate(systems)}
+        places = np.array([place_of[name] for name in self.systems])
+        drawn = self._pair_of[places[first], places[second]]
+        self._chance = random.random(can_meet.shape)[:, drawn]
+        # Pairs of equal value are tried in an order that the seed draws.
+        self._tie_break = 1.0 + 1e-4 * random.random(len(first))[drawn]
         self._prior = RatingPrior.of_table(prior, self.systems, 1.0)
         columns = ["query_id", "system_a", "system_b", "winner"]
         self._verdicts = pd.DataFrame(columns=columns, dtype=object)

@@ -37,7 +37,9 @@ def folder(tmp_path):
 def ask(folder, one, budget=None, max_calls=None, prior=None, **fields):
     """Judge as verdicts come, and write them; with what is known of the ranking then."""
     arena, calls = read_arena(folder), Budget(max_calls)
-    settings = JudgingSettings(name=one.judge, pairs="adaptive", budget=budget, **fields)
+    # Each pair once, so that calls and pairs are the same number, unless a test says otherwise.
+    stated = {"audit": 0.0, "until": 1e-6, **fields}
+    settings = JudgingSettings(name=one.judge, budget=budget, **stated)
     pairs = AdaptivePairs(arena, settings, prior, lasting_failures(folder), calls)
     with open_store(folder / "replies.sqlite") as store:
         judging = judge_pairs(arena, one, pairs, store, budget=calls)
@@ -77,7 +79,7 @@ def asked_in(folder):
 def test_a_budget_is_spent_and_not_exceeded(run, folder):
     done = run(11)
     assert len(asked_in(folder)) == sum(run.server.asked.values()) == 11
-    assert done.reason == "the budget of 11 pairs is spent"
+    assert done.reason == "the budget of 11 calls is spent"
     assert done.languages["judged"].tolist() == [11]
     assert done.languages["open"].tolist() == [ITEMS - 11]
     summary = done.judging.summaries[0]
@@ -132,7 +134,7 @@ def test_identical_answers_are_ties_that_nobody_is_asked(tmp_path, serve, judge_
 
 
 def test_it_stops_when_the_ranking_is_known(run):
-    assert run(4, until=0.25).reason == "the budget of 4 pairs is spent"
+    assert run(4, until=0.25).reason == "the budget of 4 calls is spent"
     done = run(until=0.25)
     assert 4 < done.languages["judged"].sum() < ITEMS
     assert (done.languages["misordered"] <= 0.25).all()

@@ -1,16 +1,20 @@
 """Which pairs are judged, and which answer stands on which side."""
 
 from collections import Counter
+from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from judged_systems import build_arena
 
 from arena import UsageError
 from arena.judging import choose_pairs, pairs_judged_in
-from arena.judging.answer_pairs import pair_keys, shown_order, unordered
+from arena.judging.answer_pairs import draw_pair, pair_keys, unordered
+from arena.judging.choosing.chosen_pairs import asked_keys
+from arena.judging.choosing.limits import pairs_within
 
 SYSTEMS = tuple(f"s{n}" for n in range(7))
 texts = st.text(st.characters(codec="utf-8"), max_size=8)
@@ -18,15 +22,30 @@ answers = st.tuples(texts, texts)
 
 
 @given(texts, texts, answers, answers, st.integers(0, 5))
-def test_the_order_does_not_hang_on_how_a_pair_is_given(language, query_id, one, other, seed):
-    order = shown_order(language, query_id, one, other, seed)
-    assert sorted(order) == sorted((one[0], other[0]))
-    assert shown_order(language, query_id, other, one, seed) == order
+def test_draws_do_not_depend_on_how_a_pair_is_given(language, query_id, one, other, seed):
+    draw = draw_pair(language, query_id, one, other, seed)
+    assert sorted((draw.side_a, draw.side_b)) == sorted((one[0], other[0]))
+    assert draw_pair(language, query_id, other, one, seed) == draw
 
 
-def test_the_order_is_golden():
-    drawn = [shown_order("en", f"q{n}", ("s", "x"), ("t", "y"))[0] for n in range(12)]
-    assert "".join(drawn) == "ssststttstts"
+@given(texts, texts, texts, st.integers(0, 5))
+def test_draws_do_not_depend_on_the_names_of_systems(query_id, text, other, seed):
+    assume(text != other)
+    draw = draw_pair("en", query_id, ("s", text), ("t", other), seed)
+    renamed = draw_pair("en", query_id, ("z", text), ("a", other), seed)
+    assert {"s": "z", "t": "a"}[draw.side_a] == renamed.side_a
+    assert (draw.audit, draw.place) == (renamed.audit, renamed.place)
+
+
+def test_sides_and_audits_are_drawn_evenly_and_apart():
+    draws = [draw_pair("en", f"q{n}", ("s", "x"), ("t", "y")) for n in range(2_000)]
+    is_first = np.array([draw.side_a == "s" for draw in draws])
+    audits = np.array([draw.audit for draw in draws])
+    places = np.array([draw.place for draw in draws])
+    assert is_first.mean() == pytest.approx(0.5, abs=0.05)
+    assert (audits < 0.1).mean() == pytest.approx(0.1, abs=0.03)
+    correlations = np.corrcoef([is_first, audits, places])
+    assert np.abs(correlations[np.triu_indices(3, k=1)]).max() < 0.08
 
 
 def test_all_pairs_of_all_questions():
@@ -95,10 +114,76 @@ def test_pairs_of_another_judge_can_be_chosen():
         pairs_judged_in(arena, absent)
 
 
+def mirrored(table):
+    return table.rename(columns={"system_a": "system_b", "system_b": "system_a"})
+
+
 def test_judged_pairs_are_left_out_in_either_order():
     chosen = choose_pairs(build_arena(questions=1))
-    language, query_id, a, b = next(iter(pair_keys(chosen.table)))
-    assert len(chosen.without([(language, query_id, b, a)])) == 2
+    judged = mirrored(chosen.table.head(1))
+    assert len(chosen.without(judged)) == 2
     both = choose_pairs(build_arena(questions=1), both_orders=True)
-    assert len(both.without([(language, query_id, b, a)])) == 5
-    assert len(both.without(list(pair_keys(both.table)))) == 0
+    assert len(both.without(judged)) == 5
+    assert len(both.without(both.table)) == 0
+
+
+def test_an_audit_asks_some_pairs_in_both_orders_and_a_part_of_them_twice():
+    arena = build_arena(questions=200)
+    plain = choose_pairs(arena, questions=None)
+    audited = choose_pairs(arena, questions=None, audit=0.1)
+    first_votes = audited.table[audited.table["repeat"].isna()]
+    assert len(audited.table[audited.table["repeat"].notna()]) == pytest.approx(12, abs=8)
+    assert len(first_votes) == pytest.approx(660, abs=25)
+    assert set(pair_keys(plain.table)) < set(pair_keys(first_votes))
+    # A repetition has the sides of the first vote.
+    repeated = audited.table[audited.table["repeat"].notna()]
+    assert set(pair_keys(repeated)) < set(pair_keys(plain.table))
+    assert not audited.both_orders
+
+
+def test_what_an_audit_takes_is_left_only_once_judged_itself():
+    audited = choose_pairs(build_arena(questions=200), questions=None, audit=0.1)
+    one_order = choose_pairs(build_arena(questions=200), questions=None)
+    left = audited.without(one_order.table)
+    assert len(left) == len(audited) - len(one_order)
+    assert len(audited.without(audited.table)) == 0
+
+
+def test_a_limit_keeps_the_first_pairs_with_all_their_orders():
+    audited = choose_pairs(build_arena(questions=50), audit=0.5, spread=True)
+    for n_calls in range(0, len(audited.table) + 2, 7):
+        kept = audited.within(n_calls).table
+        assert n_calls - 3 < len(kept) <= n_calls or len(kept) == len(audited.table)
+        rest = audited.table.iloc[len(kept) :]
+        asked = {unordered(key) for key in pair_keys(kept)}
+        assert asked.isdisjoint({unordered(key) for key in pair_keys(rest)})
+
+
+def test_a_part_of_all_pairs_is_spread_over_questions_and_grows():
+    arena = build_arena(questions=30, systems=SYSTEMS)
+    spread = choose_pairs(arena, spread=True)
+    few, more = spread.within(40), spread.within(80)
+    assert set(pair_keys(few.table)) < set(pair_keys(more.table))
+    assert few.table["query_id"].nunique() > 15
+
+
+def test_a_limit_on_marks_and_orders_keeps_whole_questions():
+    pairs = choose_pairs(build_arena(questions=10))
+    assert pairs_within(pairs, 7, "pointwise").table["query_id"].nunique() == 2
+    assert pairs_within(pairs, 7, "listwise").table["query_id"].nunique() == 7
+
+
+def test_plans_do_not_depend_on_rows_or_names():
+    arena = build_arena(questions=12, systems=SYSTEMS)
+    new_names = {name: f"x{9 - n}" for n, name in enumerate(SYSTEMS)}
+    shuffled = arena.answers.sample(frac=1.0, random_state=3).reset_index(drop=True)
+    info = arena.info.model_copy(update={"systems": tuple(sorted(new_names.values()))})
+    renamed = replace(
+        arena, info=info, answers=shuffled.assign(system=shuffled["system"].map(new_names))
+    )
+    for options in ({"audit": 0.3}, {"pairs": 4}, {"spread": True, "audit": 0.1}):
+        plan = choose_pairs(arena, **options).table
+        other = choose_pairs(renamed, **options).table
+        for side in ("system_a", "system_b"):
+            plan[side] = plan[side].map(new_names)
+        assert sorted(asked_keys(plan)) == sorted(asked_keys(other))

@@ -47,11 +47,12 @@ def by_length(prompt, _):
 def test_judge_collects_the_verdicts_of_single_calls(call, server, folder, english_arena, tmp_path):
     server.behave = by_length
     command = ["judge", folder, "--model", "m", "--panel", "n", "--questions", 2, "--pairs", 4]
+    command.append("--both-orders")
     before = read_arena(folder).judgments
     status, printed, message = call(*command, "--batch")
     assert status == AWAITED
     assert printed == ""
-    assert message.startswith("28 replies are awaited; run the same command again to collect:")
+    assert message.startswith("32 replies are awaited; run the same command again to collect:")
     assert "error" not in message
     assert [batch["status"] for batch in server.batches.values()] == ["validating"] * 2
     pd.testing.assert_frame_equal(read_arena(folder).judgments, before)
@@ -63,10 +64,10 @@ def test_judge_collects_the_verdicts_of_single_calls(call, server, folder, engli
     status, printed, message = call(*command, "--batch", "--prices", prices, "--json")
     assert status == 0, message
     shown = json.loads(printed)
-    assert sum(server.asked.values()) == 28
+    assert sum(server.asked.values()) == 32
     for judge in shown["judges"]:
-        assert judge["collected"] == 14
-        assert judge["cost"] == pytest.approx(14 * (200 * 1 + 5 * 4) / 1e6)
+        assert judge["collected"] == 16
+        assert judge["cost"] == pytest.approx(16 * (200 * 1 + 5 * 4) / 1e6)
     single = tmp_path / "single"
     write_arena(english_arena, single)
     assert call("judge", single, *command[2:])[0] == 0
@@ -101,12 +102,13 @@ def test_a_dry_run_counts_what_is_awaited(call, server, folder, tmp_path):
     prices = tmp_path / "prices.json"
     prices.write_text('{"m": {"tokens_in": 2, "tokens_out": 8}}')
     command = ["judge", folder, "--model", "m", "--questions", 2, "--pairs", 4, "--batch"]
+    command.append("--both-orders")
     planning = ["--dry-run", "--prices", prices, "--json"]
     planned = json.loads(call(*command, *planning)[1])["judges"][0]
-    assert (planned["calls"], planned["awaited"]) == (14, 0)
+    assert (planned["calls"], planned["awaited"]) == (16, 0)
     call(*command)
     left = json.loads(call(*command, *planning)[1])["judges"][0]
-    assert (left["calls"], left["awaited"], left["cost_at_most"]) == (0, 14, 0)
+    assert (left["calls"], left["awaited"], left["cost_at_most"]) == (0, 16, 0)
     assert len(server.batches) == 1
 
 

@@ -104,7 +104,7 @@ def test_a_new_system_joins_the_arena_and_its_pairs_alone_are_judged(grown, run,
     assert f"{NEW}: answers to 6 of 6 questions" in said
     judged = read_arena(arena).judgments
     assert NEW not in {*judged["system_a"], *judged["system_b"]}
-    config.write_text('name = "simulated-teacher"')
+    config.write_text('name = "simulated-teacher"\npairs = "all"\naudit = 0.0')
     with ChatServer(lambda prompt, earlier: completion("[[A]]")) as server:
         asked = ["--model", "local", "--base-url", server.url, "--config", config]
         assert run("judge", arena, *asked) == 0

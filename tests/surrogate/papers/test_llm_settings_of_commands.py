@@ -65,7 +65,7 @@ def commands(tiny_arena, memerag, wikieval, tmp_path):
             "##Rating: 4",
         ),
         "judge": (
-            ["judge", arena, "--pairs", 2, *few, "--no-both-orders"],
+            ["judge", arena, "--pairs", 2, *few],
             "[[A]]",
         ),
         "generate": (

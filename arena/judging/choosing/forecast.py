@@ -1,0 +1,149 @@
+"""What judging is likely to take and to give, before the first call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, ndtr
+
+from arena.data.seeds import generator
+from arena.data.types import Floats
+from arena.rating.pairs import Pairs
+from arena.rating.posterior import RatingPosterior
+
+DRAWS = 200
+STEPS = 60
+"""Numbers of verdicts that are looked at, up to all that may be asked."""
+ADAPTIVE_GAIN = 2.0
+"""How many verdicts on random pairs an adaptive one is worth: see the guide of planning."""
+MOST_PAIRS = 2_000
+"""Pairs of systems that are looked at; a sample where there are more."""
+LEAST_VARIANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a run is likely to take and to give.
+
+    Attributes:
+        calls: Calls of this run: the median over ratings that are likely now.
+        low: Calls that nine in ten such runs take at least.
+        high: Calls that nine in ten such runs take at most.
+        tau: Expected Kendall tau of the ranking after these calls with the ranking that any number
+            of verdicts would give; the mean over languages.
+    """
+
+    calls: int
+    low: int
+    high: int
+    tau: float
+
+    def __str__(self) -> str:
+        span = "" if self.low == self.high else f" ({self.low:,} to {self.high:,})"
+        return (
+            f"{self.calls:,} calls{span} are expected, and then a Kendall tau of {self.tau:.2f} "
+            "with the ranking by any number of verdicts"
+        )
+
+
+@dataclass(frozen=True)
+class Course:
+    """How the ranking of one language is likely to settle.
+
+    Attributes:
+        n_verdicts: Numbers of further verdicts on random pairs, rising from 0, shape (N,).
+        misordered: Expected share of misordered pairs after each, as it will look for D sets of
+            ratings drawn, shape (D, N).
+    """
+
+    n_verdicts: Floats
+    misordered: Floats
+
+    def needed(self, until: float) -> Floats:
+        """Return the verdicts after which the ranking is settled, for each set of ratings, (D,).
+
+        All verdicts that may be asked where it is never settled.
+        """
+        falling = np.minimum.accumulate(self.misordered, axis=1)
+        is_settled = falling <= until
+        first = np.where(is_settled.any(axis=1), is_settled.argmax(axis=1), -1)
+        return np.asarray(self.n_verdicts[first])
+
+    def tau(self, n_verdicts: Floats) -> float:
+        """Return the expected tau after a number of verdicts for each set of ratings, (D,)."""
+        misordered = [
+            np.interp(n, self.n_verdicts, shares)
+            for n, shares in zip(n_verdicts, self.misordered, strict=True)
+        ]
+        return float(1.0 - 2.0 * np.mean(misordered))
+
+
+def course(posterior: RatingPosterior, n_open: int, seed: int) -> Course:
+    """Draw ratings that are likely now, and how well further verdicts would tell their order.
+
+    n verdicts that are spread over all pairs of S systems give each rating, about the mean of all,
+    the information n i 2 / (S - 1), where i is the mean p (1 - p) of a verdict. The posterior is
+    then updated as a normal one.
+
+    Args:
+        posterior: Of the ratings of S systems; before any verdict, the prior.
+        n_open: Verdicts that can still be had.
+        seed: Seed of the draws.
+    """
+    n_systems = len(posterior.systems)
+    random = generator(seed, "forecast")
+    first, second = np.triu_indices(n_systems, k=1)
+    if len(first) > MOST_PAIRS:
+        sample = random.choice(len(first), MOST_PAIRS, replace=False)
+        first, second = first[sample], second[sample]
+    pairs = Pairs(first, second, n_systems)
+    deviations = posterior.draws(random, DRAWS) - posterior.ratings
+    noise = random.standard_normal(deviations.shape)
+    noise -= noise.mean(axis=1, keepdims=True)
+    win_rates = expit(pairs.differences(posterior.ratings + deviations))
+    information = (win_rates * (1.0 - win_rates)).mean(axis=1)
+    steps = np.unique(np.round(np.geomspace(1.0, max(n_open, 1), STEPS)))
+    share_now = _misordered(pairs, posterior.ratings, posterior.covariance)
+    misordered = [np.full(DRAWS, share_now)]
+    for n in steps:
+        # One variance for all draws, so that one update serves them.
+        variance = (n_systems - 1) / (2.0 * n * information.mean())
+        scales = np.sqrt((n_systems - 1) / (2.0 * n * information))
+        total = posterior.covariance + variance * np.eye(n_systems)
+        weights = np.linalg.solve(total, posterior.covariance)
+        estimates = posterior.ratings + (deviations + scales[:, None] * noise) @ weights
+        covariance = posterior.covariance - posterior.covariance @ weights
+        misordered.append(_misordered(pairs, estimates, covariance))
+    return Course(np.concatenate([[0.0], steps]), np.array(misordered).T)
+
+
+def forecast_adaptive(
+    courses: Mapping[str, Course], until: float, n_pairs: int, calls_a_pair: float
+) -> Forecast:
+    """Say what adaptive judging is likely to take, of all languages together.
+
+    Args:
+        courses: Of each language.
+        until: Expected share of misordered pairs at which a ranking is settled.
+        n_pairs: Maximum number of pairs.
+        calls_a_pair: Mean number of calls about a pair, of all judges.
+    """
+    needed = np.array([path.needed(until) for path in courses.values()]) / ADAPTIVE_GAIN
+    totals = needed.sum(axis=0)
+    # Where the budget is too small, each language gets the share that it needs.
+    shares = np.minimum(1.0, n_pairs / np.maximum(totals, 1.0))
+    taus = [
+        path.tau(ADAPTIVE_GAIN * shares * of_language)
+        for path, of_language in zip(courses.values(), needed, strict=True)
+    ]
+    low, median, high = np.quantile(shares * totals, (0.1, 0.5, 0.9)) * calls_a_pair
+    return Forecast(round(median), round(low), round(high), float(np.mean(taus)))
+
+
+def _misordered(pairs: Pairs, ratings: Floats, covariance: Floats) -> Floats:
+    """Return the expected share of misordered pairs, (..., S) to (...)."""
+    errors = np.sqrt(np.maximum(pairs.spreads(covariance), LEAST_VARIANCE))
+    probabilities = ndtr(-np.abs(pairs.differences(ratings)) / errors)
+    return np.asarray(probabilities.mean(axis=-1))

@@ -1,0 +1,72 @@
+"""Fixed pairs within a number of calls, or within a cost that is known as replies come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from arena.judging.answer_pairs import QuestionKey, pair_keys
+from arena.judging.choosing.chosen_pairs import Batches, ChosenPairs, joined_pairs
+from arena.judging.judging_settings import JudgingForm
+from arena.llm.usage import Budget
+
+
+def pairs_within(pairs: ChosenPairs, n_calls: int, form: JudgingForm) -> ChosenPairs:
+    """Keep the first pairs, as many as one judge can be asked about with so many calls.
+
+    Marks take a call for each answer, and orders one for each question: whole questions are kept.
+    """
+    if form == "pairwise":
+        return pairs.within(n_calls)
+    answers_on: dict[QuestionKey, set[str]] = {}
+    for language, query_id, system_a, system_b in pair_keys(pairs.table):
+        answers_on.setdefault((language, query_id), set()).update((system_a, system_b))
+    kept: list[QuestionKey] = []
+    for question, systems in answers_on.items():
+        n_calls -= len(systems) if form == "pointwise" else 1
+        if n_calls < 0:
+            break
+        kept.append(question)
+    return pairs.on(kept)
+
+
+@dataclass(frozen=True)
+class PacedPairs:
+    """Asks fixed pairs in batches, as many at a time as the cost left allows.
+
+    Attributes:
+        pairs: The pairs.
+        form: What judges are asked for.
+        n_judges: Number of judges, each of which is asked about every pair.
+        budget: Of calls and cost.
+    """
+
+    pairs: ChosenPairs
+    form: JudgingForm
+    n_judges: int
+    budget: Budget
+
+    @property
+    def n_planned(self) -> int:
+        """Number of pairs to ask at most."""
+        return self.pairs.n_planned
+
+    def batches(self) -> Batches:
+        """Yield batches of pairs until all are asked, or the cost is spent."""
+        left = self.pairs
+        while len(left):
+            batch = left
+            n_calls = self.budget.calls_left
+            if n_calls is not None:
+                batch = pairs_within(left, n_calls // self.n_judges, self.form)
+            if not len(batch):
+                return "the budget of this run is spent"
+            yield batch
+            left = left.without(pd.concat([batch.table, batch.identical]))
+        return ""
+
+    def chosen(self, batches: Sequence[ChosenPairs]) -> ChosenPairs:
+        """Put together the pairs that were asked."""
+        return joined_pairs(self.pairs.on([]), batches)

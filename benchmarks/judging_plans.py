@@ -1,0 +1,242 @@
+"""Plans of judging by replay: calls until a few verdicts rank as all recorded ones do.
+
+Recorded verdicts answer what a plan asks; a pair that was not recorded in the order asked is
+answered by the other order, or is not available. Three plans:
+
+- default: what ``judge`` does: adaptive pairs in one order, a tenth of them in both, from the
+  prior of a first board, which has seen no verdict;
+- whole questions: all pairs of few questions, in both orders where both are recorded;
+- random: pairs at random over all questions, each in one order.
+
+All plans are rated with the same prior, or (``--flat``) with none. Printed are the calls at which
+the mean tau with the ranking by all verdicts reaches 0.8 and 0.9, tau at equal calls a system, and
+where the default plan stops by itself.
+
+Run:  python benchmarks/judging_plans.py ARENA FEATURES.parquet [--judge J] [--languages sw,te]
+          [--seeds 5] [--flat]
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from arena import read_arena
+from arena.data.arena import Arena
+from arena.data.seeds import generator
+from arena.data.types import Floats, Integers
+from arena.judging import JudgingSettings
+from arena.judging.answer_pairs import PAIR_COLUMNS, PairKey, pair_keys
+from arena.judging.choosing.adaptive import AdaptivePairs
+from arena.judging.choosing.chosen_pairs import Verdicts
+from arena.judging.llm_judge import FAILURE_COLUMNS
+from arena.rating.battles import Battles
+from arena.rating.bradley_terry import fit_bradley_terry
+from arena.rating.posterior import RatingPrior, battle_posterior
+from arena.statistics.rank_agreement import kendall_tau
+from surrogate.board.first_board import first_prior, first_ratings
+from surrogate.board.tables import read_feature_table
+from surrogate.learning.languages import with_answers
+
+LEVELS = (0.8, 0.9)
+A_SYSTEM = (1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
+"""Calls a system at which rankings are compared."""
+SHOWN = (2, 4, 8, 16, 32)
+SETTLED = 0.05
+NEVER = 1e-9
+MIRRORED = {"a": "b", "b": "a", "tie": "tie"}
+
+
+@dataclass(frozen=True)
+class Records:
+    """Recorded verdicts of one judge in one language, and the ranking by all of them."""
+
+    arena: Arena
+    language: str
+    rows: pd.DataFrame
+    winners: dict[PairKey, str]
+    systems: tuple[str, ...]
+    ratings: Floats
+    prior: pd.DataFrame
+
+    @classmethod
+    def of(cls, arena: Arena, judge: str, language: str, features: pd.DataFrame) -> Records:
+        """Collect what a judge of an arena recorded, the first verdict in each order."""
+        rows = arena.judgments
+        rows = rows[(rows["judge"] == judge) & (rows["language"] == language)]
+        rows = rows.drop_duplicates(PAIR_COLUMNS)[[*PAIR_COLUMNS, "winner", "judge"]]
+        battles = Battles.from_judgments(rows)
+        fit = fit_bradley_terry(*battles.items.totals, battles.items.pairs)
+        n_questions = int((arena.queries["language"] == language).sum())
+        first = first_ratings(features, language, battles.systems, n_questions)
+        return cls(
+            arena=replace(arena, judgments=arena.judgments.iloc[:0]),
+            language=language,
+            rows=rows.reset_index(drop=True),
+            winners=dict(zip(pair_keys(rows), rows["winner"], strict=True)),
+            systems=battles.systems,
+            ratings=np.asarray(fit.coefficients[0]),
+            prior=first_prior(first.table, {language: first.used}),
+        )
+
+    def answered(self, asked: pd.DataFrame) -> pd.DataFrame:
+        """Answer what is asked, as far as it was recorded: one row per call."""
+        keys = set(pair_keys(asked))
+        found = []
+        for key in pair_keys(asked):
+            language, query_id, system_a, system_b = key
+            mirrored = (language, query_id, system_b, system_a)
+            if key in self.winners:
+                found.append((*key, self.winners[key]))
+            elif mirrored in self.winners and mirrored not in keys:
+                found.append((*key, MIRRORED[self.winners[mirrored]]))
+        return pd.DataFrame(found, columns=[*PAIR_COLUMNS, "winner"], dtype=object)
+
+    def tau(self, rows: pd.DataFrame, is_flat: bool) -> float:
+        """Return the tau of the ranking by some verdicts with that by all."""
+        battles = Battles.from_judgments(rows.assign(judge="j"), systems=self.systems)
+        prior = None if is_flat else RatingPrior.of_table(self.prior, self.systems, 1.0)
+        tau = kendall_tau(battle_posterior(battles, prior).ratings, self.ratings)
+        return float(np.nan_to_num(tau))
+
+
+def default_plan(records: Records, n_calls: int, seed: int) -> tuple[pd.DataFrame, float]:
+    """Return the verdicts in the order asked, and the calls at which the plan would stop."""
+    chooser = AdaptivePairs(
+        records.arena,
+        JudgingSettings(
+            model="j",
+            until=NEVER,
+            budget=10**9,
+            seed=seed,
+            languages=(records.language,),
+        ),
+        records.prior,
+    )
+    batches = chooser.batches()
+    parts: list[pd.DataFrame] = []
+    n_asked = 0
+    stop = float("inf")
+    try:
+        batch = next(batches)
+        while n_asked < n_calls:
+            rows = records.answered(batch.table)
+            asked = batch.table[PAIR_COLUMNS].drop_duplicates()
+            is_answered = pd.MultiIndex.from_frame(asked).isin(
+                pd.MultiIndex.from_frame(rows[PAIR_COLUMNS])
+            )
+            failures = asked[~is_answered].reindex(columns=FAILURE_COLUMNS)
+            parts.append(rows)
+            n_asked += len(rows)
+            batch = batches.send(Verdicts(rows, failures))
+            if chooser.progress()["misordered"].max() <= SETTLED:
+                stop = min(stop, n_asked)
+    except StopIteration:
+        pass
+    return pd.concat(parts, ignore_index=True), stop
+
+
+def whole_questions(records: Records, seed: int) -> pd.DataFrame:
+    """Return all verdicts, question by question."""
+    random = generator(seed, "whole questions")
+    query_ids = sorted(records.rows["query_id"].unique())
+    place = dict(zip(query_ids, random.permutation(len(query_ids)), strict=True))
+    rows = records.rows.iloc[random.permutation(len(records.rows))]
+    return rows.sort_values("query_id", key=lambda ids: ids.map(place), kind="stable")
+
+
+def random_pairs(records: Records, seed: int) -> pd.DataFrame:
+    """Return pairs at random, each in one of the orders recorded."""
+    random = generator(seed, "random pairs")
+    rows = records.rows.iloc[random.permutation(len(records.rows))]
+    names = np.sort(rows[["system_a", "system_b"]].to_numpy(str), axis=1)
+    pairs = rows[["query_id"]].assign(first=names[:, 0], second=names[:, 1])
+    return rows[~pairs.duplicated().to_numpy()]
+
+
+def curves(
+    records: Records, n_calls: Integers, seeds: int, is_flat: bool
+) -> tuple[Floats, list[tuple[float, float]]]:
+    """Return tau by plan, seed and calls, and where the default plan stops, with tau there."""
+    taus = []
+    stops = []
+    for seed in range(seeds):
+        asked, stop = default_plan(records, int(n_calls[-1]), seed)
+        plans = [asked, whole_questions(records, seed), random_pairs(records, seed)]
+        taus.append([[records.tau(plan.iloc[:n], is_flat) for n in n_calls] for plan in plans])
+        if np.isfinite(stop):
+            stops.append((stop, records.tau(asked.iloc[: int(stop)], is_flat)))
+    return np.array(taus).swapaxes(0, 1), stops
+
+
+def calls_needed(curve: Floats, n_calls: Integers, level: float) -> float:
+    """Return the calls at which a mean curve, made monotone, reaches a level; else infinity."""
+    rising = np.maximum.accumulate(curve)
+    if rising[-1] < level:
+        return float("inf")
+    at = int(np.argmax(rising >= level))
+    if at == 0:
+        return float(n_calls[0])
+    part = (level - rising[at - 1]) / (rising[at] - rising[at - 1])
+    return float(n_calls[at - 1] + part * (n_calls[at] - n_calls[at - 1]))
+
+
+def report(records: Records, taus: Floats, n_calls: Integers) -> Iterator[str]:
+    """Yield a line for each plan: calls to each level, and tau at equal calls."""
+    shown_calls = np.array(SHOWN) * len(records.systems)
+    names = ("default", "whole questions", "random")
+    for name, of_seeds in zip(names, taus, strict=True):
+        curve = of_seeds.mean(axis=0)
+        needed = "".join(f"{calls_needed(curve, n_calls, level):8,.0f}" for level in LEVELS)
+        values = ""
+        for calls in shown_calls:
+            is_measured = calls <= n_calls[-1]
+            at_calls = np.array([np.interp(calls, n_calls, seed) for seed in of_seeds])
+            error = at_calls.std(ddof=1) / np.sqrt(len(at_calls)) if len(at_calls) > 1 else np.nan
+            values += f"  {at_calls.mean():.3f} ({error:.3f})" if is_measured else " " * 15
+        yield f"  {name:16}{needed}{values}"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("arena", type=Path)
+    parser.add_argument("features", type=Path)
+    parser.add_argument("--judge", help="comma-separated; by default all")
+    parser.add_argument("--languages", help="comma-separated; by default all")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--flat", action="store_true", help="rate all plans without a prior")
+    options = parser.parse_args(arguments)
+    arena = read_arena(options.arena)
+    features = with_answers(read_feature_table(options.features), arena.answers)
+    judges = options.judge.split(",") if options.judge else arena.judges
+    languages = options.languages.split(",") if options.languages else arena.info.languages
+    shown = "".join(f"{f'{calls} a system':>15}" for calls in SHOWN)
+    print(f"calls to tau{'.8':>14}{'.9':>8}{shown}   (tau, standard error over seeds)")
+    for judge in judges:
+        for language in languages:
+            records = Records.of(arena, judge, language, features)
+            n_systems = len(records.systems)
+            n_pairs = len(random_pairs(records, 0))
+            calls = np.minimum(np.round(np.array(A_SYSTEM) * n_systems), n_pairs)
+            n_calls = np.unique(calls.astype(np.int64))
+            taus, stops = curves(records, n_calls, options.seeds, options.flat)
+            print(
+                f"{options.arena.name} {language}, {judge}: {n_systems} systems, "
+                f"{n_pairs:,} pairs, {len(records.rows):,} verdicts"
+            )
+            print(*report(records, taus, n_calls), sep="\n", flush=True)
+            if stops:
+                stop, tau = np.mean(stops, axis=0)
+                print(
+                    f"  the default plan stops after {stop:,.0f} calls with tau {tau:.2f} "
+                    f"({len(stops)} of {options.seeds} seeds)"
+                )
+
+
+if __name__ == "__main__":
+    main()
