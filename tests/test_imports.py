@@ -38,6 +38,7 @@ STATEMENTS = {
     "import surrogate.papers.memerag.benchmark": {"sklearn"},
     "import surrogate.papers.wikieval.benchmark": {"sklearn"},
     "import surrogate.papers.grouse.benchmark": {"sklearn"},
+    "import surrogate.papers.pairs.benchmark": {"sklearn"},
     "help('metaeval', '--help')": {"sklearn"},
     "help('finetune', '--help')": {"sklearn", "surrogate.papers.tuning"},
     "help('trainset', 'grouse', '--help')": {"sklearn", "surrogate.papers.chats"},

@@ -21,8 +21,9 @@ from arena.data.cells import is_missing_cell, name_text
 from arena.data.errors import UsageError, checked_choice
 from arena.data.rows import Rows as TableRows
 
-Rows = Literal["answers", "pairs"]
-"""What a row of a table is: one answer; or two systems, with or without their answers."""
+Rows = Literal["answers", "pairs", "gold_pairs"]
+"""What a row of a table is: one answer; two systems, with or without their answers; or two answers,
+one of which is the better one."""
 FieldNames = Mapping[str, tuple[str, ...]]
 """Field to the names that its column may have, the best first, as ``bare_column`` writes them."""
 NO_COLUMNS: Mapping[str, str] = MappingProxyType({})

@@ -40,7 +40,7 @@ class MetaEvaluation(BaseModel):
     Attributes:
         judge: Its name: that of the ``judge`` column of judgments, or ``llm:`` before it.
         dataset: Whose labels it was compared with: ``memerag``, ``wikieval``, ``grouse``,
-            ``people`` who voted in the arena, another judge, or your own.
+            ``people`` who voted in the arena, another judge, a table of pairs, or your own.
         metric: Name of the value, such as ``balanced_accuracy``.
         prompt: Its prompt, with version.
         value: A share or a correlation, -1 to 1; no percentage.

@@ -32,7 +32,14 @@ if TYPE_CHECKING:
     from surrogate.papers.reports import Report
 
 STORE = "ratings.sqlite"
-BENCHMARKS = ("memerag", "memerag-relevance", "wikieval", "grouse")
+BENCHMARKS = {
+    "memerag": "Memerag",
+    "memerag-relevance": "Memerag",
+    "wikieval": "Wikieval",
+    "grouse": "Grouse",
+    "pairs": "PairBenchmark",
+}
+"""Class of ``surrogate.papers`` by the benchmark's name."""
 
 
 def features(
@@ -189,7 +196,8 @@ def metaeval(
         Path | None,
         Argument(
             help="Its data as published: MEMERAG's folder, WikiEval's rows, GroUSE's tests "
-            "(this project's by default), or answers of yours for GroUSE's six metrics.",
+            "(this project's by default), or answers of yours for GroUSE's six metrics; pairs with "
+            "a better answer (a table, such as ContextualJudgeBench), or an arena with votes.",
             exists=True,
         ),
     ] = None,
@@ -199,7 +207,8 @@ def metaeval(
             "--judge",
             help="Repeatable: llm:MODEL, python:MODULE:FUNCTION, or run:FILE (verdicts of "
             "--out); for WikiEval ragas:LLM, 'ragas:LLM with EMBEDDER', gpt-score:LLM, "
-            "gpt-ranking:LLM; for GroUSE labels:FILE[#ANNOTATOR].",
+            "gpt-ranking:LLM; for GroUSE labels:FILE[#ANNOTATOR]; for pairs of an arena "
+            "recorded:JUDGE, its verdicts there (default: all its LLM judges).",
         ),
     ] = None,
     prompts: Annotated[str | None, setting(MetaevalSettings, "prompts")] = None,
@@ -229,14 +238,16 @@ def metaeval(
     ] = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Compare judges with what people said: MEMERAG, WikiEval, or GroUSE's unit tests.
+    """Compare judges with what people said: MEMERAG, WikiEval, GroUSE's unit tests, or pairs.
 
     Answers in GroUSE's schema without conditions are scored by its six metrics.
     """
     options = {**locals(), "columns": named_columns(column) or None}
     settings = settings_of(MetaevalSettings, config, options, OF_JUDGES)
     checked_choice(benchmark, BENCHMARKS, "benchmark")
-    if statistics == bool(judges):
+    if statistics and judges:
+        raise UsageError("give a --judge, or --statistics")
+    if not statistics and not judges and benchmark != "pairs":
         raise UsageError("give a --judge, or --statistics")
     if statistics and (benchmark != "memerag" or path is None):
         raise UsageError("--statistics is of memerag, with its folder")
@@ -259,13 +270,17 @@ def metaeval(
     if out is not None:
         check_name(out)
     known_prices = {} if prices is None else read_prices(prices)
-    kind = getattr(papers, benchmark.partition("-")[0].capitalize())
+    kind = getattr(papers, BENCHMARKS[benchmark])
     data = kind.read(path, settings, read_templates(templates or [], kind.replaceable))
     if benchmark == "memerag-relevance":
         data = replace(data, quality="relevance")
     judge_names = list(judges or ())
-    if settings.reference:
-        judge_names.append(settings.reference)
+    if not judges and isinstance(data, papers.PairBenchmark):
+        judge_names += data.default_judges
+    # The reference of pairs is right by definition; that of GroUSE is a judge to be asked.
+    reference = settings.reference if benchmark == "grouse" else None
+    if reference:
+        judge_names.append(reference)
     # A judge that is named twice, such as the reference, is asked once.
     evaluation = evaluate_judges(data, list(dict.fromkeys(judge_names)), progress_lines())
     if out is not None:
@@ -273,7 +288,7 @@ def metaeval(
     unusable = evaluation.without_verdict()
     usable = evaluation.of_others(unusable)
     # Without the reference there is nothing to compare the other judges with.
-    has_reference = all(judge != settings.reference for judge, _ in unusable)
+    has_reference = all(judge != reference for judge, _ in unusable)
     if len(usable.verdicts) and has_reference:
         _print_report(data.report(usable), as_json, arena, known_prices)
     if unusable:
@@ -285,20 +300,35 @@ def _print_report(
     report: Report, as_json: bool, arena: Path | None, prices: Mapping[str, Price]
 ) -> None:
     """Note the results in an arena's folder, if one is given, and print them, with what it cost."""
-    from surrogate.board.judge_report import add_metaevaluations
+    from surrogate.board.judge_report import add_metaevaluations, read_metaevaluations
+    from surrogate.papers.reports import recorded_table
 
+    recorded = None
     if arena is not None:
         add_metaevaluations(arena, report.metaevaluations)
+        recorded = read_metaevaluations(arena)
     if as_json:
-        show(report.as_json(prices), as_json)
+        shown = report.as_json(prices)
+        if recorded is not None:
+            shown["recorded"] = recorded
+        show(shown, as_json)
         return
     for table in report.tables:
         print_table(table.title, table.table)
         for note in table.notes:
             print(note)
+    if recorded:
+        print_table(f"Judges in {arena}, percent with standard errors", recorded_table(recorded))
     for usage in report.usages or ():
         if not prices:
             print(usage)
             continue
-        cost = usage.cost(prices)
-        print(f"{usage}; cost {'unknown' if cost is None else round(cost, 4)}")
+        costs = [f"cost {_known(usage.cost(prices))}"]
+        if report.items:
+            thousand = _known(report.cost_per_thousand(usage, prices))
+            costs.append(f"for a thousand {report.items} {thousand}")
+        print(f"{usage}; {', '.join(costs)}")
+
+
+def _known(cost: float | None) -> str:
+    return "unknown" if cost is None else str(round(cost, 4))

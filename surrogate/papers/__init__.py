@@ -1,8 +1,9 @@
 """What four papers published, a folder each: MIRAGE-Bench, MEMERAG, WikiEval (Ragas) and GroUSE.
 
-Each folder holds the paper's reader, prompts, metric, tables, training set and figures. This folder
-holds the parts that several papers share: judges compared with people
-(``evaluate_judges(Memerag(read_memerag(folder)), ["llm:gpt-4o"])``), training sets, tuning.
+Each folder holds the paper's reader, prompts, metric, tables, training set and figures; ``pairs``
+tests judges on any pairs with a better answer. This folder holds the parts that several papers
+share: judges compared with people (``evaluate_judges(Memerag(read_memerag(folder)),
+["llm:gpt-4o"])``), training sets, tuning.
 Only commands import from here. Names are loaded on first use.
 """
 

@@ -55,7 +55,7 @@ class FunctionJudge:
             question, passages, answer and sentence to a label (MEMERAG);
             criterion, question, context and text to a number, higher for the better text
             (WikiEval); metric, question, references, expected answer and answer to a score
-            (GroUSE).
+            (GroUSE); question, passages, answer A and answer B to ``a``, ``b`` or ``tie`` (pairs).
         prompt: What the function's verdicts depend on, if anything.
     """
 

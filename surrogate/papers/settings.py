@@ -59,7 +59,9 @@ class MetaevalSettings(JudgeOptions):
         default_factory=dict, description="Field of the data to the column it is read from."
     )
     reference: str | None = Field(
-        default=None, description="GroUSE: judge to compare the scores of the others with."
+        default=None,
+        description="GroUSE: judge to compare the scores of the others with. Pairs of an arena: "
+        "judges who are right, by majority. Default: people",
     )
     seed: int = Field(default=0, ge=0, description="Random seed.")
     replicates: int = Field(

@@ -1,0 +1,111 @@
+"""Judges of pairs: LLMs with the prompt of ``judge``, functions, and verdicts that are recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar, get_args
+
+import pandas as pd
+
+from arena.diagnostics.verdicts import QUESTION_PAIR, majorities, verdicts, won_by_a
+from arena.judging.answer_pairs import ArenaTexts, Comparison, PairKey, pair_keys
+from arena.judging.prompt import REPLY_FORMS, PairwisePrompt
+from arena.judging.verdict_parsing import Winner, read_verdict
+from arena.llm.llm_settings import Prompt
+from arena.llm.replies import Completion
+from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
+from features.models.llm_scorer import Verdict
+from surrogate.papers.judges import FunctionJudge, JudgePrompts
+
+NO_VERDICT = "no_verdict"
+NOT_RECORDED = "not_recorded"
+PAIRWISE: ReplaceablePrompt = REPLY_FORMS["text"].prompt
+"""The prompt of ``judge``."""
+
+
+@dataclass(frozen=True)
+class AskedPair:
+    """A pair of answers in one order; a verdict on it is ``a``, ``b`` or ``tie``."""
+
+    key: PairKey
+    texts: ArenaTexts = field(repr=False, compare=False)
+
+    @property
+    def comparison(self) -> Comparison:
+        """What a judge sees."""
+        return self.texts.comparison(self.key)
+
+    def ask(self, judge: FunctionJudge) -> Verdict:
+        """Ask a function for the winner."""
+        shown = self.comparison
+        passages = [passage.text for passage in shown.passages]
+        winner = judge.function(shown.question, passages, shown.answer_a, shown.answer_b)
+        if winner is None:
+            return Verdict(None, NO_VERDICT)
+        if winner not in get_args(Winner):
+            raise judge.refuse(winner, "return a, b or tie, or None where there is no verdict")
+        return Verdict(str(winner))
+
+
+@dataclass(frozen=True)
+class PairPrompts(JudgePrompts[AskedPair]):
+    """Asks which of two answers is better, as ``judge`` does."""
+
+    templates: Templates = NO_TEMPLATES
+    kind = "llm"
+    max_tokens = 2048
+    replaceable: ClassVar[ReplaceablePrompt] = PAIRWISE
+
+    @property
+    def version(self) -> str:
+        """Name and digest of the template, and what it shows of the systems."""
+        return self._prompt.version
+
+    def ask(self, item: AskedPair) -> list[Prompt]:
+        """Show both answers."""
+        prompt, _ = self._prompt.ask(item.comparison)
+        return [prompt]
+
+    def read(self, completion: Completion, task: str) -> str:  # noqa: ARG002
+        """Read the last verdict of the reply."""
+        return read_verdict(completion).winner
+
+    @cached_property
+    def _prompt(self) -> PairwisePrompt:
+        return PairwisePrompt(self.templates.of(PAIRWISE))
+
+
+@dataclass(frozen=True)
+class RecordedJudge:
+    """The verdicts of a judge in an arena, which cost no call.
+
+    Attributes:
+        name: Its name in the ``judge`` column.
+        judgments: Its judgments; several in the same order count as their majority.
+        prompt: Empty: an arena does not say how its judges were asked.
+    """
+
+    name: str
+    judgments: pd.DataFrame = field(repr=False, compare=False)
+    prompt: str = ""
+
+    def judge(self, items: Sequence[AskedPair]) -> list[Verdict]:
+        """Look up the verdict in the order that is asked about."""
+        winners = [self._winners.get(item.key) for item in items]
+        return [
+            Verdict(winner, None if winner else NOT_RECORDED, was_asked=winner is not None)
+            for winner in winners
+        ]
+
+    @cached_property
+    def _winners(self) -> Mapping[PairKey, str]:
+        by_order = majorities(verdicts(self.judgments), [*QUESTION_PAIR, "first_on_a"])
+        first_on_a = by_order["first_on_a"]
+        sides = by_order.assign(
+            system_a=by_order["first"].where(first_on_a, by_order["second"]),
+            system_b=by_order["second"].where(first_on_a, by_order["first"]),
+        )
+        winners = won_by_a(by_order).map({1: "a", -1: "b", 0: "tie"})
+        return dict(zip(pair_keys(sides), winners, strict=True))

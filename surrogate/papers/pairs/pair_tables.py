@@ -1,0 +1,229 @@
+"""Tables of pairs of answers of which one is the better one, as ContextualJudgeBench's."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import pandas as pd
+from pydantic import BeforeValidator, Field
+
+from arena.adapters.columns import chosen_columns, field_names
+from arena.data.arena import Arena
+from arena.data.cells import name_text
+from arena.data.errors import Problem, UsageError
+from arena.data.languages import UNDETERMINED, language_code
+from arena.data.passages import passages_of
+from arena.data.tables import SUFFIXES, read_rows
+from arena.data.winner_columns import NoWinner
+from arena.data.winners import UndecidableWinnersError, read_winners
+from surrogate.papers.records import FilledText, StrictRecord, raise_if, read_records, refuse
+
+GOLD_COLUMNS = ["split", "question", "language", "query_id", "system_a", "system_b", "better"]
+"""Columns of a table of pairs: ``question`` is what a bootstrap draws, ``better`` is ``a`` or
+``b``."""
+BETTER, WORSE = "better", "worse"
+"""Systems of a table that names none."""
+_PART = re.compile(r"-\d{5}-of-\d{5}$")
+
+
+def _passages(value: object) -> object:
+    """Read passages in any form that arenas take; a plain text is one."""
+    try:
+        return passages_of(value)
+    except ValueError as error:
+        raise refuse(str(error), "give a text, or a list of texts") from error
+
+
+def _code(value: object) -> object:
+    code = language_code(value) if isinstance(value, str) else None
+    if code is None:
+        raise refuse("is not the code or name of a language", "write one such as en")
+    return code
+
+
+class GoldRow(StrictRecord):
+    """A row of a table of pairs."""
+
+    query_id: Annotated[str | None, BeforeValidator(name_text)] = None
+    language: Annotated[str, BeforeValidator(_code)] = UNDETERMINED
+    question: FilledText
+    passages: Annotated[list[dict[str, Any]], BeforeValidator(_passages)] = Field(
+        default_factory=list
+    )
+    split: Annotated[str | None, BeforeValidator(name_text)] = None
+    better_answer: FilledText | None = None
+    worse_answer: FilledText | None = None
+    answer_a: FilledText | None = None
+    answer_b: FilledText | None = None
+    winner: Annotated[object, BeforeValidator(name_text)] = None
+
+    @property
+    def names_better(self) -> bool:
+        """Whether a column holds the better answer, so that no winner is needed."""
+        return self.better_answer is not None
+
+    @property
+    def answers(self) -> tuple[str | None, str | None]:
+        """The two answers; the better one first where a column holds it."""
+        if self.names_better:
+            return self.better_answer, self.worse_answer
+        return self.answer_a, self.answer_b
+
+
+@dataclass(frozen=True)
+class TablePair:
+    """A pair of a table: its row, the id of its question, and its answers."""
+
+    split: str
+    query_id: str
+    row: GoldRow
+    better: str
+    worse: str
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """Pairs of one file, or of several.
+
+    Attributes:
+        name: Name of the file or folder.
+        pairs: One row per pair, columns ``GOLD_COLUMNS``.
+        arena: Their questions and answers.
+        skipped: Number of pairs that are left out, by reason.
+    """
+
+    name: str
+    pairs: pd.DataFrame
+    arena: Arena
+    skipped: Mapping[str, int]
+
+
+def read_pair_table(path: Path, columns: Mapping[str, str]) -> PairTable:
+    """Read the pairs of a file of rows, or of a folder of such files; see ``read_gold_pairs``."""
+    problems: list[Problem] = []
+    skipped: Counter[str] = Counter()
+    pairs: list[TablePair] = []
+    for file in _files(path):
+        pairs += _pairs_of_file(file, columns, problems, skipped)
+    raise_if(problems)
+    if not pairs:
+        raise UsageError(f"{path} holds no pair of which one answer is known to be better")
+    query_ids = _distinct([pair.query_id for pair in pairs])
+    rows = [
+        [pair.split, pair.row.question, pair.row.language, query_id, BETTER, WORSE, "a"]
+        for pair, query_id in zip(pairs, query_ids, strict=True)
+    ]
+    return PairTable(
+        name=path.name if path.is_dir() else _split_name(path),
+        pairs=pd.DataFrame(rows, columns=GOLD_COLUMNS),
+        arena=_arena_of(pairs, query_ids),
+        skipped=dict(skipped),
+    )
+
+
+def _arena_of(pairs: Sequence[TablePair], query_ids: Sequence[str]) -> Arena:
+    """Make an arena of the texts: a question and two answers for each pair."""
+    questions = []
+    answers = []
+    for pair, query_id in zip(pairs, query_ids, strict=True):
+        key = {"query_id": query_id, "language": pair.row.language}
+        questions.append({**key, "query": pair.row.question, "passages": pair.row.passages})
+        answers.append({**key, "system": BETTER, "answer": pair.better})
+        answers.append({**key, "system": WORSE, "answer": pair.worse})
+    return Arena.from_frames(pd.DataFrame(questions), pd.DataFrame(answers))
+
+
+def _pairs_of_file(
+    file: Path, columns: Mapping[str, str], problems: list[Problem], skipped: Counter[str]
+) -> Iterator[TablePair]:
+    """Yield the pairs of which one answer is better; count others, and note what is wrong."""
+    rows = read_records(file, GoldRow, problems, _columns_of(file, columns))
+    sides = _better_sides(file.name, rows, problems)
+    for (line, row), side in zip(rows, sides, strict=True):
+        first, second = row.answers
+        if first is None or second is None:
+            problems.append(_no_answers(file.name, line))
+        elif side is None:
+            skipped["no winner"] += 1
+        elif side == "tie":
+            skipped["a tie"] += 1
+        elif first == second:
+            skipped["equal answers"] += 1
+        else:
+            split = row.split or _split_name(file)
+            query_id = f"{split}/{row.query_id or line}"
+            if side == "b":
+                first, second = second, first
+            yield TablePair(split, query_id, row, better=first, worse=second)
+
+
+def _columns_of(file: Path, columns: Mapping[str, str]) -> dict[str, str]:
+    """Return the column of each field that the file has."""
+    table = read_rows(file).table
+    chosen = chosen_columns([table], field_names("gold_pairs"), columns).names
+    return {field: column for field, column in chosen.items() if field in GoldRow.model_fields}
+
+
+def _better_sides(
+    source: str, rows: Sequence[tuple[int, GoldRow]], problems: list[Problem]
+) -> list[str | None]:
+    """Return the side of the better answer of each row: ``a``, ``b``, ``tie``, or None."""
+    cells = [None if row.names_better else row.winner for _, row in rows]
+    try:
+        winners = read_winners(cells, [("", "")] * len(rows))
+    except UndecidableWinnersError as error:
+        problems.append(Problem(source, None, "winner", None, str(error), error.hint))
+        return [None] * len(rows)
+    sides: list[str | None] = []
+    for (line, row), winner in zip(rows, winners, strict=True):
+        if row.names_better:
+            sides.append("a")
+            continue
+        if not isinstance(winner, NoWinner):
+            sides.append(winner.winner)
+            continue
+        sides.append(None)
+        # A winner that is merely absent has no hint, and is no fault.
+        if winner.hint:
+            problem = Problem(source, line, "winner", row.winner, winner.reason, winner.hint)
+            problems.append(problem)
+    return sides
+
+
+def _no_answers(source: str, line: int) -> Problem:
+    hint = (
+        "give positive_response and negative_response, or answer_a, answer_b and winner; "
+        "--column FIELD=NAME says which is which"
+    )
+    return Problem(source, line, None, None, "has not two answers", hint)
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Number repeated names: several pairs of one question have answers of their own."""
+    counts: Counter[str] = Counter()
+    distinct = []
+    for name in names:
+        counts[name] += 1
+        distinct.append(name if counts[name] == 1 else f"{name}#{counts[name]}")
+    return distinct
+
+
+def _files(path: Path) -> list[Path]:
+    """Return the file, or all files of rows in a folder, sorted by name."""
+    if not path.is_dir():
+        return [path]
+    files = sorted(file for file in path.rglob("*") if file.name.endswith(SUFFIXES))
+    if not files:
+        raise UsageError(f"{path} holds no file of rows: one of {', '.join(SUFFIXES)}")
+    return files
+
+
+def _split_name(file: Path) -> str:
+    """Return the name of a file without its format and its number among parts."""
+    stem, _, _ = file.name.partition(".")
+    return _PART.sub("", stem)
