@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from arena.data.errors import UsageError
 from arena.data.tables import read_rows
 from surrogate.papers.grouse.figures import grouse_drawings
 from surrogate.papers.memerag.figures import memerag_drawings
@@ -23,7 +24,11 @@ def study_drawings(path: Path) -> Iterator[Drawing]:
     """
     if not path.name.endswith(JSONL_SUFFIXES):
         yield Drawing("sampling", partial(sampling_curves, *read_sampling(path)))
-    elif "test_id" in read_rows(path).table:  # only GroUSE's verdicts name a test
+        return
+    columns = read_rows(path).table.columns
+    if "test_id" in columns:  # only GroUSE's verdicts name a test
         yield from grouse_drawings(path)
+    elif "system_a" in columns:
+        raise UsageError(f"{path.name} holds verdicts on pairs, which have tables but no figure")
     else:
         yield from memerag_drawings(path)

@@ -15,6 +15,7 @@ from arena.data.errors import UnusableRepliesError
 from arena.data.folder import read_arena
 from arena.data.judge_names import is_person
 from surrogate.board.judge_report import read_metaevaluations
+from surrogate.papers.figures import study_drawings
 
 ARENAS = Path(__file__).parents[5] / "shared" / "data" / "arenas"
 JUDGES = """
@@ -101,6 +102,8 @@ def test_an_llm_is_asked_both_orders_once_and_its_cost_is_that_of_a_thousand_pai
     assert again["usage"][0]["cost_per_thousand"] is None  # nothing was paid for in this run
     from_file = run_json("pairs", table, "--judge", f"run:{out}", "--config", quick)
     assert from_file["scores"] == content["scores"]
+    with pytest.raises(UsageError, match="pairs, which have tables but no figure"):
+        list(study_drawings(out))
     entries = {entry.metric: entry for entry in read_metaevaluations(arena)}
     assert set(entries) == {"consistent_accuracy", "accuracy"}
     assert entries["consistent_accuracy"].dataset == "pairs"
