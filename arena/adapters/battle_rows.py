@@ -27,13 +27,21 @@ from arena.data.cells import (
 from arena.data.errors import Problem
 from arena.data.languages import UNDETERMINED, language_code
 from arena.data.rows import Rows
-from arena.data.schema import BOTH_BAD, CHOSEN, CRITERION, REPEAT, SOFT_COLUMNS, TURN, VOTER, WEIGHT
+from arena.data.schema import (
+    BOTH_BAD,
+    CHOSEN,
+    CRITERION,
+    PROBABILITIES,
+    REPEAT,
+    TURN,
+    VOTER,
+    WEIGHT,
+)
 from arena.data.types import Record
 from arena.data.winner_columns import (
     NO_WINNER,
     ONE_HOT,
     ONE_HOT_NEEDED,
-    PROBABILITIES,
     SIDE_WINS,
     NoWinner,
     read_one_hot,
@@ -58,7 +66,7 @@ _FIELDS = (
     "winner",
     *_TEXTS,
 )
-_OUR_COLUMNS = (CHOSEN, *SOFT_COLUMNS, BOTH_BAD, REPEAT)
+_OUR_COLUMNS = (CHOSEN, *PROBABILITIES, BOTH_BAD, REPEAT)
 """Columns of our own tables that stay as they are."""
 _FLAGS = MappingProxyType(
     {
@@ -220,12 +228,15 @@ class BattleReader:
         chosen = chosen_columns([rows.table], fields, columns)
         absent = [name for name in ("system_a", "system_b") if name not in chosen.names]
         if "winner" not in chosen.names and not winner_columns:
-            absent.append("winner")
+            lone = [name for name in PROBABILITIES if name not in rows.table]
+            absent.append(lone[0] if len(lone) == 1 else "winner")
         if absent:
             self.collected.problems += rows.problems
             listed = first_of([str(column) for column in rows.table])
             for name in absent:
                 hint = f"choose it with --column {name}=NAME; the columns are {listed}"
+                if name in PROBABILITIES:
+                    hint = f"add it: one of {' and '.join(PROBABILITIES)} alone is no verdict"
                 fault = "this column is missing"
                 problem = Problem(rows.source, None, name, None, fault, hint)
                 self.collected.problems.append(problem)

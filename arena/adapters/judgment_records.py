@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from arena.data.judge_names import names_one_judge
-from arena.data.schema import BOTH_BAD, REPEAT, SOFT, VOTER
+from arena.data.schema import BOTH_BAD, REPEAT, VOTER
 from arena.data.winner_columns import NoWinner, WinnerReading
 from arena.data.winners import read_winners
 
@@ -50,7 +50,6 @@ def columns_of(verdict: WinnerReading) -> dict[str, object]:
     if verdict.is_both_bad:
         columns[BOTH_BAD] = True
     if verdict.is_soft:
-        columns[SOFT] = True
         columns["probability_a"] = verdict.probability_a
         columns["probability_b"] = verdict.probability_b
     return columns

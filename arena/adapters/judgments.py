@@ -24,7 +24,7 @@ class CountedJudgments:
 
     Attributes:
         table: Columns ``query_id, language, system_a, system_b, winner, judge``, and those of
-            ``criterion``, ``chosen``, ``soft``, ``probability_a``, ``probability_b``, ``voter``,
+            ``criterion``, ``chosen``, ``probability_a``, ``probability_b``, ``voter``,
             ``weight``, ``both_bad`` and ``repeat`` that it has; one row per judgment.
         skipped: Counts of what was left out or changed: ``source, item, reason, count``, sorted.
     """

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from arena.data.checks import (
     duplicates,
+    probability_problems,
     reference_problems,
     self_judgments,
     undeclared,
@@ -326,6 +327,7 @@ def checked_arena(
         *undeclared(judgments, "system_a", info.systems, "systems"),
         *undeclared(judgments, "system_b", info.systems, "systems"),
         *self_judgments(judgments),
+        *probability_problems(judgments),
         *reference_problems(info, queries),
         *name_problems(info.systems, name_source, "systems"),
         *name_problems(judgments.table["judge"], judgments.source, "judge"),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from pydantic import TypeAdapter, ValidationError
 
@@ -16,6 +17,7 @@ from arena.data.rows import Rows
 from arena.data.schema import (
     FOR_ALL_ROWS,
     INFO_FILE,
+    PROBABILITIES,
     QUESTION_KEY,
     REFERENCE,
     ROLES,
@@ -147,7 +149,7 @@ def _fault(value: object, column: str, schema: TableSchema) -> Fault | None:
         return HALF_SURROGATE, HALF_SURROGATE_HINT
     if kind is None:
         return None
-    if kind in ("winner", "weight", "passages", "history"):
+    if kind in ("winner", "weight", "probability", "passages", "history"):
         return _fault_of_kind(value, kind)
     if not isinstance(value, str):
         return "is not a string", "write it as a JSON string"
@@ -166,6 +168,11 @@ def _fault_of_kind(value: object, kind: Kind) -> Fault | None:
         weight = finite_number(value)
         if weight is None or weight <= 0:
             return "is not a weight", "write a finite number above 0"
+    elif kind == "probability":
+        # Readers of files keep the text of a cell.
+        probability = finite_number(value)
+        if probability is None or not 0 <= probability <= 1:
+            return "is not a probability", "write a number from 0 to 1, or nothing"
     elif kind == "passages":
         fault = passages_fault(value)
         if fault is not None:
@@ -243,6 +250,35 @@ def self_judgments(judgments: Rows) -> list[Problem]:
     is_self = judgments.table["system_a"] == judgments.table["system_b"]
     fault = ("is judged against itself", "remove this judgment")
     return judgments.problems_of(is_self, ["system_b"], fault)
+
+
+def probability_problems(judgments: Rows) -> list[Problem]:
+    """List the judgments whose two probabilities do not go together."""
+    table = judgments.table
+    present = [name for name in PROBABILITIES if name in table]
+    if not present:
+        return []
+    first, second = PROBABILITIES
+    if len(present) == 1:
+        absent = second if present == [first] else first
+        hint = f"add it, or leave {present[0]} out: a tie has what the two leave of 1"
+        return [Problem(judgments.source, None, absent, None, "this column is missing", hint)]
+    missing = table[list(PROBABILITIES)].isna()
+    is_half = missing[first] != missing[second]
+    half_fault = ("one of the two is missing", "write both probabilities, or neither")
+    numbers = table[list(PROBABILITIES)].map(finite_number).astype(np.float64)
+    rounding = 1e-6
+    is_above = numbers.sum(axis=1) > 1 + rounding
+    # A number above 1 has a problem of its own.
+    is_above &= (numbers <= 1).all(axis=1)
+    sum_fault = (
+        "sum to more than 1",
+        "write two numbers whose sum is at most 1: a tie has the rest",
+    )
+    return [
+        *judgments.problems_of(is_half, PROBABILITIES, half_fault),
+        *judgments.problems_of(is_above, PROBABILITIES, sum_fault),
+    ]
 
 
 def reference_problems(info: ArenaInfo, queries: Rows) -> Iterator[Problem]:

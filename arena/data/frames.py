@@ -12,7 +12,7 @@ from arena.data.checks import check_table, duplicates, unknown_questions
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.languages import UNDETERMINED
 from arena.data.passages import passages_of
-from arena.data.rows import Rows, plain_table
+from arena.data.rows import Rows, plain_table, with_numbers
 from arena.data.schema import (
     ANSWER_KEY,
     ANSWERS,
@@ -194,4 +194,5 @@ def typed_table(rows: Rows, schema: TableSchema) -> pd.DataFrame:
     further = [column for column in rows.table.columns if column not in columns]
     texts = [column for column in columns if column != "passages"]
     table = rows.table[columns + further].reset_index(drop=True)
-    return table.astype(dict.fromkeys(texts, "str"))
+    numbers = [name for name, kind in schema.optional.items() if kind == "probability"]
+    return with_numbers(table.astype(dict.fromkeys(texts, "str")), numbers)

@@ -8,19 +8,19 @@ import numpy as np
 import pandas as pd
 
 from arena.data.cells import is_null, whole_digits
-from arena.data.checks import check_table, self_judgments
+from arena.data.checks import check_table, probability_problems, self_judgments
 from arena.data.errors import DataError, UsageError
 from arena.data.frames import as_rows, with_language_of
 from arena.data.judge_names import UNKNOWN_JUDGE, names_one_judge
 from arena.data.languages import UNDETERMINED
-from arena.data.rows import plain_table
+from arena.data.rows import plain_table, with_numbers
 from arena.data.schema import (
     BOTH_BAD,
     CHOSEN,
     CRITERION,
     JUDGMENTS,
+    PROBABILITIES,
     REPEAT,
-    SOFT_COLUMNS,
     VOTER,
     WEIGHT,
 )
@@ -117,6 +117,7 @@ def checked_judgments(
         names = {*rows.table["system_a"], *rows.table["system_b"]}
         problems = [
             *self_judgments(rows),
+            *probability_problems(rows),
             *name_problems(names, source, "system"),
             *name_problems(rows.table["judge"], source, "judge"),
         ]
@@ -124,6 +125,7 @@ def checked_judgments(
         raise DataError(problems)
     complete = named_by_criterion(rows.table)
     table = with_known_columns(complete).astype(dict.fromkeys(JUDGMENTS.columns, "str"))
+    table = with_numbers(table, PROBABILITIES)
     return _numbered(table, is_copy=copies_of_others(complete))
 
 
@@ -146,7 +148,7 @@ def _completed(table: pd.DataFrame) -> pd.DataFrame:
 
 def with_known_columns(table: pd.DataFrame) -> pd.DataFrame:
     """Keep the columns of judgments that this project reads."""
-    optional = (CRITERION, CHOSEN, *SOFT_COLUMNS, VOTER, WEIGHT, BOTH_BAD, REPEAT)
+    optional = (CRITERION, CHOSEN, *PROBABILITIES, VOTER, WEIGHT, BOTH_BAD, REPEAT)
     return table[[*JUDGMENTS.columns, *(name for name in optional if name in table)]]
 
 

@@ -9,6 +9,7 @@ from typing import Any, TextIO
 
 import pandas as pd
 
+from arena.data.cells import finite_number
 from arena.data.errors import Problem, counted_problems, place_of
 from arena.data.files import MOST_CELLS, MOST_LINES, refuse_beyond
 from arena.data.types import Record
@@ -192,6 +193,15 @@ def check_encoding(text: str) -> None:
 def plain_table(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table of Python objects, missing values as None."""
     return table.astype(object).where(table.notna(), None)
+
+
+def with_numbers(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
+    """Return a table with the cells of some columns, where it has them, as floats or NaN."""
+    numbers: dict[str, pd.Series] = {}
+    for name in columns:
+        if name in table:
+            numbers[name] = table[name].map(finite_number).astype(float)
+    return table.assign(**numbers)
 
 
 def selected_columns(

@@ -36,9 +36,9 @@ ROLES: tuple[TurnRole, ...] = ("user", "assistant")
 """Speakers of a history, which ends before the question: that is the user's turn itself."""
 ALL = "all"
 """Choice of every language, or of every judge."""
-SOFT = "soft"
-"""Optional column of judgments: true where the probabilities count, not the likeliest verdict."""
-SOFT_COLUMNS = (SOFT, "probability_a", "probability_b")
+PROBABILITIES = ("probability_a", "probability_b")
+"""Optional columns of judgments: the probability that side A wins, and that side B does; a tie has
+the rest. Null where only the winner is known."""
 BOTH_BAD = "both_bad"
 """Optional column of judgments: true where neither answer is good, which is a tie."""
 VOTER = "voter"
@@ -72,7 +72,7 @@ def _checked_code(code: str) -> str:
 
 LanguageCode = Annotated[str, AfterValidator(_checked_code)]
 """A code of ISO 639-1, or of ISO 639-3 where no two-letter code exists."""
-Kind = Literal["name", "text", "language", "winner", "passages", "history", "weight"]
+Kind = Literal["name", "text", "language", "winner", "passages", "history", "weight", "probability"]
 """Kind of a column's values; a name is a text that is not blank."""
 
 
@@ -158,5 +158,10 @@ JUDGMENTS = TableSchema(
         "winner": "winner",
         "judge": "name",
     },
-    optional={CRITERION: "name", VOTER: "name", WEIGHT: "weight"},
+    optional={
+        CRITERION: "name",
+        VOTER: "name",
+        WEIGHT: "weight",
+        **dict.fromkeys(PROBABILITIES, "probability"),
+    },
 )

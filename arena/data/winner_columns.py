@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Literal
 
 from arena.data.cells import finite_number, is_null, whole_digits
+from arena.data.schema import PROBABILITIES
 from arena.data.winner_words import NEITHER, NO_VERDICT_WORDS
+
+Winner = Literal["a", "b", "tie"]
+"""The verdict on a pair: the side that wins, or neither."""
 
 ONE_HOT = MappingProxyType(
     {
@@ -39,8 +44,6 @@ SIDE_WINS = MappingProxyType(
     }
 )
 """Columns that say by true or false whether one side won, to that side."""
-PROBABILITIES = ("probability_a", "probability_b")
-"""Columns with the probabilities that side A and side B win; a tie has the rest."""
 # Spreadsheets write their words for true and false in the language of their user.
 _TRUE = frozenset(
     {
@@ -216,10 +219,16 @@ def read_probabilities(record: Mapping[str, object]) -> WinnerReading | NoWinner
         fault = f"{' and '.join(PROBABILITIES)} are no probabilities"
         hint = "write two numbers from 0 to 1 whose sum is at most 1, or nothing"
         return NoWinner(fault, hint, [record[column] for column in PROBABILITIES])
-    winner = "a" if first > second else "b"
-    if first == second or 1 - first - second > max(first, second):
-        winner = "tie"
+    winner = likeliest_winner(first, second)
     return WinnerReading(winner, probability_a=first, probability_b=second)
+
+
+def likeliest_winner(probability_a: float, probability_b: float) -> Winner:
+    """Return the likeliest of ``a``, ``b`` and ``tie``; a tie where both sides are as likely."""
+    probability_tie = 1.0 - probability_a - probability_b
+    if probability_a == probability_b or probability_tie > max(probability_a, probability_b):
+        return "tie"
+    return "a" if probability_a > probability_b else "b"
 
 
 def winner_text(value: object) -> str | None:

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from arena.data.schema import QUESTION_KEY
-from arena.rating.outcomes import points_of_a
 from arena.statistics.significance import wilson_interval
 
 Severity = Literal["error", "warning", "info"]
@@ -81,15 +80,14 @@ def verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         One row per judgment, in their order: columns ``language, judge, query_id, first,
-        second``, ``outcome`` (1 the first system wins, -1 the second, 0 a tie), ``points`` (of the
-        first system, as ``points_of_a`` counts them) and ``first_on_a`` (was it on side A?).
+        second``, ``outcome`` (1 the first system wins, -1 the second, 0 a tie) and ``first_on_a``
+        (was it on side A?).
     """
     side_a = judgments["system_a"]
     side_b = judgments["system_b"]
     first_on_a = side_a < side_b
     winner = judgments["winner"]
     outcome_of_a = (winner == "a").astype(int) - (winner == "b").astype(int)
-    points = points_of_a(judgments)
     return pd.DataFrame(
         {
             "language": judgments["language"],
@@ -98,7 +96,6 @@ def verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
             "first": side_a.where(first_on_a, side_b),
             "second": side_b.where(first_on_a, side_a),
             "outcome": outcome_of_a.where(first_on_a, -outcome_of_a),
-            "points": points.where(first_on_a, 1.0 - points),
             "first_on_a": first_on_a,
         }
     )

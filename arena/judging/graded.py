@@ -3,7 +3,7 @@
 MIRAGE-Bench (section 4.2) tried both before it chose pairs: marks cost one call per answer but are
 often the same, and orders of many answers are hard for a judge. Marks and orders become verdicts on
 the same pairs that a pairwise judge would be asked about: the answer with the higher mark, or the
-earlier one, wins, and equal ones are tied.
+earlier one, wins, and equal ones are tied. How much higher a mark is becomes a probability.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
+from scipy.special import expit
+
 from arena.data.arena import Arena
 from arena.data.errors import checked_choice
 from arena.data.seeds import generator
 from arena.data.types import Progress
+from arena.data.winner_columns import Winner
 from arena.judging.answer_pairs import (
     ArenaTexts,
     PairKey,
@@ -28,7 +31,7 @@ from arena.judging.answer_pairs import (
 )
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.prompt import SHOWN_QUESTION, JudgePrompt
-from arena.judging.verdict_parsing import PairVerdict, Winner, read_order
+from arena.judging.verdict_parsing import PairVerdict, read_order
 from arena.llm.ask import Asked, Llm, ask_table
 from arena.llm.llm_settings import Prompt
 from arena.llm.replies import UNPARSABLE, Completion, Reply, find_rating
@@ -36,6 +39,8 @@ from arena.llm.usage import Usage
 from arena.text.prompts import ReplaceablePrompt, Variable
 
 GradedForm = Literal["pointwise", "listwise"]
+LOG_ODDS_OF_MARK = 2.0
+"""Log-odds of a side whose mark is higher by 1, before the temperature that ratings divide by."""
 
 
 @dataclass(frozen=True)
@@ -244,7 +249,8 @@ def judge_graded(
         place_b, reply_b = places[question, answer_b]
         verdict = None
         if place_a is not None and place_b is not None:
-            verdict = PairVerdict(_winner(place_a, place_b))
+            shares = _shares_of_marks(place_b - place_a) if prompt.form == "pointwise" else None
+            verdict = PairVerdict(_winner(place_a, place_b), shares)
         # Of two replies the one that failed explains why there is no verdict.
         reply = reply_a if place_a is None else reply_b
         outcome = Reply(verdict, reply.reason, reply.detail, reply.key, reply.from_store)
@@ -275,6 +281,14 @@ def _winner(place_a: int, place_b: int) -> Winner:
     if place_a == place_b:
         return "tie"
     return "a" if place_a < place_b else "b"
+
+
+def _shares_of_marks(difference: int) -> dict[Winner, float] | None:
+    """Return the probability of each verdict by how much higher A's mark is; None for a tie."""
+    if difference == 0:
+        return None
+    probability_a = round(float(expit(LOG_ODDS_OF_MARK * difference)), 6)
+    return {"a": probability_a, "b": round(1.0 - probability_a, 6), "tie": 0.0}
 
 
 def graded_requests(

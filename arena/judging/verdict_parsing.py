@@ -7,13 +7,11 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
 
+from arena.data.winner_columns import Winner, likeliest_winner
 from arena.llm.replies import Completion, UnparsableError, candidate_masses
 from arena.text.quotations import own_matches
 from arena.text.thoughts import without_thoughts
-
-Winner = Literal["a", "b", "tie"]
 
 WINNER_OF_LETTER: MappingProxyType[str, Winner] = MappingProxyType({"A": "a", "B": "b", "C": "tie"})
 _LETTER_OF_WORD = MappingProxyType({"TIE": "C"})
@@ -112,27 +110,31 @@ def holds_verdict(text: str) -> bool:
 
 
 def read_letter(completion: Completion) -> PairVerdict:
-    """Take the likeliest letter at the first place of an answer where one is possible.
+    """Read the probabilities of the letters at the first place of an answer where one is possible.
+
+    The verdict is the likeliest one, and a tie where A and B are as likely.
 
     Raises:
-        UnparsableError: If there are no log-probabilities, no letter is among the likeliest
-            tokens, or two letters are the likeliest.
+        UnparsableError: If there are no log-probabilities, or no letter is among the likeliest
+            tokens.
     """
     if not completion.logprobs:
-        raise UnparsableError("the reply has no log-probabilities; read verdicts from the text")
+        raise UnparsableError(
+            "the reply has no log-probabilities: this provider or model does not return them; "
+            'judge with verdict = "text", or with a model that does'
+        )
     places = (candidate_masses(token, WINNER_OF_LETTER) for token in completion.logprobs)
     masses = next(filter(None, places), None)
     if masses is None:
         raise UnparsableError("none of the letters A, B, C is among the likeliest tokens")
-    letter, largest = max(masses.items(), key=lambda item: item[1])
     total = math.fsum(masses.values())
-    if list(masses.values()).count(largest) > 1 or total <= 0:
-        raise UnparsableError("no letter is likelier than the others")
+    if total <= 0:
+        raise UnparsableError("the letters A, B and C have no probability at all")
     shares = {
         winner: round(masses.get(name, 0.0) / total, 6) for name, winner in WINNER_OF_LETTER.items()
     }
     flags = (DOUBTFUL,) if total < DOUBTFUL_MASS else ()
-    return PairVerdict(WINNER_OF_LETTER[letter], shares, flags)
+    return PairVerdict(likeliest_winner(shares["a"], shares["b"]), shares, flags)
 
 
 def read_order(text: str, is_cut: bool | None = None) -> tuple[int, ...]:

@@ -18,7 +18,14 @@ from arena.data.judgments import copies_of_others
 from arena.data.schema import ADAPTIVE, ALL, CHOSEN
 from arena.data.types import Flags, Floats, Indices
 from arena.data.wording import first_of
-from arena.rating.outcomes import POINTS_OF_A, TIE, outcome_rows, weights_of, winner_codes
+from arena.rating.outcomes import (
+    POINTS_OF_A,
+    TIE,
+    outcome_rows,
+    soft_flags,
+    weights_of,
+    winner_codes,
+)
 from arena.rating.pairs import JudgedItems, Pairs, connected_groups
 
 TieRule = Literal["half", "drop"]
@@ -43,6 +50,7 @@ class Battles:
         adaptive: Whether battles were chosen by the outcomes of others.
         weight: How many battles each row counts for, shape (N,): the weight of its judgment,
             times the probability of the outcome if the judgment is soft. None if all are 1.
+        is_soft: Which rows are outcomes of judgments with probabilities, shape (N,). None if none.
     """
 
     systems: tuple[str, ...]
@@ -54,6 +62,7 @@ class Battles:
     questions: tuple[str, ...] = ()
     adaptive: bool = False
     weight: Floats | None = None
+    is_soft: Flags | None = None
 
     @classmethod
     def from_judgments(cls, judgments: pd.DataFrame, systems: Sequence[str] = ()) -> Battles:
@@ -63,8 +72,9 @@ class Battles:
             judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id`` (without
                 it every judgment is a question of its own), ``language`` (questions of two
                 languages are two, whatever their ids), ``chosen`` (``adaptive`` if the outcomes
-                of others led to a judgment), ``soft`` (true if probabilities replace the
-                verdict; see ``outcome_rows``) and ``weight`` (how many judgments it counts for).
+                of others led to a judgment), ``probability_a`` and ``probability_b`` (which count
+                instead of the winner; see ``outcome_rows``) and ``weight`` (how many judgments it
+                counts for).
             systems: Systems to include whether they met others or not.
 
         Raises:
@@ -95,6 +105,7 @@ class Battles:
             questions=questions,
             adaptive=CHOSEN in judgments and bool((judgments[CHOSEN] == ADAPTIVE).any()),
             weight=_row_weights(shares, weights_of(counted), position),
+            is_soft=None if shares is None else soft_flags(counted)[position],
         )
 
     @classmethod
@@ -208,6 +219,7 @@ class Battles:
             winner=self.winner[rows],
             question=self.question[rows],
             weight=None if self.weight is None else self.weight[rows],
+            is_soft=None if self.is_soft is None else self.is_soft[rows],
         )
 
     @cached_property
@@ -238,6 +250,10 @@ class Battles:
         points = POINTS_OF_A[self.winner]
         weight = np.ones(len(self)) if self.weight is None else self.weight
         points_of_first = weight * np.where(is_swapped, 1.0 - points, points)
+        soft_counts: Floats | None = None
+        if self.is_soft is not None:
+            soft_weight = weight * self.is_soft
+            soft_counts = np.bincount(item, soft_weight, len(items)).astype(np.float64)
         return JudgedItems(
             pairs=Pairs(pairs // n_systems, pairs % n_systems, len(self.systems)),
             question=question,
@@ -245,6 +261,7 @@ class Battles:
             points=np.bincount(item, points_of_first, len(items)).astype(np.float64),
             counts=np.bincount(item, weight, len(items)).astype(np.float64),
             n_questions=self.n_questions,
+            soft_counts=soft_counts,
         )
 
     def outcomes(self) -> pd.DataFrame:

@@ -18,7 +18,11 @@ from arena.rating.bradley_terry import NormalPrior, PenalizedLikelihood, newton
 from arena.rating.pairs import JudgedItems, Pairs
 
 LEAST_EFFECT = 0.25
-"""Smallest design effect that is believed: with few questions an estimate may be far too small."""
+"""Smallest design effect of whole verdicts that is believed: an estimate from few questions may be
+far too small."""
+
+LEAST_DISPERSION = 0.01
+"""Smallest dispersion of soft verdicts that is believed: one counts for at most 100 wins."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,7 @@ class BattleLikelihood:
         if n_questions < 2:
             effects = np.where(independent > 0, 1.0, np.nan)
             return DesignEffects(effects, np.ones(len(effects)))
+        least = LEAST_EFFECT * self.dispersion(ratings)
         scores = self.scores(ratings)
         clustered = scores.power(2).sum(axis=0) * n_questions / (n_questions - 1)
         # A fit lies closer to the verdicts it was made from than to others, by its number of free
@@ -115,7 +120,28 @@ class BattleLikelihood:
         effects = np.full(len(clustered), np.nan)
         np.divide(clustered, independent, out=effects, where=independent > 0)
         judged_on = np.bincount(scores.indices, minlength=len(clustered)).astype(np.float64)
-        return DesignEffects(effects, judged_on)
+        return DesignEffects(effects, judged_on, least)
+
+    def dispersion(self, ratings: Floats) -> float:
+        """Variance of a battle's points over that of a win or loss; 1 without soft verdicts.
+
+        Probabilities vary less than wins and losses of the same expectation (Wedderburn, 1974,
+        "Quasi-likelihood functions"). Of soft verdicts it is Pearson's estimate, from
+        ``LEAST_DISPERSION`` to 1.
+        """
+        items = self.items
+        if items.soft_counts is None or not items.soft_counts.any():
+            return 1.0
+        expected = self.expected(ratings)[items.pair]
+        variances = expected * (1.0 - expected)
+        is_soft = items.soft_counts > 0
+        residuals = items.points - items.counts * expected
+        # Looks at one pair and question may be copies of each other, which is the larger variance.
+        largest = float((items.counts**2 * variances)[is_soft].sum())
+        pearson = float((residuals[is_soft] ** 2).sum()) / largest
+        pearson = min(max(pearson, LEAST_DISPERSION), 1.0)
+        soft_share = float((items.soft_counts * variances).sum() / (items.counts * variances).sum())
+        return 1.0 - soft_share * (1.0 - pearson)
 
     def clustered_information(self, ratings: Floats, effects: Floats) -> Floats:
         """Variance of the gradient where questions are drawn, shape (S, S).
@@ -135,10 +161,12 @@ class DesignEffects:
         estimates: Variance of a system's score where questions are drawn, over that of independent
             battles, shape (S,); NaN without battles, 1 of one question.
         n_questions: Questions on which each system was judged, shape (S,).
+        least: Smallest effect that is believed.
     """
 
     estimates: Floats
     n_questions: Floats
+    least: float = LEAST_EFFECT
 
     @classmethod
     def of_all(cls, parts: Sequence[DesignEffects]) -> DesignEffects:
@@ -146,15 +174,16 @@ class DesignEffects:
         return cls(
             estimates=np.concatenate([np.empty(0), *(part.estimates for part in parts)]),
             n_questions=np.concatenate([np.empty(0), *(part.n_questions for part in parts)]),
+            least=min((part.least for part in parts), default=LEAST_EFFECT),
         )
 
     @property
     def common(self) -> float:
-        """Mean of the known effects, not below ``LEAST_EFFECT``; 1 if none is known."""
+        """Mean of the known effects, not below the least; 1 if none is known."""
         is_known = np.isfinite(self.estimates)
         if not is_known.any():
             return 1.0
-        return max(float(self.estimates[is_known].mean()), LEAST_EFFECT)
+        return max(float(self.estimates[is_known].mean()), self.least)
 
     @property
     def by_system(self) -> Floats:
@@ -177,5 +206,5 @@ class DesignEffects:
         # An effect that is estimated with a relative variance r calls for Student's quantiles; at
         # 90% and 95% these are those of a normal distribution of a variance of 1 + r.
         widened = shrunken * (1.0 + weight * error_variance)
-        effects[is_known] = np.maximum(widened, LEAST_EFFECT)
+        effects[is_known] = np.maximum(widened, self.least)
         return effects

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from arena.data.cells import is_true
 from arena.data.errors import UsageError
-from arena.data.schema import SOFT, SOFT_COLUMNS, WEIGHT, WINNERS
+from arena.data.schema import PROBABILITIES, WEIGHT, WINNERS
 from arena.data.types import Flags, Floats, Indices
 
 POINTS_OF_A = np.array([1.0, 0.0, 0.5])
@@ -79,8 +78,8 @@ def outcome_rows(judgments: pd.DataFrame) -> tuple[pd.DataFrame, Indices, Floats
     """Replace each soft judgment by one row per outcome that it gives a probability above 0.
 
     Args:
-        judgments: An arena's ``judgments``; those whose ``soft`` is true hold ``probability_a``
-            and ``probability_b``, and a tie has the rest. All others stay as they are.
+        judgments: An arena's ``judgments``. Those with ``probability_a`` and ``probability_b`` are
+            soft, and a tie has the rest; all others stay as they are.
 
     Returns:
         The rows; the judgment that each row comes from, shape (N,); and the rows' weights, shape
@@ -90,14 +89,13 @@ def outcome_rows(judgments: pd.DataFrame) -> tuple[pd.DataFrame, Indices, Floats
         UsageError: If a soft judgment has no probabilities, or questions have no ids.
     """
     indices = np.arange(len(judgments), dtype=np.intp)
-    is_soft = _soft_flags(judgments)
+    is_soft = soft_flags(judgments)
     if not is_soft.any():
         return judgments, indices, None
-    probabilities = list(SOFT_COLUMNS[1:])
     # Without an id the rows of one judgment would count as questions of their own.
-    if "query_id" not in judgments or not set(probabilities) <= set(judgments):
-        raise UsageError("soft judgments need query_id, probability_a and probability_b")
-    shares = _checked_shares(judgments.loc[is_soft, probabilities])
+    if "query_id" not in judgments:
+        raise UsageError("judgments with probability_a and probability_b need a query_id")
+    shares = checked_shares(judgments.loc[is_soft, list(PROBABILITIES)])
     hard = indices[~is_soft]
     soft = indices[is_soft]
     position = np.concatenate([hard, np.repeat(soft, len(WINNERS))])
@@ -112,14 +110,22 @@ def outcome_rows(judgments: pd.DataFrame) -> tuple[pd.DataFrame, Indices, Floats
     return rows, position[order], weight[order]
 
 
-def _soft_flags(judgments: pd.DataFrame) -> Flags:
-    """Return which judgments are soft, shape (N,)."""
-    if SOFT not in judgments:
+def soft_flags(judgments: pd.DataFrame) -> Flags:
+    """Return which judgments have probabilities, shape (N,).
+
+    Raises:
+        UsageError: If there is one of the two columns alone.
+    """
+    absent = [name for name in PROBABILITIES if name not in judgments]
+    if len(absent) == len(PROBABILITIES):
         return np.zeros(len(judgments), dtype=np.bool_)
-    return np.asarray(is_true(judgments[SOFT]), dtype=np.bool_)
+    if absent:
+        both = " and ".join(PROBABILITIES)
+        raise UsageError(f"judgments need {both}, or neither; add {absent[0]}")
+    return np.asarray(judgments[list(PROBABILITIES)].notna().any(axis=1), dtype=np.bool_)
 
 
-def _checked_shares(probabilities: pd.DataFrame) -> Floats:
+def checked_shares(probabilities: pd.DataFrame) -> Floats:
     """Return the probability of a, b and a tie, in the order of ``WINNERS``, shape (N, 3).
 
     Raises:
@@ -132,7 +138,7 @@ def _checked_shares(probabilities: pd.DataFrame) -> Floats:
     rounding = 1e-9
     if not (np.isfinite(shares).all() and (shares >= -rounding).all()):
         raise UsageError(
-            "a soft judgment has no sound probability_a and probability_b: each from 0 to 1, "
+            "a judgment has no sound probability_a and probability_b: each from 0 to 1, "
             "together at most 1"
         )
     return np.where(shares < rounding, 0.0, shares)

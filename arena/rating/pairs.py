@@ -93,6 +93,7 @@ class JudgedItems:
         points: Points of the pair's first system, shape (N,): 1 a win, 0.5 a tie.
         counts: Number of battles, shape (N,).
         n_questions: Number of questions Q.
+        soft_counts: Number of battles with probabilities, shape (N,). None if there are none.
     """
 
     pairs: Pairs
@@ -101,6 +102,7 @@ class JudgedItems:
     points: Floats
     counts: Floats
     n_questions: int
+    soft_counts: Floats | None = None
 
     @classmethod
     def none(cls, n_systems: int, n_questions: int) -> JudgedItems:
@@ -191,6 +193,7 @@ class JudgedItems:
             pair=new_pair[self.pair[rows]],
             points=self.points[rows],
             counts=self.counts[rows],
+            soft_counts=None if self.soft_counts is None else self.soft_counts[rows],
         )
 
 

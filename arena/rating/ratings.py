@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import TypedDict, Unpack
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,7 @@ from arena.rating.bradley_terry import (
 from arena.rating.intervals import MOST_COMPARED, Uncertainty, bootstrap, ranks_and_tiers
 from arena.rating.pairs import checked_number
 from arena.rating.posterior import battle_posterior
+from arena.rating.soft_verdicts import counted_judgments, learn_temperatures, temperature_notes
 
 DEFAULT_ROUNDS = 1000
 RATING_COLUMNS = (
@@ -102,16 +104,33 @@ class Ratings:
     signature: str
 
 
+class RatingOptions(TypedDict, total=False):
+    """How ratings are estimated; see ``rate_battles`` for the defaults.
+
+    Attributes:
+        ties: ``half`` a win for both, or ``drop``.
+        position: Estimate the advantage of side A.
+        ridge: Precision of the Gaussian prior; 0 is maximum likelihood. With a position it is 0
+            by default where that exists, and 0.1 (with a note) elsewhere. Bootstrap samples
+            without a maximum have a prior by themselves.
+        rounds: Bootstrap replicates, where there is a bootstrap; 0 for no intervals.
+        seed: Seed of the resamples.
+    """
+
+    ties: str
+    position: bool
+    ridge: float | None
+    rounds: int
+    seed: int
+
+
 def rate(
     judgments: pd.DataFrame | Battles,
     *,
-    ties: str = "half",
-    position: bool = False,
-    ridge: float | None = None,
-    rounds: int = DEFAULT_ROUNDS,
     language: str | None = None,
     judge: str | None = None,
-    seed: int = 0,
+    hard_verdicts: bool = False,
+    **options: Unpack[RatingOptions],
 ) -> Ratings:
     """Rate the systems that judgments compare.
 
@@ -121,16 +140,14 @@ def rate(
 
     Args:
         judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id``,
-            ``language``, ``judge``; or battles already read.
-        ties: ``half`` a win for both, or ``drop``.
-        position: Estimate the advantage of side A.
-        ridge: Precision of the Gaussian prior; 0 is maximum likelihood. With a position it is 0
-            by default where that exists, and 0.1 (with a note) elsewhere. Bootstrap samples
-            without a maximum have a prior by themselves.
-        rounds: Bootstrap replicates, where there is a bootstrap; 0 for no intervals.
+            ``language``, ``judge``, ``probability_a`` and ``probability_b``; or battles already
+            read.
         language: Language to take, where there are several; or ``all``.
         judge: Judge to take, where there are several; or ``all``.
-        seed: Seed of the resamples.
+        hard_verdicts: Count the winner alone, where judgments have probabilities. By default these
+            count, at a temperature (``arena.rating.soft_verdicts``).
+        options: ``ties="half"`` (or ``drop``), ``position=False``, ``ridge=None``,
+            ``rounds=1000`` and ``seed=0``; see ``RatingOptions``.
 
     Raises:
         UsageError: For an unknown choice, a choice to be made, or fewer than two connected
@@ -138,23 +155,18 @@ def rate(
         ConvergenceError: With a given ``ridge`` that leaves the data without maximum.
     """
     if isinstance(judgments, Battles):
-        return rate_battles(
-            judgments, ties=ties, position=position, ridge=ridge, rounds=rounds, seed=seed
-        )
-    selected = selected_judgments(judgments, language, judge)
+        return rate_battles(judgments, **options)
+    # All judges first: the votes of people tell the temperatures of the others.
+    temperatures = () if hard_verdicts else learn_temperatures(judgments)
+    counted = counted_judgments(judgments, temperatures, hard=hard_verdicts)
+    selected = selected_judgments(counted, language, judge)
     copies = int(copies_of_others(selected).sum())
-    rated = rate_battles(
-        Battles.from_judgments(selected),
-        ties=ties,
-        position=position,
-        ridge=ridge,
-        rounds=rounds,
-        seed=seed,
-    )
+    rated = rate_battles(Battles.from_judgments(selected), **options)
     notes = list(rated.notes)
     if copies:
         notes.append(copies_note(copies))
     notes += judgment_notes(selected)
+    notes += temperature_notes(temperatures, selected)
     notes += name_notes(rated.table["system"])
     return replace(rated, notes=tuple(notes))
 
@@ -173,7 +185,7 @@ def rate_battles(
 
     Args:
         battles: The battles.
-        ties: As for ``rate``; so are ``position``, ``ridge``, ``rounds`` and ``seed``.
+        ties: As in ``RatingOptions``; so are the others up to ``seed``.
         position: Estimate the advantage of side A.
         ridge: Precision of the Gaussian prior.
         rounds: Bootstrap replicates.

@@ -14,6 +14,7 @@ from arena.data.folder import open_arena
 from arena.data.seeds import by_content
 from arena.data.types import Progress
 from arena.rating.pairs import checked_number
+from arena.rating.soft_verdicts import Temperature, temperature_notes
 from features.declare.feature import Feature
 from features.engine.columns import feature_columns
 from features.models.scorer import ModelOptions
@@ -102,6 +103,10 @@ def build_board(
         n_jobs=n_jobs,
     )
     parted_arena = settings.view(arena)
+    temperatures: tuple[Temperature, ...] = ()
+    if judges:
+        by_judges = arena.by_criterion(settings.criterion).judgments
+        temperatures = settings.learned_temperatures(by_judges)
     holdout: tuple[str, ...] = ()
     if judges:
         holdout = _holdout(parted_arena.judged_by(judges[0]), settings.holdout, surrogate)
@@ -119,12 +124,13 @@ def build_board(
     table = in_slices(feature_table, arena.queries, settings.by)
     table = _rows_of_answers(table, parted_arena)
     records = records or JudgingRecords()
-    record = _board_record(settings, judges, holdout, table, records)
+    record = _board_record(settings, judges, holdout, table, records, temperatures)
     if not judges:
         return build_first_board(parted_arena, table, record)
     learned = learn(parted_arena, table, surrogate, record, records, n_jobs, progress)
     own_features = tuple(feature for feature in features or () if isinstance(feature, Feature))
-    return _board(learned, omitted_judges, own_features)
+    remarks = [*omitted_judges, *temperature_notes(temperatures, learned.arena.judgments)]
+    return _board(learned, remarks, own_features)
 
 
 def _check_pair_counts(arena: Arena) -> None:
@@ -155,6 +161,7 @@ def _board_record(
     holdout: tuple[str, ...],
     features: pd.DataFrame,
     records: JudgingRecords,
+    temperatures: Sequence[Temperature],
 ) -> BoardRecord:
     """Record the settings as they were resolved."""
     resolved = settings.model_dump(exclude={"judge", "features", "holdout", "ratings"})
@@ -167,11 +174,12 @@ def _board_record(
         features=tuple(feature_columns(features)),
         holdout=holdout,
         metaevaluation=tuple(str(entry) for entry in metaevaluations),
+        temperatures={temperature.judge: temperature.value for temperature in temperatures},
     )
 
 
 def _board(
-    learned: Learned, omitted_judges: Sequence[str], own_features: tuple[Feature, ...]
+    learned: Learned, further_remarks: Sequence[str], own_features: tuple[Feature, ...]
 ) -> Board:
     """Put a board together from what was learned."""
     summary = summarize_board(learned)
@@ -187,7 +195,7 @@ def _board(
     by_judge, remarks = _ratings_by_judge(learned)
     if by_judge is not None:
         ratings = ratings.join(by_judge, on=["language", "system"])
-    macro = summary.macro.model_copy(update={"beside": (*remarks, *omitted_judges)})
+    macro = summary.macro.model_copy(update={"beside": (*remarks, *further_remarks)})
     overall = overall_board(ratings, _joint_covariance(learned, rated), learned.record.seed)
     return Board(
         ratings=ratings,

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from arena.data.schema import SOFT
 from arena.rating.battles import Battles
 from arena.rating.published import NO_ERRORS
 from arena.rating.ratings import TOO_MANY, Ratings
+from arena.rating.soft_verdicts import counted_judgments
 from arena.statistics.rank_agreement import kendall_tau
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.tables import ARENA, DIFFERENCES, WIN_MATRIX
@@ -43,7 +43,8 @@ def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
         there.
     """
     parts = [WIN_MATRIX.empty()]
-    for language, rows in judgments.drop(columns=SOFT, errors="ignore").groupby("language"):
+    judgments = counted_judgments(judgments, hard=True)
+    for language, rows in judgments.groupby("language"):
         parts.append(Battles.from_judgments(rows).outcomes().assign(language=str(language)))
     table = pd.concat(parts[1:] or parts, ignore_index=True)
     table = table.sort_values(["language", "system", "opponent"], ignore_index=True)

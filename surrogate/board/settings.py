@@ -5,9 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
 
 from arena.data import __version__
 from arena.data.errors import UsageError, checked_choice
@@ -18,6 +27,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from arena.data.arena import Arena
+    from arena.rating.soft_verdicts import Temperature
     from features.declare.feature import Feature
 
 NONE = "none"
@@ -45,7 +55,7 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
     }
 }
 """Name to settings that go together; ``mirage``: as MIRAGE-Bench was published (section 4.3)."""
-OMITTED_DEFAULTS = ("criterion", "by")
+OMITTED_DEFAULTS = ("criterion", "by", "hard_verdicts")
 """Settings that a signature holds only where they are not the default ones."""
 Positive = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=0)]
@@ -97,6 +107,7 @@ class LearningOptions(TypedDict, total=False):
     ties: Ties
     ridge: float
     seed: int
+    hard_verdicts: bool
 
 
 class BuildOptions(LearningOptions, total=False):
@@ -201,12 +212,35 @@ class BoardSettings(BaseModel):
         default=25, le=MOST_TREES, description="Trees of the forest of such a surrogate."
     )
     seed: Count = Field(default=0, description="Random seed.")
+    hard_verdicts: bool = Field(
+        default=False,
+        description="Count the winner alone, where verdicts have probabilities; by default these "
+        "count, at a temperature learned from people's votes or from repeated verdicts.",
+    )
 
     def view(self, arena: Arena) -> Arena:
-        """Return an arena as a board has it: judged by its criterion, and in its parts."""
+        """Return an arena as a board has it: judged by its criterion, and in its parts.
+
+        Probabilities of verdicts are those that count.
+        """
         from surrogate.learning.languages import sliced
 
-        return sliced(arena.by_criterion(self.criterion), self.by)
+        arena = arena.by_criterion(self.criterion)
+        return sliced(replace(arena, judgments=self.counted(arena.judgments)), self.by)
+
+    def learned_temperatures(self, judgments: pd.DataFrame) -> tuple[Temperature, ...]:
+        """Return the temperatures of all judges whose probabilities count."""
+        from arena.rating.soft_verdicts import learn_temperatures
+
+        return () if self.hard_verdicts else learn_temperatures(judgments)
+
+    def counted(self, judgments: pd.DataFrame) -> pd.DataFrame:
+        """Return judgments with the probabilities that count."""
+        from arena.rating.soft_verdicts import counted_judgments
+
+        learned = self.learned_temperatures(judgments)
+        temperatures = {temperature.judge: temperature.value for temperature in learned}
+        return counted_judgments(judgments, temperatures, hard=self.hard_verdicts)
 
     def judged(self, judgments: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFrame:
         """Return judgments on an arena's questions as a board has them."""
@@ -215,7 +249,7 @@ class BoardSettings(BaseModel):
 
         if self.criterion is not None and CRITERION in judgments:
             judgments = judgments[judgments[CRITERION] == self.criterion]
-        return in_slices(judgments, queries, self.by)
+        return in_slices(self.counted(judgments), queries, self.by)
 
 
 class BoardRecord(BoardSettings):
@@ -234,16 +268,38 @@ class BoardRecord(BoardSettings):
         default=(), description="How well the judge agrees with people."
     )
     holdout: Names = Field(default=(), description="Systems kept out of training.")
+    temperatures: dict[str, float] = Field(
+        default={},
+        description="By what log-odds are divided, of each judge whose probabilities count.",
+    )
     version: str = Field(default=__version__, description="Version of surrogate-arena.")
 
     def __str__(self) -> str:
         return "|".join(f"{name}:{text}" for name, text, _ in self.fields())
+
+    @model_serializer(mode="wrap")
+    def _without_unused(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what only arenas with probabilities need, where there are none."""
+        values: dict[str, Any] = handler(self)
+        return {
+            name: value
+            for name, value in values.items()
+            if value or name not in ("hard_verdicts", "temperatures")
+        }
+
+    def counted(self, judgments: pd.DataFrame) -> pd.DataFrame:
+        """Return judgments with the probabilities that count on the board."""
+        from arena.rating.soft_verdicts import counted_judgments
+
+        return counted_judgments(judgments, self.temperatures, hard=self.hard_verdicts)
 
     def fields(self) -> list[tuple[str, str, str]]:
         """Return the name, value and meaning of every field; a meta-evaluation is one each."""
         names = ["judge"]
         if self.other_judges:
             names.append("other_judges")
+        if self.temperatures:
+            names.append("temperatures")
         names += ["metaevaluation", *BoardSettings.model_fields, "version"]
         fields: dict[tuple[str, str, str], None] = {}  # an ordered set: judge is named twice
         for name in names:
@@ -273,6 +329,8 @@ class BoardRecord(BoardSettings):
 def _text(value: object) -> str:
     if isinstance(value, tuple):
         return ",".join(value) or NONE
+    if isinstance(value, dict):
+        return ",".join(f"{name}={number:g}" for name, number in value.items())
     return str(value)
 
 

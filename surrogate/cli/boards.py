@@ -59,6 +59,7 @@ def board(
     surrogate: Annotated[str | None, setting(BoardSettings, "surrogate")] = None,
     preset: opt.Preset = None,
     tournaments: Annotated[int | None, setting(BoardSettings, "tournaments")] = None,
+    hard_verdicts: Annotated[bool | None, setting(BoardSettings, "hard_verdicts")] = None,
     config: opt.Config = None,
     feature_table: opt.FeatureTable = None,
     download: opt.Download = False,

@@ -52,6 +52,12 @@ def fit(
     ridge: Annotated[
         float | None, Option(min=0, help="Precision of the prior. Default: averaged over priors")
     ] = None,
+    hard_verdicts: Annotated[
+        bool,
+        Option(
+            "--hard-verdicts", help="Count the winner alone, where verdicts have probabilities."
+        ),
+    ] = False,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
@@ -76,6 +82,7 @@ def fit(
         language=language,
         judge=judge,
         seed=seed,
+        hard_verdicts=hard_verdicts,
     )
     used = selected_judgments(read.table, language or ALL, judge or ALL)["judge"].unique()
     labels = labels_of_verdicts(judgments, read.table, used)

@@ -32,8 +32,9 @@ DESCRIPTION = "surrogate.json"
 ROWS = "rows.parquet"
 HINT = "build the board again with  surrogate-arena board ARENA --out DIR"
 _INTEGERS = ("draws", "first", "second", "question", "pair")
-_ARRAYS = (*_INTEGERS, "coefficients", "points", "counts", "variance")
-"""Arrays of ``TrainingRatings`` and of its items; the last is optional."""
+_OPTIONAL = ("variance", "soft_counts")
+_ARRAYS = (*_INTEGERS, "coefficients", "points", "counts", *_OPTIONAL)
+"""Arrays of ``TrainingRatings`` and of its items."""
 
 
 class _Language(BaseModel):
@@ -102,6 +103,8 @@ def _arrays_of(ratings: TrainingRatings) -> dict[str, npt.NDArray[Any]]:
     }
     if ratings.variance is not None:
         arrays["variance"] = ratings.variance
+    if items.soft_counts is not None:
+        arrays["soft_counts"] = items.soft_counts
     return arrays
 
 
@@ -164,7 +167,7 @@ def _ratings(
     arrays: dict[str, npt.NDArray[Any]], language: str, part: _Language
 ) -> TrainingRatings:
     """Check the arrays of a language's ratings, and put them together."""
-    missing = set(_ARRAYS) - {"variance"} - set(arrays)
+    missing = set(_ARRAYS) - set(_OPTIONAL) - set(arrays)
     unknown = set(arrays) - set(_ARRAYS)
     if missing or unknown:
         raise UsageError(f"the ratings in {language} are not those of a surrogate")
@@ -183,6 +186,7 @@ def _ratings(
         "pair": (n_items,),
         "points": (n_items,),
         "counts": (n_items,),
+        "soft_counts": (n_items,),
     }
     limits = {"first": n_systems, "second": n_systems, "question": n_questions, "pair": n_pairs}
     for name, array in arrays.items():
@@ -196,6 +200,7 @@ def _ratings(
         points=arrays["points"],
         counts=arrays["counts"],
         n_questions=n_questions,
+        soft_counts=arrays.get("soft_counts"),
     )
     return TrainingRatings(
         systems=part.systems,

@@ -1,10 +1,12 @@
 """Reading judgments from folders, files and battle tables."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 from simulations import small_simulation
 
-from arena import import_arena, write_arena
+from arena import import_arena, read_arena, write_arena
 from arena.adapters.judgments import counted_judgments_of, read_judgments
 from arena.data.errors import DataError, UsageError
 from arena.data.judge_names import is_person
@@ -38,14 +40,57 @@ def test_an_arena_folder_gives_its_judgments(tmp_path):
     pd.testing.assert_frame_equal(read_judgments(tmp_path), arena.judgments[COLUMNS])
 
 
-@pytest.mark.parametrize("further", [{}, {"soft": ["true", "false"]}])
-def test_probabilities_are_kept(tmp_path, further):
-    judgments = table(probability_a=["0.7", "0.2"], probability_b=["0.3", "0.1"], **further)
+def test_probabilities_are_read_as_numbers(tmp_path):
+    judgments = table(probability_a=["0.7", "0.2"], probability_b=["0.3", "0.1"])
     path = tmp_path / "judgments.csv"
     write_rows(judgments, path)
     read = read_judgments(path)
-    assert read["probability_a"].tolist() == ["0.7", "0.2"]
-    assert set(read) == {*COLUMNS, "probability_a", "probability_b", *further}
+    assert read["probability_a"].tolist() == [0.7, 0.2]
+    assert set(read) == {*COLUMNS, "probability_a", "probability_b"}
+
+
+FAULTY = {
+    "outside": ({"probability_a": [0.7, 1.2], "probability_b": [0.1, 0.1]}, "probability_a"),
+    "negative": ({"probability_a": [0.7, 0.2], "probability_b": [0.1, -0.1]}, "probability_b"),
+    "text": ({"probability_a": [0.7, "much"], "probability_b": [0.1, 0.2]}, "probability_a"),
+    "sum": ({"probability_a": [0.7, 0.8], "probability_b": [0.1, 0.3]}, "probability_a"),
+    "half": ({"probability_a": [0.7, None], "probability_b": [0.1, 0.3]}, "probability_a"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_faulty_probabilities_name_file_line_and_field(tmp_path, name):
+    columns, field = FAULTY[name]
+    path = tmp_path / "judgments.jsonl"
+    write_rows(table(**columns), path)
+    with pytest.raises(DataError) as found:
+        read_judgments(path)
+    (problem,) = found.value.problems
+    assert (problem.source, problem.line) == ("judgments.jsonl", 2)
+    assert problem.field.startswith(field)
+    assert problem.hint
+    # The same in an arena folder.
+    arena = small_simulation(languages=["en"], questions=2).arena
+    values = {key: [value[0]] * len(arena.judgments) for key, value in columns.items()}
+    for key, value in columns.items():
+        values[key][1] = value[1]
+    write_arena(replace(arena, judgments=arena.judgments.assign(**values)), tmp_path / "arena")
+    with pytest.raises(DataError) as found:
+        read_arena(tmp_path / "arena")
+    (problem,) = found.value.problems
+    assert (problem.line, problem.field.startswith(field)) == (2, True)
+
+
+def test_one_column_of_probabilities_names_the_other(tmp_path):
+    judgments = table(probability_a=[0.7, 0.2])
+    for name, kept in (("with.csv", judgments), ("without.csv", judgments.drop(columns="winner"))):
+        path = tmp_path / name
+        write_rows(kept, path)
+        with pytest.raises(DataError) as found:
+            read_judgments(path)
+        (problem,) = found.value.problems
+        assert (problem.source, problem.field) == (name, "probability_b")
+        assert "probability_a" in problem.hint
 
 
 def test_a_battle_table_is_read(tmp_path):

@@ -3,6 +3,7 @@
 import re
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from chat_server import broken, completion
 from hypothesis import given
@@ -161,3 +162,15 @@ def test_orders_are_read_as_written(order, signs):
     assert read_order(listed) == places
     assert read_order(listed.replace("[", "[[").replace("]", "]]")) == places
     assert read_order(f"[[{plain}]] (so 1 > 2 and 3 > 4)") == places
+
+
+def test_higher_marks_are_more_probable_winners(serve, judge_at, store):
+    arena = build_arena(questions=2)
+    judge = judge_at(serve(knowing), prompt=graded("pointwise"))
+    judged = judge_arena(arena, judge, choose_pairs(arena), store).judgments
+    difference = judged["system_a"].map(QUALITY) - judged["system_b"].map(QUALITY)
+    ordered = judged.assign(difference=difference).sort_values("difference")
+    probabilities = ordered["probability_a"]
+    assert (probabilities.diff()[ordered["difference"].diff() > 0] > 0).all()
+    assert ((probabilities > 0.5) == (ordered["winner"] == "a")).all()
+    np.testing.assert_allclose(judged["probability_a"] + judged["probability_b"], 1.0)

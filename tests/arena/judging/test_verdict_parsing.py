@@ -179,7 +179,6 @@ def test_letters_that_the_model_would_not_have_written_are_noted():
         Completion("A"),
         Completion("A", logprobs=()),
         letters(The=0.9, a=0.1),
-        letters(A=0.5, B=0.5),
     ],
 )
 def test_no_likeliest_letter_is_no_verdict(completion):
@@ -191,3 +190,14 @@ def test_the_letter_may_follow_an_empty_token():
     first = TokenLogprobs("", math.log(0.9), (("", math.log(0.9)),))
     second = TokenLogprobs("A", math.log(0.8), (("A", math.log(0.8)), ("B", math.log(0.2))))
     assert read_letter(Completion("A", logprobs=(first, second))).winner == "a"
+
+
+def test_letters_that_are_as_likely_are_a_tie():
+    found = read_letter(letters(A=0.4, B=0.4, C=0.2))
+    assert found.winner == "tie"
+    assert found.shares == pytest.approx({"a": 0.4, "b": 0.4, "tie": 0.2})
+
+
+def test_a_reply_without_log_probabilities_says_what_to_do():
+    with pytest.raises(UnparsableError, match='verdict = "text"'):
+        read_letter(Completion("A"))

@@ -1,0 +1,285 @@
+"""Soft verdicts: what a judge's probabilities count, at a temperature that is learned.
+
+A judge that says A with a probability of .999 is not right 999 times in 1,000. Its log-odds of A
+over B are divided by a temperature (Guo et al., 2017, "On calibration of modern neural networks"),
+learned from people's votes on the same pairs, or from how far the judge repeats itself. The mean
+of a judge's distribution rates better than its mode (Wang et al., 2025, "Improving LLM-as-a-judge
+inference with the judgment distribution"), as two orders do that are averaged before anything is
+decided. Formulas: docs/reference/formulas.md, "Verdicts".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, log_expit
+
+from arena.data.judge_names import is_derived, is_person
+from arena.data.schema import PROBABILITIES, QUESTION_KEY
+from arena.data.types import Flags, Floats
+from arena.data.wording import count_of
+from arena.rating.outcomes import checked_shares, soft_flags
+
+DEFAULT_TEMPERATURE = 4.0
+"""Temperature of a judge that neither people nor repeated verdicts say anything about.
+
+Strong judges agree with people on about four of five pairs without a tie, whose sides they put 7 to
+10 log-odds apart: that is a temperature of 5 to 7. This one stays between that and their word."""
+SMALLEST_PROBABILITY = 1e-6
+"""Probabilities below it are rounded to 0 in files; log-odds need more."""
+_LOG_SPREAD = 1.0
+"""Standard deviation of the logarithm of a temperature about the default, before any label."""
+
+TemperatureSource = Literal["people", "repeats", "default"]
+
+
+@dataclass(frozen=True)
+class Temperature:
+    """By what a judge's log-odds are divided before they count.
+
+    Attributes:
+        judge: The judge.
+        value: The temperature; 1 takes probabilities as they are, near 0 is whole verdicts, and at
+            infinity every verdict is a tie.
+        source: What it was learned from: people's votes on the same pairs, the judge's verdicts on
+            pairs that it judged more than once, or nothing.
+        n_labels: Number of these votes or verdicts.
+    """
+
+    judge: str
+    value: float
+    source: TemperatureSource
+    n_labels: int
+
+    @property
+    def note(self) -> str:
+        """How the judge's verdicts count."""
+        name = self.judge or "the judge"
+        start = f"verdicts of {name} count by their probabilities, at temperature"
+        if self.source == "people":
+            votes = count_of(self.n_labels, "vote")
+            return f"{start} {self.value:g} (learned from {votes} of people on the same pairs)"
+        if self.source == "repeats":
+            verdicts = count_of(self.n_labels, "verdict")
+            return (
+                f"{start} {self.value:g} (learned from {verdicts} on pairs that it judged more "
+                "than once; votes of people on the same pairs would say more)"
+            )
+        return (
+            f"{start} {self.value:g} (the default, as neither people nor the judge itself judged "
+            "the same pairs again)"
+        )
+
+
+def learn_temperatures(judgments: pd.DataFrame) -> tuple[Temperature, ...]:
+    """Learn the temperature of each judge with probabilities, by name.
+
+    It is the most probable one given the labels, with a log-normal prior about the default. A label
+    is a vote of people on the same question and pair, ties left out. Without any it is the judge's
+    other verdict on a pair that it judged more than once. This can only soften: a judge that always
+    repeats itself may still be too sure.
+
+    Panels have none: their probabilities are shares of votes. Nor have judges without a probability
+    other than 0, 1 and a half, which state whole verdicts.
+
+    Args:
+        judgments: Those of all judges, people among them.
+    """
+    if not soft_flags(judgments).any():
+        return ()
+    table = _log_odds(judgments)
+    people = _votes_of_people(table)
+    temperatures = []
+    for judge, rows in table[table["is_soft"]].groupby("judge"):
+        if is_derived(str(judge)) or rows["is_whole"].all():
+            continue
+        temperatures.append(_temperature_of(str(judge), rows, people))
+    return tuple(temperatures)
+
+
+def counted_judgments(
+    judgments: pd.DataFrame,
+    temperatures: Sequence[Temperature] | Mapping[str, float] = (),
+    *,
+    hard: bool = False,
+) -> pd.DataFrame:
+    """Replace probabilities by what they count: with log-odds divided by the temperature.
+
+    Probabilities of ties stay. Whole verdicts lose their probabilities, which say no more than the
+    winner.
+
+    Args:
+        judgments: An arena's ``judgments``.
+        temperatures: Of the judges, also as a table by name; those of others are the default.
+        hard: Leave all probabilities out, so that the winner alone counts.
+    """
+    if hard:
+        return judgments.drop(columns=list(PROBABILITIES), errors="ignore")
+    is_soft = soft_flags(judgments)
+    if not is_soft.any():
+        return judgments
+    values = temperatures
+    if not isinstance(values, Mapping):
+        values = {temperature.judge: temperature.value for temperature in values}
+    shares = checked_shares(judgments.loc[is_soft, list(PROBABILITIES)])
+    names = _judges(judgments)[is_soft]
+    is_whole = _whole_flags(shares)
+    counted = np.full((len(judgments), 2), np.nan)
+    soft = np.flatnonzero(is_soft)
+    for judge in names.unique():
+        is_judge = (names == judge).to_numpy()
+        rows = soft[is_judge]
+        if is_whole[is_judge].all():
+            continue
+        if is_derived(judge):
+            counted[rows] = shares[is_judge, :2]
+            continue
+        temperature = values.get(judge, DEFAULT_TEMPERATURE)
+        log_odds = _clipped_log_odds(shares[is_judge])
+        decided = 1.0 - shares[is_judge, 2]
+        counted[rows, 0] = decided * expit(log_odds / temperature)
+        counted[rows, 1] = decided * expit(-log_odds / temperature)
+    return judgments.assign(**dict(zip(PROBABILITIES, counted.T, strict=True)))
+
+
+def temperature_notes(temperatures: Sequence[Temperature], judgments: pd.DataFrame) -> list[str]:
+    """Say how the verdicts of the judges of some judgments count."""
+    names = set(_judges(judgments))
+    return [temperature.note for temperature in temperatures if temperature.judge in names]
+
+
+def _judges(judgments: pd.DataFrame) -> pd.Series:
+    if "judge" not in judgments:
+        return pd.Series("", judgments.index)
+    return judgments["judge"].astype(str)
+
+
+def _whole_flags(shares: Floats) -> Flags:
+    """Return which verdicts are whole: one is sure, or both sides are equal, shape (N,)."""
+    return np.asarray((shares.max(axis=1) == 1.0) | (shares[:, 0] == shares[:, 1]))
+
+
+def _clipped_log_odds(shares: Floats) -> Floats:
+    """Return the log-odds of side A over side B, shape (N,)."""
+    logarithms = np.log(np.maximum(shares[:, :2], SMALLEST_PROBABILITY))
+    return np.asarray(logarithms[:, 0] - logarithms[:, 1])
+
+
+def _log_odds(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Bring judgments to one orientation: the pair's first system is the first by name.
+
+    Returns:
+        Columns ``language, query_id, first, second, judge, is_soft, is_whole``, ``log_odds`` of the
+        first system over the second, infinite for whole verdicts without probabilities, and
+        ``share``, the first one's probability where it is no tie (NaN for ties).
+    """
+    is_soft = soft_flags(judgments)
+    winner = judgments["winner"].astype(str)
+    shares = np.column_stack([winner == name for name in ("a", "b", "tie")]).astype(np.float64)
+    is_whole = np.ones(len(judgments), dtype=np.bool_)
+    if is_soft.any():
+        shares[is_soft] = checked_shares(judgments.loc[is_soft, list(PROBABILITIES)])
+        is_whole[is_soft] = _whole_flags(shares[is_soft])
+    decided = 1.0 - shares[:, 2]
+    share_of_a = np.full(len(judgments), np.nan)
+    np.divide(shares[:, 0], decided, out=share_of_a, where=decided > 0)
+    log_odds = _clipped_log_odds(shares)
+    side_a = judgments["system_a"].astype(str)
+    side_b = judgments["system_b"].astype(str)
+    first_on_a = (side_a < side_b).to_numpy()
+    language = "" if "language" not in judgments else judgments["language"].astype(str)
+    query_id = np.arange(len(judgments)) if "query_id" not in judgments else judgments["query_id"]
+    return pd.DataFrame(
+        {
+            "language": language,
+            "query_id": pd.Series(query_id, judgments.index).astype(str),
+            "first": side_a.where(first_on_a, side_b),
+            "second": side_b.where(first_on_a, side_a),
+            "judge": _judges(judgments),
+            "is_soft": is_soft,
+            "is_whole": is_whole,
+            "log_odds": np.where(first_on_a, log_odds, -log_odds),
+            "share": np.where(first_on_a, share_of_a, 1.0 - share_of_a),
+        },
+        index=judgments.index,
+    )
+
+
+_ITEM = [*QUESTION_KEY, "first", "second"]
+"""Columns that name a question and a pair."""
+
+
+def _votes_of_people(table: pd.DataFrame) -> pd.DataFrame:
+    """Count people's votes on each item: columns of ``_ITEM``, ``votes`` and ``share``."""
+    is_vote = table["judge"].map(is_person) & table["share"].notna()
+    return table[is_vote].groupby(_ITEM)["share"].agg(votes="size", share="mean").reset_index()
+
+
+def _temperature_of(judge: str, rows: pd.DataFrame, people: pd.DataFrame) -> Temperature:
+    """Learn the temperature of one judge.
+
+    Args:
+        judge: Its name.
+        rows: Its verdicts, as ``_log_odds`` has them.
+        people: See ``_votes_of_people``.
+    """
+    looks = rows.groupby(_ITEM)["log_odds"].transform("size")
+    labeled = rows[[*_ITEM, "log_odds"]].assign(looks=looks).merge(people, on=_ITEM)
+    n_votes = int(people.merge(rows[_ITEM].drop_duplicates(), on=_ITEM)["votes"].sum())
+    if n_votes:
+        # Several looks of the judge at one item share its votes.
+        weights = (labeled["votes"] / labeled["looks"]).to_numpy(np.float64)
+        inverse = _inverse_temperature(
+            labeled["log_odds"], labeled["share"], weights, 1.0 / DEFAULT_TEMPERATURE
+        )
+        return Temperature(judge, _rounded(1.0 / inverse), "people", n_votes)
+    repeated = rows[(looks > 1) & rows["share"].notna()]
+    grouped = repeated.groupby(_ITEM)["share"]
+    n_looks = grouped.transform("size")
+    repeated = repeated.assign(looks=n_looks, total=grouped.transform("sum"))[n_looks > 1]
+    if repeated.empty:
+        return Temperature(judge, DEFAULT_TEMPERATURE, "default", 0)
+    others = (repeated["total"] - repeated["share"]) / (repeated["looks"] - 1)
+    # Of k looks k - 1 are free: two looks are one repetition.
+    weights = (1.0 - 1.0 / repeated["looks"]).to_numpy(np.float64)
+    repeatability = _inverse_temperature(repeated["log_odds"], others, weights, 1.0)
+    value = DEFAULT_TEMPERATURE / min(repeatability, 1.0)
+    return Temperature(judge, _rounded(value), "repeats", len(repeated))
+
+
+def _rounded(value: float) -> float:
+    # Sums in another order of rows differ in their last digits.
+    return float(f"{value:.4g}")
+
+
+def _inverse_temperature(
+    log_odds: pd.Series, shares: pd.Series, weights: Floats, center: float
+) -> float:
+    """Return the most probable factor of log-odds, given what they should have predicted.
+
+    Args:
+        log_odds: Of N looks, of the first system over the second.
+        shares: The first one's share of the labels of each.
+        weights: Number of labels of each, shape (N,).
+        center: Median of its prior, which is log-normal.
+    """
+    # Oriented to the side that the judge prefers, so that names of systems decide nothing.
+    signs = np.where(log_odds.to_numpy(np.float64) < 0, -1.0, 1.0)
+    distances = np.abs(log_odds.to_numpy(np.float64))
+    agreeing = np.where(signs < 0, 1.0 - shares, shares) * weights
+    opposing = weights - agreeing
+
+    def loss(log_factor: float) -> float:
+        scaled = np.exp(log_factor) * distances
+        log_likelihood = agreeing @ log_expit(scaled) + opposing @ log_expit(-scaled)
+        deviation = (log_factor - np.log(center)) / _LOG_SPREAD
+        return float(0.5 * deviation**2 - log_likelihood)
+
+    bounds = (np.log(center) - 7.0, np.log(center) + 7.0)
+    found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-7})
+    return float(np.exp(found.x))
