@@ -84,8 +84,8 @@ def learn_temperatures(judgments: pd.DataFrame) -> tuple[Temperature, ...]:
     other verdict on a pair that it judged more than once. This can only soften: a judge that always
     repeats itself may still be too sure.
 
-    Panels have none: their probabilities are shares of votes. Nor have judges without a probability
-    other than 0, 1 and a half, which state whole verdicts.
+    Panels have none: their probabilities are shares of votes, of which the majority counts. Judges
+    without a probability other than 0, 1 and a half have none, as they state whole verdicts.
 
     Args:
         judgments: Those of all judges, people among them.
@@ -110,8 +110,8 @@ def counted_judgments(
 ) -> pd.DataFrame:
     """Replace probabilities by what they count: with log-odds divided by the temperature.
 
-    Probabilities of ties stay. Whole verdicts lose their probabilities, which say no more than the
-    winner.
+    Probabilities of ties stay. Whole verdicts and those of panels lose their probabilities, so that
+    the winner counts.
 
     Args:
         judgments: An arena's ``judgments``.
@@ -134,10 +134,7 @@ def counted_judgments(
     for judge in names.unique():
         is_judge = (names == judge).to_numpy()
         rows = soft[is_judge]
-        if is_whole[is_judge].all():
-            continue
-        if is_derived(judge):
-            counted[rows] = shares[is_judge, :2]
+        if is_derived(judge) or is_whole[is_judge].all():
             continue
         temperature = values.get(judge, DEFAULT_TEMPERATURE)
         log_odds = _clipped_log_odds(shares[is_judge])
