@@ -29,7 +29,7 @@ from arena.rating.battles import Battles
 from arena.rating.posterior import RatingPosterior, battle_posterior
 from arena.rating.soft_verdicts import (
     DEFAULT_TEMPERATURE,
-    counted_judgments,
+    calibrated_judgments,
     learn_temperatures,
 )
 
@@ -58,9 +58,9 @@ def preferences(folder: Path) -> pd.DataFrame:
 
 def battles_of(judgments: pd.DataFrame, temperature: float | None) -> Battles:
     if temperature is None:
-        return Battles.from_judgments(counted_judgments(judgments, hard=True))
+        return Battles.from_judgments(calibrated_judgments(judgments, hard=True))
     judges = dict.fromkeys(judgments["judge"].unique(), temperature)
-    return Battles.from_judgments(counted_judgments(judgments, judges))
+    return Battles.from_judgments(calibrated_judgments(judgments, judges))
 
 
 def tau_between(ratings: Floats, others: Floats, is_compared: Flags) -> float:
@@ -104,7 +104,7 @@ def replayed(judgments: pd.DataFrame, reference: str, n_draws: int) -> pd.DataFr
 
 @dataclass(frozen=True)
 class Judge:
-    """A simulated judge: its log-odds are ``sureness`` times the true ones, and some more."""
+    """A simulated judge: its logits are ``sureness`` times the true ones, and some more."""
 
     sureness: float = 4.0
     noise: float = 0.0
@@ -123,7 +123,7 @@ LABELS = ("people", "both orders", "one order")
 def world(judge: Judge, labels: str, random: np.random.Generator) -> tuple[pd.DataFrame, Floats]:
     """Simulate six systems on six questions."""
     strengths = random.normal(0, 0.7, 6)
-    rows = []
+    rows: list[Mapping[str, str | float]] = []
     for question in range(6):
         qualities = strengths + random.normal(0, 0.6, 6)
         for first, second in zip(*np.triu_indices(6, 1), strict=True):
@@ -153,6 +153,7 @@ def simulated(n_worlds: int) -> pd.DataFrame:
                 table, truth = world(judge, labels, random)
                 (learned,) = learn_temperatures(table)
                 by_model = table[table["judge"] == "model"]
+                row: dict[str, str | float]
                 row = {"judge": name, "labels": labels, "world": number}
                 for kind, value in (("whole", None), ("soft", learned.value)):
                     posterior = battle_posterior(battles_of(by_model, value))

@@ -22,7 +22,7 @@ from arena.diagnostics.verdicts import (
 )
 from arena.rating.battles import Battles
 from arena.rating.posterior import RatingPosterior, battle_posterior
-from arena.rating.soft_verdicts import counted_judgments, learn_temperatures
+from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
 from arena.statistics.agreement import cohen_kappas
 from arena.statistics.bootstrap import percentile_interval, resampled_sums
 from arena.statistics.rank_agreement import (
@@ -160,7 +160,7 @@ def agreement_with_reference(
     Raises:
         UsageError: If a judge of the reference, or any other, has no judgment.
     """
-    judgments = counted_judgments(judgments, learn_temperatures(judgments))
+    judgments = calibrated_judgments(judgments, learn_temperatures(judgments))
     table = verdicts(judgments)
     _require_reference(reference, set(table["judge"]))
     # The same id in two languages is of two questions, which are resampled together.

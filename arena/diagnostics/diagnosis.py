@@ -37,7 +37,7 @@ from arena.diagnostics.verdicts import (
 from arena.rating.battles import selected_judgments
 from arena.rating.outcomes import weights_of
 from arena.rating.ratings import judgment_notes
-from arena.rating.soft_verdicts import counted_judgments, learn_temperatures
+from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
 
 MOST_PEOPLE = 5
 """Number of people whose verdicts are diagnosed person by person; more are diagnosed as one."""
@@ -109,7 +109,7 @@ def diagnose(
         reasons = f": {'; '.join(map(str, published))}" if published else ""
         raise UsageError(f"arena {opened.info.name!r} has no judgments to diagnose{reasons}")
     checked = checked_judgments(judgments)
-    counted = counted_judgments(checked, learn_temperatures(checked))
+    counted = calibrated_judgments(checked, learn_temperatures(checked))
     all_judgments = selected_judgments(counted, language or ALL, ALL)
     chosen = selected_judgments(all_judgments, ALL, judge or ALL)
     diagnosis = _diagnosis(chosen, all_judgments, opened, seed)

@@ -40,7 +40,7 @@ from arena.text.prompts import ReplaceablePrompt, Variable
 
 GradedForm = Literal["pointwise", "listwise"]
 LOG_ODDS_OF_MARK = 2.0
-"""Log-odds of a side whose mark is higher by 1, before the temperature that ratings divide by."""
+"""Logits of a side whose mark is higher by 1, before the temperature that ratings divide by."""
 
 
 @dataclass(frozen=True)

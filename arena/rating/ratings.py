@@ -31,7 +31,7 @@ from arena.rating.bradley_terry import (
 from arena.rating.intervals import MOST_COMPARED, Uncertainty, bootstrap, ranks_and_tiers
 from arena.rating.pairs import checked_number
 from arena.rating.posterior import battle_posterior
-from arena.rating.soft_verdicts import counted_judgments, learn_temperatures, temperature_notes
+from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures, temperature_notes
 
 DEFAULT_ROUNDS = 1000
 RATING_COLUMNS = (
@@ -158,7 +158,7 @@ def rate(
         return rate_battles(judgments, **options)
     # All judges first: the votes of people tell the temperatures of the others.
     temperatures = () if hard_verdicts else learn_temperatures(judgments)
-    counted = counted_judgments(judgments, temperatures, hard=hard_verdicts)
+    counted = calibrated_judgments(judgments, temperatures, hard=hard_verdicts)
     selected = selected_judgments(counted, language, judge)
     copies = int(copies_of_others(selected).sum())
     rated = rate_battles(Battles.from_judgments(selected), **options)

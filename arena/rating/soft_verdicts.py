@@ -1,6 +1,6 @@
 """Soft verdicts: what a judge's probabilities count, at a temperature that is learned.
 
-A judge that says A with a probability of .999 is not right 999 times in 1,000. Its log-odds of A
+A judge that says A with a probability of .999 is not right 999 times in 1,000. Its logits of A
 over B are divided by a temperature (Guo et al., 2017, "On calibration of modern neural networks"),
 learned from people's votes on the same pairs, or from how far the judge repeats itself. The mean
 of a judge's distribution rates better than its mode (Wang et al., 2025, "Improving LLM-as-a-judge
@@ -16,7 +16,6 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit
 
 from arena.data.judge_names import is_derived, is_person
@@ -28,10 +27,10 @@ from arena.rating.outcomes import checked_shares, soft_flags
 DEFAULT_TEMPERATURE = 4.0
 """Temperature of a judge that neither people nor repeated verdicts say anything about.
 
-Strong judges agree with people on about four of five pairs without a tie, whose sides they put 7 to
-10 log-odds apart: that is a temperature of 5 to 7. This one stays between that and their word."""
+Strong judges agree with people on some four of five pairs without a tie (Zheng et al., 2023), whose
+sides they put 7 to 10 logits apart: that is a temperature of 5 to 7. This one stays between that and their word."""
 SMALLEST_PROBABILITY = 1e-6
-"""Probabilities below it are rounded to 0 in files; log-odds need more."""
+"""Probabilities below it are rounded to 0 in files; logits need more."""
 _LOG_SPREAD = 1.0
 """Standard deviation of the logarithm of a temperature about the default, before any label."""
 
@@ -40,7 +39,7 @@ TemperatureSource = Literal["people", "repeats", "default"]
 
 @dataclass(frozen=True)
 class Temperature:
-    """By what a judge's log-odds are divided before they count.
+    """By what a judge's logits are divided before they count.
 
     Attributes:
         judge: The judge.
@@ -102,13 +101,13 @@ def learn_temperatures(judgments: pd.DataFrame) -> tuple[Temperature, ...]:
     return tuple(temperatures)
 
 
-def counted_judgments(
+def calibrated_judgments(
     judgments: pd.DataFrame,
     temperatures: Sequence[Temperature] | Mapping[str, float] = (),
     *,
     hard: bool = False,
 ) -> pd.DataFrame:
-    """Replace probabilities by what they count: with log-odds divided by the temperature.
+    """Replace probabilities by what they count: with logits divided by the temperature.
 
     Probabilities of ties stay. Whole verdicts and those of panels lose their probabilities, so that
     the winner counts.
@@ -162,7 +161,7 @@ def _whole_flags(shares: Floats) -> Flags:
 
 
 def _clipped_log_odds(shares: Floats) -> Floats:
-    """Return the log-odds of side A over side B, shape (N,)."""
+    """Return the logits of side A over side B, shape (N,)."""
     logarithms = np.log(np.maximum(shares[:, :2], SMALLEST_PROBABILITY))
     return np.asarray(logarithms[:, 0] - logarithms[:, 1])
 
@@ -257,7 +256,7 @@ def _rounded(value: float) -> float:
 def _inverse_temperature(
     log_odds: pd.Series, shares: pd.Series, weights: Floats, center: float
 ) -> float:
-    """Return the most probable factor of log-odds, given what they should have predicted.
+    """Return the most probable factor of logits, given what they should have predicted.
 
     Args:
         log_odds: Of N looks, of the first system over the second.
@@ -265,6 +264,9 @@ def _inverse_temperature(
         weights: Number of labels of each, shape (N,).
         center: Median of its prior, which is log-normal.
     """
+    # Loaded here, as it takes time that arenas without probabilities do not need.
+    from scipy.optimize import minimize_scalar
+
     # Oriented to the side that the judge prefers, so that names of systems decide nothing.
     signs = np.where(log_odds.to_numpy(np.float64) < 0, -1.0, 1.0)
     distances = np.abs(log_odds.to_numpy(np.float64))

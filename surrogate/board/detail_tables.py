@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from arena.rating.battles import Battles
 from arena.rating.published import NO_ERRORS
 from arena.rating.ratings import TOO_MANY, Ratings
-from arena.rating.soft_verdicts import counted_judgments
+from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.rank_agreement import kendall_tau
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.tables import ARENA, DIFFERENCES, WIN_MATRIX
@@ -43,7 +43,7 @@ def win_table(judgments: pd.DataFrame) -> pd.DataFrame:
         there.
     """
     parts = [WIN_MATRIX.empty()]
-    judgments = counted_judgments(judgments, hard=True)
+    judgments = calibrated_judgments(judgments, hard=True)
     for language, rows in judgments.groupby("language"):
         parts.append(Battles.from_judgments(rows).outcomes().assign(language=str(language)))
     table = pd.concat(parts[1:] or parts, ignore_index=True)

@@ -13,6 +13,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    SerializationInfo,
     SerializerFunctionWrapHandler,
     ValidationError,
     model_serializer,
@@ -236,11 +237,11 @@ class BoardSettings(BaseModel):
 
     def counted(self, judgments: pd.DataFrame) -> pd.DataFrame:
         """Return judgments with the probabilities that count."""
-        from arena.rating.soft_verdicts import counted_judgments
+        from arena.rating.soft_verdicts import calibrated_judgments
 
         learned = self.learned_temperatures(judgments)
         temperatures = {temperature.judge: temperature.value for temperature in learned}
-        return counted_judgments(judgments, temperatures, hard=self.hard_verdicts)
+        return calibrated_judgments(judgments, temperatures, hard=self.hard_verdicts)
 
     def judged(self, judgments: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFrame:
         """Return judgments on an arena's questions as a board has them."""
@@ -270,7 +271,7 @@ class BoardRecord(BoardSettings):
     holdout: Names = Field(default=(), description="Systems kept out of training.")
     temperatures: dict[str, float] = Field(
         default={},
-        description="By what log-odds are divided, of each judge whose probabilities count.",
+        description="By what logits are divided, of each judge whose probabilities count.",
     )
     version: str = Field(default=__version__, description="Version of surrogate-arena.")
 
@@ -278,9 +279,13 @@ class BoardRecord(BoardSettings):
         return "|".join(f"{name}:{text}" for name, text, _ in self.fields())
 
     @model_serializer(mode="wrap")
-    def _without_unused(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what only arenas with probabilities need, where there are none."""
+    def _without_unused(
+        self, handler: SerializerFunctionWrapHandler, info: SerializationInfo
+    ) -> dict[str, Any]:
+        """Leave out of files what only arenas with probabilities need, where there are none."""
         values: dict[str, Any] = handler(self)
+        if info.mode != "json":
+            return values
         return {
             name: value
             for name, value in values.items()
@@ -289,9 +294,9 @@ class BoardRecord(BoardSettings):
 
     def counted(self, judgments: pd.DataFrame) -> pd.DataFrame:
         """Return judgments with the probabilities that count on the board."""
-        from arena.rating.soft_verdicts import counted_judgments
+        from arena.rating.soft_verdicts import calibrated_judgments
 
-        return counted_judgments(judgments, self.temperatures, hard=self.hard_verdicts)
+        return calibrated_judgments(judgments, self.temperatures, hard=self.hard_verdicts)
 
     def fields(self) -> list[tuple[str, str, str]]:
         """Return the name, value and meaning of every field; a meta-evaluation is one each."""

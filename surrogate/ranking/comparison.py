@@ -26,7 +26,7 @@ from arena.judging.llm_judge import LlmJudge
 from arena.judging.run import judge_pairs
 from arena.llm.usage import Usage
 from arena.rating.outcomes import points_of_a
-from arena.rating.soft_verdicts import counted_judgments
+from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.significance import EVEN, Difference, SequentialTest
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def question_scores(judgments: pd.DataFrame, system: str) -> dict[QuestionKey, f
 
     Winners count, not their probabilities: the margin of a gate is a win rate.
     """
-    judgments = counted_judgments(judgments, hard=True)
+    judgments = calibrated_judgments(judgments, hard=True)
     is_a = judgments["system_a"] == system
     points_a = points_of_a(judgments)
     points = judgments[QUESTION_KEY].assign(is_a=is_a, points=points_a.where(is_a, 1.0 - points_a))

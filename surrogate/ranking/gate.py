@@ -17,7 +17,7 @@ from arena.data.folder import open_arena
 from arena.data.schema import QUESTION_KEY
 from arena.diagnostics.judge_label import JudgeLabel, label_judge
 from arena.rating.outcomes import points_of_a
-from arena.rating.soft_verdicts import counted_judgments
+from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.significance import EVEN
 from features.declare.feature import offer
 from surrogate.board.board import Board, open_board
@@ -238,7 +238,7 @@ def _planned_variance(board: Board, arena: Arena) -> float:
     """Return the largest variance of a question's score that the judge's ties and doubts leave."""
     smallest_variance = 0.05
     judgments = arena.judged_by(board.summary.judge).judgments
-    judgments = counted_judgments(judgments, hard=True)
+    judgments = calibrated_judgments(judgments, hard=True)
     if not len(judgments):
         return 0.25  # as if each question were won or lost
     variance = ((points_of_a(judgments) - EVEN) ** 2).mean()

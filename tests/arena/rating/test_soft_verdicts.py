@@ -16,7 +16,7 @@ from arena.rating.ratings import rate
 from arena.rating.soft_verdicts import (
     DEFAULT_TEMPERATURE,
     SMALLEST_PROBABILITY,
-    counted_judgments,
+    calibrated_judgments,
     learn_temperatures,
 )
 from arena.rating.tournaments import bootstrap_tournaments
@@ -86,7 +86,7 @@ def test_unsound_shares_are_refused(a, b):
 
 
 def judged(log_odds, votes=None, ties=0.0):
-    """Make judgments of pairs of six systems by a judge of these log-odds, and people's votes."""
+    """Make judgments of pairs of six systems by a judge of these logits, and people's votes."""
     pairs = [(f"s{i}", f"s{j}") for i in range(6) for j in range(i + 1, 6)]
     rows = []
     for number, value in enumerate(log_odds):
@@ -121,7 +121,7 @@ def test_the_temperature_of_people_is_recovered(true_temperature):
     assert (found.judge, found.source, found.n_labels) == ("model", "people", is_exact.sum())
     # The standard error of its logarithm is about .06 here.
     assert found.value == pytest.approx(true_temperature, rel=0.2)
-    # A tie of the judge's says nothing against its log-odds.
+    # A tie of the judge's says nothing against its logits.
     tied = learn_temperatures(judged(log_odds[is_exact], votes[is_exact], ties=0.5))
     assert tied[0].value == pytest.approx(found.value, rel=0.02)
 
@@ -149,10 +149,10 @@ def test_neither_sides_nor_names_nor_rows_decide(log_odds, ties, seed):
     random = np.random.default_rng(seed)
     table = judged(log_odds, random.random(len(log_odds)) < 0.6, ties)
     learned = learn_temperatures(table)
-    counted = counted_judgments(table, learned)
+    counted = calibrated_judgments(table, learned)
     mirrored = swapped(table)
     assert learn_temperatures(mirrored) == learned
-    again = swapped(counted_judgments(mirrored, learned))
+    again = swapped(calibrated_judgments(mirrored, learned))
     for name in ("probability_a", "probability_b"):
         np.testing.assert_allclose(again[name], counted[name], atol=1e-12)
     renamed = {f"s{number}": f"s{5 - number}" for number in range(6)}
@@ -165,9 +165,9 @@ def test_neither_sides_nor_names_nor_rows_decide(log_odds, ties, seed):
 def test_at_the_limits_verdicts_are_whole_or_ties():
     random = np.random.default_rng(7)
     table = judged(random.normal(0, 3, 90))
-    hard = counted_judgments(table, hard=True)
-    cold = counted_judgments(table, {"model": 1e-9})
-    hot = counted_judgments(table, {"model": 1e9})
+    hard = calibrated_judgments(table, hard=True)
+    cold = calibrated_judgments(table, {"model": 1e-9})
+    hot = calibrated_judgments(table, {"model": 1e9})
     by_winner = battle_posterior(Battles.from_judgments(hard))
     by_cold = battle_posterior(Battles.from_judgments(cold))
     np.testing.assert_allclose(by_cold.ratings, by_winner.ratings, atol=1e-9)
@@ -175,7 +175,7 @@ def test_at_the_limits_verdicts_are_whole_or_ties():
     np.testing.assert_allclose(by_hot.ratings, 0.0, atol=1e-6)
     assert np.isfinite(by_hot.standard_errors).all()
     # At a temperature of 1 probabilities count as they are.
-    plain = counted_judgments(table, {"model": 1.0})
+    plain = calibrated_judgments(table, {"model": 1.0})
     np.testing.assert_allclose(plain["probability_a"], table["probability_a"], atol=1e-12)
 
 
@@ -207,17 +207,18 @@ def test_a_probability_of_one_half_is_a_tie():
     tied = table.assign(winner=np.where(is_even, "tie", table["winner"]))
     tied.loc[is_even, ["probability_a", "probability_b"]] = np.nan
     by_even, by_tied = (
-        battle_posterior(Battles.from_judgments(counted_judgments(each))) for each in (even, tied)
+        battle_posterior(Battles.from_judgments(calibrated_judgments(each)))
+        for each in (even, tied)
     )
     np.testing.assert_allclose(by_even.ratings, by_tied.ratings, atol=0.02)
-    items = [Battles.from_judgments(counted_judgments(each)).items for each in (even, tied)]
+    items = [Battles.from_judgments(calibrated_judgments(each)).items for each in (even, tied)]
     np.testing.assert_allclose(items[0].points, items[1].points)
 
 
 def test_the_majority_of_a_panel_counts():
     table = judged([1.0, -2.0, 0.5]).assign(judge="panel(majority)")
     assert learn_temperatures(table) == ()
-    assert counted_judgments(table)[["probability_a", "probability_b"]].isna().all(axis=None)
+    assert calibrated_judgments(table)[["probability_a", "probability_b"]].isna().all(axis=None)
 
 
 def test_soft_verdicts_vary_less_than_wins():
@@ -226,14 +227,14 @@ def test_soft_verdicts_vary_less_than_wins():
     table = judged(random.normal(0, 2, 1500))
     likelihoods = {}
     for name, temperature in (("sure", 1.0), ("mild", 5.0)):
-        battles = Battles.from_judgments(counted_judgments(table, {"model": temperature}))
+        battles = Battles.from_judgments(calibrated_judgments(table, {"model": temperature}))
         likelihoods[name] = BattleLikelihood(battles.items)
     at = np.zeros(6)
     shares = expit(np.array([2.0, 0.4])[:, None] * random.normal(size=20_000))
     expected = ((shares - 0.5) ** 2).mean(axis=1) / 0.25
     assert likelihoods["sure"].dispersion(at) == pytest.approx(expected[0], rel=0.1)
     assert likelihoods["mild"].dispersion(at) == pytest.approx(expected[1], rel=0.1)
-    hard = Battles.from_judgments(counted_judgments(table, hard=True))
+    hard = Battles.from_judgments(calibrated_judgments(table, hard=True))
     assert BattleLikelihood(hard.items).dispersion(at) == 1.0
     effects = likelihoods["mild"].design_effects(at, 1.0)
     assert effects.by_system.max() < 0.1
@@ -251,7 +252,7 @@ def test_intervals_of_soft_verdicts_cover():
         return 4.0 * (qualities[:, first] - qualities[:, second]).ravel()
 
     def rated(log_odds):
-        counted = counted_judgments(judged(log_odds), {"model": 6.0})
+        counted = calibrated_judgments(judged(log_odds), {"model": 6.0})
         return battle_posterior(Battles.from_judgments(counted))
 
     truth = rated(shown(3000)).ratings
