@@ -27,8 +27,9 @@ from arena.rating.outcomes import checked_shares, soft_flags
 DEFAULT_TEMPERATURE = 4.0
 """Temperature of a judge that neither people nor repeated verdicts say anything about.
 
-Strong judges agree with people on some four of five pairs without a tie (Zheng et al., 2023), whose
-sides they put 7 to 10 logits apart: that is a temperature of 5 to 7. This one stays between that and their word."""
+Strong judges agree with people on some four of five pairs without a tie (Zheng et al., 2023),
+whose sides they put 7 to 10 logits apart: that is a temperature of 5 to 7. This one stays between
+that and their word."""
 SMALLEST_PROBABILITY = 1e-6
 """Probabilities below it are rounded to 0 in files; logits need more."""
 _LOG_SPREAD = 1.0
