@@ -352,8 +352,8 @@ def first_prior(ratings: pd.DataFrame, evidence: Mapping[str, Sequence[str]]) ->
         Columns ``language, system, rating, standard_error``, in logits.
     """
     # Ratings by verdicts spread by one logit, mean over public arenas, and correlate with those of
-    # a first board by .5. With judge preferences it was .83 on four arenas, weights learned without each
-    # (benchmarks/README.md, "First boards"); less is taken, since these arenas are much alike.
+    # a first board by .5. With judge preferences it was .83 on four arenas, weights learned without
+    # each (benchmarks/README.md, "First boards"); less is taken, as these arenas are much alike.
     spread = 1.0
     uses_preferences = ratings["language"].map(lambda name: PREFERENCES in evidence[name])
     correlation = np.where(uses_preferences, 0.7, 0.5)

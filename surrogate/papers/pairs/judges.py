@@ -9,10 +9,11 @@ from typing import ClassVar, get_args
 
 import pandas as pd
 
+from arena.data.winner_columns import Winner
 from arena.diagnostics.verdicts import QUESTION_PAIR, majorities, verdicts, won_by_a
 from arena.judging.answer_pairs import ArenaTexts, Comparison, PairKey, pair_keys
 from arena.judging.prompt import REPLY_FORMS, PairwisePrompt
-from arena.judging.verdict_parsing import Winner, read_verdict
+from arena.judging.verdict_parsing import read_verdict
 from arena.llm.llm_settings import Prompt
 from arena.llm.replies import Completion
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
