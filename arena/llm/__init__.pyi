@@ -10,6 +10,7 @@ from .replies import Completion as Completion
 from .replies import Reply as Reply
 from .replies import TokenLogprobs as TokenLogprobs
 from .replies import UnparsableError as UnparsableError
+from .store import open_for_dry_run as open_for_dry_run
 from .store import open_store as open_store
 from .usage import Budget as Budget
 from .usage import DryRun as DryRun

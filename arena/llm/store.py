@@ -177,6 +177,11 @@ def open_store(where: str | Path) -> Store:
     return Store(path)
 
 
+def open_for_dry_run(where: str | Path) -> Store:
+    """Open a store to look into; if there is no such file, an empty one in memory."""
+    return open_store(where) if Path(where).is_file() else Store(Path(":memory:"))
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     connection = None
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -310,6 +310,24 @@ class DryRun:
     tokens_in: int
     tokens_out_at_most: int | None
     cost_at_most: float | None
+
+    @classmethod
+    def total(cls, runs: Sequence[DryRun]) -> DryRun:
+        """Add up runs of different prompts; a maximum that one of them lacks is None."""
+        limits = [run.tokens_out_at_most for run in runs]
+        costs = [run.cost_at_most for run in runs]
+        known_limits = [limit for limit in limits if limit is not None]
+        known_costs = [cost for cost in costs if cost is not None]
+        return cls(
+            prompts=sum(run.prompts for run in runs),
+            distinct=sum(run.distinct for run in runs),
+            in_store=sum(run.in_store for run in runs),
+            awaited=sum(run.awaited for run in runs),
+            calls=sum(run.calls for run in runs),
+            tokens_in=sum(run.tokens_in for run in runs),
+            tokens_out_at_most=sum(known_limits) if len(known_limits) == len(runs) else None,
+            cost_at_most=sum(known_costs) if len(known_costs) == len(runs) else None,
+        )
 
 
 def dry_run(

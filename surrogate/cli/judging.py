@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -124,6 +124,7 @@ def _dry_run(
     from arena.judging import dry_run_judge
     from arena.judging.llm_judge import llm_judges
     from arena.judging.run import draw_pairs, sample_pairs
+    from arena.llm import open_for_dry_run
 
     judges = llm_judges(settings)
     # Which pairs adaptive judging asks about depends on verdicts; as many others cost as much.
@@ -133,7 +134,7 @@ def _dry_run(
         else sample_pairs(arena, settings, likely.calls)
     )
     rows = []
-    with opened_if_there(store_path) as store:
+    with open_for_dry_run(store_path) as store:
         for judge in judges:
             counts = dry_run_judge(arena, judge, pairs, store, prices)
             rows.append({"judge": judge.judge, **vars(counts)})
@@ -281,13 +282,6 @@ def kept_replies(store: Path | str) -> Iterator[None]:
         )
         interrupted = 130  # the exit status after Ctrl-C, as shells have it
         raise SystemExit(interrupted) from None
-
-
-def opened_if_there(where: Path | str) -> Any:  # noqa: ANN401 - a store, or nothing to look into
-    """Open a store for a dry run, which makes none."""
-    from arena.llm import open_store
-
-    return open_store(where) if Path(where).is_file() else nullcontext()
 
 
 def _counts_of(chosen: ChosenPairs) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from arena.data.errors import UnusableRepliesError, UsageError, argument, checke
 from arena.llm.llm_settings import LlmSettings
 from surrogate.board.settings import MOST_DRAWS, BoardSettings
 from surrogate.cli import options as opt
+from surrogate.cli.judging import DRY_RUN, NO_COST
 from surrogate.cli.options import (
     FOLDER,
     OUT_FILE,
@@ -231,6 +232,7 @@ def metaeval(
         bool,
         Option("--statistics", help="MEMERAG: ask no judge; print labels and agreement of people."),
     ] = False,
+    dry_run: opt.DryRun = False,
     prices: opt.Prices = None,
     out: Annotated[Path | None, Option(help="File for verdicts (JSONL).", **OUT_FILE)] = None,
     arena: Annotated[
@@ -257,7 +259,7 @@ def metaeval(
     from arena.llm import read_prices
     from arena.text.prompts import read_templates
     from surrogate import papers
-    from surrogate.papers.evaluation import evaluate_judges
+    from surrogate.papers.evaluation import dry_run_judges, evaluate_judges
     from surrogate.papers.memerag.label_spread import statistics_report
     from surrogate.papers.memerag.sentences import read_memerag
     from surrogate.papers.records import check_name, write_run
@@ -282,7 +284,13 @@ def metaeval(
     if reference:
         judge_names.append(reference)
     # A judge that is named twice, such as the reference, is asked once.
-    evaluation = evaluate_judges(data, list(dict.fromkeys(judge_names)), progress_lines())
+    judge_names = list(dict.fromkeys(judge_names))
+    if dry_run:
+        counts = dry_run_judges(data, judge_names, known_prices)
+        content = {"judges": counts, "cost": "" if prices else NO_COST}
+        show(content, as_json, {"judges": DRY_RUN})
+        return
+    evaluation = evaluate_judges(data, judge_names, progress_lines())
     if out is not None:
         write_run(evaluation.verdicts, out, getattr(data, "notice", ""))
     unusable = evaluation.without_verdict()

@@ -13,7 +13,7 @@ from typer import Argument, Option
 from arena.data.errors import UsageError
 from arena.generation.generation_settings import GenerationSettings
 from surrogate.cli import options as opt
-from surrogate.cli.judging import DRY_RUN, kept_replies, opened_if_there
+from surrogate.cli.judging import DRY_RUN, kept_replies
 from surrogate.cli.options import FILE, OUT_FILE, OUT_FOLDER, setting, settings_of
 from surrogate.cli.printing import progress_lines, show
 from surrogate.papers.recipes import KINDS, TrainsetSettings, TuningSettings
@@ -93,7 +93,7 @@ def generate(
     answers = read.answers if append else None
     store_path = settings.store or str(arena / STORE)
     if dry_run:
-        with opened_if_there(store_path) as store:
+        with llm.open_for_dry_run(store_path) as store:
             runs = generation.dry_run_generate(
                 questions_to_ask, rag_system, store, answers=answers, time_filter=time_filter
             )

@@ -1,4 +1,5 @@
 from .evaluation import Evaluation as Evaluation
+from .evaluation import dry_run_judges as dry_run_judges
 from .evaluation import evaluate_judges as evaluate_judges
 from .grouse.benchmark import Grouse as Grouse
 from .grouse.figures import draw_confusions as draw_confusions

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from pkgutil import resolve_name
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 import pandas as pd
@@ -15,13 +16,13 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.types import Progress
 from arena.data.wording import count_of
-from arena.llm import Budget, Llm, Usage, open_store
+from arena.llm import Budget, DryRun, Llm, Price, Usage, open_for_dry_run, open_store
 from arena.llm.awaiting import AwaitedReplies
 from arena.llm.replies import OVER_BUDGET
 from features.models.llm_scorer import Verdict
 from surrogate.papers.judges import FunctionJudge, Judge, JudgePrompts, PromptJudge
 from surrogate.papers.records import VerdictRecord, read_run
-from surrogate.papers.reports import Report, failure_reasons, judges_of
+from surrogate.papers.reports import BY_JUDGE, Report, failure_reasons, judges_of
 from surrogate.papers.settings import JudgeOptions, MetaevalSettings
 
 if TYPE_CHECKING:
@@ -29,19 +30,24 @@ if TYPE_CHECKING:
 
 RUN = "run:"
 PYTHON = "python:MODULE:FUNCTION"
+NO_PRICES: Mapping[str, Price] = MappingProxyType({})
 
 
 class JudgeFactory(ExitStack):
     """Makes judges of names, and opens what they share."""
 
-    def __init__(self, options: JudgeOptions, progress: Progress | None) -> None:
+    def __init__(
+        self, options: JudgeOptions, progress: Progress | None, is_dry_run: bool = False
+    ) -> None:
         super().__init__()
         self.options, self.progress = options, progress
+        self.is_dry_run = is_dry_run
 
     @cached_property
     def store(self) -> Store:
         """What keeps the replies of LLMs; opened when the first of them is made."""
-        return self.enter_context(open_store(self.options.store))
+        opening = open_for_dry_run if self.is_dry_run else open_store
+        return self.enter_context(opening(self.options.store))
 
     def llm(self, prompts: JudgePrompts[Any], model: str) -> PromptJudge[Any]:
         """Make a judge of an LLM's name."""
@@ -108,6 +114,10 @@ class Benchmark(Protocol):
     def items(self) -> pd.DataFrame:
         """What is judged: columns that tell items apart, and ``truth`` where people said it."""
 
+    @property
+    def tasks(self) -> Sequence[Any]:
+        """All that a judge may be shown, one entry per verdict."""
+
     def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let one judge judge every item; one row per item, see ``Evaluation``."""
 
@@ -167,6 +177,44 @@ def evaluate_judges(
         # Functions and files of scores use no LLM.
         usages += getattr(judge, "usages", ())
     return Evaluation(pd.concat(tables, ignore_index=True), tuple(usages))
+
+
+def dry_run_judges(
+    benchmark: Benchmark, judges: Sequence[str], prices: Mapping[str, Price] = NO_PRICES
+) -> pd.DataFrame:
+    """Count what LLMs would be asked, and what that would cost at most; nothing is sent.
+
+    Retries of unreadable replies are not counted. GroUSE's usefulness and faithfulness are asked
+    of some answers only, and counted for all.
+
+    Args:
+        benchmark: Such as ``Memerag(read_memerag(folder))``.
+        judges: Names of judges, see the benchmark's ``kinds``; functions and files ask no LLM.
+        prices: Prices by model.
+
+    Returns:
+        Columns ``judge, prompt``, and those of ``DryRun``; one row per LLM and prompt.
+
+    Raises:
+        UsageError: If a name is unknown, there is nothing to judge, or the prompts of a judge
+            depend on earlier replies (Ragas).
+    """
+    rows = []
+    with JudgeFactory(benchmark.settings, None, is_dry_run=True) as factory:
+        for spec in judges:
+            if spec.startswith(RUN):
+                continue
+            for judge in make_judges(spec, benchmark.kinds, factory):
+                if isinstance(judge, PromptJudge):
+                    counts = judge.dry_run(benchmark.tasks, prices)
+                    rows.append({"judge": judge.name, "prompt": judge.prompt, **asdict(counts)})
+                elif hasattr(judge, "usages"):
+                    raise UsageError(
+                        f"the prompts of {judge.name} depend on its earlier replies; "
+                        f"leave it out of the dry run"
+                    )
+    columns = [*BY_JUDGE, *(each.name for each in fields(DryRun))]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _check_run(run: str, table: pd.DataFrame, items: pd.DataFrame) -> None:

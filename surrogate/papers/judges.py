@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 from arena.data.errors import UsageError
 from arena.data.types import Progress
-from arena.llm import Llm, LlmSettings, Prompt, Usage, ask_table
+from arena.llm import DryRun, Llm, LlmSettings, Price, Prompt, Usage, ask_table, dry_run
 from arena.llm.awaiting import AwaitedReplies
 from arena.llm.llm_settings import canonical_json
 from arena.llm.replies import EMPTY, REFUSAL, UNPARSABLE, Completion
@@ -193,6 +193,17 @@ class PromptJudge(Generic[ItemT]):
         awaited.require_none()
         return [self.prompts.verdict(of_item) for of_item in replies]
 
+    def dry_run(self, items: Sequence[ItemT], prices: Mapping[str, Price]) -> DryRun:
+        """Count what ``judge`` would ask about the items, without retries; nothing is sent."""
+        prompts_by_task: dict[str, list[Prompt]] = {}
+        for item in items:
+            prompts_by_task.setdefault(self.prompts.task(item), []).extend(self.prompts.ask(item))
+        runs = []
+        for task, prompts in prompts_by_task.items():
+            settings = self._settings_of(task)
+            runs.append(dry_run(prompts, settings, self.llm.store, prices))
+        return DryRun.total(runs)
+
     def _asked_until_readable(self, prompts: Sequence[Prompt], task: str) -> list[Verdict]:
         """Send prompts of one task; those whose reply has no value again, while tries are left."""
         verdicts: dict[int, Verdict] = {}
@@ -206,14 +217,8 @@ class PromptJudge(Generic[ItemT]):
         return [verdicts[index] for index in range(len(prompts))]
 
     def _ask(self, prompts: Sequence[Prompt], task: str, attempt: int) -> list[Verdict]:
-        settings = self.llm.settings
         purpose = f"retry {attempt}" if attempt else ""
-        if settings.body.get("seed") is not None:
-            # The same seed would bring the same unreadable reply again.
-            settings = settings.sending(seed=settings.body["seed"] + attempt)
-        reply_format = self.prompts.reply_format(task)
-        if reply_format is not None:
-            settings = settings.sending(response_format=reply_format)
+        settings = self._settings_of(task, attempt)
         table = ask_table(
             [replace(prompt, purpose=purpose) for prompt in prompts],
             lambda prompt: prompt,
@@ -223,6 +228,17 @@ class PromptJudge(Generic[ItemT]):
             progress=self.progress,
         )
         return [Verdict.of(reply) for reply in table.replies]
+
+    def _settings_of(self, task: str, attempt: int = 0) -> LlmSettings:
+        """Return how the model is asked about the items of a task."""
+        settings = self.llm.settings
+        if settings.body.get("seed") is not None:
+            # The same seed would bring the same unreadable reply again.
+            settings = settings.sending(seed=settings.body["seed"] + attempt)
+        reply_format = self.prompts.reply_format(task)
+        if reply_format is not None:
+            settings = settings.sending(response_format=reply_format)
+        return settings
 
 
 def _written(value: object) -> str:

@@ -18,13 +18,14 @@ from features.models.llm_scorer import Verdict
 from surrogate.board.judge_report import MetaEvaluation
 from surrogate.papers.evaluation import Evaluation, Kinds, llms_with
 from surrogate.papers.grouse import judges, scores, unit_tests
-from surrogate.papers.grouse.metrics import METRICS
+from surrogate.papers.grouse.metrics import JUDGED_METRICS, METRICS
 from surrogate.papers.grouse.scores import MEAN, SPEARMAN, TOTAL
 from surrogate.papers.grouse.scoring_prompts import (
     GROUSE_PROMPTS,
     JOINT_PROMPT,
     PROMPT_NAMES,
     GrousePrompts,
+    ScoringTask,
 )
 from surrogate.papers.grouse.unit_tests import UnitTest
 from surrogate.papers.judges import Judge
@@ -134,6 +135,13 @@ class Grouse:
     def items(self) -> pd.DataFrame:
         """The tests."""
         return pd.DataFrame({"test_id": [test.test_id for test in self.tests]})
+
+    @property
+    def tasks(self) -> list[ScoringTask]:
+        """What a judge may be shown: each answer by four metrics, of which the last two depend."""
+        return [
+            ScoringTask(metric, test.sample) for metric in JUDGED_METRICS for test in self.tests
+        ]
 
     def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let a judge score the answers of all tests, and check the scores."""

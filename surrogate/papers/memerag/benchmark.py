@@ -149,12 +149,16 @@ class Memerag:
         """The sentences that are judged, with people's label."""
         return self.judged[[*SENTENCE_KEY, "truth"]]
 
-    def verdicts(self, judge: Judge) -> pd.DataFrame:
-        """Let a judge judge every sentence that has a label to hold it against."""
+    @property
+    def tasks(self) -> list[Claim]:
+        """What a judge is shown: every sentence that has a label to hold it against."""
         columns = ["language", "query", "passages", "answer", "sentence"]
         shown = self.judged[columns].itertuples(index=False, name=None)
-        items = [replace(Claim(*row), quality=self.quality) for row in shown]
-        verdicts = verdict_columns(judge_items(judge, items, "sentences"))
+        return [replace(Claim(*row), quality=self.quality) for row in shown]
+
+    def verdicts(self, judge: Judge) -> pd.DataFrame:
+        """Let a judge judge every sentence that has a label to hold it against."""
+        verdicts = verdict_columns(judge_items(judge, self.tasks, "sentences"))
         return self.judged[[*SENTENCE_KEY, "truth", "fine", "comments"]].assign(**verdicts)
 
     def report(self, evaluation: Evaluation) -> Report:

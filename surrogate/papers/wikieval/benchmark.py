@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -101,32 +102,45 @@ class Wikieval:
         """The pairs that are judged."""
         return self.pairs[["criterion", "question"]]
 
-    def verdicts(self, judge: Judge) -> pd.DataFrame:
-        """Let a judge choose the better text of every pair."""
+    @cached_property
+    def judged(self) -> pd.DataFrame:
+        """The pairs that are judged, at most ``limit`` of each criterion.
+
+        Raises:
+            UsageError: If there is none.
+        """
         pairs = self.pairs
         if self.settings.limit is not None:
             pairs = pairs.groupby("criterion", sort=False).head(self.settings.limit)
         if pairs.empty:
             raise UsageError("there is no pair to judge")
-        rows = pairs.to_dict(orient="records")
-        is_first = [self._better_is_first(row) for row in rows]
+        return pairs.reset_index(drop=True)
+
+    @property
+    def tasks(self) -> list[judges.Pair]:
+        """What a judge is shown: both texts of each pair, in the order drawn."""
         shown = []
-        for row, first in zip(rows, is_first, strict=True):
+        for row in self.judged.to_dict(orient="records"):
             texts = [row["better"], row["worse"]]
-            if not first:
+            if not self._better_is_first(row):
                 texts.reverse()
             shown.append(judges.Pair(row["criterion"], row["question"], row["context"], *texts))
-        verdicts = judge_items(judge, shown, "pairs")
+        return shown
+
+    def verdicts(self, judge: Judge) -> pd.DataFrame:
+        """Let a judge choose the better text of every pair."""
+        verdicts = judge_items(judge, self.tasks, "pairs")
+        rows = self.judged.to_dict(orient="records")
         preferences = []
-        for verdict, first in zip(verdicts, is_first, strict=True):
+        for verdict, row in zip(verdicts, rows, strict=True):
             value = verdict.value
             if value in (FIRST, SECOND):
                 # The judge saw the texts in the order drawn; the files say which one was better.
                 value = WORSE
-                if (verdict.value == FIRST) == first:
+                if (verdict.value == FIRST) == self._better_is_first(row):
                     value = BETTER
             preferences.append(replace(verdict, value=value))
-        keys = pairs[["criterion", "question"]].reset_index(drop=True)
+        keys = self.judged[["criterion", "question"]]
         return keys.assign(**verdict_columns(preferences))
 
     def _better_is_first(self, row: Mapping[Any, Any]) -> bool:

@@ -143,3 +143,35 @@ def test_what_cannot_be_asked_is_refused(folder, tmp_path):
     (tmp_path / "bad.toml").write_text("replicate = 3\n")
     with pytest.raises(UsageError, match="did you mean 'replicates'"):
         run("memerag", folder, "--judge", "python:math:sqrt", "--config", tmp_path / "bad.toml")
+
+
+def test_a_dry_run_says_what_the_run_would_ask(folder, tmp_path, serve, quick, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    server = serve(lambda prompt, _: completion("Answer: Supported"))
+    prices = tmp_path / "prices.json"
+    prices.write_text('{"m": {"tokens_in": 1, "tokens_out": 1}}')
+    asked = ["memerag", folder, "--judge", "llm:m", "--base-url", server.url, "--config", quick]
+    asked += ["--prompts", "zero_shot,ag_cot", "--prices", prices]
+    planned = run_json(*asked, "--limit", 5, "--dry-run")
+    assert not server.asked
+    assert not (tmp_path / "metaevaluation.sqlite").exists()
+    run(*asked, "--limit", 5)
+    sent = sum(server.asked.values())
+    assert sum(row["calls"] for row in planned["judges"]) == sent
+    assert all(row["cost_at_most"] > 0 for row in planned["judges"])
+    # What was paid for is not counted again.
+    later = run_json(*asked, "--dry-run")["judges"]
+    assert sum(row["in_store"] for row in later) == sent
+    run(*asked)
+    assert sum(server.asked.values()) == sent + sum(row["calls"] for row in later)
+
+
+def test_a_dry_run_of_grouse_asks_each_answer_four_times_at_most(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    training = tmp_path / "training.toml"
+    training.write_text("training = true")
+    asked = ["grouse", "--config", training, "--judge", "llm:m", "--dry-run"]
+    (row,) = run_json(*asked)["judges"]
+    assert row["prompts"] == 4 * 16
+    assert row["cost_at_most"] is None
+    assert "Dry run" in run(*asked).stdout
