@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 1_000_000
 """Limit of the steps of all loops and calls of one prompt together."""
+_STEPS_OF_A_CALL = 3
+"""What a call counts for: it takes longer than a loop's step, and a macro may call itself. An
+honest prompt of 100 passages of 2,000 words may call a macro or a method of every word."""
 MOST_CHARACTERS = 20_000_000
 """Limit of the characters that one prompt and all that is made for it have together."""
 _ENTRY = 20
@@ -60,8 +63,8 @@ class _Budget:
         self.steps = 0
         self.characters = 0
 
-    def step(self) -> None:
-        self.steps += 1
+    def step(self, n_steps: int = 1) -> None:
+        self.steps += n_steps
         if self.steps > MOST_STEPS:
             raise UsageError(f"its loops and calls take more than {MOST_STEPS:,} steps")
 
@@ -144,7 +147,7 @@ class _BoundedEnvironment(ImmutableSandboxedEnvironment):
 
     def call(self, context: Context, obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         # A macro may call itself twice.
-        _budget().step()
+        _budget().step(_STEPS_OF_A_CALL)
         return _charge(super().call(context, obj, *args, **kwargs))
 
     def getattr(self, obj: Any, attribute: str) -> Any:  # noqa: ANN401

@@ -17,6 +17,8 @@ from typing import Literal, SupportsFloat
 from arena.data.languages import MIRACL_LANGUAGES, UNDETERMINED, is_language_code
 
 MISSING = "–"
+NEGLIGIBLE = 1e-9
+"""Features smaller than this are shown as 0: they are what rounding leaves."""
 MINUS = "−"
 RIGHT_TO_LEFT = frozenset({"ar", "ckb", "dv", "fa", "he", "ks", "ku", "ps", "sd", "ug", "ur", "yi"})
 LONGEST = 60
@@ -91,6 +93,9 @@ def significant(value: Number) -> str:
     if number is None:
         return MISSING
     size = abs(number)
+    if size < NEGLIGIBLE:
+        # Such as the probability of a language that is ruled out.
+        return decimal(0, 3)
     if size >= 1e6 or 0 < size < 5e-4:
         return f"{number:.2e}".replace("-", MINUS)
     if size < 1:

@@ -111,11 +111,15 @@ class PairBenchmark:
         )
         return pd.concat([pairs, swapped]).sort_values("pair", kind="stable", ignore_index=True)
 
+    @property
+    def tasks(self) -> list[AskedPair]:
+        """What a judge is shown: every pair in both orders."""
+        texts = ArenaTexts(self.gold.arena)
+        return [AskedPair(key, texts) for key in pair_keys(self.orders)]
+
     def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let a judge judge every pair in both orders."""
-        texts = ArenaTexts(self.gold.arena)
-        asked = [AskedPair(key, texts) for key in pair_keys(self.orders)]
-        verdicts = judge_items(judge, asked, "pairs, each order counted")
+        verdicts = judge_items(judge, self.tasks, "pairs, each order counted")
         return self.items.assign(**verdict_columns(verdicts))
 
     def report(self, evaluation: Evaluation) -> Report:

@@ -105,6 +105,7 @@ MACRO = (
     "{% macro m(d) %}{% for a in range(9999) %}{{ m(0) if d else '' }}{% endfor %}{% endmacro %}"
     "{{ m(1) }}"
 )
+RECURSIVE = "{% macro m(n) %}{{ m(n - 1) ~ m(n - 1) if n }}{% endmacro %}{{ m(40) }}"
 LOOPED = (
     "{% for a in items %}{{ loop.index }}/{{ loop.length }}{{ ',' if not loop.last }}"
     "{% else %}none{% endfor %}"
@@ -116,6 +117,7 @@ LOOPED = (
     [
         NESTED,
         MACRO,
+        RECURSIVE,
         "{% for a in question * 999 %}{% for b in question * 9999 %}{% endfor %}{% endfor %}",
     ],
 )
@@ -123,6 +125,13 @@ def test_loops_within_loops_end(loops):
     """They print nothing, so that no bound of the text's length ever stopped them."""
     with pytest.raises(UsageError, match="more than 1,000,000 steps"):
         PromptTemplate("nested@0", loops).fill({"question": "who?"})
+
+
+def test_a_long_prompt_may_call_a_macro_for_every_word():
+    text = "{% macro m(w) %}{{ w }} {% endmacro %}{% for p in items %}{% for w in p %}{{ m(w) }}"
+    template = PromptTemplate("words@0", text + "{% endfor %}{% endfor %}")
+    passages = [["word"] * 2_000] * 100
+    assert template.fill({"items": passages}).count("word") == 200_000
 
 
 def test_loops_that_end_know_where_they_are():
