@@ -8,7 +8,8 @@ Guide: docs/guides/surrogate.md, "The rating of judged systems".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -26,10 +27,11 @@ from surrogate.learning.estimation.observations import (
 )
 from surrogate.learning.estimation.other_judges import OtherJudges
 from surrogate.learning.outcomes import Outcome
-from surrogate.learning.surrogate import Covariances, Surrogate
+from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import TrainingRatings, finite_means
 
-_NOTHING = JointPosterior({}, np.empty((0, 0)))
+Key = tuple[str, str]
+"""Language and system."""
 NOTHING_EXPECTED = pd.DataFrame(columns=["language", "system", "rating", "standard_error"])
 
 
@@ -62,34 +64,156 @@ def posterior_ratings(
     # Approximated around ratings of a spread of one logit: a system that won all of few battles has
     # almost no curvature at its own best fit (guide, "The rating of judged systems").
     observed = observe(ratings, around=1.0)
-    rated = expected.dropna(subset="rating")
-    rated = rated[rated["language"].isin(observed)]
-    rated_keys = set(zip(rated["language"], rated["system"], strict=True))
-    similarities = surrogate.covariances(X)
-    if similarities is not None and rated_keys <= set(similarities.keys):
-        further = set() if X is None else set(X["system"])
-        for observation in observed.values():
-            further.difference_update(observation.systems)
-        modeled = _rated_by_similarity(
-            observed, similarities, surrogate.borrowing_, further, others
-        )
-    else:
-        modeled = _rated_by_predictions(observed, rated, others)
-    posteriors = {
-        language: _completed(modeled.get(language), observation)
-        for language, observation in observed.items()
-    }
+    is_predicted = expected["rating"].notna() & expected["language"].isin(list(observed))
+    predictions = expected[is_predicted].set_index(["language", "system"])["rating"]
+    prior = _Prior.of(surrogate, predictions, X, others)
+    unjudged = _rated_unjudged(prior.keys, observed, surrogate.borrowing_, X)
+    unjudged.update(predictions.index)
+    if others is not None:
+        unjudged.update(others.ratings.index)
+    observations = _observations_of(prior.keys, observed, unjudged)
+    posteriors = {language: observation.alone() for language, observation in observed.items()}
+    if not observations:
+        return JointPosterior.independent(posteriors)
+    modeled = _centered(prior.given(observations), observed, surrogate.borrowing_)
+    for language, posterior in modeled.items():
+        posteriors[language] = _completed(posterior, observed[language])
     joint = JointPosterior.independent(posteriors)
-    if modeled:
-        indices = pd.MultiIndex.from_tuples(joint.names).get_indexer(modeled.names)
-        joint.covariance[np.ix_(indices, indices)] = modeled.covariance
+    indices = pd.MultiIndex.from_tuples(joint.names).get_indexer(modeled.names)
+    joint.covariance[np.ix_(indices, indices)] = modeled.covariance
     return joint
 
 
-def _completed(modeled: RatingPosterior | None, observed: Observation) -> RatingPosterior:
+@dataclass(frozen=True)
+class _Prior:
+    """What is known of N ratings without the verdicts on these systems.
+
+    Attributes:
+        keys: Language and system of each.
+        means: Expected ratings, shape (N,).
+        kernels: How they vary together, in K ways, shape (K, N, N).
+    """
+
+    keys: tuple[Key, ...]
+    means: Floats
+    kernels: Floats
+
+    @classmethod
+    def of(
+        cls,
+        surrogate: Surrogate,
+        predictions: pd.Series,
+        X: pd.DataFrame | None,
+        others: OtherJudges | None,
+    ) -> _Prior:
+        """Take the surrogate's kernels or, if it has none, its predictions.
+
+        Args:
+            surrogate: A fitted surrogate.
+            predictions: By language and system: rating that is expected without its verdicts.
+            X: Answers of further systems.
+            others: Ratings by other judges, which are one more kernel, and the expected ratings
+                where there are no predictions.
+        """
+        similarities = surrogate.covariances(X)
+        if similarities is not None and set(predictions.index) <= set(similarities.keys):
+            keys = similarities.keys
+            kernels = similarities.kernels
+            means = np.zeros(len(keys)) if others is None else others.prior(keys)
+        else:
+            keys = tuple(predictions.index)
+            kernels = _same_system(keys)
+            means = predictions.to_numpy(np.float64)
+        if others is not None and keys:
+            kernels = np.concatenate([kernels, others.kernel(keys)[None]])
+        return cls(keys, means, kernels)
+
+    def given(self, observations: Mapping[str, Observation]) -> JointPosterior:
+        """Condition on the observed ratings of some of the systems."""
+        row_of = {key: row for row, key in enumerate(self.keys)}
+        rows = np.array([row_of[key] for key in rating_keys(observations)])
+        kernels = self.kernels[:, rows[:, None], rows]
+        return joint_posterior(observations, kernels, self.means[rows])
+
+
+def _same_system(keys: Sequence[Key]) -> Floats:
+    """Return the kernel of what is the same of a system in every language, shape (1, N, N).
+
+    None in a single language, shape (0, N, N): there it is the same thing as the residual.
+    """
+    n_languages = len({language for language, _ in keys})
+    if n_languages < 2:
+        return np.empty((0, len(keys), len(keys)))
+    names = np.array([system for _, system in keys], dtype=object)
+    return np.asarray(np.equal.outer(names, names)[None], dtype=np.float64)
+
+
+def _rated_unjudged(
+    keys: Iterable[Key],
+    observed: Mapping[str, Observation],
+    borrowing: Collection[str],
+    X: pd.DataFrame | None,
+) -> set[Key]:
+    """Choose whom to rate without a verdict: all in borrowing languages, and further systems.
+
+    Args:
+        keys: Language and system of those with a prior.
+        observed: Language to the observed ratings.
+        borrowing: Languages where verdicts in other languages count.
+        X: Answers of further systems, which no language has judged, and of judged ones.
+    """
+    further = set() if X is None else set(X["system"])
+    for observation in observed.values():
+        further.difference_update(observation.systems)
+    return {key for key in keys if key[0] in borrowing or key[1] in further}
+
+
+def _observations_of(
+    keys: Sequence[Key], observed: Mapping[str, Observation], unjudged: Collection[Key]
+) -> dict[str, Observation]:
+    """Take the observed ratings of these systems, and append those of the unjudged ones to rate."""
+    observations: dict[str, Observation] = {}
+    for language in sorted(observed):
+        systems = [system for name, system in keys if name == language]
+        added = [system for system in systems if (language, system) in unjudged]
+        observation = observed[language].among(systems).with_unjudged(added)
+        if observation.systems:
+            observations[language] = observation
+    return observations
+
+
+def _centered(
+    joint: JointPosterior, observed: Mapping[str, Observation], borrowing: Collection[str]
+) -> JointPosterior:
+    """Center the ratings of borrowing languages on the mean of all their systems.
+
+    The process centers on the mean of the judged ones. Where that lies among all systems no verdict
+    tells.
+    """
+    posteriors: dict[str, RatingPosterior] = {}
+    transforms: list[Floats] = []
+    for language, posterior in joint.items():
+        n_systems = len(posterior.systems)
+        center = centering(n_systems) if language in borrowing else np.eye(n_systems)
+        transforms.append(center)
+        shares = posterior.shares
+        if language in borrowing:
+            is_judged = np.isin(posterior.systems, observed[language].systems)
+            # A verdict moves the judged systems' mean by 1 / n_judged, which centering takes out.
+            shares = np.where(is_judged, shares - 1 / max(is_judged.sum(), 1), 0.0)
+        posteriors[language] = RatingPosterior(
+            systems=posterior.systems,
+            ratings=center @ posterior.ratings,
+            covariance=center @ posterior.covariance @ center,
+            shares=np.clip(shares, 0.0, 1.0),
+        )
+    # Covariances across languages change with the same centering.
+    transform = np.asarray(scipy.linalg.block_diag(*transforms))
+    return JointPosterior(posteriors, transform @ joint.covariance @ transform)
+
+
+def _completed(modeled: RatingPosterior, observed: Observation) -> RatingPosterior:
     """Append the systems that the model left out, rated by their verdicts alone."""
-    if modeled is None:
-        return observed.alone()
     unmodeled = observed.among(set(observed.systems) - set(modeled.systems)).alone()
     return RatingPosterior(
         systems=modeled.systems + unmodeled.systems,
@@ -97,117 +221,6 @@ def _completed(modeled: RatingPosterior | None, observed: Observation) -> Rating
         covariance=np.asarray(scipy.linalg.block_diag(modeled.covariance, unmodeled.covariance)),
         shares=np.concatenate([modeled.shares, unmodeled.shares]),
     )
-
-
-def _rated_by_similarity(
-    observed: Mapping[str, Observation],
-    similarities: Covariances,
-    borrowing: Collection[str],
-    further: Collection[str],
-    others: OtherJudges | None,
-) -> JointPosterior:
-    """Rate systems by a Gaussian process in which similar systems have similar ratings.
-
-    Args:
-        observed: Language to the observed ratings.
-        similarities: Kernels among systems that answered.
-        borrowing: Languages in which systems without a verdict are rated, too.
-        further: Systems that are rated wherever they answered, with or without a verdict.
-        others: Ratings by other judges; systems that these judged are rated, too.
-    """
-    answered: dict[str, list[str]] = {}
-    for language, system in similarities.keys:
-        answered.setdefault(language, []).append(system)
-    judged_by_others = set() if others is None else set(others.ratings.index)
-    observations: dict[str, Observation] = {}
-    n_judged: dict[str, int] = {}
-    for language in sorted(observed.keys() & answered.keys()):
-        judged = observed[language].among(answered[language])
-        unjudged = []
-        for system in answered[language]:
-            is_judged_by_others = (language, system) in judged_by_others
-            if language in borrowing or system in further or is_judged_by_others:
-                unjudged.append(system)
-        observation = judged.with_unjudged(unjudged)
-        if observation.systems:
-            observations[language] = observation
-            n_judged[language] = len(judged.systems)
-    if not observations:
-        return _NOTHING
-    keys = rating_keys(observations)
-    row_of = {key: row for row, key in enumerate(similarities.keys)}
-    rows = np.array([row_of[key] for key in keys])
-    kernels = similarities.kernels[:, rows[:, None], rows]
-    expected = np.zeros(len(keys))
-    if others is not None:
-        kernels = np.concatenate([kernels, others.kernel(keys)[None]])
-        expected = others.prior(keys)
-    posterior = joint_posterior(observations, kernels, expected)
-    centered: dict[str, RatingPosterior] = {}
-    transforms: list[Floats] = []
-    for language, ratings in posterior.items():
-        if language in borrowing:
-            centered[language] = _centered(ratings, n_judged[language])
-            transforms.append(centering(len(ratings.systems)))
-        else:
-            centered[language] = ratings
-            transforms.append(np.eye(len(ratings.systems)))
-    # Covariances across languages change with the same centering.
-    transform = np.asarray(scipy.linalg.block_diag(*transforms))
-    return JointPosterior(centered, transform @ posterior.covariance @ transform)
-
-
-def _centered(posterior: RatingPosterior, n_judged: int) -> RatingPosterior:
-    """Center ratings on the mean of all systems, of which the first ``n_judged`` have verdicts.
-
-    The process centers on the mean of the judged ones. Where that lies among all systems no verdict
-    tells.
-    """
-    n_systems = len(posterior.systems)
-    center = centering(n_systems)
-    # A verdict moves the judged systems' mean by 1 / n_judged, which centering takes out again.
-    is_judged = np.arange(n_systems) < n_judged
-    shares = np.where(is_judged, posterior.shares - 1 / max(n_judged, 1), 0.0)
-    return RatingPosterior(
-        systems=posterior.systems,
-        ratings=center @ posterior.ratings,
-        covariance=center @ posterior.covariance @ center,
-        shares=np.clip(shares, 0.0, 1.0),
-    )
-
-
-def _rated_by_predictions(
-    observed: Mapping[str, Observation], rated: pd.DataFrame, others: OtherJudges | None
-) -> JointPosterior:
-    """Correct predicted ratings by the observed ones, in all languages together.
-
-    This is Fay and Herriot's (1979) model with the prediction as the prior mean: a system's
-    residual has a part that is the same in every language.
-
-    Args:
-        observed: Language to the observed ratings.
-        rated: Columns ``language, system, rating``: predictions for unseen systems.
-        others: Ratings by other judges.
-    """
-    predicted = {str(name): list(rows["system"]) for name, rows in rated.groupby("language")}
-    observations = {}
-    for language, observation in observed.items():
-        systems = predicted.get(language)
-        if systems:
-            observations[language] = observation.among(systems).with_unjudged(systems)
-    if not observations:
-        return _NOTHING
-    keys = rating_keys(observations)
-    expected = rated.set_index(["language", "system"])["rating"].loc[keys]
-    kernels = []
-    # In one language the system's own part and its residual are the same thing.
-    if len(observations) > 1:
-        names = np.array([system for _, system in keys], dtype=object)
-        kernels.append(np.equal.outer(names, names).astype(np.float64))
-    if others is not None:
-        kernels.append(others.kernel(keys))
-    stacked = np.reshape(kernels, (len(kernels), len(keys), len(keys)))
-    return joint_posterior(observations, stacked, expected.to_numpy(np.float64))
 
 
 def expected_ratings(outcome: Outcome) -> pd.DataFrame:

@@ -243,10 +243,17 @@ def _halves(
     middle = len(order) // 2
     first = order[:middle]
     second = order[middle:]
-    # Not even the answers to the other half are learned from.
-    is_visible = ~data.X["query_id"].isin(set(second))
-    visible = replace(data, X=data.X[is_visible])
+    # Neither answers to the other half nor other judges' verdicts on it are learned from.
+    visible = replace(
+        data, X=_without_questions(data.X, second), others=_without_questions(data.others, second)
+    )
     return visible.judged_on(first[:questions]), data.judged_on(second)
+
+
+def _without_questions(rows: pd.DataFrame, questions: Sequence[str]) -> pd.DataFrame:
+    if rows.empty:
+        return rows
+    return rows[~rows["query_id"].isin(set(questions))]
 
 
 def _posteriors(

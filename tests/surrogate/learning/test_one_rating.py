@@ -243,3 +243,47 @@ def test_verdicts_on_a_new_system_move_it_from_what_is_expected():
         found = posterior_ratings(surrogate, seen, expected_of({}), new)["en"]
         widths.append(found.standard_errors[found.systems.index("b")])
     assert widths[0] > widths[1] > widths[2]
+
+
+def opposite(rows):
+    """Return the judgments of a judge who prefers the other answer everywhere."""
+    return rows.assign(winner=rows["winner"].map({"a": "b", "b": "a"}))
+
+
+@pytest.mark.parametrize(("seed", "questions"), [(0, 1), (1, 2), (2, 20)])
+def test_opposite_preferences_give_opposite_ratings(seed, questions):
+    X, rows = answers(), judged(seed, questions=questions)
+    posteriors = []
+    for judgments in (rows, opposite(rows)):
+        ratings = known(judgments)
+        surrogate = AnswersSurrogate().fit(X, ratings)
+        posteriors.append(posterior_ratings(surrogate, ratings, expected_of({}))["en"])
+    plain, turned = posteriors
+    np.testing.assert_allclose(turned.ratings, -plain.ratings, atol=1e-3)
+    np.testing.assert_allclose(turned.covariance, plain.covariance, atol=1e-3)
+    assert ((plain.shares > 0) & (plain.shares < 1)).all()
+
+
+def test_systems_with_equal_answers_and_no_verdicts_are_rated_equal():
+    ratings = known(judged())
+    X = answers()
+    surrogate = AnswersSurrogate().fit(X, ratings)
+    copies = [X[X["system"] == "a"].assign(system=name) for name in ("copy", "copy-of-copy")]
+    found = posterior_ratings(surrogate, ratings, expected_of({}), pd.concat(copies))["en"]
+    original, first, second = (found.systems.index(name) for name in ("a", "copy", "copy-of-copy"))
+    assert found.ratings[first] == pytest.approx(found.ratings[second])
+    assert found.shares[first] == pytest.approx(0.0, abs=1e-3)
+    assert found.standard_errors[first] > found.standard_errors[original]
+    # Its verdicts count for the copies, too: they lie on its side of the mean.
+    assert 0 < found.ratings[first] < found.ratings[original] + 1e-9
+
+
+def test_a_surrogate_without_kernels_and_one_with_them_agree_where_neither_tells_anything():
+    ratings = known(judged())
+    nothing = expected_of(dict.fromkeys(STRENGTHS, 0.0))
+    equal = answers().assign(feature=1.0)
+    surrogate = AnswersSurrogate().fit(equal, ratings)
+    by_kernels = posterior_ratings(surrogate, ratings, nothing)["en"]
+    by_predictions = posterior_ratings(Silent(), ratings, nothing)["en"]
+    assert by_kernels.systems == by_predictions.systems
+    np.testing.assert_allclose(by_kernels.ratings, by_predictions.ratings, atol=0.1)

@@ -82,3 +82,19 @@ def test_a_split_that_is_repeated_is_no_surer(english_arena):
     assert once == pytest.approx(again)
     assert once["gain"] == pytest.approx(once["tau"] - once["tau_verdicts"])
     assert once["gain_low"] <= once["gain"] <= once["gain_high"]
+
+
+def test_other_judges_verdicts_on_the_other_half_are_not_learned_from(english_arena, monkeypatch):
+    [data] = arena_of(english_arena, 0)
+    learned = []
+
+    def learn(reference, others):
+        learned.append((set(reference["query_id"]), set(others["query_id"])))
+
+    monkeypatch.setattr("surrogate.learning.languages.learn_from_other_judges", learn)
+    helped = replace(data, others=data.judgments.assign(judge="other"))
+    replicate([helped], as_surrogate("answers"), Repeats(2, 0), 3, with_surrogate=False)
+    for judged, by_others in learned:
+        # The other judge helps on the whole half, of which three questions are judged here.
+        assert judged < by_others
+        assert (len(judged), len(by_others)) == (3, QUESTIONS // 2)

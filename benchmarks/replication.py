@@ -1,0 +1,122 @@
+"""What verdicts and surrogate say from some questions, against the verdicts on the other half.
+
+    python benchmarks/replication.py ARENA... [--judge ARENA=JUDGE] [--questions 3,10] [--splits 4]
+        [--two-judges] [--feature-table ARENA=FILE] [--jobs 1] [--seed 0]
+
+prints tau of ratings by both and of verdicts alone, and the share of the other half's ratings
+inside 90% intervals. With ``--two-judges`` every judge of an arena is wanted in turn, with few
+verdicts, and every other one helps with all its verdicts on the same half: tau without and with
+that judge, and the paired difference with its standard error over pairs of judges.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from arena import read_arena
+from features import extract
+from surrogate.learning.cross_fitting import Repeats
+from surrogate.learning.estimation.replication import Replication, replicate
+from surrogate.learning.languages import LanguageData
+from surrogate.learning.names import find_surrogate
+from surrogate.validation.study import Study
+
+FEWEST_TOURNAMENTS = 2
+"""The default surrogate and the posterior do not learn from tournaments."""
+
+
+def main() -> None:
+    options = read_options()
+    rows = []
+    for folder in options.arenas:
+        rows.extend(measured(folder, options))
+    table = pd.DataFrame(rows)
+    print(table.groupby(list(table.columns[:4]), sort=False).mean().round(3).to_string())
+    if options.two_judges:
+        print(differences(table).round(4).to_string())
+
+
+def read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("arenas", type=Path, nargs="+", help="arena folders")
+    parser.add_argument("--judge", action="append", default=[], help="ARENA=JUDGE, repeatable")
+    parser.add_argument("--questions", default="3,10", help="judged questions of a language")
+    parser.add_argument("--splits", type=int, default=4)
+    parser.add_argument("--two-judges", action="store_true")
+    parser.add_argument("--feature-table", action="append", default=[], help="ARENA=Parquet file")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0)
+    return parser.parse_args()
+
+
+def measured(folder: Path, options: argparse.Namespace) -> list[dict[str, object]]:
+    """Return a row per judge, number of questions and, with two judges, the judge that helps."""
+    arena = read_arena(folder)
+    tables = dict(text.split("=", 1) for text in options.feature_table)
+    if folder.name in tables:
+        features = pd.read_parquet(tables[folder.name])
+    else:
+        features = extract(arena, "default", n_jobs=options.jobs)
+    chosen = dict(text.split("=", 1) for text in options.judge).get(folder.name)
+    judges = arena.judges if options.two_judges or chosen is None else (chosen,)
+    languages = {}
+    for judge in judges:
+        study = Study.of(
+            arena,
+            judge=judge,
+            feature_table=features,
+            tournaments=FEWEST_TOURNAMENTS,
+            seed=options.seed,
+        )
+        languages[judge] = study.languages
+    pairs = permutations(judges, 2) if options.two_judges else ((judge, "") for judge in judges)
+    rows = []
+    for judge, helper in pairs:
+        for count in map(int, options.questions.split(",")):
+            row: dict[str, object] = {"arena": folder.name, "judge": judge, "helper": helper}
+            row["questions"] = count
+            row |= scores(replicated(languages[judge], count, options))
+            if helper:
+                data = helped(languages[judge], languages[helper])
+                with_helper = scores(replicated(data, count, options))
+                row |= {f"{name}_helped": value for name, value in with_helper.items()}
+            rows.append(row)
+    return rows
+
+
+def helped(wanted: list[LanguageData], other: list[LanguageData]) -> list[LanguageData]:
+    """Give each language the other judge's verdicts."""
+    verdicts = {data.language: data.judgments for data in other}
+    return [replace(data, others=verdicts.get(data.language, pd.DataFrame())) for data in wanted]
+
+
+def replicated(
+    languages: list[LanguageData], count: int, options: argparse.Namespace
+) -> Replication:
+    repeats = Repeats(options.splits, options.seed, options.jobs)
+    return replicate(languages, find_surrogate(), repeats, count, with_surrogate=False)
+
+
+def scores(replication: Replication) -> dict[str, float]:
+    """Average over languages and splits."""
+    columns = ("tau", "tau_verdicts", "inside")
+    return {name: float(replication.rows[name].astype(float).mean()) for name in columns}
+
+
+def differences(table: pd.DataFrame) -> pd.DataFrame:
+    """Gain in tau by the other judge: its mean and standard error over pairs of judges."""
+    gains = table.assign(gain=table["tau_helped"] - table["tau"])
+    summary = gains.groupby(["arena", "questions"])["gain"].agg(["mean", "sem", "count"])
+    everywhere = gains.groupby("questions")["gain"].agg(["mean", "sem", "count"])
+    everywhere.index = pd.MultiIndex.from_product([["all"], everywhere.index])
+    return pd.concat([summary, everywhere]).replace([np.inf], np.nan)
+
+
+if __name__ == "__main__":
+    main()
