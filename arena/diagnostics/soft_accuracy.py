@@ -67,8 +67,10 @@ def soft_pairwise_accuracy(
 
 def _mean_points(judgments: pd.DataFrame) -> pd.DataFrame:
     """Average the points of the first system of each question and pair: both orders, all votes."""
-    groups = verdicts(judgments).groupby(QUESTION_PAIR, sort=True)
-    return groups["points"].mean().reset_index()
+    table = verdicts(judgments)
+    # A win is 1 point, a tie half of one.
+    points = (table["outcome"] + 1) / 2
+    return table.assign(points=points).groupby(QUESTION_PAIR)["points"].mean().reset_index()
 
 
 def _question_scores(items: pd.DataFrame, systems: pd.Index, points: str) -> Floats:
