@@ -34,6 +34,7 @@ from arena.data.judge_names import chosen_judges, judges_named
 from arena.data.judgments import named_by_criterion
 from arena.data.languages import is_language_code, language_hint
 from arena.data.notebook import notebook_html
+from arena.data.nuggets import Nuggets, checked_nuggets
 from arena.data.published import no_published_ratings, published_ratings
 from arena.data.rows import Rows, selected_columns
 from arena.data.schema import (
@@ -69,6 +70,7 @@ class Arena:
             NaN without an error), also of systems that the arena does not have.
         attributes: What systems are made of: ``system`` and one column per attribute, such as
             ``model`` or ``retriever``; texts or None.
+        nuggets: Facts that good answers state, and marks of answers; may be empty.
     """
 
     info: ArenaInfo
@@ -77,6 +79,7 @@ class Arena:
     judgments: pd.DataFrame
     published_ratings: pd.DataFrame = field(default_factory=no_published_ratings)
     attributes: pd.DataFrame = field(default_factory=no_attributes)
+    nuggets: Nuggets = field(default_factory=Nuggets)
 
     @classmethod
     def from_frames(
@@ -239,6 +242,10 @@ class Arena:
             judgments=_without_rows(self.judgments, dropped),
             published_ratings=_without_rows(self.published_ratings, dropped),
             attributes=_without_rows(self.attributes, dropped),
+            nuggets=Nuggets(
+                _without_rows(self.nuggets.table, dropped),
+                _without_rows(self.nuggets.marks, dropped),
+            ),
         )
 
     def judged_by(self, judge: str | None = None) -> Arena:
@@ -288,10 +295,13 @@ def checked_arena(
     judgments: Rows | None = None,
     published: Rows | None = None,
     systems: Rows | None = None,
+    nuggets: Rows | None = None,
+    nugget_marks: Rows | None = None,
 ) -> Arena:
     """Build an arena from rows, checking each table and how the tables agree.
 
-    ``systems`` holds what systems are made of: ``system`` and one column per attribute.
+    ``systems`` holds what systems are made of: ``system`` and one column per attribute. Nuggets
+    and marks are those of ``arena.data.nuggets``.
 
     Raises:
         DataError: With every problem of every table.
@@ -316,6 +326,7 @@ def checked_arena(
             published, info.languages, question_counts, judges
         )
     attributes, attribute_problems = system_attributes(systems, info.systems)
+    nugget_tables, nugget_problems = checked_nuggets(nuggets, nugget_marks, queries, info)
     name_source = "systems" if queries.is_frame else INFO_FILE
     problems = [
         *duplicates(queries, QUESTION_KEY, "query"),
@@ -333,6 +344,7 @@ def checked_arena(
         *name_problems(judgments.table["judge"], judgments.source, "judge"),
         *rating_problems,
         *attribute_problems,
+        *nugget_problems,
     ]
     if not problems:
         answers, problems = with_own_passages(answers, queries.table)
@@ -345,6 +357,7 @@ def checked_arena(
         judgments=named_by_criterion(typed_table(judgments, JUDGMENTS)),
         published_ratings=ratings,
         attributes=attributes,
+        nuggets=nugget_tables,
     )
 
 

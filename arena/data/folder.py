@@ -18,6 +18,7 @@ from arena.data.checks import validation_problems
 from arena.data.errors import DataError, UsageError
 from arena.data.files import atomic_path, locked_folder, open_text, small_file
 from arena.data.frames import empty_rows, row_problems, with_columns
+from arena.data.nuggets import MARK_KEY
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import Rows
 from arena.data.schema import (
@@ -25,6 +26,8 @@ from arena.data.schema import (
     ANSWERS,
     INFO_FILE,
     JUDGMENTS,
+    NUGGET_MARKS,
+    NUGGETS,
     QUESTION_KEY,
     REPEAT,
     ArenaInfo,
@@ -39,12 +42,17 @@ ARENA_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix not in CSV_SUFFIX
 FAILED_JUDGMENTS = "failed_judgments.jsonl"
 """File of an arena folder that lists pairs without a verdict."""
 
-Table = Literal["answers", "judgments"]
+Table = Literal["answers", "judgments", "nuggets", "nugget_marks"]
 _APPENDED: dict[Table, tuple[TableSchema, list[str]]] = {
     "answers": (ANSWERS, ANSWER_KEY),
     "judgments": (JUDGMENTS, ["judge", *QUESTION_KEY, "system_a", "system_b"]),
+    # The nuggets of a question are one list: another run's must not mix with them.
+    "nuggets": (NUGGETS, QUESTION_KEY),
+    "nugget_marks": (NUGGET_MARKS, MARK_KEY),
 }
 """Tables that rows are added to, with the columns that tell their rows apart."""
+_EDITED = (NUGGETS.name, NUGGET_MARKS.name)
+"""Tables that people edit: they are written as plain lines of JSON."""
 
 
 def read_arena(
@@ -54,7 +62,8 @@ def read_arena(
 
     Args:
         folder: Holds ``arena.json`` and the files ``queries``, ``answers``, ``judgments`` and
-            ``published_ratings``, ``systems`` (all three optional), each as ``.jsonl``,
+            ``published_ratings``, ``systems``, ``nuggets`` and ``nugget_marks`` (all five
+            optional), each as ``.jsonl``,
             ``.jsonl.gz``, ``.jsonl.zst``, ``.csv`` (not queries) or ``.parquet``, which may be a
             folder of part files, in folders such as ``language=en``.
         questions: Read only rows of these, by ``language`` and ``query_id``; None for all.
@@ -83,7 +92,13 @@ def read_arena(
         else _rows_of_questions(read_rows(judgments, queries=query_ids), questions),
         _optional_rows(folder, PUBLISHED_TABLE),
         _optional_rows(folder, SYSTEMS_TABLE),
+        *(_rows_of_table(folder, name, questions) for name in _EDITED),
     )
+
+
+def _rows_of_table(folder: Path, name: str, questions: pd.DataFrame | None) -> Rows | None:
+    rows = _optional_rows(folder, name)
+    return None if rows is None else _rows_of_questions(rows, questions)
 
 
 def _rows_of_questions(rows: Rows, questions: pd.DataFrame | None) -> Rows:
@@ -131,7 +146,8 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
     Args:
         arena: What to write.
         folder: Created if absent; files of the same name are replaced.
-        suffix: One of ``ARENA_SUFFIXES``; published ratings and attributes are always CSV.
+        suffix: One of ``ARENA_SUFFIXES``; published ratings and attributes are always CSV,
+            nuggets and their marks always ``.jsonl``.
 
     Raises:
         UsageError: If the suffix is another one, or the folder holds a table in another format
@@ -149,9 +165,11 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
     optional_tables = {
         f"{PUBLISHED_TABLE}.csv": arena.published_ratings,
         f"{SYSTEMS_TABLE}.csv": arena.attributes if has_attributes else arena.attributes[:0],
+        f"{NUGGETS.name}.jsonl": arena.nuggets.table,
+        f"{NUGGET_MARKS.name}.jsonl": arena.nuggets.marks,
     }
     stale = []
-    for table_name in (*TABLES, PUBLISHED_TABLE, SYSTEMS_TABLE):
+    for table_name in (*TABLES, PUBLISHED_TABLE, SYSTEMS_TABLE, *_EDITED):
         for other_suffix in SUFFIXES:
             name = f"{table_name}{other_suffix}"
             if name in tables or name in optional_tables:
@@ -232,12 +250,13 @@ def append_rows(
 
     The file is replaced in one step, under a lock, so that neither a crash nor another process
     that adds rows loses one. A row whose key exists already (an answer: language, question,
-    system; a judgment: judge, language, question, sides, number of the vote) is not written twice.
-    Systems of new answers are declared in ``arena.json``.
+    system; a judgment: judge, language, question, sides, number of the vote; nuggets: language,
+    question) is not written twice. Systems of new answers are declared in ``arena.json``.
 
     Args:
-        folder: Arena folder. A table that does not exist yet gets the format of the answers.
-        name: ``answers`` or ``judgments``.
+        folder: Arena folder. A table that does not exist yet gets the format of the answers;
+            nuggets and marks are plain lines of JSON, which people edit.
+        name: ``answers``, ``judgments``, ``nuggets`` or ``nugget_marks``.
         rows: The table's columns and others.
         replacing: Replace rows of the same key, as for a panel's verdicts, which follow from its
             judges'.
@@ -271,7 +290,10 @@ def append_rows(
         # Declared first: a system without answers is sound, answers of an unknown one are not.
         _declare_systems(new.get("system", ()), info, folder)
         if path is None:
-            path = folder / f"{name}{SUFFIXES[0] if answers is None else row_suffix(answers)}"
+            suffix = SUFFIXES[0]
+            if answers is not None and name not in _EDITED:
+                suffix = row_suffix(answers)
+            path = folder / f"{name}{suffix}"
             if len(new):
                 write_rows(new, path)
         elif ".jsonl" in path.name:

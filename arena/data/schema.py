@@ -57,6 +57,11 @@ CHOSEN = "chosen"
 ADAPTIVE = "adaptive"
 """Chosen because of earlier verdicts: such judgments are no random sample."""
 
+IMPORTANCES = ("vital", "okay")
+"""Importance of a nugget: without a vital one no answer is good; an okay one is welcome."""
+SUPPORTS = ("supported", "partly", "not")
+"""How far an answer states a nugget."""
+
 Text = Annotated[str, StringConstraints(min_length=1)]
 
 
@@ -164,4 +169,29 @@ JUDGMENTS = TableSchema(
         WEIGHT: "weight",
         **dict.fromkeys(PROBABILITIES, "probability"),
     },
+)
+NUGGETS = TableSchema(
+    name="nuggets",
+    columns={
+        "query_id": "name",
+        "language": "language",
+        "nugget_id": "name",
+        "text": "name",
+        "importance": "name",
+    },
+    optional={"source": "text"},
+)
+NUGGET_MARKS = TableSchema(
+    name="nugget_marks",
+    columns={
+        "query_id": "name",
+        "language": "language",
+        "system": "name",
+        "nugget_id": "name",
+        "nugget": "name",
+        "support": "name",
+        "judge": "name",
+        "answer_digest": "name",
+    },
+    optional={"prompt": "text"},
 )

@@ -13,6 +13,7 @@ from .graded import GradedPrompt as GradedPrompt
 from .judging_settings import JudgingSettings as JudgingSettings
 from .llm_judge import LlmJudge as LlmJudge
 from .llm_judge import dry_run_judge as dry_run_judge
+from .nugget_prompts import NuggetPrompt as NuggetPrompt
 from .panel import panel_verdicts as panel_verdicts
 from .prompt import PairwisePrompt as PairwisePrompt
 from .prompt import pairwise_prompt as pairwise_prompt

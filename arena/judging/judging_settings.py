@@ -12,8 +12,9 @@ from arena.data.errors import UsageError, argument
 from arena.data.judge_names import PANEL
 from arena.llm.llm_settings import LlmSettings, Names
 
-JudgingForm = Literal["pairwise", "pointwise", "listwise"]
-"""What an LLM is asked for: the better of two answers, a mark for each, or an order of all."""
+JudgingForm = Literal["pairwise", "pointwise", "listwise", "nuggets"]
+"""What an LLM is asked for: the better of two answers, a mark for each, an order of all, or which
+facts of a good answer each states."""
 Pairs = int | Literal["all", "adaptive"]
 """Pairs of systems on each question."""
 VerdictForm = Literal["text", "logprobs"]
@@ -89,7 +90,8 @@ class JudgingSettings(LlmSettings):
     form: JudgingForm = Field(
         default="pairwise",
         description="What is asked for: the better of two answers (pairwise); a mark for each "
-        "answer (pointwise); or an order of all answers to a question (listwise). Marks and orders "
+        "answer (pointwise); an order of all answers to a question (listwise); or the facts of a "
+        "good answer, once for each question, and which of them each answer states (nuggets). All "
         "become verdicts on the same pairs.",
     )
     verdict: VerdictForm = Field(

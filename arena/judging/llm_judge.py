@@ -22,11 +22,21 @@ from arena.judging.graded import (
     graded_requests,
     judge_graded,
 )
-from arena.judging.judging_settings import JudgingSettings, VerdictForm, judge_name
+from arena.judging.judging_settings import JudgingForm, JudgingSettings, VerdictForm, judge_name
+from arena.judging.nugget_judging import judge_nuggets, planned_requests
+from arena.judging.nugget_prompts import (
+    MARK_PROMPT,
+    NUGGET_PROMPT,
+    NUGGET_PROMPTS,
+    NuggetPrompt,
+    mark_settings,
+    nugget_settings,
+)
 from arena.judging.prompt import REPLY_FORMS, PairwisePrompt, pairwise_prompt
 from arena.llm.ask import Llm, ask_table
 from arena.llm.llm_settings import LlmSettings, Prompt
 from arena.llm.usage import Budget, DryRun, Price, Usage, dry_run
+from arena.text.prompts import read_templates
 
 if TYPE_CHECKING:
     from arena.llm.store import Store
@@ -73,32 +83,35 @@ class LlmJudge:
             ``[[A]]``, ``[[B]]``, ``[[C]]`` in the reply. ``logprobs``: the likeliest of the letters
             A, B, C as the reply's first token; one token is asked for, whatever the settings say.
         prompt: By default the packaged one for this form of verdict. A ``GradedPrompt`` asks for
-            marks or orders, which become verdicts.
+            marks or orders, a ``NuggetPrompt`` for nuggets; both become verdicts.
         name: In the ``judge`` column; see ``judge_name`` for the default.
 
     Raises:
-        UsageError: If marks or orders are to be read from log-probabilities.
+        UsageError: If marks, orders or nuggets are to be read from log-probabilities.
     """
 
     settings: LlmSettings
     verdict: VerdictForm = "text"
-    prompt: PairwisePrompt | GradedPrompt | None = None
+    prompt: PairwisePrompt | GradedPrompt | NuggetPrompt | None = None
     name: str = ""
 
     def __post_init__(self) -> None:
-        if self.verdict != "text" and isinstance(self.prompt, GradedPrompt):
+        if self.verdict != "text" and isinstance(self.prompt, GradedPrompt | NuggetPrompt):
             raise UsageError(
-                f"marks and orders are read from the text; leave {argument('verdict')} text"
+                "marks, orders and nuggets are read from the text; leave "
+                f"{argument('verdict')} text"
             )
 
     @property
     def judge(self) -> str:
         """Name in the ``judge`` column."""
-        form = self.prompt.form if isinstance(self.prompt, GradedPrompt) else "pairwise"
+        form: JudgingForm = "pairwise"
+        if isinstance(self.prompt, GradedPrompt | NuggetPrompt):
+            form = self.prompt.form
         return self.name or judge_name(self.settings.model, form)
 
     @property
-    def prompt_in_use(self) -> PairwisePrompt | GradedPrompt:
+    def prompt_in_use(self) -> PairwisePrompt | GradedPrompt | NuggetPrompt:
         """The prompt, or the packaged one where none is set."""
         return self.prompt or pairwise_prompt(verdict=self.verdict)
 
@@ -131,7 +144,7 @@ def llm_judges(settings: JudgingSettings) -> list[LlmJudge]:
     return judges
 
 
-def _prompt_of(settings: JudgingSettings) -> PairwisePrompt | GradedPrompt:
+def _prompt_of(settings: JudgingSettings) -> PairwisePrompt | GradedPrompt | NuggetPrompt:
     if settings.form == "pairwise":
         return pairwise_prompt(settings.template, settings.verdict)
     if settings.both_orders:
@@ -139,9 +152,22 @@ def _prompt_of(settings: JudgingSettings) -> PairwisePrompt | GradedPrompt:
             f"both orders are asked of pairs; leave {argument('both_orders')} "
             f"out, or {argument('form')}"
         )
+    if settings.form == "nuggets":
+        return _nugget_prompt(settings)
     prompt = GRADED_PROMPTS[settings.form]
     template = prompt.packaged() if settings.template is None else prompt.read(settings.template)
     return GradedPrompt(template, settings.form, settings.seed)
+
+
+def _nugget_prompt(settings: JudgingSettings) -> NuggetPrompt:
+    if settings.panel:
+        raise UsageError(
+            f"nuggets are made by one judge; leave {argument('panel')} out, and judge again with "
+            "each further model: it marks by the same nuggets"
+        )
+    sources = () if settings.template is None else (settings.template,)
+    templates = read_templates(sources, NUGGET_PROMPTS)
+    return NuggetPrompt(templates.of(NUGGET_PROMPT), templates.of(MARK_PROMPT))
 
 
 def ask_judge(
@@ -164,6 +190,10 @@ def ask_judge(
     left = pairs_left(arena, judge, pairs)
     prompt = judge.prompt_in_use
     llm = Llm(judge.asked_settings, store, budget)
+    if isinstance(prompt, NuggetPrompt):
+        found = judge_nuggets(arena, prompt, left, llm, judge.judge, progress)
+        of_pairs = _verdicts_of(found.outcomes, left, judge.judge, prompt.version)
+        return replace(of_pairs, nuggets=found.nuggets), found.usage
     if isinstance(prompt, GradedPrompt):
         outcomes, usage = judge_graded(
             arena, prompt, pairs, left, llm, stage=judge.judge, progress=progress
@@ -234,6 +264,14 @@ def dry_run_judge(
     left = pairs_left(arena, judge, pairs)
     prompt = judge.prompt_in_use
     prompts: Iterator[Prompt]
+    if isinstance(prompt, NuggetPrompt):
+        of_questions, of_answers = planned_requests(arena, prompt, left, judge.judge)
+        settings = judge.asked_settings
+        steps = [
+            dry_run(of_questions, nugget_settings(settings), store, prices),
+            dry_run(of_answers, mark_settings(settings), store, prices),
+        ]
+        return DryRun.total(steps)
     if isinstance(prompt, GradedPrompt):
         prompts = graded_requests(arena, prompt, pairs, left)
     else:

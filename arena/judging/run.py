@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UnusableRepliesError, UsageError, argument
 from arena.data.folder import FAILED_JUDGMENTS, append_rows, list_failures
+from arena.data.nuggets import Nuggets, stacked_nuggets
 from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, REPEAT
 from arena.data.tables import read_rows
-from arena.data.types import Progress
+from arena.data.types import Flags, Progress
 from arena.data.wording import repeated
 from arena.diagnostics.agreement import agreement_table
 from arena.diagnostics.people_agreement import PeopleAgreement
@@ -33,6 +35,7 @@ from arena.judging.llm_judge import (
     ask_judge,
     llm_judges,
 )
+from arena.judging.nugget_prompts import NuggetPrompt
 from arena.judging.panel import Panel, panel_verdicts
 from arena.llm.awaiting import AwaitedReplies
 from arena.llm.store import Store, open_store
@@ -53,6 +56,9 @@ class Judging:
         agreement: See ``agreement_table``.
         batches: How often judges were asked.
         reason: Why the run stopped; empty where all that was chosen is judged.
+        nuggets: New nuggets and marks of a judge of nuggets.
+        n_renewed: Number of the judgments that take the place of earlier ones, which followed from
+            other nuggets or marks.
         progress: With adaptive pairs, what each language has judged; see ``AdaptivePairs``.
         ratings: With adaptive pairs, ratings by prior and verdicts; see ``AdaptivePairs``.
     """
@@ -65,6 +71,8 @@ class Judging:
     agreement: pd.DataFrame
     batches: int
     reason: str
+    nuggets: Nuggets = field(default_factory=Nuggets)
+    n_renewed: int = 0
     progress: pd.DataFrame | None = None
     ratings: pd.DataFrame | None = None
 
@@ -83,7 +91,14 @@ class Judging:
             UsageError: If the folder cannot be used.
             DataError: If the judgments there are damaged.
         """
-        file, n_added = append_rows(folder, "judgments", self.judgments)
+        # What verdicts follow from comes first, so that no verdict is there without it.
+        if len(self.nuggets.table):
+            append_rows(folder, "nuggets", self.nuggets.table)
+        if len(self.nuggets.marks):
+            append_rows(folder, "nugget_marks", self.nuggets.marks, replacing=True)
+        is_replacing = self.n_renewed > 0
+        file, n_added = append_rows(folder, "judgments", self.judgments, replacing=is_replacing)
+        n_added -= self.n_renewed
         # A pair that failed before and has an outcome now must not stay among the failures.
         key = ["judge", *PAIR_COLUMNS]
         outcomes = pd.concat([self.judgments[key], self.failures[key]])
@@ -268,6 +283,13 @@ def judge_pairs(
     names = [member.judge for member in members]
     if not names or repeated(names):
         raise UsageError(f"name each judge once: {', '.join(repeated(names)) or 'there is none'}")
+    is_derived = _derived_flags(arena.judgments, members)
+    renewed = set(_judged_keys(arena.judgments[is_derived]))
+    if renewed:
+        # People may have edited nuggets or marks since; where they did not, nothing is asked.
+        if isinstance(pairs, ChosenPairs):
+            pairs = pairs.on_sides_of(arena.judgments[is_derived])
+        arena = replace(arena, judgments=arena.judgments[~is_derived].reset_index(drop=True))
     run = _Run(names)
     run.ask(arena, members, pairs, store, budget or Budget(), progress)
     chosen = pairs.chosen(run.batches)
@@ -301,7 +323,19 @@ def judge_pairs(
         agreement=agreement_table(verdicts(all_judgments), of=names),
         batches=len(run.batches),
         reason=run.reason,
+        nuggets=outcome.nuggets,
+        n_renewed=sum(key in renewed for key in _judged_keys(outcome.judgments)),
     )
+
+
+def _derived_flags(judgments: pd.DataFrame, judges: Sequence[LlmJudge]) -> Flags:
+    """Return which verdicts follow from nuggets and marks, and so are made anew, shape (N,)."""
+    names = [judge.judge for judge in judges if isinstance(judge.prompt_in_use, NuggetPrompt)]
+    return np.asarray(judgments["judge"].isin(names), dtype=np.bool_)
+
+
+def _judged_keys(judgments: pd.DataFrame) -> Iterator[tuple[str, ...]]:
+    yield from judgments[["judge", *PAIR_COLUMNS]].itertuples(index=False, name=None)
 
 
 class _Run:
@@ -395,6 +429,7 @@ def _stacked(parts: Sequence[Verdicts]) -> Verdicts:
     return Verdicts(
         judgments=_joined([part.judgments for part in parts], VERDICT_COLUMNS),
         failures=_joined([part.failures for part in parts], FAILURE_COLUMNS),
+        nuggets=stacked_nuggets([part.nuggets for part in parts]),
     )
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from arena.data.schema import Passage
 from arena.text.answers import RagAnswer, parse_answer
 from arena.text.citations import Citations, cited_passages, strip_citations
 from features.text.sentences import Statement, cut_statements
 from features.text.tokens import folded_words
+
+if TYPE_CHECKING:
+    from arena.judging.nugget_scores import NuggetScores
 
 Part = Literal["output", "answer", "reason"]
 """Part of an output: all of it, the text after ``##Answer:``, or that after ``##Reason:``."""
@@ -54,6 +57,8 @@ NO_KNOWN_QUERY_WORDS = Missing("no passage holds a word of the query")
 NO_REASON = Missing("no reason given")
 NO_CITATION = Missing("no citation")
 NO_FULL_STOPS = Missing("language without full stops")
+NO_NUGGET_MARKS = Missing("answer without nugget marks")
+NO_VITAL_NUGGETS = Missing("question without vital nuggets")
 
 
 class Memo:
@@ -82,6 +87,7 @@ class Question:
         shared: Passages of the question, if the system saw others; None if it saw these.
         reference_ids: Ids of the passages that the reference system saw; None if these are the
             question's.
+        nugget_scores: Scores of its marked answers, by the digest of each answer.
     """
 
     language: str
@@ -91,6 +97,7 @@ class Question:
     reference: str | Missing
     shared: tuple[Passage, ...] | None = None
     reference_ids: tuple[str, ...] | None = None
+    nugget_scores: Mapping[str, NuggetScores] = field(default_factory=dict, hash=False)
 
     @cached_property
     def key(self) -> Hashable:

@@ -36,6 +36,7 @@ _MODULES = (
     "grounding",
     "language",
     "llm_rated",
+    "nuggets",
     "overlap",
     "support",
 )
@@ -70,6 +71,7 @@ _FLUENCY = (
     "markup_artifacts",
     "unreadable_characters",
 )
+_NUGGETS = ("nugget_score", "nugget_vital_strict", "nugget_all_strict")
 _SUPPORT = ("nli_entailment", "nli_neutral", "nli_contradiction")
 _DEFAULT = (
     *_PAPER,
@@ -103,7 +105,7 @@ def _features(names: Iterable[str]) -> tuple[Feature, ...]:
 
 
 FEATURES = MappingProxyType(
-    {name: DECLARED[name] for name in (*_ALL, *_LLM, *_RAGAS, *_RAGAS_PACKAGE)}
+    {name: DECLARED[name] for name in (*_ALL, *_NUGGETS, *_LLM, *_RAGAS, *_RAGAS_PACKAGE)}
 )
 """Every feature by name, with its default parameters."""
 
@@ -128,6 +130,7 @@ GROUPS = MappingProxyType[str, tuple[Feature, ...]](
         "retrieval": _features(_RETRIEVAL),
         "grounding": _features(_GROUNDING),
         "fluency": _features(_FLUENCY),
+        "nuggets": _features(_NUGGETS),
         "llm": _features(_LLM),
         "ragas": _features(_RAGAS),
         "all": (*_features(_ALL), *_OF_THE_REASON),

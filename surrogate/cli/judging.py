@@ -166,6 +166,7 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
     if n_added:
         shown["file"] = file
     shown["added"] = n_added
+    shown["nuggets"] = _nugget_counts(judging)
     titles = {
         "pairs": PAIRS,
         "judges": "",
@@ -174,8 +175,23 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
         "languages": "Pairs of the questions drawn",
         "ratings": "Ratings by these verdicts and the prior, if any (90% intervals)",
         "added": "Verdicts added",
+        "nuggets": "Facts of good answers, in nuggets.jsonl, and answers marked by them",
     }
     show(shown, as_json, titles)
+
+
+def _nugget_counts(judging: Judging) -> dict[str, int] | None:
+    """Count what a judge of nuggets made in this run."""
+    nuggets = judging.nuggets
+    if not nuggets and not judging.n_renewed:
+        return None
+    answers = nuggets.marks[["language", "query_id", "system"]].drop_duplicates()
+    return {
+        "new facts": len(nuggets.table),
+        "vital ones": int((nuggets.table["importance"] == "vital").sum()),
+        "answers marked": len(answers),
+        "verdicts made anew": judging.n_renewed,
+    }
 
 
 def gate(
@@ -381,6 +397,7 @@ def all_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:
     """Return every replaceable prompt by the command that sends it."""
     from arena.generation import ANSWER_PROMPTS, TIME_PROMPT
     from arena.judging.graded import GRADED_PROMPTS
+    from arena.judging.nugget_prompts import NUGGET_PROMPTS
     from arena.judging.prompt import REPLY_FORMS
     from features.models import FEATURE_PROMPTS
     from surrogate.papers import Grouse, Memerag, Wikieval
@@ -390,7 +407,7 @@ def all_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:
     wikieval = tuple(prompt for prompt in Wikieval.replaceable if prompt not in FEATURE_PROMPTS)
     grouse = tuple(prompt for prompt in Grouse.replaceable if prompt not in FEATURE_PROMPTS)
     return {
-        "judge": (*pairwise, *GRADED_PROMPTS.values()),
+        "judge": (*pairwise, *GRADED_PROMPTS.values(), *NUGGET_PROMPTS),
         "features, board, rank": FEATURE_PROMPTS,
         "generate": (*ANSWER_PROMPTS.values(), TIME_PROMPT),
         "metaeval memerag": tuple(Memerag.replaceable),

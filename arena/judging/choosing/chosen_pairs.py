@@ -14,6 +14,7 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.cells import is_null
 from arena.data.errors import UsageError, argument, checked_choice
+from arena.data.nuggets import Nuggets
 from arena.data.schema import REPEAT
 from arena.data.seeds import generator
 from arena.judging.answer_pairs import (
@@ -40,10 +41,14 @@ AskedKey = tuple[str, str, str, str, str]
 
 @dataclass(frozen=True)
 class Verdicts:
-    """Outcome of asking about pairs: one row per verdict, and one per pair without one."""
+    """Outcome of asking about pairs: one row per verdict, and one per pair without one.
+
+    ``nuggets`` holds what a judge of nuggets made on the way.
+    """
 
     judgments: pd.DataFrame
     failures: pd.DataFrame
+    nuggets: Nuggets = field(default_factory=Nuggets)
 
 
 Batches = Generator["ChosenPairs", Verdicts, str]
@@ -116,6 +121,21 @@ class ChosenPairs:
             return key not in judged and (mirrored in asked or mirrored not in judged)
 
         return self._where(is_left)
+
+    def on_sides_of(self, judgments: pd.DataFrame) -> ChosenPairs:
+        """Turn the pairs that were judged in the other order alone, so as to replace these."""
+        judged = set(pair_keys(judgments))
+
+        def turned(rows: pd.DataFrame) -> pd.DataFrame:
+            is_turned = [
+                key not in judged and (key[0], key[1], key[3], key[2]) in judged
+                for key in pair_keys(rows)
+            ]
+            side_a = rows["system_a"].mask(is_turned, rows["system_b"])
+            side_b = rows["system_b"].mask(is_turned, rows["system_a"])
+            return rows.assign(system_a=side_a, system_b=side_b)
+
+        return replace(self, table=turned(self.table), identical=turned(self.identical))
 
     def on(self, questions: Collection[QuestionKey]) -> ChosenPairs:
         """Keep the pairs on some questions."""

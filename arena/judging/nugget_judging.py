@@ -1,0 +1,375 @@
+"""Judging by nuggets: the facts of a question are made once, and every answer is marked once.
+
+n answers to a question take n calls, and one for the facts, where pairs take n (n - 1) / 2 or twice
+as many. The reference is TREC's AutoNuggetizer (Pradeep et al., 2025, "The great nugget recall").
+The facts are of the question, not of a judge: they are made where the arena has none, and kept in
+it, so that people can edit them and further judges mark by the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.nuggets import Nuggets, answer_digest, nuggets_of_questions
+from arena.data.schema import NUGGET_MARKS, NUGGETS, QUESTION_KEY
+from arena.data.types import Progress
+from arena.judging.answer_pairs import (
+    ArenaTexts,
+    PairKey,
+    QuestionKey,
+    ShownPassage,
+    pair_keys,
+)
+from arena.judging.choosing.chosen_pairs import ChosenPairs
+from arena.judging.graded import Outcome
+from arena.judging.nugget_prompts import (
+    Nugget,
+    NuggetPrompt,
+    mark_settings,
+    nugget_settings,
+    read_marks,
+    read_nuggets,
+)
+from arena.judging.nugget_scores import (
+    Mark,
+    nugget_points,
+    shares_of_difference,
+    winner_of_points,
+)
+from arena.judging.verdict_parsing import PairVerdict
+from arena.llm.ask import Llm, ask_table
+from arena.llm.llm_settings import Prompt
+from arena.llm.replies import UNPARSABLE, Reply
+from arena.llm.usage import Usage
+
+NO_PASSAGES = "no_passages"
+"""Reason of a pair without a verdict: nothing to take the facts of its question from."""
+_NO_PASSAGES_DETAIL = (
+    "the question has no passages to take nuggets from; write its nuggets into nuggets.jsonl"
+)
+_SHOWN_MISSING = 5
+_STAND_IN = "a fact of some fifteen words, which stands for one that is not made yet"
+_N_STAND_INS = 12
+
+AnswerKey = tuple[QuestionKey, str]
+"""A question, and what is shown of an answer to it."""
+
+
+@dataclass(frozen=True)
+class NuggetOutcome:
+    """What judging by nuggets brought.
+
+    Attributes:
+        outcomes: For each pair left its winner, or the reason why there is none, and what is odd.
+        usage: Calls, tokens, and failures of nuggets and marks by reason.
+        nuggets: New nuggets, and all marks of the answers in these pairs.
+    """
+
+    outcomes: list[Outcome]
+    usage: Usage
+    nuggets: Nuggets
+
+
+def judge_nuggets(
+    arena: Arena,
+    prompt: NuggetPrompt,
+    left: ChosenPairs,
+    llm: Llm,
+    judge: str,
+    progress: Progress | None = None,
+) -> NuggetOutcome:
+    """Make nuggets of the questions that have none, mark the answers, and compare their scores.
+
+    Nuggets and marks that the arena holds are used as they are. An empty answer states nothing,
+    without a call.
+
+    Args:
+        arena: Questions, answers, and the nuggets and marks so far.
+        prompt: What is asked.
+        left: Pairs to judge.
+        llm: Who is asked.
+        judge: Name in the ``judge`` column of marks.
+        progress: Called as questions, then answers, are done.
+    """
+    run = _Run(arena, prompt, left, llm, judge, progress)
+    run.make_nuggets()
+    run.mark_answers()
+    outcomes = [run.outcome(key) for key in pair_keys(left.table)]
+    return NuggetOutcome(outcomes, run.usage(), run.tables())
+
+
+class _Run:
+    """One run over some pairs: the nuggets of their questions, and the marks of their answers."""
+
+    def __init__(
+        self,
+        arena: Arena,
+        prompt: NuggetPrompt,
+        left: ChosenPairs,
+        llm: Llm,
+        judge: str,
+        progress: Progress | None,
+    ) -> None:
+        self._texts = ArenaTexts(arena)
+        self._prompt = prompt
+        self._left = left
+        self._llm = llm
+        self._judge = judge
+        self._progress = progress
+        self._usages: list[Usage] = []
+        self._questions = list(dict.fromkeys(key[:2] for key in pair_keys(left.table)))
+        self._nuggets = _stored_nuggets(arena.nuggets, self._questions)
+        self._stored_marks = _stored_marks(arena.nuggets, judge)
+        self._marks: dict[AnswerKey, tuple[str, ...]] = {}
+        self._new_nuggets: dict[QuestionKey, tuple[Nugget, ...]] = {}
+        self._new_marks: set[AnswerKey] = set()
+        # Why a question has no nuggets, or an answer no marks.
+        self._failures: dict[QuestionKey | AnswerKey, Reply[PairVerdict]] = {}
+
+    def make_nuggets(self) -> None:
+        """Ask for the nuggets of the questions that have none."""
+        asked = []
+        without_passages = Usage(self._llm.settings.model)
+        for question in self._questions:
+            if question in self._nuggets:
+                continue
+            if pooled_passages(self._texts, question):
+                asked.append(question)
+                continue
+            self._failures[question] = Reply(None, NO_PASSAGES, _NO_PASSAGES_DETAIL, "", False)
+            without_passages.prompts += 1
+            without_passages.count_failure(NO_PASSAGES, 1, _NO_PASSAGES_DETAIL)
+        answered = ask_table(
+            asked,
+            lambda question: nugget_request(self._prompt, self._texts, question),
+            read_nuggets,
+            replace(self._llm, settings=nugget_settings(self._llm.settings)),
+            stage=f"{self._judge}, nuggets",
+            progress=self._progress,
+        )
+        self._usages += [without_passages, answered.usage]
+        for question, reply in answered:
+            if reply.value is None:
+                self._failures[question] = _failure(reply)
+                continue
+            nuggets = []
+            for number, nugget in enumerate(reply.value, start=1):
+                nuggets.append(replace(nugget, nugget_id=str(number)))
+            self._new_nuggets[question] = self._nuggets[question] = tuple(nuggets)
+
+    def mark_answers(self) -> None:
+        """Ask for the marks of the answers that have none."""
+        asked = []
+        for answer in answers_in(self._left, self._texts):
+            question, text = answer
+            if question not in self._nuggets:
+                continue
+            stored = self._stored_marks.get((question, answer_digest(text)))
+            if stored is not None:
+                self._marks[answer] = stored
+            elif text:
+                asked.append(answer)
+            else:
+                self._marks[answer] = ("not",) * len(self._nuggets[question])
+                self._new_marks.add(answer)
+        answered = ask_table(
+            asked,
+            lambda answer: mark_request(
+                self._prompt, self._texts, answer, self._nuggets[answer[0]]
+            ),
+            read_marks,
+            replace(self._llm, settings=mark_settings(self._llm.settings)),
+            stage=f"{self._judge}, marks",
+            progress=self._progress,
+        )
+        self._usages.append(answered.usage)
+        for answer, reply in answered:
+            if reply.value is None:
+                self._failures[answer] = _failure(reply)
+                continue
+            n_nuggets = len(self._nuggets[answer[0]])
+            if set(reply.value) != set(range(1, n_nuggets + 1)):
+                # The reply is sound, but its marks are of other nuggets than were shown.
+                detail = f"the reply marks {len(reply.value)} nuggets; there are {n_nuggets}"
+                answered.usage.count_failure(UNPARSABLE, 1, detail)
+                failed = replace(reply, value=None, reason=UNPARSABLE, detail=detail)
+                self._failures[answer] = _failure(failed)
+                continue
+            self._marks[answer] = tuple(reply.value[n] for n in range(1, n_nuggets + 1))
+            self._new_marks.add(answer)
+
+    def outcome(self, key: PairKey) -> Outcome:
+        """Compare the scores of a pair of answers."""
+        language, query_id, system_a, system_b = key
+        question = (language, query_id)
+        texts = [self._texts.shown(question, system) for system in (system_a, system_b)]
+        flags = self._prompt.flags(texts)
+        failure = self._failures.get(question)
+        for text in texts:
+            failure = failure or self._failures.get((question, text))
+        if failure is not None:
+            return key, failure, flags
+        marks_a, marks_b = (self._marked((question, text)) for text in texts)
+        points_a, possible = nugget_points(mark for _, mark in marks_a)
+        points_b, _ = nugget_points(mark for _, mark in marks_b)
+        verdict = PairVerdict(
+            winner=winner_of_points(points_a, points_b),
+            shares=shares_of_difference((points_a - points_b) / possible),
+            reason=f"A {_missing(marks_a)}; B {_missing(marks_b)}",
+        )
+        return key, Reply(verdict, None, "", "", False), flags
+
+    def _marked(self, answer: AnswerKey) -> list[tuple[str, Mark]]:
+        """Return the text, the importance and the support of each nugget."""
+        nuggets = self._nuggets[answer[0]]
+        marks = zip(nuggets, self._marks[answer], strict=True)
+        return [(nugget.text, (nugget.importance, support)) for nugget, support in marks]
+
+    def usage(self) -> Usage:
+        """Return the calls of both steps."""
+        return Usage.total(self._llm.settings.model, self._usages)
+
+    def tables(self) -> Nuggets:
+        """Return the nuggets and marks of this run as an arena holds them."""
+        source = f"{self._llm.settings.model}, {self._prompt.template.version}"
+        nugget_rows = []
+        for (language, query_id), nuggets in self._new_nuggets.items():
+            for nugget in nuggets:
+                key = (query_id, language, nugget.nugget_id)
+                nugget_rows.append((*key, nugget.text, nugget.importance, source))
+        mark_rows = []
+        for (language, query_id), text in sorted(self._new_marks):
+            question = (language, query_id)
+            digest = answer_digest(text)
+            marks = list(zip(self._nuggets[question], self._marks[question, text], strict=True))
+            for system in self._texts.systems(question):
+                if self._texts.shown(question, system) != text:
+                    continue
+                for nugget, support in marks:
+                    mark = (query_id, language, system, nugget.nugget_id, nugget.text, support)
+                    mark_rows.append((*mark, self._judge, digest, self._prompt.marks.version))
+        return Nuggets(
+            table=pd.DataFrame(nugget_rows, columns=[*NUGGETS.columns, "source"], dtype="str"),
+            marks=pd.DataFrame(mark_rows, columns=[*NUGGET_MARKS.columns, "prompt"], dtype="str"),
+        )
+
+
+def _stored_nuggets(
+    nuggets: Nuggets, questions: Sequence[QuestionKey]
+) -> dict[QuestionKey, tuple[Nugget, ...]]:
+    """Return the nuggets that an arena holds of some questions, in their order."""
+    by_question = nuggets_of_questions(nuggets.table)
+    stored: dict[QuestionKey, tuple[Nugget, ...]] = {}
+    for question in questions:
+        if question not in by_question:
+            continue
+        rows = by_question[question][["text", "importance", "nugget_id"]]
+        stored[question] = tuple(Nugget(*row) for row in rows.itertuples(index=False, name=None))
+    return stored
+
+
+def _stored_marks(nuggets: Nuggets, judge: str) -> dict[AnswerKey, tuple[str, ...]]:
+    """Return a judge's marks that count, by question and digest of the answer."""
+    marks = nuggets.counted_marks()
+    marks = marks[marks["judge"] == judge]
+    stored: dict[AnswerKey, tuple[str, ...]] = {}
+    for key, rows in marks.groupby([*QUESTION_KEY, "answer_digest"]):
+        language, query_id, digest = map(str, key)
+        # Systems with the same answer have the same marks.
+        supports = rows.drop_duplicates("nugget_id")["support"]
+        stored[(language, query_id), digest] = tuple(supports)
+    return stored
+
+
+def _failure(reply: Reply[Any]) -> Reply[PairVerdict]:
+    return Reply(None, reply.reason, reply.detail, reply.key, reply.from_store)
+
+
+def _missing(marked: Sequence[tuple[str, Mark]]) -> str:
+    """Say how many nuggets an answer states, and which ones it does not, in few words."""
+    missing = [text for text, (_, support) in marked if support == "not"]
+    n_supported = sum(support == "supported" for _, (_, support) in marked)
+    stated = f"states {n_supported} of {len(marked)} facts"
+    if not missing:
+        return stated
+    shown = "; ".join(missing[:_SHOWN_MISSING])
+    return f"{stated}, not: {shown}{'; …' if len(missing) > _SHOWN_MISSING else ''}"
+
+
+def pooled_passages(texts: ArenaTexts, question: QuestionKey) -> list[ShownPassage]:
+    """Return the passages of a question, then those that its systems retrieved themselves.
+
+    The latter are in the order of their content, so that no name of a system decides it; passages
+    without text are left out.
+    """
+    passages = dict.fromkeys(texts.passages(question))
+    retrieved: set[ShownPassage] = set()
+    for system in texts.systems(question):
+        retrieved.update(texts.passages(question, system))
+    passages.update(dict.fromkeys(sorted(retrieved, key=repr)))
+    return [passage for passage in passages if passage.text.strip()]
+
+
+def nugget_request(prompt: NuggetPrompt, texts: ArenaTexts, question: QuestionKey) -> Prompt:
+    """Make the prompt for the nuggets of a question."""
+    return prompt.ask_nuggets(
+        question,
+        texts.question(question),
+        pooled_passages(texts, question),
+        texts.history(question),
+    )
+
+
+def mark_request(
+    prompt: NuggetPrompt, texts: ArenaTexts, answer: AnswerKey, nuggets: Sequence[Nugget]
+) -> Prompt:
+    """Make the prompt for the marks of an answer."""
+    question, text = answer
+    return prompt.ask_marks(
+        question,
+        texts.question(question),
+        [nugget.text for nugget in nuggets],
+        text,
+        texts.history(question),
+    )
+
+
+def planned_requests(
+    arena: Arena, prompt: NuggetPrompt, left: ChosenPairs, judge: str
+) -> tuple[list[Prompt], list[Prompt]]:
+    """Return the prompts for nuggets and for marks that ``judge_nuggets`` would send.
+
+    Nuggets that are not made yet are of a usual number and length in the prompts of marks.
+    """
+    texts = ArenaTexts(arena)
+    questions = list(dict.fromkeys(key[:2] for key in pair_keys(left.table)))
+    nuggets = _stored_nuggets(arena.nuggets, questions)
+    marks = _stored_marks(arena.nuggets, judge)
+    stand_ins = (Nugget(_STAND_IN, "okay"),) * _N_STAND_INS
+    of_questions = []
+    for question in questions:
+        if question not in nuggets and pooled_passages(texts, question):
+            nuggets[question] = stand_ins
+            of_questions.append(nugget_request(prompt, texts, question))
+    of_answers = []
+    for answer in answers_in(left, texts):
+        question, text = answer
+        is_marked = (question, answer_digest(text)) in marks
+        if text and question in nuggets and not is_marked:
+            of_answers.append(mark_request(prompt, texts, answer, nuggets[question]))
+    return of_questions, of_answers
+
+
+def answers_in(pairs: ChosenPairs, texts: ArenaTexts) -> list[AnswerKey]:
+    """Return the distinct answers in some pairs, question by question, by their content."""
+    answers: set[AnswerKey] = set()
+    for language, query_id, system_a, system_b in pair_keys(pairs.table):
+        question = (language, query_id)
+        answers.add((question, texts.shown(question, system_a)))
+        answers.add((question, texts.shown(question, system_b)))
+    return sorted(answers)

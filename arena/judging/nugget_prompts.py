@@ -1,0 +1,256 @@
+"""What a judge of nuggets is asked: for the facts of a question, and for the marks of an answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
+
+from arena.data.schema import IMPORTANCES, SUPPORTS
+from arena.judging.answer_pairs import QuestionKey, ShownPassage, ShownTurn
+from arena.judging.nugget_scores import Importance, Support
+from arena.judging.prompt import SHOWN_QUESTION, JudgePrompt
+from arena.llm.llm_settings import LlmSettings, Prompt
+from arena.llm.replies import Completion, UnparsableError
+from arena.text.json_replies import JsonReplyError, last_json_object, with_plain_keys
+from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable
+
+MOST_NUGGETS = 20
+"""Nuggets of a reply that are kept; the prompt asks for the most important ones first."""
+LONGEST_NUGGET = 1_000
+"""Characters of a nugget; whatever is longer is no single fact."""
+
+_SPACE_OR_LINE = re.compile(r"[\s_-]+")
+_LETTER_OR_DIGIT = re.compile(r"\w")
+_IMPORTANCE_OF_WORD = MappingProxyType[str, Importance](
+    {"vital": "vital", "okay": "okay", "ok": "okay"}
+)
+_SUPPORT_OF_WORD = MappingProxyType[str, Support](
+    {
+        "supported": "supported",
+        "support": "supported",
+        "fully supported": "supported",
+        "partly": "partly",
+        "partial": "partly",
+        "partial support": "partly",
+        "partly supported": "partly",
+        "partially supported": "partly",
+        "not": "not",
+        "not support": "not",
+        "not supported": "not",
+        "unsupported": "not",
+    }
+)
+"""Our words, and those that models write in their place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nugget:
+    """A fact that a good answer states, its importance, and its id; empty in a reply."""
+
+    text: str
+    importance: Importance
+    nugget_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedNugget:
+    """A nugget as the prompt of marks shows it: its number in the list, from 1, and its text."""
+
+    number: int
+    text: str
+
+
+NUGGET_PROMPT = ReplaceablePrompt(
+    name="nuggets",
+    asks="The facts that a good answer states, vital or okay: judge with form = nuggets",
+    reply='JSON: {"nuggets": [{"text": ..., "importance": "vital" or "okay"}]}',
+    variables={
+        name: variable for name, variable in SHOWN_QUESTION.items() if name != "answer_code"
+    },
+    package="arena.judging",
+    packaged_name="nuggets.v1",
+)
+MARK_PROMPT = ReplaceablePrompt(
+    name="nugget-marks",
+    asks="How far one answer states each fact: judge with form = nuggets",
+    reply='JSON: {"marks": [{"nugget": 1, "support": "supported", "partly" or "not"}]}',
+    variables={
+        **{
+            name: variable
+            for name, variable in SHOWN_QUESTION.items()
+            if name not in ("passages", "documents")
+        },
+        "nuggets": Variable(
+            "the facts, each with number and text",
+            (NumberedNugget(1, "samplefact"), NumberedNugget(2, "otherfact")),
+            True,
+        ),
+        "answer": Variable("what is shown of a system", "sampleanswer", True),
+    },
+    package="arena.judging",
+    packaged_name="nugget-marks.v1",
+)
+NUGGET_PROMPTS = (NUGGET_PROMPT, MARK_PROMPT)
+"""Prompts of a judge of nuggets, by which users' templates are named."""
+
+
+@dataclass(frozen=True)
+class NuggetPrompt(JudgePrompt):
+    """Makes the prompts for nuggets, by ``template``, and for marks.
+
+    Attributes:
+        marks: The template of marks.
+    """
+
+    marks: PromptTemplate
+
+    form: ClassVar[Literal["nuggets"]] = "nuggets"
+
+    @property
+    def version(self) -> str:
+        """The names and digests of both templates."""
+        return f"{self.template.version}+{self.marks.version}"
+
+    def ask_nuggets(
+        self,
+        question: QuestionKey,
+        text: str,
+        passages: Sequence[ShownPassage],
+        history: Sequence[ShownTurn],
+    ) -> Prompt:
+        """Make the prompt for the nuggets of a question; UsageError if it cannot be filled."""
+        values = self.values(question[0], text, passages, (), history)
+        return Prompt.of(self.template.fill(values), version=self.template.version)
+
+    def ask_marks(
+        self,
+        question: QuestionKey,
+        text: str,
+        nuggets: Sequence[str],
+        answer: str,
+        history: Sequence[ShownTurn],
+    ) -> Prompt:
+        """Make the prompt for the marks of an answer; UsageError if it cannot be filled."""
+        # Nuggets are no passages, but must not be able to forge a delimiter either.
+        shown = [ShownPassage("", nugget) for nugget in nuggets]
+        values = self.values(question[0], text, shown, (answer,), history)
+        values["answer"] = answer
+        values["nuggets"] = tuple(
+            NumberedNugget(number, nugget) for number, nugget in enumerate(nuggets, start=1)
+        )
+        return Prompt.of(self.marks.fill(values), version=self.marks.version)
+
+
+def nugget_settings(settings: LlmSettings) -> LlmSettings:
+    """Return settings whose replies are JSON with nuggets; the user's own fields win."""
+    fields: dict[str, Mapping[str, object]] = {
+        "text": {"type": "string"},
+        "importance": _words(IMPORTANCES),
+    }
+    return _with_schema(settings, "nuggets", fields)
+
+
+def mark_settings(settings: LlmSettings) -> LlmSettings:
+    """Return settings whose replies are JSON with marks; the user's own fields win."""
+    fields: dict[str, Mapping[str, object]] = {
+        "nugget": {"type": "integer"},
+        "support": _words(SUPPORTS),
+    }
+    return _with_schema(settings, "marks", fields)
+
+
+def _words(words: Sequence[str]) -> dict[str, object]:
+    return {"type": "string", "enum": list(words)}
+
+
+def _with_schema(
+    settings: LlmSettings, name: str, fields: Mapping[str, Mapping[str, object]]
+) -> LlmSettings:
+    """Ask for an object that holds a list of objects under a name."""
+    record = _object(fields)
+    schema = _object({name: {"type": "array", "items": record}})
+    reply_format = {
+        "type": "json_schema",
+        "json_schema": {"name": name, "strict": True, "schema": schema},
+    }
+    return settings.sending(**{"response_format": reply_format, **settings.body})
+
+
+def _object(fields: Mapping[str, object]) -> dict[str, object]:
+    return {
+        "type": "object",
+        "properties": dict(fields),
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def read_nuggets(completion: Completion) -> tuple[Nugget, ...]:
+    """Read the nuggets of a reply, the same text once, the first ``MOST_NUGGETS`` of them.
+
+    Raises:
+        UnparsableError: If there is no JSON object with nuggets, it names none, or one of them
+            has no text or no importance.
+    """
+    nuggets: dict[str, Nugget] = {}
+    for number, record in enumerate(_records(completion, "nuggets"), start=1):
+        text = " ".join(str(record.get("text", "")).split())
+        if not _LETTER_OR_DIGIT.search(text):
+            raise UnparsableError(f"nugget {number} has no text")
+        if len(text) > LONGEST_NUGGET:
+            raise UnparsableError(f"nugget {number} has {len(text)} characters: no single fact")
+        importance = _IMPORTANCE_OF_WORD.get(_word(record.get("importance")))
+        if importance is None:
+            shown = str(record.get("importance"))[:40]
+            raise UnparsableError(f"nugget {number} is {shown!r}; expected vital or okay")
+        nuggets.setdefault(text.casefold(), Nugget(text, importance))
+    if not nuggets:
+        raise UnparsableError("the reply names no fact")
+    return tuple(nuggets.values())[:MOST_NUGGETS]
+
+
+def read_marks(completion: Completion) -> dict[int, Support]:
+    """Read the mark of each nugget, by its number.
+
+    Raises:
+        UnparsableError: If there is no JSON object with marks, a mark names no nugget or none of
+            the three words, or a nugget has two marks that differ.
+    """
+    marks: dict[int, Support] = {}
+    for record in _records(completion, "marks"):
+        number = str(record.get("nugget", "")).strip()
+        if not (number.isascii() and number.isdecimal() and len(number) < 4):
+            raise UnparsableError(f"a mark is of nugget {number[:40]!r}; expected a number")
+        support = _SUPPORT_OF_WORD.get(_word(record.get("support")))
+        if support is None:
+            shown = str(record.get("support"))[:40]
+            raise UnparsableError(
+                f"nugget {number} is {shown!r}; expected supported, partly or not"
+            )
+        if marks.setdefault(int(number), support) != support:
+            raise UnparsableError(f"nugget {number} has two marks")
+    return marks
+
+
+def _word(value: object) -> str:
+    return _SPACE_OR_LINE.sub(" ", str(value)).strip().casefold()
+
+
+def _records(completion: Completion, name: str) -> list[dict[str, Any]]:
+    """Return the objects in a list of the reply's last JSON object that has one."""
+    try:
+        reply = last_json_object(completion.answer, [name], not completion.is_cut)
+    except JsonReplyError as error:
+        raise UnparsableError(str(error)) from error
+    records = reply[name]
+    if not isinstance(records, list):
+        raise UnparsableError(f"{name} is no list")
+    plain = []
+    for record in records:
+        if not isinstance(record, Mapping):
+            raise UnparsableError(f"{name} holds something that is no JSON object")
+        plain.append(with_plain_keys(record))
+    return plain

@@ -1,0 +1,117 @@
+"""Scores of answers by nuggets: how much of what a good answer states an answer states.
+
+The scores are those of TREC's AutoNuggetizer (Pradeep et al., 2024, "Initial nugget evaluation
+results for the TREC 2024 RAG track"): a nugget that is partly supported counts a half, or nothing
+where a score is strict; an okay nugget weighs half of a vital one, or nothing where a score is
+vital. Verdicts follow the weighted score, which is tied least often.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from arena.data.nuggets import Nuggets
+from arena.data.schema import QUESTION_KEY
+
+if TYPE_CHECKING:
+    from arena.judging.verdict_parsing import Winner
+
+Importance = Literal["vital", "okay"]
+Support = Literal["supported", "partly", "not"]
+Mark = tuple[str, str]
+"""Importance of a nugget, and how far an answer supports it."""
+
+HALVES_OF_SUPPORT = MappingProxyType({"supported": 2, "partly": 1, "not": 0})
+HALVES_OF_IMPORTANCE = MappingProxyType({"vital": 2, "okay": 1})
+LOG_ODDS = 8.0
+"""Logits of an answer with all nuggets over one with none: as between the marks 5 and 1."""
+
+
+@dataclass(frozen=True)
+class NuggetScores:
+    """Scores of an answer, 0 to 1.
+
+    Attributes:
+        weighted: Share of all nuggets, okay ones at half the weight, partial support at half.
+        vital_strict: Share of vital nuggets that are supported in full; None without any.
+        all_strict: Share of all nuggets that are supported in full.
+    """
+
+    weighted: float
+    vital_strict: float | None
+    all_strict: float
+
+
+def nugget_points(marks: Iterable[Mark]) -> tuple[int, int]:
+    """Return the points of an answer, and those of one with all nuggets, in quarters of a nugget.
+
+    Whole numbers, so that equal scores are equal whatever the order of nuggets.
+    """
+    points = 0
+    possible = 0
+    for importance, support in marks:
+        weight = HALVES_OF_IMPORTANCE[importance]
+        points += weight * HALVES_OF_SUPPORT[support]
+        possible += weight * HALVES_OF_SUPPORT["supported"]
+    return points, possible
+
+
+def score_nuggets(marks: Sequence[Mark]) -> NuggetScores:
+    """Score an answer by its marks, of which there must be at least one."""
+    points, possible = nugget_points(marks)
+    is_supported = [support == "supported" for _, support in marks]
+    vital = [support == "supported" for importance, support in marks if importance == "vital"]
+    return NuggetScores(
+        weighted=points / possible,
+        vital_strict=fmean(vital) if vital else None,
+        all_strict=fmean(is_supported),
+    )
+
+
+def scores_by_answer(nuggets: Nuggets) -> dict[tuple[str, str], dict[str, NuggetScores]]:
+    """Return the scores of all answers with marks, averaged over judges.
+
+    Returns:
+        By language and query_id, then by the digest of the answer; see ``answer_digest``.
+    """
+    marks = nuggets.counted_marks()
+    scores_of_judges: dict[tuple[str, str, str], dict[str, NuggetScores]] = {}
+    for key, rows in marks.groupby([*QUESTION_KEY, "answer_digest", "judge"]):
+        language, query_id, digest, judge = map(str, key)
+        # Systems with the same answer share the marks of one of them.
+        rows = rows.drop_duplicates("nugget_id")
+        pairs = list(zip(rows["importance"], rows["support"], strict=True))
+        scores_of_judges.setdefault((language, query_id, digest), {})[judge] = score_nuggets(pairs)
+    scores: dict[tuple[str, str], dict[str, NuggetScores]] = {}
+    for (language, query_id, digest), by_judge in scores_of_judges.items():
+        scores.setdefault((language, query_id), {})[digest] = _mean(list(by_judge.values()))
+    return scores
+
+
+def _mean(scores: Sequence[NuggetScores]) -> NuggetScores:
+    vital = [score.vital_strict for score in scores if score.vital_strict is not None]
+    return NuggetScores(
+        weighted=fmean(score.weighted for score in scores),
+        vital_strict=fmean(vital) if vital else None,
+        all_strict=fmean(score.all_strict for score in scores),
+    )
+
+
+def winner_of_points(points_a: int, points_b: int) -> Winner:
+    """Return the verdict: the answer with more points, and a tie where they are equal."""
+    if points_a == points_b:
+        return "tie"
+    return "a" if points_a > points_b else "b"
+
+
+def shares_of_difference(difference: float) -> dict[Winner, float] | None:
+    """Return the probability of each verdict by how much higher A's score is; None for a tie."""
+    if difference == 0:
+        return None
+    probability_a = round(1.0 / (1.0 + math.exp(-LOG_ODDS * difference)), 6)
+    return {"a": probability_a, "b": round(1.0 - probability_a, 6), "tie": 0.0}
