@@ -242,10 +242,7 @@ class Arena:
             judgments=_without_rows(self.judgments, dropped),
             published_ratings=_without_rows(self.published_ratings, dropped),
             attributes=_without_rows(self.attributes, dropped),
-            nuggets=Nuggets(
-                _without_rows(self.nuggets.table, dropped),
-                _without_rows(self.nuggets.marks, dropped),
-            ),
+            nuggets=self.nuggets.mapped(lambda table: _without_rows(table, dropped)),
         )
 
     def judged_by(self, judge: str | None = None) -> Arena:
@@ -300,8 +297,7 @@ def checked_arena(
 ) -> Arena:
     """Build an arena from rows, checking each table and how the tables agree.
 
-    ``systems`` holds what systems are made of: ``system`` and one column per attribute. Nuggets
-    and marks are those of ``arena.data.nuggets``.
+    ``systems`` holds what systems are made of: ``system`` and one column per attribute.
 
     Raises:
         DataError: With every problem of every table.

@@ -8,7 +8,7 @@ has changed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -61,6 +61,19 @@ class Nuggets:
 
     def __bool__(self) -> bool:
         return bool(len(self.table) or len(self.marks))
+
+    def mapped(self, function: Callable[[pd.DataFrame], pd.DataFrame]) -> Nuggets:
+        """Return both tables as a function changes them."""
+        return Nuggets(function(self.table), function(self.marks))
+
+    def counts(self) -> dict[str, int]:
+        """Count nuggets, vital ones among them, and answers with marks."""
+        answers = self.marks[["judge", *ANSWER_KEY]].drop_duplicates()
+        return {
+            "facts": len(self.table),
+            "vital facts": int((self.table["importance"] == "vital").sum()),
+            "answers marked": len(answers),
+        }
 
     def counted_marks(self) -> pd.DataFrame:
         """Return the marks that count: of nuggets as they are, for answers with all of them.

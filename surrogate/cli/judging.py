@@ -166,7 +166,8 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
     if n_added:
         shown["file"] = file
     shown["added"] = n_added
-    shown["nuggets"] = _nugget_counts(judging)
+    shown["nuggets"] = judging.nuggets.counts() if judging.nuggets else None
+    shown["renewed"] = judging.n_renewed or None
     titles = {
         "pairs": PAIRS,
         "judges": "",
@@ -175,23 +176,10 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
         "languages": "Pairs of the questions drawn",
         "ratings": "Ratings by these verdicts and the prior, if any (90% intervals)",
         "added": "Verdicts added",
-        "nuggets": "Facts of good answers, in nuggets.jsonl, and answers marked by them",
+        "nuggets": "New in nuggets.jsonl and nugget_marks.jsonl",
+        "renewed": "Verdicts made anew from nuggets and marks as they are now",
     }
     show(shown, as_json, titles)
-
-
-def _nugget_counts(judging: Judging) -> dict[str, int] | None:
-    """Count what a judge of nuggets made in this run."""
-    nuggets = judging.nuggets
-    if not nuggets and not judging.n_renewed:
-        return None
-    answers = nuggets.marks[["language", "query_id", "system"]].drop_duplicates()
-    return {
-        "new facts": len(nuggets.table),
-        "vital ones": int((nuggets.table["importance"] == "vital").sum()),
-        "answers marked": len(answers),
-        "verdicts made anew": judging.n_renewed,
-    }
 
 
 def gate(

@@ -12,7 +12,6 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.cells import whole_digits
 from arena.data.errors import UsageError, argument
-from arena.data.nuggets import Nuggets
 from arena.data.published import no_published_ratings
 from arena.data.schema import HISTORY, OWN_PASSAGES, QUESTION_KEY, REFERENCE
 from arena.data.seeds import by_content
@@ -246,10 +245,7 @@ def sliced(arena: Arena, by: str) -> Arena:
         answers=in_slices(arena.answers, arena.queries, by),
         judgments=in_slices(arena.judgments, arena.queries, by),
         published_ratings=no_published_ratings(),
-        nuggets=Nuggets(
-            in_slices(arena.nuggets.table, arena.queries, by),
-            in_slices(arena.nuggets.marks, arena.queries, by),
-        ),
+        nuggets=arena.nuggets.mapped(lambda table: in_slices(table, arena.queries, by)),
     )
 
 

@@ -22,6 +22,7 @@ from arena.judging.answer_pairs import (
 )
 from arena.text.citations import find_citations
 from surrogate.board.board import Board
+from surrogate.publish.answer_nuggets import AnswerMarks, shown_texts
 from surrogate.publish.formats import finite, language_name, slugs
 from surrogate.publish.views import cautions, compact_numbers, cut_text, group_means
 
@@ -77,6 +78,7 @@ class Texts:
         """
         self.judgments = judged.judgments
         self._texts = ArenaTexts(judged)
+        self._marks = AnswerMarks(judged)
         self._most = most
         rows = judged.queries[[*QUESTION_KEY, "query"]].itertuples(index=False, name=None)
         queries: dict[QuestionKey, str] = {(code, name): query for code, name, query in rows}
@@ -135,8 +137,11 @@ class Texts:
             index_by_id = {
                 passage.passage_id: indices[passage] for passage in passages_by_system[name]
             }
-            answer = _answer(name, self._texts.shown(key, name), index_by_id)
+            output = self._texts.shown(key, name)
+            answer = _answer(name, output, index_by_id)
+            answer["marks"] = self._marks.of(key, output)
             texts.extend(part[0] for part in answer["parts"])
+            texts.extend(shown_texts(answer["marks"]))
             answers.append(answer)
         shown_passages = [_passage(passage, held, names) for passage, held in holders.items()]
         texts.extend(passage["text"] for passage in shown_passages)
