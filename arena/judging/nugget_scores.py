@@ -13,13 +13,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from arena.data.nuggets import Nuggets
 from arena.data.schema import QUESTION_KEY
-
-if TYPE_CHECKING:
-    from arena.judging.verdict_parsing import Winner
+from arena.data.winner_columns import Winner
 
 Importance = Literal["vital", "okay"]
 Support = Literal["supported", "partly", "not"]

@@ -287,7 +287,7 @@ def judge_pairs(
     renewed = set(_judged_keys(arena.judgments[is_derived]))
     if renewed:
         # People may have edited nuggets or marks since; where they did not, nothing is asked.
-        if isinstance(pairs, ChosenPairs):
+        if isinstance(pairs, ChosenPairs | PacedPairs):
             pairs = pairs.on_sides_of(arena.judgments[is_derived])
         arena = replace(arena, judgments=arena.judgments[~is_derived].reset_index(drop=True))
     run = _Run(names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -16,7 +16,8 @@ from arena.llm.usage import Budget
 def pairs_within(pairs: ChosenPairs, n_calls: int, form: JudgingForm) -> ChosenPairs:
     """Keep the first pairs, as many as one judge can be asked about with so many calls.
 
-    Marks take a call for each answer, and orders one for each question: whole questions are kept.
+    Marks take a call for each answer, orders one for each question, and nuggets both: whole
+    questions are kept.
     """
     if form == "pairwise":
         return pairs.within(n_calls)
@@ -25,11 +26,18 @@ def pairs_within(pairs: ChosenPairs, n_calls: int, form: JudgingForm) -> ChosenP
         answers_on.setdefault((language, query_id), set()).update((system_a, system_b))
     kept: list[QuestionKey] = []
     for question, systems in answers_on.items():
-        n_calls -= len(systems) if form == "pointwise" else 1
+        n_calls -= _calls_on(len(systems), form)
         if n_calls < 0:
             break
         kept.append(question)
     return pairs.on(kept)
+
+
+def _calls_on(n_answers: int, form: JudgingForm) -> int:
+    """Return the number of calls that a question takes."""
+    if form == "listwise":
+        return 1
+    return n_answers + 1 if form == "nuggets" else n_answers
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,10 @@ class PacedPairs:
             yield batch
             left = left.without(pd.concat([batch.table, batch.identical]))
         return ""
+
+    def on_sides_of(self, judgments: pd.DataFrame) -> PacedPairs:
+        """Turn pairs as ``ChosenPairs.on_sides_of`` does."""
+        return replace(self, pairs=self.pairs.on_sides_of(judgments))
 
     def chosen(self, batches: Sequence[ChosenPairs]) -> ChosenPairs:
         """Put together the pairs that were asked."""
