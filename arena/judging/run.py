@@ -329,7 +329,7 @@ def judge_pairs(
 
 
 def _derived_flags(judgments: pd.DataFrame, judges: Sequence[LlmJudge]) -> Flags:
-    """Return which verdicts follow from nuggets and marks, and so are made anew, shape (N,)."""
+    """Return which verdicts follow from nuggets and marks, and so are made again, shape (N,)."""
     names = [judge.judge for judge in judges if isinstance(judge.prompt_in_use, NuggetPrompt)]
     return np.asarray(judgments["judge"].isin(names), dtype=np.bool_)
 

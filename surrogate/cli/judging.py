@@ -177,7 +177,7 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
         "ratings": "Ratings by these verdicts and the prior, if any (90% intervals)",
         "added": "Verdicts added",
         "nuggets": "New in nuggets.jsonl and nugget_marks.jsonl",
-        "renewed": "Verdicts made anew from nuggets and marks as they are now",
+        "renewed": "Verdicts made again from nuggets and marks as they are now",
     }
     show(shown, as_json, titles)
 

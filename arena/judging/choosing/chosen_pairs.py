@@ -127,13 +127,14 @@ class ChosenPairs:
         judged = set(pair_keys(judgments))
 
         def turned(rows: pd.DataFrame) -> pd.DataFrame:
-            is_turned = [
-                key not in judged and (key[0], key[1], key[3], key[2]) in judged
-                for key in pair_keys(rows)
-            ]
-            side_a = rows["system_a"].mask(is_turned, rows["system_b"])
-            side_b = rows["system_b"].mask(is_turned, rows["system_a"])
-            return rows.assign(system_a=side_a, system_b=side_b)
+            is_turned = np.zeros(len(rows), dtype=np.bool_)
+            for index, key in enumerate(pair_keys(rows)):
+                language, query_id, side_a, side_b = key
+                mirrored = (language, query_id, side_b, side_a)
+                is_turned[index] = key not in judged and mirrored in judged
+            systems_a = rows["system_a"].mask(is_turned, rows["system_b"])
+            systems_b = rows["system_b"].mask(is_turned, rows["system_a"])
+            return rows.assign(system_a=systems_a, system_b=systems_b)
 
         return replace(self, table=turned(self.table), identical=turned(self.identical))
 
