@@ -79,7 +79,7 @@ def test_a_new_reply_form_is_a_template_a_function_and_an_entry(
 def test_settings_name_every_form_there_is():
     # Step 4: the name in the type of the setting, which the command line and TOML check.
     assert get_args(VerdictForm) == tuple(REPLY_FORMS)
-    assert set(get_args(JudgingForm)) == {"pairwise", *GRADED_PROMPTS}
+    assert set(get_args(JudgingForm)) == {"pairwise", "nuggets", *GRADED_PROMPTS}
 
 
 def test_a_prompt_of_ones_own_needs_no_code(serve, judge_at, store, tmp_path):
