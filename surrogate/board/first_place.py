@@ -71,17 +71,25 @@ def leading(
     likely = "" if pd.isna(probability) else f" ({shown_probability(probability)} likely the best)"
     if not indistinguishable:
         return f"{leader} leads{likely}, {scope}distinguishable from all others"
-    # A leader may well be the best and yet not be told from the next when all pairs are tested.
-    tested = ", with all pairs tested at once" if probability >= likely_best else ""
     n_alike = len(indistinguishable)
-    if n_alike == n_others:
-        return f"{leader} is first{likely}, but {scope}no system is distinguishable from it{tested}"
-    if list(indistinguishable) == list(ranked[1 : n_alike + 1]):
-        first = f"the first {n_alike + 1} are not distinguishable"
-        return f"{leader} is first{likely}; {scope}{first}{tested}"
+    is_top = list(indistinguishable) == list(ranked[1 : n_alike + 1])
     named = f"{n_alike} systems" if n_alike > most_named else ", ".join(indistinguishable)
+    # A leader may well be the best and yet not be told from the next when all pairs are tested.
+    if probability >= likely_best:
+        test = "a test of all pairs at once"
+        if n_alike == n_others:
+            return f"{leader} is first{likely}, but {scope}{test} tells no system apart from it"
+        if is_top:
+            apart = f"does not tell the first {n_alike + 1} apart"
+            return f"{leader} is first{likely}, but {scope}{test} {apart}"
+        return f"{leader} is first{likely}, but {scope}{test} does not tell {named} apart from it"
+    if n_alike == n_others:
+        return f"{leader} is first{likely}, but {scope}no system is distinguishable from it"
+    if is_top:
+        first = f"the first {n_alike + 1} are not distinguishable"
+        return f"{leader} is first{likely}; {scope}{first}"
     verb = "is" if n_alike == 1 else "are"
-    return f"{leader} is first{likely}; {scope}{named} {verb} not distinguishable from it{tested}"
+    return f"{leader} is first{likely}; {scope}{named} {verb} not distinguishable from it"
 
 
 def shown_probability(probability: float) -> str:
