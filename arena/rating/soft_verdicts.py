@@ -19,6 +19,7 @@ import pandas as pd
 from scipy.special import expit, log_expit
 
 from arena.data.judge_names import is_derived, is_person
+from arena.data.judgments import copies_of_others
 from arena.data.schema import PROBABILITIES, QUESTION_KEY
 from arena.data.types import Flags, Floats
 from arena.data.wording import count_of
@@ -88,11 +89,13 @@ def learn_temperatures(judgments: pd.DataFrame) -> tuple[Temperature, ...]:
     without a probability other than 0, 1 and a half have none, as they state whole verdicts.
 
     Args:
-        judgments: Those of all judges, people among them.
+        judgments: Those of all judges, people among them; exact copies count once
+            (``copies_of_others``).
     """
     if not soft_flags(judgments).any():
         return ()
-    table = _log_odds(judgments)
+    # A file that was joined twice holds no repeated verdicts.
+    table = _log_odds(judgments[~copies_of_others(judgments)])
     people = _votes_of_people(table)
     temperatures = []
     for judge, rows in table[table["is_soft"]].groupby("judge"):

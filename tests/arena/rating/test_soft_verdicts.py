@@ -143,6 +143,17 @@ def test_a_judge_that_repeats_itself_less_is_taken_less_at_its_word():
     assert (alone.source, alone.value) == ("default", DEFAULT_TEMPERATURE)
 
 
+def test_copies_are_neither_repeated_verdicts_nor_further_votes():
+    random = np.random.default_rng(12)
+    log_odds = random.normal(0, 3, 60)
+    alone = judged(log_odds)
+    voted = judged(log_odds, random.random(60) < 0.7)
+    voted.loc[voted["judge"] == "people", "voter"] = "ann"
+    for table in (alone, voted):
+        twice = pd.concat([table, table], ignore_index=True)
+        assert learn_temperatures(twice) == learn_temperatures(table)
+
+
 @given(st.lists(st.floats(-12, 12), min_size=15, max_size=45), st.floats(0, 0.9), st.integers(0, 9))
 @settings(max_examples=20)
 def test_neither_sides_nor_names_nor_rows_decide(log_odds, ties, seed):
