@@ -3,6 +3,8 @@ from .ask import Llm as Llm
 from .ask import ask_table as ask_table
 from .ask import read_text as read_text
 from .awaiting import RepliesAwaitedError as RepliesAwaitedError
+from .dry_runs import DryRun as DryRun
+from .dry_runs import dry_run as dry_run
 from .llm_settings import LlmSettings as LlmSettings
 from .llm_settings import Message as Message
 from .llm_settings import Prompt as Prompt
@@ -13,8 +15,6 @@ from .replies import UnparsableError as UnparsableError
 from .store import open_for_dry_run as open_for_dry_run
 from .store import open_store as open_store
 from .usage import Budget as Budget
-from .usage import DryRun as DryRun
 from .usage import Price as Price
 from .usage import Usage as Usage
-from .usage import dry_run as dry_run
 from .usage import read_prices as read_prices

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
@@ -16,13 +14,7 @@ from arena.data.checks import validation_problems
 from arena.data.errors import DataError, UsageError
 from arena.data.files import small_file
 from arena.data.wording import count_of
-from arena.llm.batch_ledger import BatchLedger
-from arena.llm.llm_settings import LlmSettings, Prompt, request_for
 from arena.llm.replies import OVER_BUDGET
-from arena.text.trimming import BYTES_A_TOKEN
-
-if TYPE_CHECKING:
-    from arena.llm.store import Store
 
 MILLION = 1_000_000
 FIRST_CALLS = 16
@@ -285,117 +277,3 @@ class Budget:
         for usage in self.usages:
             by_model.setdefault(usage.model, []).append(usage)
         return [Usage.total(model, of_model) for model, of_model in by_model.items()]
-
-
-@dataclass(frozen=True)
-class DryRun:
-    """What a run would ask, and what that would cost.
-
-    Attributes:
-        prompts: Number of prompts.
-        distinct: Number of distinct prompts.
-        in_store: Distinct prompts that the store has answered.
-        awaited: Distinct prompts that are in batches under way.
-        calls: Calls that are left, without retries.
-        tokens_in: Estimated tokens of these calls' prompts.
-        tokens_out_at_most: Maximum tokens of the answers; None if the settings set no limit.
-        cost_at_most: Maximum cost; None without a price or a limit.
-    """
-
-    prompts: int
-    distinct: int
-    in_store: int
-    awaited: int
-    calls: int
-    tokens_in: int
-    tokens_out_at_most: int | None
-    cost_at_most: float | None
-
-    @classmethod
-    def total(cls, runs: Sequence[DryRun]) -> DryRun:
-        """Add up runs of different prompts; a maximum that one of them lacks is None."""
-        limits = [run.tokens_out_at_most for run in runs]
-        costs = [run.cost_at_most for run in runs]
-        known_limits = [limit for limit in limits if limit is not None]
-        known_costs = [cost for cost in costs if cost is not None]
-        return cls(
-            prompts=sum(run.prompts for run in runs),
-            distinct=sum(run.distinct for run in runs),
-            in_store=sum(run.in_store for run in runs),
-            awaited=sum(run.awaited for run in runs),
-            calls=sum(run.calls for run in runs),
-            tokens_in=sum(run.tokens_in for run in runs),
-            tokens_out_at_most=sum(known_limits) if len(known_limits) == len(runs) else None,
-            cost_at_most=sum(known_costs) if len(known_costs) == len(runs) else None,
-        )
-
-
-def dry_run(
-    prompts: Iterable[Prompt],
-    settings: LlmSettings,
-    store: Store | None = None,
-    prices: Mapping[str, Price] | None = None,
-) -> DryRun:
-    """Count what ``ask_table`` would ask; nothing is sent.
-
-    Batches cost at most what single calls do, unless they have a price of their own. Tokens are
-    estimated by bytes: right within a factor of two for most scripts. Without a store, every
-    distinct prompt counts as a call.
-
-    Raises:
-        UsageError: If a prompt or a setting cannot be sent.
-    """
-    n_prompts = 0
-    n_in_store = 0
-    n_awaited = 0
-    tokens_in = 0
-    distinct: set[str] = set()
-    source = iter(prompts)
-    # Some hundreds at a time: one look into the store for many, without all texts in memory.
-    while chunk := list(islice(source, 500)):
-        n_prompts += len(chunk)
-        new: dict[str, Prompt] = {}
-        for prompt in chunk:
-            key = request_for(prompt, settings).key
-            if key not in distinct:
-                new[key] = prompt
-        distinct.update(new)
-        answered = {} if store is None else store.look_up(list(new))
-        awaited = {} if store is None else BatchLedger(store).servers(list(new))
-        n_in_store += len(answered)
-        n_awaited += len(awaited.keys() - answered.keys())
-        left = new.keys() - answered.keys() - awaited.keys()
-        tokens_in += sum(_estimated_tokens(new[key]) for key in left)
-    calls = len(distinct) - n_in_store - n_awaited
-    limit = settings.body.get("max_completion_tokens", settings.max_tokens)
-    tokens_out = calls * limit if isinstance(limit, int) else None
-    return DryRun(
-        prompts=n_prompts,
-        distinct=len(distinct),
-        in_store=n_in_store,
-        awaited=n_awaited,
-        calls=calls,
-        tokens_in=tokens_in,
-        tokens_out_at_most=tokens_out,
-        cost_at_most=_highest_cost(settings, prices or {}, tokens_in, tokens_out),
-    )
-
-
-def _highest_cost(
-    settings: LlmSettings, prices: Mapping[str, Price], tokens_in: int, tokens_out: int | None
-) -> float | None:
-    """Return the maximum cost of calls; None without a price or a limit of tokens."""
-    price = prices.get(settings.model)
-    if price is None or tokens_out is None:
-        return None
-    if settings.batch and price.of_batches is not None:
-        price = price.of_batches
-    return price.of(tokens_in, tokens_out)
-
-
-def _estimated_tokens(prompt: Prompt) -> int:
-    tokens = 0
-    for message in prompt.messages:
-        # Chat formats add some 4 tokens for the role and the ends of a message.
-        tokens += math.ceil(len(message.content.encode()) / BYTES_A_TOKEN) + 4
-    return tokens
