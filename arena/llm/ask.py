@@ -116,7 +116,8 @@ def ask_table(
         UsageError: If there is no key, a prompt or setting cannot be sent, or no call can succeed
             (a wrong key, an unknown model, no server at the address).
         MissingDependencyError: If the extra ``llm`` is not installed and a call is due.
-        RepliesAwaitedError: If replies are awaited in batches; all prompts were sent.
+        RepliesAwaitedError: If replies are awaited in batches; all prompts were sent, up to the
+            limits of the budget and the server.
     """
     usage = Usage(llm.settings.model)
 
@@ -239,11 +240,12 @@ class _Run(Generic[T]):
         if self._llm.settings.batch:
             return
         awaited = BatchLedger(self._llm.store).servers([request.key for request in requests])
-        for server in awaited.values():
+        if awaited:
+            server = next(iter(awaited.values()))
             raise UsageError(
                 f"replies to these prompts are awaited in batches at {server}; collect them with "
                 f"{argument('batch')}. To ask one by one instead, cancel the batches there and "
-                f"collect what they brought"
+                "collect what they brought"
             )
 
     def _wait(self) -> None:

@@ -241,17 +241,24 @@ class Budget:
         Raises:
             UsageError: If the cost is limited, and that of the calls so far is not known.
         """
-        n_sent = sum(usage.sent for usage in self.usages)
         limits = []
         if self.max_calls is not None:
+            n_sent = sum(usage.sent for usage in self.usages)
             limits.append(max(0, self.max_calls - n_sent - self.n_awaited))
-        if self.max_cost is not None and self.cost != 0:
-            mean_cost = self.cost / n_sent
-            # The next calls may cost more than those so far, so a part of what is left is kept.
-            limits.append(int(SPENT_AT_ONCE * max(0.0, self.max_cost - self.cost) / mean_cost))
-        elif self.max_cost is not None:
-            limits.append(FIRST_CALLS)
+        if self.max_cost is not None:
+            limits.append(self._affordable_calls(self.max_cost))
         return min(limits, default=None)
+
+    def _affordable_calls(self, max_cost: float) -> int:
+        """Return how many calls the cost left pays for, by the mean cost of those so far."""
+        cost = self.cost
+        if cost == 0:
+            return FIRST_CALLS
+        n_paid = sum(usage.sent + usage.collected for usage in self.usages)
+        # A run may collect only replies to prompts that it does not ask about.
+        mean_cost = cost / max(1, n_paid)
+        # The next calls may cost more than those so far, so a part of what is left is kept.
+        return int(SPENT_AT_ONCE * max(0.0, max_cost - cost) / mean_cost)
 
     @property
     def cost(self) -> float:
