@@ -27,7 +27,7 @@ COMMANDS = {
     "select": ("arenas:select", "Write part of an arena."),
     "judge": ("judging:judge", "Judge pairs of answers with LLMs."),
     "generate": ("training:generate", "Answer an arena's questions with an LLM."),
-    "prompts": ("judging:prompts", "Show what LLMs are asked."),
+    "prompts": ("prompts:prompts", "Show what LLMs are asked."),
     "vote": ("verdicts:vote", "Let people judge pairs of answers."),
     "agreement": ("verdicts:agreement", "Measure how far judges agree with people."),
     "diagnose": ("verdicts:diagnose", "Report what limits a board."),

@@ -1,16 +1,14 @@
-"""LLMs that judge: ``judge``, ``gate``, ``prompts``."""
+"""LLMs that judge: ``judge``, ``gate``."""
 
 from __future__ import annotations
 
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option
+from typer import Option
 
 from arena.data.errors import UsageError
 from arena.judging.judging_settings import JudgingSettings
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from arena.judging import ChosenPairs, Forecast, Judging
     from arena.judging.judging_summary import JudgingSummary
     from arena.llm import Price
-    from arena.text.prompts import ReplaceablePrompt
 
 STORE = "judging.sqlite"
 PAIRS = "Pairs, each order counted"
@@ -63,6 +60,7 @@ def judge(
 ) -> None:
     """Judge pairs of answers with an LLM or a panel, and add the verdicts to the arena folder."""
     settings = settings_of(JudgingSettings, config, locals())
+    settings.require_plan()
 
     from arena.data.folder import read_arena
     from arena.judging import forecast
@@ -76,7 +74,6 @@ def judge(
     judging_budget(settings, price_of)  # a model without a price is refused before anything is done
     read = read_arena(arena)
     store_path = Path(settings.store or arena / STORE)
-    settings.require_plan()
     expected = judging_prior(read, settings)
     failed = lasting_failures(arena)
     likely = None
@@ -315,90 +312,3 @@ def _print_summary(summary: JudgingSummary) -> None:
         lines.append(f"Flags: {flags}")
     print_notes([*lines, *summary.warnings, *summary.check.faults], "")
     print_notes(summary.check.facts, "")
-
-
-def prompts(
-    name: Annotated[str | None, Argument(help="Prompt to print. Default: list all of them")] = None,
-    paper: Annotated[
-        bool, Option("--paper", help="Say where a paper prints its own text, and what differs.")
-    ] = False,
-    as_json: opt.Json = False,
-) -> None:
-    """List the prompts that LLMs are sent, or print one; --template replaces them.
-
-    With its text a prompt's variables are printed, required ones with a star, and what replies
-    must say; --json lists them all.
-    """
-    import pandas as pd
-
-    listed = [
-        (sender, prompt)
-        for sender, sent_prompts in all_prompts().items()
-        for prompt in sent_prompts
-        if name in (None, prompt.name)
-    ]
-    if not listed:
-        raise UsageError(f"there is no prompt {name!r}; 'prompts' lists all")
-    rows = []
-    for sender, prompt in listed:
-        meanings = {}
-        for variable_name, variable in prompt.variables.items():
-            star = "*" if variable.is_required else ""
-            names = " or ".join((variable_name, *variable.also)) + star
-            meanings[names] = variable.meaning
-        row = {
-            "command": sender,
-            "name": prompt.name,
-            "asks": prompt.asks,
-            "variables": ", ".join(meanings),
-            "reply": prompt.reply,
-        }
-        rows.append(row)
-        if name is not None and not paper and not as_json:
-            _print_prompt(prompt, meanings)
-    table = pd.DataFrame(rows)
-    if paper:
-        text = files("surrogate.cli").joinpath("papers.toml").read_text(encoding="utf-8")
-        sources = tomllib.loads(text)
-        columns = pd.DataFrame([sources[prompt.packaged_name] for _, prompt in listed])
-        table = table[["command", "name"]].join(columns)
-    if as_json:
-        show({"prompts": table}, as_json)
-    elif paper:
-        for row in table.to_dict("records"):
-            print_notes([f"{row['name']} ({row['command']}): {row['paper']}, {row['at']}"], "")
-            print_notes([row["differs"]], "Different here")
-    elif name is None:
-        show({"prompts": table[["command", "name", "asks"]]}, as_json)
-
-
-def _print_prompt(prompt: ReplaceablePrompt, meanings: Mapping[str, str]) -> None:
-    # Everything but the text is a Jinja comment, so that the output is a template as it stands.
-    print(f"{{# {prompt.packaged_name}: {prompt.asks} #}}")
-    print(prompt.packaged_text())
-    for names, meaning in meanings.items():
-        print(f"{{# {names}: {meaning} #}}")
-    print(f"{{# Read from the reply: {prompt.reply} #}}")
-
-
-def all_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:
-    """Return every replaceable prompt by the command that sends it."""
-    from arena.generation import ANSWER_PROMPTS, TIME_PROMPT
-    from arena.judging.graded import GRADED_PROMPTS
-    from arena.judging.nugget_prompts import NUGGET_PROMPTS
-    from arena.judging.prompt import REPLY_FORMS
-    from features.models import FEATURE_PROMPTS
-    from surrogate.papers import Grouse, Memerag, Wikieval
-
-    pairwise = tuple(form.prompt for form in REPLY_FORMS.values())
-    # Ragas's prompts of features serve some judges too; they are listed with the features.
-    wikieval = tuple(prompt for prompt in Wikieval.replaceable if prompt not in FEATURE_PROMPTS)
-    grouse = tuple(prompt for prompt in Grouse.replaceable if prompt not in FEATURE_PROMPTS)
-    return {
-        "judge": (*pairwise, *GRADED_PROMPTS.values(), *NUGGET_PROMPTS),
-        "features, board, rank": FEATURE_PROMPTS,
-        "generate": (*ANSWER_PROMPTS.values(), TIME_PROMPT),
-        "metaeval memerag": tuple(Memerag.replaceable),
-        "metaeval wikieval": wikieval,
-        "metaeval grouse": grouse,
-    }

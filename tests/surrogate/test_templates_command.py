@@ -13,7 +13,7 @@ pytest.importorskip("openai", reason="needs the extra llm")
 from chat_server import ChatServer, completion
 
 from arena import write_arena
-from surrogate.cli.judging import all_prompts
+from surrogate.cli.prompts import all_prompts
 
 GUIDE = Path(__file__).parents[2] / "docs" / "reference" / "prompts.md"
 
