@@ -84,7 +84,7 @@ def _references(
     references = sorted(set(judged) & set(rows["system"]))
     if len(references) > MOST_SYSTEMS:
         # A surrogate of answers has drawn this many: copies of other systems gain nothing by it.
-        references = [name for name in references if name in set(trained_on)] or references
+        references = sorted(set(references) & set(trained_on)) or references
     return references[:: -(-max(len(references), 1) // MOST_SYSTEMS)]
 
 

@@ -11,6 +11,7 @@ from arena.judging.answer_pairs import QuestionKey
 from arena.judging.nugget_scores import score_nuggets
 
 LONGEST_NUGGET = 300
+_ORDER = ("not", "partly", "supported")
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,6 @@ class ShownMarks:
     def n_supported(self) -> int:
         """Number of facts that the answer states in full."""
         return sum(nugget.support == "supported" for nugget in self.nuggets)
-
-
-_ORDER = ("not", "partly", "supported")
 
 
 class AnswerMarks:

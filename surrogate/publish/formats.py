@@ -96,7 +96,7 @@ def significant(value: Number) -> str:
     if size < NEGLIGIBLE:
         # Such as the probability of a language that is ruled out.
         return decimal(0, 3)
-    if size >= 1e6 or 0 < size < 5e-4:
+    if size >= 1e6 or size < 5e-4:
         return f"{number:.2e}".replace("-", MINUS)
     if size < 1:
         return decimal(number, 3)

@@ -19,7 +19,8 @@ from surrogate.board.first_place import conclusion, first_place_sentence
 from surrogate.board.summary import LEVEL, fingerprint
 from surrogate.publish.formats import language_name, short_digest, slugs
 from surrogate.publish.pages import filled
-from surrogate.publish.pairs import MOST_QUESTIONS, MOST_SYSTEMS, PairPages, Texts
+from surrogate.publish.pair_texts import MOST_QUESTIONS, Texts
+from surrogate.publish.pairs import MOST_SYSTEMS, PairPages
 from surrogate.publish.views import SPLIT_NAMES, SystemPages, cautions, overview
 
 MARKER = "site.json"

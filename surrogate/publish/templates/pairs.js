@@ -116,7 +116,7 @@
     if (value === null) return site.MISSING;
     const size = Math.abs(value);
     if (size < 1e-9) return fixed(0, 3);
-    if (size >= 1e6 || (size > 0 && size < 5e-4)) return value.toExponential(2).replaceAll("-", "−");
+    if (size >= 1e6 || size < 5e-4) return value.toExponential(2).replaceAll("-", "−");
     return fixed(value, size < 1 ? 3 : size < 10 ? 2 : size < 1000 ? 1 : 0);
   };
   function showFeatures(a, b) {

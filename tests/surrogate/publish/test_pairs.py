@@ -11,15 +11,10 @@ from altered_boards import of_arena
 
 from arena import UsageError
 from surrogate.board.conclusions import LOST, UNSEEN_BY_CHANCE
-from surrogate.publish import pairs
+from surrogate.publish import pair_texts
 from surrogate.publish.formats import slugs
-from surrogate.publish.pairs import (
-    LONGEST_ANSWER,
-    MOST_ROWS,
-    WINNERS,
-    PairPages,
-    Texts,
-)
+from surrogate.publish.pair_texts import LONGEST_ANSWER, Texts
+from surrogate.publish.pairs import MOST_ROWS, WINNERS, PairPages
 from surrogate.publish.site import write_site
 
 
@@ -80,7 +75,7 @@ def test_pages_show_as_many_questions_as_they_have_room_for(small_arena, monkeyp
     assert shown(small_arena, most=0)["questions"] == []
     answers = [answer for each in whole["questions"] for answer in each["answers"]]
     texts = [text for answer in answers for text, _, _ in answer["parts"]]
-    monkeypatch.setattr(pairs, "LONGEST_PAGE", sum(map(len, texts)))
+    monkeypatch.setattr(pair_texts, "LONGEST_PAGE", sum(map(len, texts)))
     cut = shown(small_arena)
     assert 0 < len(cut["questions"]) < 10
     assert cut["answered"] == 10
