@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from judging_plans import calls_needed
 
 from arena import read_arena
 from arena.data.seeds import generator
@@ -130,18 +131,6 @@ def _coefficients(battles: Battles) -> Floats:
     return np.asarray(fit.coefficients[0])
 
 
-def needed(curve: Floats, judgments: Floats) -> float:
-    """Judgments at which a mean curve, made monotone, reaches the level; else infinite."""
-    rising = np.maximum.accumulate(curve)
-    if rising[-1] < LEVEL:
-        return float("inf")
-    at = int(np.argmax(rising >= LEVEL))
-    if at == 0:
-        return float(judgments[0])
-    part = (LEVEL - rising[at - 1]) / (rising[at] - rising[at - 1])
-    return float(judgments[at - 1] + part * (judgments[at] - judgments[at - 1]))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("arena", type=Path)
@@ -179,7 +168,7 @@ def main() -> None:
         for name, curve in zip(DESIGNS, found, strict=True):
             shown = np.interp(np.array(SHOWN) * len(battles.systems), judgments, curve)
             values = "".join(f"{value:14.3f}" for value in shown)
-            print(f"  {name:24}{needed(curve, judgments):10,.0f}{values}", flush=True)
+            print(f"  {name:24}{calls_needed(curve, judgments, LEVEL):10,.0f}{values}", flush=True)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ import pandas as pd
 from arena import Arena, read_arena, write_arena
 
 ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT / "tests" / "arena" / "llm"))
+sys.path.append(str(ROOT / "tests" / "support"))
 
 chat_server: Any = import_module("chat_server")
 """The server that the tests have."""
