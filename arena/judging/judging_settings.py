@@ -70,7 +70,7 @@ class JudgingSettings(LlmSettings):
     prior: str | None = Field(
         default=None,
         description="With adaptive pairs: board folder that says what to expect of the systems. "
-        "Default: a first board of this arena, by how far answers agree",
+        "Default: a first board of this arena",
     )
     panel: Names = Field(
         default=(), description="Further models, comma-separated, that judge the same."

@@ -72,9 +72,10 @@ def board(
 ) -> None:
     """Rate every system of an arena by verdicts and surrogate, in all its languages.
 
-    An arena without verdicts gets a first board: by how far answers agree with each other, with
-    reference answers and with relevance labels. Judgments by several criteria give one board each,
-    in folders of their own, and an overview.
+    An arena without verdicts gets a first board: by how far answers agree with each other (without
+    passages, by what judges of other arenas liked), with reference answers and with relevance
+    labels. Judgments by several criteria give one board each, in folders of their own, and an
+    overview.
     """
     settings = chosen_settings(settings_of(BoardSettings, config, locals()), {PRESET: preset})
 
