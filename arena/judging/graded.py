@@ -13,13 +13,10 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
-from scipy.special import expit
-
 from arena.data.arena import Arena
 from arena.data.errors import checked_choice
 from arena.data.seeds import generator
 from arena.data.types import Progress
-from arena.data.winner_columns import Winner
 from arena.judging.answer_pairs import (
     ArenaTexts,
     PairKey,
@@ -249,8 +246,10 @@ def judge_graded(
         place_b, reply_b = places[question, answer_b]
         verdict = None
         if place_a is not None and place_b is not None:
-            shares = _shares_of_marks(place_b - place_a) if prompt.form == "pointwise" else None
-            verdict = PairVerdict(_winner(place_a, place_b), shares)
+            verdict = PairVerdict.of_scores(-place_a, -place_b, LOG_ODDS_OF_MARK)
+            if prompt.form == "listwise":
+                # A place says nothing of how much better an answer is.
+                verdict = PairVerdict(verdict.winner)
         # Of two replies the one that failed explains why there is no verdict.
         reply = reply_a if place_a is None else reply_b
         outcome = Reply(verdict, reply.reason, reply.detail, reply.key, reply.from_store)
@@ -275,20 +274,6 @@ def _places(answered: Asked[Group, tuple[int, ...]]) -> Places:
             place = None if reply.value is None else reply.value[index]
             places[question, answer] = (place, reply)
     return places
-
-
-def _winner(place_a: int, place_b: int) -> Winner:
-    if place_a == place_b:
-        return "tie"
-    return "a" if place_a < place_b else "b"
-
-
-def _shares_of_marks(difference: int) -> dict[Winner, float] | None:
-    """Return the probability of each verdict by how much higher A's mark is; None for a tie."""
-    if difference == 0:
-        return None
-    probability_a = round(float(expit(LOG_ODDS_OF_MARK * difference)), 6)
-    return {"a": probability_a, "b": round(1.0 - probability_a, 6), "tie": 0.0}
 
 
 def graded_requests(

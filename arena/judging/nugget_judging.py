@@ -35,12 +35,7 @@ from arena.judging.nugget_prompts import (
     read_marks,
     read_nuggets,
 )
-from arena.judging.nugget_scores import (
-    Mark,
-    nugget_points,
-    shares_of_difference,
-    winner_of_points,
-)
+from arena.judging.nugget_scores import LOG_ODDS, Mark, nugget_points
 from arena.judging.verdict_parsing import PairVerdict
 from arena.llm.ask import Llm, ask_table
 from arena.llm.llm_settings import Prompt
@@ -67,7 +62,7 @@ class NuggetOutcome:
     Attributes:
         outcomes: For each pair left its winner, or the reason why there is none, and what is odd.
         usage: Calls, tokens, and failures of nuggets and marks by reason.
-        nuggets: New nuggets, and all marks of the answers in these pairs.
+        nuggets: New nuggets and new marks.
     """
 
     outcomes: list[Outcome]
@@ -217,11 +212,8 @@ class _Run:
         marks_a, marks_b = (self._marked((question, text)) for text in texts)
         points_a, possible = nugget_points(mark for _, mark in marks_a)
         points_b, _ = nugget_points(mark for _, mark in marks_b)
-        verdict = PairVerdict(
-            winner=winner_of_points(points_a, points_b),
-            shares=shares_of_difference((points_a - points_b) / possible),
-            reason=f"A {_missing(marks_a)}; B {_missing(marks_b)}",
-        )
+        reason = f"A {_missing(marks_a)}; B {_missing(marks_b)}"
+        verdict = PairVerdict.of_scores(points_a, points_b, LOG_ODDS / possible, reason)
         return key, Reply(verdict, None, "", "", False), flags
 
     def _marked(self, answer: AnswerKey) -> list[tuple[str, Mark]]:

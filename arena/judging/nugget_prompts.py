@@ -14,6 +14,7 @@ from arena.judging.nugget_scores import Importance, Support
 from arena.judging.prompt import SHOWN_QUESTION, JudgePrompt
 from arena.llm.llm_settings import LlmSettings, Prompt
 from arena.llm.replies import Completion, UnparsableError
+from arena.llm.reply_formats import object_schema, schema_format
 from arena.text.json_replies import JsonReplyError, last_json_object, with_plain_keys
 from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable
 
@@ -170,22 +171,9 @@ def _with_schema(
     settings: LlmSettings, name: str, fields: Mapping[str, Mapping[str, object]]
 ) -> LlmSettings:
     """Ask for an object that holds a list of objects under a name."""
-    record = _object(fields)
-    schema = _object({name: {"type": "array", "items": record}})
-    reply_format = {
-        "type": "json_schema",
-        "json_schema": {"name": name, "strict": True, "schema": schema},
-    }
+    schema = object_schema({name: {"type": "array", "items": object_schema(fields)}})
+    reply_format = schema_format(name, schema)
     return settings.sending(**{"response_format": reply_format, **settings.body})
-
-
-def _object(fields: Mapping[str, object]) -> dict[str, object]:
-    return {
-        "type": "object",
-        "properties": dict(fields),
-        "required": list(fields),
-        "additionalProperties": False,
-    }
 
 
 def read_nuggets(completion: Completion) -> tuple[Nugget, ...]:

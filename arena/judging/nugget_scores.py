@@ -8,7 +8,6 @@ vital. Verdicts follow the weighted score, which is tied least often.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -17,7 +16,6 @@ from typing import Literal
 
 from arena.data.nuggets import Nuggets
 from arena.data.schema import QUESTION_KEY
-from arena.data.winner_columns import Winner
 
 Importance = Literal["vital", "okay"]
 Support = Literal["supported", "partly", "not"]
@@ -98,18 +96,3 @@ def _mean(scores: Sequence[NuggetScores]) -> NuggetScores:
         vital_strict=fmean(vital) if vital else None,
         all_strict=fmean(score.all_strict for score in scores),
     )
-
-
-def winner_of_points(points_a: int, points_b: int) -> Winner:
-    """Return the verdict: the answer with more points, and a tie where they are equal."""
-    if points_a == points_b:
-        return "tie"
-    return "a" if points_a > points_b else "b"
-
-
-def shares_of_difference(difference: float) -> dict[Winner, float] | None:
-    """Return the probability of each verdict by how much higher A's score is; None for a tie."""
-    if difference == 0:
-        return None
-    probability_a = round(1.0 / (1.0 + math.exp(-LOG_ODDS * difference)), 6)
-    return {"a": probability_a, "b": round(1.0 - probability_a, 6), "tie": 0.0}

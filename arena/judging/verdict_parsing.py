@@ -1,4 +1,4 @@
-"""Reading a judge's reply: a verdict on a pair, or an order of answers."""
+"""Verdicts on pairs, as a judge's reply states them or scores imply them; orders of answers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Self
+
+from scipy.special import expit
 
 from arena.data.winner_columns import Winner, likeliest_winner
 from arena.llm.replies import Completion, UnparsableError, candidate_masses
@@ -51,11 +54,11 @@ _ORDER_FORMAT = re.compile(r'"\[\[2 > 1 = 3\]\]" says')
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """A verdict on a pair, as read from a reply.
+    """A verdict on a pair.
 
     Attributes:
         winner: The last one, if the reply states several.
-        shares: Probability of each verdict, if log-probabilities tell it.
+        shares: Probability of each verdict, if log-probabilities or scores tell it.
         flags: What is odd, such as ``cut_off``.
         reason: What the judge wrote before its verdict.
     """
@@ -64,6 +67,26 @@ class PairVerdict:
     shares: dict[Winner, float] | None = None
     flags: tuple[str, ...] = ()
     reason: str = ""
+
+    @classmethod
+    def of_scores(cls, score_a: int, score_b: int, log_odds: float, reason: str = "") -> Self:
+        """Return the verdict that follows from two scores: the higher one wins, equal ones tie.
+
+        Args:
+            score_a: Score of side A.
+            score_b: Score of side B.
+            log_odds: Logits of a side whose score is higher by 1.
+            reason: See the class.
+        """
+        if score_a == score_b:
+            return cls("tie", reason=reason)
+        probability_a = round(float(expit(log_odds * (score_a - score_b))), 6)
+        shares: dict[Winner, float] = {
+            "a": probability_a,
+            "b": round(1.0 - probability_a, 6),
+            "tie": 0.0,
+        }
+        return cls("a" if score_a > score_b else "b", shares, reason=reason)
 
 
 def read_verdict(completion: Completion) -> PairVerdict:

@@ -17,7 +17,7 @@ def pairs_within(pairs: ChosenPairs, n_calls: int, form: JudgingForm) -> ChosenP
     """Keep the first pairs, as many as one judge can be asked about with so many calls.
 
     Marks take a call for each answer, orders one for each question, and nuggets both: whole
-    questions are kept.
+    questions are kept. Pairs of identical texts take no call, and are all kept.
     """
     if form == "pairwise":
         return pairs.within(n_calls)
@@ -30,7 +30,7 @@ def pairs_within(pairs: ChosenPairs, n_calls: int, form: JudgingForm) -> ChosenP
         if n_calls < 0:
             break
         kept.append(question)
-    return pairs.on(kept)
+    return replace(pairs.on(kept), identical=pairs.identical)
 
 
 def _calls_on(n_answers: int, form: JudgingForm) -> int:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 from arena.data.errors import UsageError, checked_choice
 from arena.llm.llm_settings import Prompt
 from arena.llm.replies import Completion
+from arena.llm.reply_formats import object_schema, schema_format
 from arena.text.prompts import (
     NO_TEMPLATES,
     PromptTemplate,
@@ -165,7 +166,7 @@ def _written(fields: Mapping[Any, str]) -> str:
 
 def _answer_schema(metric: str, fields: ReplyFields) -> dict[str, Any]:
     checks = {name: {"type": "boolean"} for name in _SENTENCE_CHECKS}
-    sentence = _object({"begins_with": {"type": "string"}, **checks})
+    sentence = object_schema({"begins_with": {"type": "string"}, **checks})
     schemas = {_SENTENCES: {"type": "array", "items": sentence}, JUSTIFICATION: {"type": "string"}}
     properties = {}
     for name in fields.reasoning(metric):
@@ -173,16 +174,7 @@ def _answer_schema(metric: str, fields: ReplyFields) -> dict[str, Any]:
     # The score stands last, so that the model writes its reasons before it.
     score = {"anyOf": [{"type": "integer", "enum": list(SCALES[metric])}, {"type": "null"}]}
     properties[SCORE_KEY] = score
-    return _object(properties)
-
-
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return object_schema(properties)
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,12 +326,11 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
         answer = _answer_schema(task, self.fields)
         if self.is_joint:
             name = "all_metrics"
-            answer = _object(
+            answer = object_schema(
                 {metric: _answer_schema(metric, self.fields) for metric in JOINT_ORDER}
             )
-        reply = _object(dict.fromkeys(self.fields.answers, answer))
-        schema = {"name": name, "strict": True, "schema": reply}
-        return {"type": "json_schema", "json_schema": schema}
+        reply = object_schema(dict.fromkeys(self.fields.answers, answer))
+        return schema_format(name, reply)
 
     def read(self, completion: Completion, task: str) -> int | None:
         """Read a metric's score; see ``read_metric_score``.

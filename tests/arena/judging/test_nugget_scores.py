@@ -4,12 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.judging.nugget_scores import (
-    nugget_points,
-    score_nuggets,
-    shares_of_difference,
-    winner_of_points,
-)
+from arena.judging.nugget_scores import nugget_points, score_nuggets
 
 IMPORTANCE = st.sampled_from(["vital", "okay"])
 SUPPORT = st.sampled_from(["supported", "partly", "not"])
@@ -47,18 +42,3 @@ def test_scores_lie_between_none_and_all_and_strict_ones_are_lower(marks):
         (importance, support if support == "supported" else "not") for importance, support in marks
     ]
     assert score_nuggets(strict).weighted <= score_nuggets(marks).weighted
-
-
-@given(st.integers(0, 80), st.integers(0, 80))
-def test_verdicts_and_probabilities_are_mirrored_with_the_sides(points_a, points_b):
-    mirrored = {"a": "b", "b": "a", "tie": "tie"}
-    winner = winner_of_points(points_a, points_b)
-    assert winner_of_points(points_b, points_a) == mirrored[winner]
-    shares = shares_of_difference((points_a - points_b) / 80)
-    if winner == "tie":
-        assert shares is None
-        return
-    other = shares_of_difference((points_b - points_a) / 80)
-    assert shares[winner] == max(shares.values()) > 0.5
-    assert shares["a"] == pytest.approx(other["b"], abs=2e-6)
-    assert sum(shares.values()) == pytest.approx(1.0)

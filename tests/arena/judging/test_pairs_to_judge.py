@@ -14,7 +14,8 @@ from arena import UsageError
 from arena.judging import choose_pairs, pairs_judged_in
 from arena.judging.answer_pairs import draw_pair, pair_keys, unordered
 from arena.judging.choosing.chosen_pairs import asked_keys
-from arena.judging.choosing.limits import pairs_within
+from arena.judging.choosing.limits import PacedPairs, pairs_within
+from arena.llm.usage import Budget
 
 SYSTEMS = tuple(f"s{n}" for n in range(7))
 texts = st.text(st.characters(codec="utf-8"), max_size=8)
@@ -171,6 +172,18 @@ def test_a_limit_on_marks_and_orders_keeps_whole_questions():
     pairs = choose_pairs(build_arena(questions=10))
     assert pairs_within(pairs, 7, "pointwise").table["query_id"].nunique() == 2
     assert pairs_within(pairs, 7, "listwise").table["query_id"].nunique() == 7
+
+
+@pytest.mark.parametrize("form", ["pairwise", "pointwise", "listwise", "nuggets"])
+def test_identical_answers_take_no_call_so_a_limit_keeps_them(form):
+    same = {("q3", system): "the same" for system in SYSTEMS}
+    pairs = choose_pairs(build_arena(same, questions=4, systems=SYSTEMS))
+    assert set(pairs_within(pairs, 1, form).identical["query_id"]) == {"q3"}
+    paced = PacedPairs(pairs, form, 1, Budget(1_000)).batches()
+    assert len(next(paced)) == len(pairs)
+    with pytest.raises(StopIteration) as end:
+        next(paced)
+    assert end.value.value == ""  # no limit stopped it
 
 
 def test_plans_do_not_depend_on_rows_or_names():

@@ -10,6 +10,7 @@ from arena.judging.verdict_parsing import (
     CONTRADICTORY_VERDICTS,
     DOUBTFUL,
     REPEATED_VERDICT,
+    PairVerdict,
     read_letter,
     read_verdict,
 )
@@ -201,3 +202,18 @@ def test_letters_that_are_as_likely_are_a_tie():
 def test_a_reply_without_log_probabilities_says_what_to_do():
     with pytest.raises(UnparsableError, match='verdict = "text"'):
         read_letter(Completion("A"))
+
+
+@given(st.integers(-80, 80), st.integers(-80, 80))
+def test_verdicts_of_scores_are_mirrored_with_the_sides(score_a, score_b):
+    verdict = PairVerdict.of_scores(score_a, score_b, 0.1)
+    mirrored = PairVerdict.of_scores(score_b, score_a, 0.1)
+    assert mirrored.winner == {"a": "b", "b": "a", "tie": "tie"}[verdict.winner]
+    if verdict.winner == "tie":
+        assert verdict.shares is None
+        return
+    assert verdict.shares[verdict.winner] == max(verdict.shares.values()) > 0.5
+    assert verdict.shares["a"] == pytest.approx(mirrored.shares["b"], abs=2e-6)
+    assert sum(verdict.shares.values()) == pytest.approx(1.0)
+    log_odds = math.log(verdict.shares["a"] / verdict.shares["b"])
+    assert log_odds == pytest.approx(0.1 * (score_a - score_b), abs=0.01, rel=0.1)
