@@ -26,14 +26,11 @@ BUSY_S = 60.0
 
 _LOG = logging.getLogger(__name__)
 _APPLICATION_ID = 0x61_72_65_6E
-_VERSION = 3
-_DONE = "done"
-"""State of a row; earlier releases kept rows of calls under way, which count as absent."""
+_VERSION = 4
 _SCHEMA = f"""
 CREATE TABLE calls (
-    key TEXT PRIMARY KEY, state TEXT NOT NULL, run_id TEXT NOT NULL, model TEXT NOT NULL,
-    prompt_version TEXT NOT NULL, request TEXT NOT NULL, reply TEXT, failure TEXT, detail TEXT,
-    tries INTEGER NOT NULL DEFAULT 0
+    key TEXT PRIMARY KEY, model TEXT NOT NULL, prompt_version TEXT NOT NULL, request TEXT NOT NULL,
+    reply TEXT NOT NULL, tries INTEGER NOT NULL
 );
 CREATE TABLE batches (
     batch INTEGER PRIMARY KEY, base_url TEXT NOT NULL, model TEXT NOT NULL, path TEXT NOT NULL,
@@ -47,18 +44,9 @@ CREATE INDEX requests_of_batch ON batch_requests (batch);
 PRAGMA application_id = {_APPLICATION_ID};
 PRAGMA user_version = {_VERSION};
 """
-_LOOK_UP = f"""
-SELECT * FROM calls WHERE state = '{_DONE}' AND key IN (SELECT value FROM json_each(?))
-"""  # noqa: S608  (constants of this file)
-_SAVE = f"""
-INSERT INTO calls
-    (state, run_id, key, model, prompt_version, request, reply, failure, detail, tries)
-VALUES ('{_DONE}', '', ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (key) DO UPDATE SET state = excluded.state, reply = excluded.reply,
-    failure = excluded.failure, detail = excluded.detail, tries = excluded.tries
-WHERE state != '{_DONE}'
-"""  # noqa: S608
-_JOIN = f"INSERT OR IGNORE INTO calls SELECT * FROM other.calls WHERE state = '{_DONE}'"  # noqa: S608
+_LOOK_UP = "SELECT key, reply FROM calls WHERE key IN (SELECT value FROM json_each(?))"
+_SAVE = "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+_JOIN = "INSERT OR IGNORE INTO calls SELECT * FROM other.calls"
 
 
 class Store:
@@ -97,7 +85,7 @@ class Store:
         """Return the completions of these requests that the store has, by key."""
         with self.transaction() as connection:
             rows = connection.execute(_LOOK_UP, (json.dumps(keys),))
-            return {row["key"]: _completion(row) for row in rows}
+            return {row["key"]: _completions().validate_json(row["reply"]) for row in rows}
 
     def save(self, request: Request, completion: Completion, tries: int = 1) -> None:
         """Write the completion of a request, unless there is one; passing failures are not kept."""
@@ -154,8 +142,6 @@ def save_completion(
         request.version,
         request.content,
         _completions().dump_json(completion).decode(),
-        completion.failure,
-        completion.detail,
         tries,
     )
     connection.execute(_SAVE, values)
@@ -226,9 +212,3 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
 @cache
 def _completions() -> TypeAdapter[Completion]:
     return TypeAdapter(Completion)
-
-
-def _completion(row: sqlite3.Row) -> Completion:
-    if row["reply"] is None:
-        return Completion(None, failure=row["failure"], detail=row["detail"] or "")
-    return _completions().validate_json(row["reply"])

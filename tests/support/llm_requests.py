@@ -24,4 +24,4 @@ def kept(store):
     with closing(sqlite3.connect(store.path)) as connection:
         connection.row_factory = sqlite3.Row
         rows = connection.execute("SELECT * FROM calls ORDER BY key").fetchall()
-    return [json.loads(row["reply"] or "{}") | dict(row) for row in rows]
+    return [json.loads(row["reply"]) | dict(row) for row in rows]

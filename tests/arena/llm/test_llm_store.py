@@ -102,25 +102,12 @@ def test_a_late_result_does_not_replace_a_final_one(store):
     assert store.look_up([request.key])[request.key].failure == "refusal"
 
 
-def test_rows_of_earlier_releases_under_way_count_as_absent(ask, store, store_path):
-    request = request_for(prompts(1)[0], SETTINGS)
-    with closing(sqlite3.connect(store_path)) as connection, connection:
-        connection.execute(
-            "INSERT INTO calls VALUES (?, 'claimed', 'r', 'm', '', ?, NULL, 'timeout', '', 3)",
-            (request.key, request.content),
-        )
-    assert not store.look_up([request.key])
-    replies, usage, _ = ask(prompts(1))
-    assert (replies[0].value, usage.calls) == ("echo question 0", 1)
-
-
 @pytest.mark.parametrize(
     "change",
     [
         "request = '{}'",
         "request = CAST('{}' AS BLOB)",
-        "failure = 'timeout'",
-        "reply = NULL",
+        "reply = ''",
         "reply = 'none'",
         """reply = '{"text": 5}'""",
         """reply = '{"text": "4", "latency_s": "fast"}'""",
