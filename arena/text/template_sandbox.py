@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import StrictUndefined, nodes
+from jinja2.filters import do_indent, make_attrgetter
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
@@ -219,29 +220,28 @@ def _step(values: Iterable[Any], n_characters: int) -> Iterator[Any]:
         yield value
 
 
-def _replace(text: str, old: str, new: str) -> str:
-    """Replace every occurrence of a text."""
+def _replace(text: str, old: str, new: str, count: int = -1) -> str:
+    """Replace every occurrence of a text, or the first ones."""
     text = str(text)
     _budget().spend(len(text) + text.count(old) * len(new))
-    return text.replace(old, new)
+    return text.replace(old, new, count)
 
 
 def _join(values: Iterable[Any], separator: str = "", attribute: str | None = None) -> str:
     """Join texts, or an attribute of records."""
     if attribute is not None:
-        environment = sandbox()
-        values = [environment.getitem(value, attribute) for value in values]
+        values = map(make_attrgetter(sandbox(), attribute), values)
     texts = [str(_charge(value)) for value in values]
     _budget().spend(len(texts) * len(separator))
     return separator.join(texts)
 
 
-def _indent(text: str, width: int = 4, first: bool = False) -> str:
-    """Indent all lines, or all but the first."""
-    lines = str(text).split("\n")
-    _budget().spend(len(lines) * max(width, 1))
-    indented = ("\n" + " " * width).join(lines)
-    return " " * width + indented if first else indented
+def _indent(text: str, width: int = 4, first: bool = False, blank: bool = False) -> str:
+    """Indent lines as Jinja does: by default neither the first nor blank ones."""
+    text = str(text)
+    # Jinja makes one indentation more than there are lines.
+    _budget().spend((len(text.splitlines()) + 1) * max(width, 1))
+    return do_indent(text, width, first, blank)
 
 
 def _to_json(value: Any) -> str:  # noqa: ANN401

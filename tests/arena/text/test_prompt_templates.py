@@ -3,6 +3,7 @@
 import pickle
 import tracemalloc
 
+import jinja2
 import pytest
 
 from arena import UsageError
@@ -201,6 +202,22 @@ def test_what_prompts_are_made_of_works():
     values = {"records": [{"name": "one"}, {"name": "two"}]}
     filled = PromptTemplate("usual@0", text).fill(values)
     assert filled == 'a2 b4 Xya\n  bbb{"é": ["<"]}hione+two3'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ 'a\n\nb' | indent }}",
+        "{{ 'a\nb\n' | indent(2, true) }}",
+        "{{ 'a\n\nb' | indent(2, blank=true) }}",
+        "{{ 'aaa' | replace('a', 'bc', 2) }}",
+        "{{ [{'a': {'b': 1}}, {'a': {'b': 2}}] | join(', ', attribute='a.b') }}",
+        "{{ ['xy', 'z'] | join('+', attribute=0) }}",
+    ],
+)
+def test_filters_do_what_those_of_jinja_do(text):
+    expected = jinja2.Environment(autoescape=False).from_string(text).render()
+    assert PromptTemplate("filters@0", text).fill({}) == expected
 
 
 def test_a_long_prompt_is_filled():
