@@ -60,7 +60,7 @@ FilledText = Annotated[str, BeforeValidator(_filled)]
 
 
 def read_records(
-    path: Path,
+    source: Path | Rows,
     record: type[RecordT],
     problems: list[Problem],
     columns: Mapping[str, str] = NO_COLUMNS,
@@ -70,7 +70,7 @@ def read_records(
     Names of columns are compared without case, and spaces and dashes count as underscores.
 
     Args:
-        path: A file in any format of tables.
+        source: A file in any format of tables, or its rows.
         record: What a row holds.
         problems: Where problems go.
         columns: Field to the column it is read from.
@@ -78,7 +78,7 @@ def read_records(
     Raises:
         UsageError: If there is no such file, or a column that was chosen is not there.
     """
-    rows = read_rows(path)
+    rows = source if isinstance(source, Rows) else read_rows(source)
     problems += rows.problems
     names = _fields_of_columns(list(map(str, rows.table)), record, columns)
     needed = [name for name, field in record.model_fields.items() if field.is_required()]

@@ -136,7 +136,7 @@ class Grouse:
         """The tests."""
         return pd.DataFrame({"test_id": [test.test_id for test in self.tests]})
 
-    @property
+    @cached_property
     def tasks(self) -> list[ScoringTask]:
         """What a judge may be shown: each answer by four metrics, of which the last two depend."""
         return [

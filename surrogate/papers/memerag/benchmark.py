@@ -149,7 +149,7 @@ class Memerag:
         """The sentences that are judged, with people's label."""
         return self.judged[[*SENTENCE_KEY, "truth"]]
 
-    @property
+    @cached_property
     def tasks(self) -> list[Claim]:
         """What a judge is shown: every sentence that has a label to hold it against."""
         columns = ["language", "query", "passages", "answer", "sentence"]

@@ -111,7 +111,7 @@ class PairBenchmark:
         )
         return pd.concat([pairs, swapped]).sort_values("pair", kind="stable", ignore_index=True)
 
-    @property
+    @cached_property
     def tasks(self) -> list[AskedPair]:
         """What a judge is shown: every pair in both orders."""
         texts = ArenaTexts(self.gold.arena)

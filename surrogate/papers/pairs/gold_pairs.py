@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -23,7 +23,7 @@ class GoldPairs:
     """Pairs of answers of which one is known to be better.
 
     Attributes:
-        name: Name of the data.
+        name: Name of the data; of the pairs of an arena, who decides them.
         pairs: One row per pair, columns ``GOLD_COLUMNS``.
         arena: Questions and answers; and judgments, where the pairs are those of an arena.
         reference: Judges who say which answer is better; none where the data say it.
@@ -64,30 +64,24 @@ def read_gold_pairs(
         languages: Languages to keep; by default all.
 
     Raises:
-        UsageError: If there is no such file or judge, or no pair of which one answer is better.
+        UsageError: If there is no such file, judge or language, or no pair of which one answer is
+            better.
         DataError: With every problem: file, line, field, value and hint.
     """
     path = Path(path)
     if path.is_dir() and (path / INFO_FILE).is_file():
-        gold = gold_pairs_of_arena(read_arena(path), reference)
-    elif reference is not None:
+        return gold_pairs_of_arena(read_arena(path).part(languages or None), reference)
+    if reference is not None:
         raise UsageError("a reference is a judge of an arena; the table says who is better")
-    else:
-        table = read_pair_table(path, columns)
-        gold = GoldPairs(table.name, table.pairs, table.arena, skipped=table.skipped)
-    pairs = gold.pairs
-    if languages:
-        pairs = pairs[pairs["language"].isin(list(languages))].reset_index(drop=True)
-    if pairs.empty:
-        raise UsageError(f"{path} holds no pair of which one answer is known to be better")
-    return replace(gold, pairs=pairs)
+    table = read_pair_table(path, columns, languages)
+    return GoldPairs(table.name, table.pairs, table.arena, skipped=table.skipped)
 
 
 def gold_pairs_of_arena(arena: Arena, reference: str | None = None) -> GoldPairs:
     """Return the pairs that the majority of an arena's people (or other judges) decides.
 
     Raises:
-        UsageError: If there is no such judge, or no person.
+        UsageError: If there is no such judge, no person, or no pair with a majority.
     """
     names = sorted(set(arena.judgments["judge"]))
     if reference is None and not any(map(is_person, names)):
@@ -99,6 +93,10 @@ def gold_pairs_of_arena(arena: Arena, reference: str | None = None) -> GoldPairs
     votes = verdicts(arena.judgments[arena.judgments["judge"].isin(judges)])
     items = majorities(votes, QUESTION_PAIR)
     decided = items[items["outcome"] != 0]
+    if decided.empty:
+        raise UsageError(
+            f"{arena.info.name} holds no pair of which one answer is known to be better"
+        )
     pairs = decided.rename(columns={"first": "system_a", "second": "system_b"})
     pairs = pairs.assign(
         split=pairs["language"],

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -103,16 +104,19 @@ class PairTable:
     skipped: Mapping[str, int]
 
 
-def read_pair_table(path: Path, columns: Mapping[str, str]) -> PairTable:
+def read_pair_table(
+    path: Path, columns: Mapping[str, str], languages: Sequence[str] = ()
+) -> PairTable:
     """Read the pairs of a file of rows, or of a folder of such files; see ``read_gold_pairs``."""
     problems: list[Problem] = []
     skipped: Counter[str] = Counter()
     pairs: list[TablePair] = []
     for file in _files(path):
-        pairs += _pairs_of_file(file, columns, problems, skipped)
+        pairs += _pairs_of_file(file, columns, languages, problems, skipped)
     raise_if(problems)
     if not pairs:
-        raise UsageError(f"{path} holds no pair of which one answer is known to be better")
+        noun = f"pair in {' or '.join(languages)}" if languages else "pair"
+        raise UsageError(f"{path} holds no {noun} of which one answer is known to be better")
     query_ids = _distinct([pair.query_id for pair in pairs])
     rows = [
         [pair.split, pair.row.question, pair.row.language, query_id, BETTER, WORSE, "a"]
@@ -139,12 +143,19 @@ def _arena_of(pairs: Sequence[TablePair], query_ids: Sequence[str]) -> Arena:
 
 
 def _pairs_of_file(
-    file: Path, columns: Mapping[str, str], problems: list[Problem], skipped: Counter[str]
+    file: Path,
+    columns: Mapping[str, str],
+    languages: Sequence[str],
+    problems: list[Problem],
+    skipped: Counter[str],
 ) -> Iterator[TablePair]:
     """Yield the pairs of which one answer is better; count others, and note what is wrong."""
-    rows = read_records(file, GoldRow, problems, _columns_of(file, columns))
-    sides = _better_sides(file.name, rows, problems)
-    for (line, row), side in zip(rows, sides, strict=True):
+    rows = read_rows(file)
+    records = read_records(rows, GoldRow, problems, _columns_of(rows.table, columns))
+    sides = _better_sides(file.name, records, problems)
+    for (line, row), side in zip(records, sides, strict=True):
+        if languages and row.language not in languages:
+            continue
         first, second = row.answers
         if first is None or second is None:
             problems.append(_no_answers(file.name, line))
@@ -162,9 +173,8 @@ def _pairs_of_file(
             yield TablePair(split, query_id, row, better=first, worse=second)
 
 
-def _columns_of(file: Path, columns: Mapping[str, str]) -> dict[str, str]:
-    """Return the column of each field that the file has."""
-    table = read_rows(file).table
+def _columns_of(table: pd.DataFrame, columns: Mapping[str, str]) -> dict[str, str]:
+    """Return the column of each field that a table has."""
     chosen = chosen_columns([table], field_names("gold_pairs"), columns).names
     return {field: column for field, column in chosen.items() if field in GoldRow.model_fields}
 
@@ -206,10 +216,17 @@ def _no_answers(source: str, line: int) -> Problem:
 def _distinct(names: Sequence[str]) -> list[str]:
     """Number repeated names: several pairs of one question have answers of their own."""
     counts: Counter[str] = Counter()
+    taken = set(names)
     distinct = []
     for name in names:
         counts[name] += 1
-        distinct.append(name if counts[name] == 1 else f"{name}#{counts[name]}")
+        unique = name
+        if counts[name] > 1:
+            # The data may have a name such as q#2, too.
+            numbered = (f"{name}#{number}" for number in count(counts[name]))
+            unique = next(candidate for candidate in numbered if candidate not in taken)
+            taken.add(unique)
+        distinct.append(unique)
     return distinct
 
 

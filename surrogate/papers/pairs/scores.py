@@ -118,21 +118,22 @@ def _longer_on_a(gold: GoldPairs, verdicts: pd.DataFrame) -> np.ndarray[Any, np.
 
 def _rankings(gold: GoldPairs, verdicts: pd.DataFrame, settings: MetaevalSettings) -> pd.DataFrame:
     """Compare rankings of systems with the reference, and count circles; none for tables."""
-    rows = []
     arena = gold.arena
     votes = arena.judgments[arena.judgments["judge"].isin(gold.reference)]
-    if len(arena.info.systems) >= FEWEST_SYSTEMS and len(votes):
-        for (judge, prompt), of_judge in judges_of(verdicts).items():
-            judged = of_judge[of_judge["value"].notna()].rename(columns={"value": "winner"})
-            if judged.empty:
-                continue
-            estimate = soft_pairwise_accuracy(judged, votes, settings.replicates, settings.seed)
-            circles = cycles(judged)
-            row = {"judge": judge, "prompt": prompt, **_columns_of(SOFT, estimate)}
-            row["triples"] = circles.triples
-            row["circular"] = circles.circular
-            row["expected_circular"] = circles.expected
-            rows.append(row)
+    if len(arena.info.systems) < FEWEST_SYSTEMS or votes.empty:
+        return pd.DataFrame(columns=RANKED_COLUMNS)
+    rows = []
+    for (judge, prompt), of_judge in judges_of(verdicts).items():
+        judged = of_judge[of_judge["value"].notna()].rename(columns={"value": "winner"})
+        if judged.empty:
+            continue
+        estimate = soft_pairwise_accuracy(judged, votes, settings.replicates, settings.seed)
+        circles = cycles(judged)
+        row = {"judge": judge, "prompt": prompt, **_columns_of(SOFT, estimate)}
+        row["triples"] = circles.triples
+        row["circular"] = circles.circular
+        row["expected_circular"] = circles.expected
+        rows.append(row)
     return pd.DataFrame(rows, columns=RANKED_COLUMNS)
 
 
@@ -141,10 +142,10 @@ def _accuracy_table(
 ) -> ReportTable:
     """Show how right judges are, and say what is missing."""
     table = named(totals)[["judge"]]
-    n_pairs = judges_of(verdicts[verdicts["was_asked"].astype(bool)])
-    table["pairs"] = [
-        n_pairs[key]["pair"].nunique() if key in n_pairs else 0 for key in judges_of(totals)
-    ]
+    asked = verdicts[verdicts["was_asked"].astype(bool)]
+    n_pairs = asked.groupby(BY_JUDGE)["pair"].nunique()
+    judges = pd.MultiIndex.from_frame(totals[BY_JUDGE])
+    table["pairs"] = n_pairs.reindex(judges, fill_value=0).to_numpy()
     for name in ("consistent_accuracy", "accuracy"):
         table[_HEADINGS[name]] = _cells(totals, name)
     if rankings[SOFT].notna().any():

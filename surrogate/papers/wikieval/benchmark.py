@@ -116,7 +116,7 @@ class Wikieval:
             raise UsageError("there is no pair to judge")
         return pairs.reset_index(drop=True)
 
-    @property
+    @cached_property
     def tasks(self) -> list[judges.Pair]:
         """What a judge is shown: both texts of each pair, in the order drawn."""
         shown = []

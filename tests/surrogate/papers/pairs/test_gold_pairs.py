@@ -83,6 +83,11 @@ def test_pairs_without_a_better_answer_are_counted(tmp_path):
     assert len(gold.pairs) == 2
     assert gold.skipped == {"a tie": 1, "no winner": 1, "equal answers": 1}
     assert gold.pairs["query_id"].is_unique
+    in_german = [{**row, "language": "de"} for row in rows[:3]]
+    path.write_text("".join(json.dumps(row) + "\n" for row in [*rows, *in_german]))
+    assert read_gold_pairs(path, languages=["de"]).skipped == {"a tie": 1}
+    with pytest.raises(UsageError, match="no pair in fr of which one answer"):
+        read_gold_pairs(path, languages=["fr"])
     path.write_text(json.dumps(rows[2]) + "\n")
     with pytest.raises(UsageError, match="no pair of which one answer"):
         read_gold_pairs(path)
@@ -107,6 +112,19 @@ def test_faulty_rows_are_all_listed_with_their_lines(tmp_path):
         read_gold_pairs(path, reference="gpt-4")
 
 
+def test_pairs_of_one_question_get_ids_that_no_other_pair_has(tmp_path):
+    path = tmp_path / "pairs.jsonl"
+    rows = [
+        {"query_id": query_id, "question": "Q", "chosen": "x", "rejected": f"y {number}"}
+        for number, query_id in enumerate(["q", "q", "q#2", "q"])
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    query_ids = read_gold_pairs(path).pairs["query_id"].tolist()
+    assert query_ids[0] == "pairs/q"
+    assert query_ids[2] == "pairs/q#2"
+    assert len(set(query_ids)) == 4
+
+
 def votes(*winners, judge):
     return [
         {"query_id": "q", "system_a": "r", "system_b": "s", "winner": winner, "judge": judge}
@@ -121,6 +139,7 @@ def voted():
         {"query_id": "q", "system_a": "t", "system_b": "r", "winner": "b", "judge": "people"},
         {"query_id": "q", "system_a": "s", "system_b": "t", "winner": "tie", "judge": "people"},
         *votes("b", judge="gpt"),
+        *votes("tie", judge="llama"),
     ]
     answers = [{"query_id": "q", "system": system, "answer": system} for system in "rst"]
     questions = pd.DataFrame([{"query_id": "q", "query": "Why?", "passages": []}])
@@ -133,13 +152,15 @@ def test_the_majority_of_people_says_which_answer_is_better(voted, tmp_path):
     winners = [pair[f"system_{pair['better']}"] for pair in gold.pairs.to_dict("records")]
     assert winners == ["r", "r"]
     assert gold.skipped == {"no majority for either answer": 1}
-    assert (gold.reference, gold.recorded_judges) == (("people",), ["gpt"])
+    assert (gold.reference, gold.recorded_judges) == (("people",), ["gpt", "llama"])
     by_gpt = gold_pairs_of_arena(voted, "gpt")
     assert by_gpt.pairs["better"].tolist() == ["b"]
     write_arena(voted, tmp_path / "arena")
     assert read_gold_pairs(tmp_path / "arena").pairs.equals(gold.pairs)
-    with pytest.raises(UsageError, match="no pair of which one answer"):
+    with pytest.raises(UsageError, match=r"no language 'de' here.*available: en"):
         read_gold_pairs(tmp_path / "arena", languages=["de"])
+    with pytest.raises(UsageError, match="no pair of which one answer"):
+        gold_pairs_of_arena(voted, "llama")
 
 
 def test_an_arena_without_votes_asks_for_a_reference(voted):
