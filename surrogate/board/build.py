@@ -28,10 +28,10 @@ from surrogate.board.language_study import importances_table
 from surrogate.board.learned import Learned, learn, tournament_settings
 from surrogate.board.overall import joint_covariance, overall_board
 from surrogate.board.rating_rows import judged_rows, unjudged_rows, without_intervals
+from surrogate.board.record import BoardRecord
 from surrogate.board.settings import (
     NOBODY,
     PRESET,
-    BoardRecord,
     BoardSettings,
     BuildOptions,
     board_judges,

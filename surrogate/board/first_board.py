@@ -30,7 +30,8 @@ from surrogate.board.detail_tables import difference_table, win_table
 from surrogate.board.judge_report import JudgeReport
 from surrogate.board.overall import overall_board
 from surrogate.board.rating_rows import NO_ANSWER, ranked_rows
-from surrogate.board.settings import NOBODY, BoardRecord
+from surrogate.board.record import BoardRecord
+from surrogate.board.settings import NOBODY
 from surrogate.board.summary import BoardSummary, LanguageSummary, MacroSummary, RatingInterval
 from surrogate.board.summary_builder import (
     question_count,

@@ -23,7 +23,7 @@ from arena.rating.ratings import Ratings
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, agreement
 from surrogate.board.holdout import fit_tournaments
-from surrogate.board.settings import BoardRecord
+from surrogate.board.record import BoardRecord
 from surrogate.board.summary import HoldoutR2
 from surrogate.learning.cross_fitting import (
     Repeats,

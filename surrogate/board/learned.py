@@ -14,7 +14,7 @@ from arena.data.types import Progress
 from arena.diagnostics import Diagnosis, diagnose_languages
 from surrogate.board.judge_report import JudgingRecords
 from surrogate.board.language_study import LanguageStudy, study_languages
-from surrogate.board.settings import BoardRecord
+from surrogate.board.record import BoardRecord
 from surrogate.integrity.inspection import inspect_answers
 from surrogate.integrity.notes import flag_judged, unusual_features
 from surrogate.integrity.status import ranking_status

@@ -1,8 +1,7 @@
-"""What a board is built with: the settings a user chooses, and the record that reproduces it."""
+"""What a user may choose of a board."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,13 +12,9 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    SerializationInfo,
-    SerializerFunctionWrapHandler,
     ValidationError,
-    model_serializer,
 )
 
-from arena.data import __version__
 from arena.data.errors import UsageError, checked_choice
 from arena.data.wording import did_you_mean
 
@@ -56,8 +51,6 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
     }
 }
 """Name to settings that go together; ``mirage``: as MIRAGE-Bench was published (section 4.3)."""
-OMITTED_DEFAULTS = ("criterion", "by", "hard_verdicts")
-"""Settings that a signature holds only where they are not the default ones."""
 Positive = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=0)]
 
@@ -251,92 +244,6 @@ class BoardSettings(BaseModel):
         if self.criterion is not None and CRITERION in judgments:
             judgments = judgments[judgments[CRITERION] == self.criterion]
         return in_slices(self.counted(judgments), queries, self.by)
-
-
-class BoardRecord(BoardSettings):
-    """Everything that reproduces a board: its settings as they were resolved.
-
-    The text of a record is the signature of its board: fields ``name:value`` between bars.
-    """
-
-    judge: str = Field(description="Whose judgments the surrogate learned from.")
-    other_judges: Names = Field(
-        default=(),
-        description="Judges whose verdicts help to predict the ratings, and are shown as well.",
-    )
-    features: Names = Field(default=(), description="What is measured on every answer.")
-    metaevaluation: tuple[str, ...] = Field(
-        default=(), description="How well the judge agrees with people."
-    )
-    holdout: Names = Field(default=(), description="Systems kept out of training.")
-    temperatures: dict[str, float] = Field(
-        default={},
-        description="By what logits are divided, of each judge whose probabilities count.",
-    )
-    version: str = Field(default=__version__, description="Version of surrogate-arena.")
-
-    def __str__(self) -> str:
-        return "|".join(f"{name}:{text}" for name, text, _ in self.fields())
-
-    @model_serializer(mode="wrap")
-    def _without_unused(
-        self, handler: SerializerFunctionWrapHandler, info: SerializationInfo
-    ) -> dict[str, Any]:
-        """Leave out of files what only arenas with probabilities need, where there are none."""
-        values: dict[str, Any] = handler(self)
-        if info.mode != "json":
-            return values
-        return {
-            name: value
-            for name, value in values.items()
-            if value or name not in ("hard_verdicts", "temperatures")
-        }
-
-    def counted(self, judgments: pd.DataFrame) -> pd.DataFrame:
-        """Return judgments with the probabilities that count on the board."""
-        from arena.rating.soft_verdicts import calibrated_judgments
-
-        return calibrated_judgments(judgments, self.temperatures, hard=self.hard_verdicts)
-
-    def fields(self) -> list[tuple[str, str, str]]:
-        """Return the name, value and meaning of every field; a meta-evaluation is one each."""
-        names = ["judge"]
-        if self.other_judges:
-            names.append("other_judges")
-        if self.temperatures:
-            names.append("temperatures")
-        names += ["metaevaluation", *BoardSettings.model_fields, "version"]
-        fields: dict[tuple[str, str, str], None] = {}  # an ordered set: judge is named twice
-        for name in names:
-            value = getattr(self, name)
-            if name in OMITTED_DEFAULTS and value == BoardSettings.model_fields[name].default:
-                continue
-            meaning = type(self).model_fields[name].description or ""
-            texts = value if name == "metaevaluation" else [_text(value)]
-            for text in texts:
-                fields[name, text, meaning] = None
-        return list(fields)
-
-    def toml(self) -> str:
-        """Return the settings that are not the default ones, as ``board --config`` reads them."""
-        values = {name: getattr(self, name) for name in BoardSettings.model_fields}
-        if self.ratings == "consensus":
-            del values["judge"]  # it stands for nobody
-        elif self.other_judges:
-            values["judge"] = ",".join((self.judge, *self.other_judges))
-        chosen = BoardSettings(**values).model_dump(mode="json", exclude_defaults=True)
-        lines = []
-        for name, value in chosen.items():
-            lines.append(f"{name} = {json.dumps(value, ensure_ascii=False)}")
-        return "\n".join(lines)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, tuple):
-        return ",".join(value) or NONE
-    if isinstance(value, dict):
-        return ",".join(f"{name}={number:g}" for name, number in value.items())
-    return str(value)
 
 
 def preset_values(name: object) -> dict[str, object]:

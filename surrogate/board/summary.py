@@ -22,7 +22,7 @@ from surrogate.board.conclusions import (
     Number,
     SummaryPart,
 )
-from surrogate.board.settings import BoardRecord
+from surrogate.board.record import BoardRecord
 
 LEVEL = 0.9
 """Share of new systems whose arena rating a conformal interval is to hold."""

@@ -22,7 +22,7 @@ from surrogate.board.intervals import unseen_intervals
 from surrogate.board.judge_report import JudgingRecords, recorded_agreement
 from surrogate.board.language_study import LanguageStudy, arena_agreement, holdout_r2
 from surrogate.board.learned import Learned
-from surrogate.board.settings import BoardRecord
+from surrogate.board.record import BoardRecord
 from surrogate.board.summary import (
     BoardSummary,
     LanguageSummary,

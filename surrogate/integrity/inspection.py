@@ -20,8 +20,8 @@ from surrogate.integrity.notes import (
     flag_judged,
     remarks_about,
 )
-from surrogate.learning.answers import MOST_SYSTEMS
 from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.training import MOST_SYSTEMS
 
 
 def inspect_answers(

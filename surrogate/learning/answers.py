@@ -19,10 +19,9 @@ import numpy as np
 import pandas as pd
 
 from arena.data.schema import QUESTION_KEY
-from arena.data.seeds import generator
 from arena.data.types import Floats
 from features.engine.columns import feature_columns
-from surrogate.learning.blend import SMALLEST, Blend
+from surrogate.learning.blend import Blend
 from surrogate.learning.estimation.field import (
     ANSWER,
     CONSENSUS,
@@ -30,7 +29,7 @@ from surrogate.learning.estimation.field import (
     FieldView,
     views_in_batches,
 )
-from surrogate.learning.estimation.observations import observe
+from surrogate.learning.estimation.observations import rating_reliability
 from surrogate.learning.estimation.question_scores import QuestionScores, Scored
 from surrogate.learning.estimation.system_looks import Looks, Scale
 from surrogate.learning.estimation.system_ridge import SystemRidge
@@ -53,13 +52,9 @@ from surrogate.learning.training import (
     DEFAULT_ROWS,
     KnownRatings,
     RowKind,
-    TrainingRatings,
+    drawn_rows,
     training_ratings,
 )
-
-MOST_QUESTIONS = 200
-MOST_SYSTEMS = 300
-"""Maximum of a language to learn from, so that a board stays small and time is bounded."""
 
 
 @dataclass(eq=False)
@@ -104,7 +99,7 @@ class AnswersSurrogate(Surrogate):
         self.fields_ = {}
         training_rows = []
         for language, rated in sorted(training_ratings(ratings).items()):
-            rows = self._drawn_rows(X[X["language"] == language], rated)
+            rows = drawn_rows(X[X["language"] == language], rated, self.seed)
             answering = set(rows["system"])
             means = pd.Series(rated.means, list(rated.systems)).dropna()
             systems = [name for name in means.index if name in answering]
@@ -121,26 +116,6 @@ class AnswersSurrogate(Surrogate):
         self.X_ = pd.concat([X.iloc[:0], *training_rows])[columns].reset_index(drop=True)
         self._learn()
         return self
-
-    def _drawn_rows(self, rows: pd.DataFrame, rated: TrainingRatings) -> pd.DataFrame:
-        """Keep one answer per system and question, of at most so many of both.
-
-        Judged systems and questions come first; the rest is drawn at random.
-        """
-        rows = rows.drop_duplicates(["system", "query_id"])
-        for column, judged, most in (
-            ("query_id", rated.questions, MOST_QUESTIONS),
-            ("system", rated.systems, MOST_SYSTEMS),
-        ):
-            names = sorted(rows[column].unique())
-            if len(names) <= most:
-                continue
-            random = generator(self.seed, f"{column} learned from", rows["language"].iloc[0])
-            shuffled = [names[index] for index in random.permutation(len(names))]
-            first = set(judged)
-            chosen = sorted(shuffled, key=lambda name: name not in first)[:most]
-            rows = rows[rows[column].isin(set(chosen))]
-        return rows
 
     def _learn(self) -> None:
         """Fit both parts, and learn from the systems left out what their blend is worth."""
@@ -428,19 +403,3 @@ class AnswersSurrogate(Surrogate):
         """Return the vectors of the field's answers, in place of the answers."""
         vectors = {language: field.arrays() for language, field in self.fields_.items()}
         return {language: arrays for language, arrays in vectors.items() if arrays}
-
-
-def rating_reliability(ratings: Mapping[str, TrainingRatings]) -> float:
-    """Return the share of the variance of ratings that is not sampling noise, from 0 to 1.
-
-    Sampling variances are those of verdicts on questions (``observe``), mean over systems.
-
-    Args:
-        ratings: Language to its training ratings.
-    """
-    noise = 0.0
-    total = 0.0
-    for observation in observe(ratings).values():
-        total += float(observation.ratings @ observation.ratings)
-        noise += float(np.trace(observation.noise))
-    return max(1 - noise / max(total, SMALLEST), 0.0)

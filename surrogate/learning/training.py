@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.data.seeds import generator
 from arena.data.types import Flags, Floats, Indices
 from arena.rating.pairs import JudgedItems
 from arena.rating.tournaments import DECIMALS, Tournaments
@@ -269,6 +270,37 @@ def training_rows(tensor: FeatureTensor, ratings: TrainingRatings, kind: RowKind
     owners = np.flatnonzero(is_usable) % max(len(tensor.systems), 1)
     n_systems = len(np.unique(owners))
     return TrainingRows(features[is_usable], targets[is_usable], n_systems)
+
+
+MOST_QUESTIONS = 200
+MOST_SYSTEMS = 300
+"""Maximum of a language to learn from, so that a board stays small and time is bounded."""
+
+
+def drawn_rows(rows: pd.DataFrame, rated: TrainingRatings, seed: int) -> pd.DataFrame:
+    """Keep one answer per system and question, of at most so many of both.
+
+    Judged systems and questions come first; the rest is drawn at random.
+
+    Args:
+        rows: Answers of one language, with ``language, system, query_id``.
+        rated: Ratings of its systems.
+        seed: Of the draw.
+    """
+    rows = rows.drop_duplicates(["system", "query_id"])
+    for column, judged, most in (
+        ("query_id", rated.questions, MOST_QUESTIONS),
+        ("system", rated.systems, MOST_SYSTEMS),
+    ):
+        names = sorted(rows[column].unique())
+        if len(names) <= most:
+            continue
+        random = generator(seed, f"{column} learned from", rows["language"].iloc[0])
+        shuffled = [names[index] for index in random.permutation(len(names))]
+        first = set(judged)
+        chosen = sorted(shuffled, key=lambda name: name not in first)[:most]
+        rows = rows[rows[column].isin(set(chosen))]
+    return rows
 
 
 def finite_means(values: Floats) -> Floats:

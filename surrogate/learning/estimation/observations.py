@@ -111,6 +111,22 @@ def observe(
     return observations
 
 
+def rating_reliability(ratings: Mapping[str, TrainingRatings]) -> float:
+    """Return the share of the variance of ratings that is not sampling noise, from 0 to 1.
+
+    Sampling variances are those of verdicts on questions (``observe``), mean over systems.
+
+    Args:
+        ratings: Language to its training ratings.
+    """
+    noise = 0.0
+    total = 0.0
+    for observation in observe(ratings).values():
+        total += float(observation.ratings @ observation.ratings)
+        noise += float(np.trace(observation.noise))
+    return max(1 - noise / total, 0.0) if total > 0 else 0.0
+
+
 def _rated(training: TrainingRatings) -> TrainingRatings:
     """Keep the systems that have a rating."""
     is_rated = np.isfinite(training.means)

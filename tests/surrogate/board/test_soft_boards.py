@@ -55,9 +55,8 @@ def test_hard_verdicts_give_the_board_of_the_winners(whole, soft):
     pd.testing.assert_frame_equal(hard.ratings, winners.ratings)
     assert hard.summary.settings.temperatures == {}
     assert "hard_verdicts:True" in hard.summary.signature
-    # What an arena without probabilities does not need is not in its files.
-    assert "hard_verdicts" not in winners.summary.model_dump_json()
-    assert "temperatures" not in winners.summary.model_dump_json()
+    assert "hard_verdicts" not in winners.summary.signature
+    assert winners.summary.settings.temperatures == {}
 
 
 def test_rank_takes_new_verdicts_at_the_temperature_of_the_board(soft):

@@ -6,9 +6,10 @@ import pytest
 
 from surrogate.integrity import inspection
 from surrogate.integrity.inspection import inspect_answers
-from surrogate.learning import answers
-from surrogate.learning.answers import MOST_QUESTIONS, AnswersSurrogate
+from surrogate.learning import training
+from surrogate.learning.answers import AnswersSurrogate
 from surrogate.learning.regression import RegressionSurrogate
+from surrogate.learning.training import MOST_QUESTIONS
 
 JUDGED = ["one", "two", "three", "four"]
 N_QUESTIONS = MOST_QUESTIONS + 60
@@ -75,7 +76,7 @@ def test_surrogates_of_features_use_every_answer(judged_answers):
 
 
 def test_every_judged_system_that_the_surrogate_learned_from_is_compared(monkeypatch):
-    monkeypatch.setattr(answers, "MOST_SYSTEMS", 4)
+    monkeypatch.setattr(training, "MOST_SYSTEMS", 4)
     monkeypatch.setattr(inspection, "MOST_SYSTEMS", 4)
     names = [f"system{number}" for number in range(12)]
     judged_answers = pd.concat(

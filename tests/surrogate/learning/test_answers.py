@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
-from surrogate.learning.answers import AnswersSurrogate, rating_reliability
+from surrogate.learning.answers import AnswersSurrogate
 from surrogate.learning.blend import Blend
 from surrogate.learning.estimation.field import Field
+from surrogate.learning.estimation.observations import rating_reliability
 from surrogate.learning.estimation.question_scores import (
     LIKENESS_VARIANCE,
     QuestionScores,
@@ -293,7 +294,7 @@ def test_more_systems_than_are_learned_from_are_rated_as_if_all_were(judged, mon
     expected = X[["language", "system"]].drop_duplicates().assign(rating=0.0)
     whole = AnswersSurrogate().fit(X, rated)
     exact = posterior_ratings(whole, rated, expected)
-    monkeypatch.setattr("surrogate.learning.answers.MOST_SYSTEMS", 6)
+    monkeypatch.setattr("surrogate.learning.training.MOST_SYSTEMS", 6)
     some = AnswersSurrogate().fit(X, rated)
     assert len(some.ratings_["en"].systems) == 6
     for language, known_of_all in exact.items():
