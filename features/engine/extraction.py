@@ -168,23 +168,34 @@ def score(
     store = Cache(None if scorer.signature is None else cache, scorer.signature or "")
     values: dict[Feature, list[Value]] = {feature: [] for feature in features}
     stage = f"{kind} {'/'.join(Path(model).parts[-2:])}"
+    awaited = AwaitedReplies()
     for start in range(0, len(answers), SLAB):
         memo = Memo()
         samples = [
             Sample(question, output, memo) for question, output in answers[start : start + SLAB]
         ]
-        readings = {feature: [feature.items(sample) for sample in samples] for feature in features}
-        scores = _score_distinct(_distinct_items(readings), scorer, store)
-        for feature in features:
-            for sample, items in zip(samples, readings[feature], strict=True):
-                value: Value
-                if isinstance(items, Missing):
-                    value = items
-                else:
-                    value = feature.measure(sample, _stacked(items, scores))
-                values[feature].append(value)
-        if progress is not None:
-            progress(stage, start + len(samples), len(answers))
+        with awaited.gathered():
+            for feature, column in _score_samples(samples, features, scorer, store).items():
+                values[feature] += column
+            if progress is not None:
+                progress(stage, start + len(samples), len(answers))
+    awaited.require_none()
+    return values
+
+
+def _score_samples(
+    samples: Sequence[Sample], features: Sequence[Feature], scorer: Scorer, store: Cache
+) -> dict[Feature, list[Value]]:
+    """Measure features that read one model on samples, in their order."""
+    readings = {feature: [feature.items(sample) for sample in samples] for feature in features}
+    scores = _score_distinct(_distinct_items(readings), scorer, store)
+    values: dict[Feature, list[Value]] = {feature: [] for feature in features}
+    for feature, column in values.items():
+        for sample, items in zip(samples, readings[feature], strict=True):
+            if isinstance(items, Missing):
+                column.append(items)
+            else:
+                column.append(feature.measure(sample, _stacked(items, scores)))
     return values
 
 
