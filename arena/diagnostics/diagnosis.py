@@ -102,8 +102,12 @@ def diagnose(
         UsageError: If there is no judgment, or none of that judge or in that language.
         DataError: If judgments are malformed.
     """
-    opened = None if isinstance(arena, pd.DataFrame) else open_arena(arena)
-    judgments = arena if isinstance(arena, pd.DataFrame) else open_arena(arena).judgments
+    opened: Arena | None = None
+    if isinstance(arena, pd.DataFrame):
+        judgments = arena
+    else:
+        opened = open_arena(arena)
+        judgments = opened.judgments
     published = [] if opened is None else list(published_findings(opened))
     if opened is not None and judgments.empty:
         reasons = f": {'; '.join(map(str, published))}" if published else ""
