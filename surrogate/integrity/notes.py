@@ -102,7 +102,7 @@ class Remark(NamedTuple):
     Attributes:
         measure: Its name.
         typical_deviation: Its standard deviation among a board's systems, about that of the judged
-            systems of rakuda and trec-rag25 (``benchmarks/README.md``).
+            systems of rakuda and trec-rag25 (of ``shared``, that of the lower half).
         sentence: What the note says.
     """
 
