@@ -36,7 +36,7 @@ from .mirage.training_set import mirage_examples as mirage_examples
 from .pairs.benchmark import PairBenchmark as PairBenchmark
 from .pairs.gold_pairs import GoldPairs as GoldPairs
 from .pairs.gold_pairs import gold_pairs_of_arena as gold_pairs_of_arena
-from .pairs.gold_pairs import read_gold_pairs as read_gold_pairs
+from .pairs.reader import read_gold_pairs as read_gold_pairs
 from .settings import JudgeOptions as JudgeOptions
 from .settings import MetaevalSettings as MetaevalSettings
 from .training_sets import make_trainset as make_trainset

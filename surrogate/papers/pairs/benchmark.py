@@ -23,8 +23,9 @@ from surrogate.papers.evaluation import (
     verdict_columns,
 )
 from surrogate.papers.judges import Judge
-from surrogate.papers.pairs.gold_pairs import GoldPairs, read_gold_pairs
+from surrogate.papers.pairs.gold_pairs import GoldPairs
 from surrogate.papers.pairs.judges import PAIRWISE, AskedPair, PairPrompts, RecordedJudge
+from surrogate.papers.pairs.reader import read_gold_pairs
 from surrogate.papers.pairs.scores import pair_report
 from surrogate.papers.records import VerdictRecord
 from surrogate.papers.reports import Report

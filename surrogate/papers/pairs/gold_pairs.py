@@ -1,21 +1,20 @@
-"""Pairs of answers of which one is known to be better: of tables, or by the votes of an arena."""
+"""Pairs of answers of which one is known to be better, and those that an arena's votes decide."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pandas as pd
 
-from arena.adapters.columns import NO_COLUMNS
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import read_arena
 from arena.data.judge_names import PEOPLE, is_derived, is_person, judges_named
-from arena.data.schema import INFO_FILE
 from arena.diagnostics.verdicts import QUESTION_PAIR, majorities, verdicts
-from surrogate.papers.pairs.pair_tables import GOLD_COLUMNS, read_pair_table
+
+GOLD_COLUMNS = ["split", "question", "language", "query_id", "system_a", "system_b", "better"]
+"""Columns of a table of pairs: ``question`` is what a bootstrap draws, ``better`` is ``a`` or
+``b``."""
 
 
 @dataclass(frozen=True)
@@ -41,40 +40,6 @@ class GoldPairs:
         """LLM judges with verdicts in the arena, but for the reference and panels."""
         judges = sorted(set(self.arena.judgments["judge"]) - set(self.reference))
         return [name for name in judges if not is_person(name) and not is_derived(name)]
-
-
-def read_gold_pairs(
-    path: Path | str,
-    columns: Mapping[str, str] = NO_COLUMNS,
-    reference: str | None = None,
-    languages: Sequence[str] = (),
-) -> GoldPairs:
-    """Read pairs of which one answer is known to be better.
-
-    A table has a question and two answers a row: ``positive_response`` and ``negative_response``,
-    as ContextualJudgeBench is published, or ``answer_a``, ``answer_b`` and ``winner``; and may have
-    ``problem_id``, ``context``, ``split`` and ``language``. Other names of these columns are in
-    ``columns.toml``. Without a column, the split is the name of the file.
-
-    Args:
-        path: An arena folder, whose reference judges say which answer is better; else a file in
-            any format of tables, or a folder of such files.
-        columns: Field to the column it is read from, where its name is another. Tables only.
-        reference: Judges of an arena who are right, by majority; by default its people.
-        languages: Languages to keep; by default all.
-
-    Raises:
-        UsageError: If there is no such file, judge or language, or no pair of which one answer is
-            better.
-        DataError: With every problem: file, line, field, value and hint.
-    """
-    path = Path(path)
-    if path.is_dir() and (path / INFO_FILE).is_file():
-        return gold_pairs_of_arena(read_arena(path).part(languages or None), reference)
-    if reference is not None:
-        raise UsageError("a reference is a judge of an arena; the table says who is better")
-    table = read_pair_table(path, columns, languages)
-    return GoldPairs(table.name, table.pairs, table.arena, skipped=table.skipped)
 
 
 def gold_pairs_of_arena(arena: Arena, reference: str | None = None) -> GoldPairs:

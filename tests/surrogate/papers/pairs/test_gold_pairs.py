@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from arena import Arena, DataError, UsageError, write_arena
-from surrogate.papers.pairs.gold_pairs import gold_pairs_of_arena, read_gold_pairs
+from surrogate.papers.pairs.gold_pairs import gold_pairs_of_arena
+from surrogate.papers.pairs.reader import read_gold_pairs
 
 SPLITS = ("refusal_answerable", "conciseness_qa")
 

@@ -1,4 +1,4 @@
-"""Tables of pairs of answers of which one is the better one, as ContextualJudgeBench's."""
+"""Read pairs with a better answer: of arenas with votes, and tables as ContextualJudgeBench's."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import BeforeValidator, Field
 
-from arena.adapters.columns import chosen_columns, field_names
+from arena.adapters.columns import NO_COLUMNS, chosen_columns, field_names
 from arena.data.arena import Arena
 from arena.data.cells import name_text
 from arena.data.errors import Problem, UsageError
+from arena.data.folder import read_arena
 from arena.data.languages import UNDETERMINED, language_code
 from arena.data.passages import passages_of
+from arena.data.schema import INFO_FILE
 from arena.data.tables import SUFFIXES, read_rows
 from arena.data.winner_columns import NoWinner
 from arena.data.winners import UndecidableWinnersError, read_winners
+from surrogate.papers.pairs.gold_pairs import GOLD_COLUMNS, GoldPairs, gold_pairs_of_arena
 from surrogate.papers.records import FilledText, StrictRecord, raise_if, read_records, refuse
 
-GOLD_COLUMNS = ["split", "question", "language", "query_id", "system_a", "system_b", "better"]
-"""Columns of a table of pairs: ``question`` is what a bootstrap draws, ``better`` is ``a`` or
-``b``."""
 BETTER, WORSE = "better", "worse"
 """Systems of a table that names none."""
 _PART = re.compile(r"-\d{5}-of-\d{5}$")
@@ -87,26 +87,42 @@ class TablePair:
     worse: str
 
 
-@dataclass(frozen=True)
-class PairTable:
-    """Pairs of one file, or of several.
+def read_gold_pairs(
+    path: Path | str,
+    columns: Mapping[str, str] = NO_COLUMNS,
+    reference: str | None = None,
+    languages: Sequence[str] = (),
+) -> GoldPairs:
+    """Read pairs of which one answer is known to be better.
 
-    Attributes:
-        name: Name of the file or folder.
-        pairs: One row per pair, columns ``GOLD_COLUMNS``.
-        arena: Their questions and answers.
-        skipped: Number of pairs that are left out, by reason.
+    A table has a question and two answers a row: ``positive_response`` and ``negative_response``,
+    as ContextualJudgeBench is published, or ``answer_a``, ``answer_b`` and ``winner``; and may have
+    ``problem_id``, ``context``, ``split`` and ``language``. Other names of these columns are in
+    ``columns.toml``. Without a column, the split is the name of the file.
+
+    Args:
+        path: An arena folder, whose reference judges say which answer is better; else a file in
+            any format of tables, or a folder of such files.
+        columns: Field to the column it is read from, where its name is another. Tables only.
+        reference: Judges of an arena who are right, by majority; by default its people.
+        languages: Languages to keep; by default all.
+
+    Raises:
+        UsageError: If there is no such file, judge or language, or no pair of which one answer is
+            better.
+        DataError: With every problem: file, line, field, value and hint.
     """
-
-    name: str
-    pairs: pd.DataFrame
-    arena: Arena
-    skipped: Mapping[str, int]
+    path = Path(path)
+    if path.is_dir() and (path / INFO_FILE).is_file():
+        return gold_pairs_of_arena(read_arena(path).part(languages or None), reference)
+    if reference is not None:
+        raise UsageError("a reference is a judge of an arena; the table says who is better")
+    return read_pair_table(path, columns, languages)
 
 
 def read_pair_table(
     path: Path, columns: Mapping[str, str], languages: Sequence[str] = ()
-) -> PairTable:
+) -> GoldPairs:
     """Read the pairs of a file of rows, or of a folder of such files; see ``read_gold_pairs``."""
     problems: list[Problem] = []
     skipped: Counter[str] = Counter()
@@ -122,7 +138,7 @@ def read_pair_table(
         [pair.split, pair.row.question, pair.row.language, query_id, BETTER, WORSE, "a"]
         for pair, query_id in zip(pairs, query_ids, strict=True)
     ]
-    return PairTable(
+    return GoldPairs(
         name=path.name if path.is_dir() else _split_name(path),
         pairs=pd.DataFrame(rows, columns=GOLD_COLUMNS),
         arena=_arena_of(pairs, query_ids),
