@@ -32,7 +32,13 @@ from surrogate.board.overall import overall_board
 from surrogate.board.rating_rows import NO_ANSWER, ranked_rows
 from surrogate.board.record import BoardRecord
 from surrogate.board.settings import NOBODY
-from surrogate.board.summary import BoardSummary, LanguageSummary, MacroSummary, RatingInterval
+from surrogate.board.summary import (
+    PREFERENCES,
+    BoardSummary,
+    LanguageSummary,
+    MacroSummary,
+    RatingInterval,
+)
 from surrogate.board.summary_builder import (
     question_count,
     skipped_counts,
@@ -53,8 +59,6 @@ EVIDENCE_FEATURES = (*REFERENCE_FEATURES, "citation_recall", "citation_map")
 """Measured features of which more is better whoever judges, as far as any is."""
 EVIDENCE = (CONSENSUS, *EVIDENCE_FEATURES)
 """All that a first board rests on."""
-PREFERENCES = "judge_preferences"
-"""In the evidence, the features weighted by what judges of other arenas liked."""
 NO_VERDICT = "nobody has judged it"
 IS_REFERENCE = "; its own answers are the references, with which they are not compared"
 

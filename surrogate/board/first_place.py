@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from surrogate.board.board import Board
+from surrogate.board.summary import PREFERENCES
 
 
 def conclusion(board: Board) -> str:
@@ -31,7 +32,7 @@ def first_place_sentence(board: Board) -> str:
         return "No system has a rank."
     leader = systems[0]
     if board.summary.is_first:
-        return f"The answers of {leader} agree most with those of the others."
+        return _first_without_verdicts(board, leader)
     if board.summary.macro.is_unreliable:
         return "These ranks say nothing about the systems."
     tiers = board.ratings.pivot(index="language", columns="system", values="tier").astype(float)
@@ -92,6 +93,14 @@ def leading(
     return f"{leader} is first{likely}; {scope}{named} {verb} not distinguishable from it"
 
 
+def _first_without_verdicts(board: Board, leader: str) -> str:
+    """Say what puts a system first where nobody has judged."""
+    evidence = {name for language in board.summary.languages.values() for name in language.evidence}
+    if PREFERENCES in evidence:
+        return f"The answers of {leader} have most of what judges of other arenas liked."
+    return f"The answers of {leader} agree most with those of the others."
+
+
 def shown_probability(probability: float) -> str:
     """Show a probability in percent, never as 0% or 100%."""
     if probability > 0.99:
@@ -105,7 +114,7 @@ def judge_sentence(board: Board) -> str:
     """Say who judged, and how good the judge is known to be."""
     summary = board.summary
     if summary.is_first:
-        return "Nobody has judged these answers, and agreement does not measure quality."
+        return "Nobody has judged these answers, and what ranks them does not measure quality."
     judge = summary.macro.judge
     if judge is None:
         return f"Ratings are those that {summary.judge} published."

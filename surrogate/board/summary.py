@@ -34,6 +34,8 @@ RATED_BY = {
     "consensus": "how far answers agree, without any verdict",
 }
 """What a board's ratings are by, as its settings have it, to words."""
+PREFERENCES = "judge_preferences"
+"""In the evidence, the features weighted by what judges of other arenas liked."""
 HELD_MARK = "*"
 HELD_OUT = "held out: the surrogate was not trained on it"
 """What a board marks a system by, where ``split`` says so, and what the mark means."""

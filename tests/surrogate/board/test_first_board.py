@@ -12,16 +12,11 @@ from arena.data.errors import UsageError
 from features import extract
 from surrogate import build_board
 from surrogate.board.conclusions import UNJUDGED_BOARD
-from surrogate.board.first_board import (
-    IS_REFERENCE,
-    NO_VERDICT,
-    PREFERENCES,
-    first_ratings,
-    shares_below,
-)
+from surrogate.board.first_board import IS_REFERENCE, NO_VERDICT, first_ratings, shares_below
+from surrogate.board.first_place import first_place_sentence
 from surrogate.board.rating_rows import NO_ANSWER
 from surrogate.board.settings import NOBODY
-from surrogate.board.summary import fingerprint
+from surrogate.board.summary import PREFERENCES, fingerprint
 from surrogate.learning.preferences import shipped_preferences
 from surrogate.publish.exports import export_text
 from surrogate.publish.figures.board_figures import draw_ratings
@@ -136,9 +131,11 @@ def test_a_board_without_passages_says_whose_preferences_it_rests_on(unjudged):
         assert "judges of other arenas" in language.notes[-1]
         assert all(source.arena in language.notes[-1] for source in shipped_preferences().arenas)
     assert board.summary.macro.conclusions == (UNJUDGED_BOARD,)
+    assert "judges of other arenas" in first_place_sentence(board)
     prior = expected_systems(board, chat)
     with_passages = build_board(unjudged, features="answer_length,repetition")
     assert all("consensus" in item.evidence for item in with_passages.summary.languages.values())
+    assert "judges of other arenas" not in first_place_sentence(with_passages)
     wider = expected_systems(with_passages, unjudged)
     assert prior["standard_error"].max() < wider["standard_error"].min()
     assert prior["rating"].std() > wider["rating"].std()
