@@ -25,7 +25,7 @@ from .data.schema import ArenaInfo as ArenaInfo
 from .data.schema import Passage as Passage
 from .diagnostics.diagnosis import Diagnosis as Diagnosis
 from .diagnostics.diagnosis import diagnose as diagnose
-from .judging.choosing.chosen_pairs import choose_pairs as choose_pairs
+from .judging.choosing.drawn_pairs import choose_pairs as choose_pairs
 from .judging.choosing.sampling import study_sampling as study_sampling
 from .judging.judging_settings import JudgingSettings as JudgingSettings
 from .judging.llm_judge import LlmJudge as LlmJudge

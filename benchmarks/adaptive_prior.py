@@ -24,7 +24,7 @@ from judging_plans import calls_needed
 from arena import read_arena
 from arena.data.seeds import generator
 from arena.data.types import Floats, Integers
-from arena.judging.choosing.pairing import AdaptivePairing, batch_size
+from arena.judging.choosing.pairing import AdaptivePairing, round_size
 from arena.judging.choosing.sampling import connected_battles
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import fit_bradley_terry
@@ -117,7 +117,7 @@ def replay(
     ratings = []
     for budget in budgets:
         while pairing.judged < budget:
-            size = batch_size(len(battles.systems), pairing.judged)
+            size = round_size(len(battles.systems), pairing.judged)
             asked = pairing.next_pairs(min(size, budget - pairing.judged))
             known = [item for item in asked if item in outcomes.index]
             pairing.record(outcomes.loc[known].reset_index())

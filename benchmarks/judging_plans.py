@@ -118,22 +118,22 @@ def default_plan(records: Records, n_calls: int, seed: int) -> tuple[pd.DataFram
         ),
         records.prior,
     )
-    batches = chooser.batches()
+    rounds = chooser.rounds()
     parts: list[pd.DataFrame] = []
     n_asked = 0
     stop = float("inf")
     try:
-        batch = next(batches)
+        next_pairs = next(rounds)
         while n_asked < n_calls:
-            rows = records.answered(batch.table)
-            asked = batch.table[PAIR_COLUMNS].drop_duplicates()
+            rows = records.answered(next_pairs.table)
+            asked = next_pairs.table[PAIR_COLUMNS].drop_duplicates()
             is_answered = pd.MultiIndex.from_frame(asked).isin(
                 pd.MultiIndex.from_frame(rows[PAIR_COLUMNS])
             )
             failures = asked[~is_answered].reindex(columns=FAILURE_COLUMNS)
             parts.append(rows)
             n_asked += len(rows)
-            batch = batches.send(Verdicts(rows, failures))
+            next_pairs = rounds.send(Verdicts(rows, failures))
             if chooser.progress()["misordered"].max() <= SETTLED:
                 stop = min(stop, n_asked)
     except StopIteration:

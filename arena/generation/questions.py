@@ -17,7 +17,7 @@ from arena.data.schema import HISTORY, QUESTION_KEY
 from arena.data.types import Flags, Progress
 from arena.generation.generation_settings import GenerationSettings
 from arena.judging.answer_pairs import QuestionKey, ShownPassage, ShownTurn, shown_turns
-from arena.judging.choosing.chosen_pairs import question_draw
+from arena.judging.choosing.drawn_pairs import question_draw
 from arena.llm.ask import Llm, ask_table
 from arena.llm.llm_settings import LlmSettings, Prompt
 from arena.llm.replies import Completion, UnparsableError

@@ -3,8 +3,8 @@ from .ballots import collect_votes as collect_votes
 from .ballots import make_ballot as make_ballot
 from .choosing.adaptive import AdaptivePairs as AdaptivePairs
 from .choosing.chosen_pairs import ChosenPairs as ChosenPairs
-from .choosing.chosen_pairs import choose_pairs as choose_pairs
-from .choosing.chosen_pairs import pairs_judged_in as pairs_judged_in
+from .choosing.drawn_pairs import choose_pairs as choose_pairs
+from .choosing.drawn_pairs import pairs_judged_in as pairs_judged_in
 from .choosing.forecast import Forecast as Forecast
 from .choosing.pairing import AdaptivePairing as AdaptivePairing
 from .choosing.sampling import SamplingStudy as SamplingStudy

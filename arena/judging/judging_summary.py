@@ -77,7 +77,7 @@ def summarize_judge(
     arena: Arena,
     judge: LlmJudge,
     pairs: ChosenPairs,
-    batches: Sequence[ChosenPairs],
+    rounds: Sequence[ChosenPairs],
     outcome: Verdicts,
     usage: Usage,
     prices: Mapping[str, Price],
@@ -89,14 +89,14 @@ def summarize_judge(
         arena: Answers, and the judgments before the run.
         judge: The judge.
         pairs: All pairs chosen, in this run and before.
-        batches: The pairs that this run asked about.
+        rounds: The pairs that this run asked about.
         outcome: Verdicts and failures of the run.
         usage: Its calls and tokens.
         prices: Price of each model.
         people: Agreement of this judge with people, if it was measured before.
     """
     earlier = arena.judgments[arena.judgments["judge"] == judge.judge]
-    left = [pairs_left(arena, judge, batch) for batch in batches]
+    left = [pairs_left(arena, judge, part) for part in rounds]
     n_already_judged = len(pairs) - sum(map(len, left))
     n_invalid = usage.failures.get(UNPARSABLE, 0)
     check = label_judge(
@@ -117,7 +117,7 @@ def summarize_judge(
         prompt=judge.prompt_in_use.version,
         pairs=len(pairs),
         already_judged=n_already_judged,
-        identical=sum(len(batch.identical) for batch in left),
+        identical=sum(len(part.identical) for part in left),
         verdicts={winner: int(winner_counts.get(winner, 0)) for winner in WINNERS},
         flags=dict(sorted(flags.items())),
         usage=usage,

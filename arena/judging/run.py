@@ -23,7 +23,8 @@ from arena.diagnostics.people_agreement import PeopleAgreement
 from arena.diagnostics.verdicts import verdicts
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.choosing.adaptive import AdaptivePairs
-from arena.judging.choosing.chosen_pairs import ChosenPairs, PairChooser, Verdicts, choose_pairs
+from arena.judging.choosing.chosen_pairs import ChosenPairs, PairChooser, Verdicts
+from arena.judging.choosing.drawn_pairs import choose_pairs
 from arena.judging.choosing.forecast import Forecast
 from arena.judging.choosing.limits import PacedPairs, pairs_within
 from arena.judging.judging_settings import CALLS_A_SYSTEM, JudgingSettings
@@ -54,7 +55,7 @@ class Judging:
         panel: The panel's verdicts, earlier ones included; None with one judge.
         pairs: The pairs chosen, in this run and before.
         agreement: See ``agreement_table``.
-        batches: How often judges were asked.
+        rounds: How often judges were asked.
         reason: Why the run stopped; empty where all that was chosen is judged.
         nuggets: New nuggets and marks of a judge of nuggets.
         n_renewed: Number of the judgments that take the place of earlier ones, which followed from
@@ -69,7 +70,7 @@ class Judging:
     panel: Panel | None
     pairs: ChosenPairs
     agreement: pd.DataFrame
-    batches: int
+    rounds: int
     reason: str
     nuggets: Nuggets = field(default_factory=Nuggets)
     n_renewed: int = 0
@@ -268,7 +269,7 @@ def judge_pairs(
 
     Args:
         arena: Questions, answers, and the judgments so far.
-        judges: One judge, or those of a panel, all of which are asked about every batch.
+        judges: One judge, or those of a panel, all of which are asked about every round.
         pairs: See ``choose_pairs`` and ``AdaptivePairs``.
         store: See ``arena.llm.open_store``.
         budget: Maximum number of calls of all judges; the pairs left fail as ``over_budget``.
@@ -292,14 +293,14 @@ def judge_pairs(
         arena = replace(arena, judgments=arena.judgments[~is_derived].reset_index(drop=True))
     run = _Run(names)
     run.ask(arena, members, pairs, store, budget or Budget(), progress)
-    chosen = pairs.chosen(run.batches)
+    chosen = pairs.chosen(run.rounds)
     summaries = []
     for member in members:
         summary = summarize_judge(
             arena,
             member,
             chosen,
-            run.batches,
+            run.rounds,
             run.outcome_of(member.judge),
             Usage.total(member.asked_settings.model, run.usages[member.judge]),
             prices or {},
@@ -321,7 +322,7 @@ def judge_pairs(
         panel=panel_verdicts(all_judgments, names) if len(names) > 1 else None,
         pairs=chosen,
         agreement=agreement_table(verdicts(all_judgments), of=names),
-        batches=len(run.batches),
+        rounds=len(run.rounds),
         reason=run.reason,
         nuggets=outcome.nuggets,
         n_renewed=sum(key in renewed for key in _judged_keys(outcome.judgments)),
@@ -339,17 +340,17 @@ def _judged_keys(judgments: pd.DataFrame) -> Iterator[tuple[str, ...]]:
 
 
 class _Run:
-    """The batches asked in one run, and the outcomes and usages of each judge.
+    """The rounds asked in one run, and the outcomes and usages of each judge.
 
     Attributes:
-        batches: Pairs asked about, batch by batch.
-        parts: Outcomes of each batch, by judge.
-        usages: Calls and tokens of each batch, by judge.
+        rounds: Pairs asked about, round by round.
+        parts: Outcomes of each round, by judge.
+        usages: Calls and tokens of each round, by judge.
         reason: Why no more was asked.
     """
 
     def __init__(self, judges: Sequence[str]) -> None:
-        self.batches: list[ChosenPairs] = []
+        self.rounds: list[ChosenPairs] = []
         self.parts: dict[str, list[Verdicts]] = {judge: [] for judge in judges}
         self.usages: dict[str, list[Usage]] = {judge: [] for judge in judges}
         self.reason = ""
@@ -363,28 +364,30 @@ class _Run:
         budget: Budget,
         progress: Progress | None,
     ) -> None:
-        """Ask all judges about batch after batch, until the chooser has no more."""
-        batches = pairs.batches()
+        """Ask all judges about round after round, until the chooser has no more."""
+        rounds = pairs.rounds()
         try:
-            batch = next(batches)
+            next_pairs = next(rounds)
             while True:
-                n_before = sum(earlier.n_planned for earlier in self.batches)
-                batch_progress = _counted_on(progress, n_before, pairs.n_planned)
+                n_before = sum(earlier.n_planned for earlier in self.rounds)
+                round_progress = _counted_on(progress, n_before, pairs.n_planned)
                 awaited = AwaitedReplies()
                 for member in judges:
                     with awaited.gathered():
-                        part, usage = ask_judge(arena, member, batch, store, budget, batch_progress)
+                        part, usage = ask_judge(
+                            arena, member, next_pairs, store, budget, round_progress
+                        )
                         self.parts[member.judge].append(part)
                         self.usages[member.judge].append(usage)
                 awaited.require_none()
-                self.batches.append(batch)
-                # The chooser learns from this batch's verdicts before it yields the next one.
-                batch = batches.send(_stacked([parts[-1] for parts in self.parts.values()]))
+                self.rounds.append(next_pairs)
+                # The chooser learns from this round's verdicts before it yields the next one.
+                next_pairs = rounds.send(_stacked([parts[-1] for parts in self.parts.values()]))
         except StopIteration as end:
             self.reason = str(end.value)
 
     def outcome_of(self, judge: str) -> Verdicts:
-        """Return the verdicts and failures of a judge in all batches."""
+        """Return the verdicts and failures of a judge in all rounds."""
         return _stacked(self.parts[judge])
 
 
@@ -409,7 +412,7 @@ def lasting_failures(folder: Path | str) -> pd.DataFrame:
 
 
 def _counted_on(progress: Progress | None, n_before: int, n_planned: int | None) -> Progress | None:
-    """Count the pairs of a batch on from those of earlier batches."""
+    """Count the pairs of a round on from those of earlier rounds."""
     if progress is None:
         return None
 

@@ -158,7 +158,7 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
     if judging.pairs.adaptive:
         shown["languages"] = judging.progress
         shown["ratings"] = judging.ratings
-        shown["batches"] = judging.batches
+        shown["rounds"] = judging.rounds
         shown["stopped"] = judging.reason
     if n_added:
         shown["file"] = file

@@ -161,7 +161,7 @@ def vote(
 ) -> None:
     """Write a page on which people judge blind pairs, or read their votes back as judgments."""
     from arena.data.folder import read_arena
-    from arena.judging.choosing.chosen_pairs import choose_pairs
+    from arena.judging.choosing.drawn_pairs import choose_pairs
 
     if collect == (out is not None):
         raise UsageError("give a page to write (--out FILE.html), or votes (--collect FILE ...)")

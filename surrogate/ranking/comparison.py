@@ -15,13 +15,8 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.types import Progress
 from arena.diagnostics.judge_label import same_verdict, without_identical
 from arena.judging.answer_pairs import ArenaTexts, QuestionKey
-from arena.judging.choosing.chosen_pairs import (
-    Batches,
-    ChosenPairs,
-    asked_pairs,
-    by_draw,
-    joined_pairs,
-)
+from arena.judging.choosing.chosen_pairs import ChosenPairs, Rounds, joined_pairs
+from arena.judging.choosing.drawn_pairs import asked_pairs, by_draw
 from arena.judging.llm_judge import LlmJudge
 from arena.judging.run import judge_pairs
 from arena.llm.usage import Usage
@@ -200,7 +195,7 @@ class _ComparedPairs:
         self.difference: Difference | None = None
         self._judgments: list[pd.DataFrame] = []
 
-    def batches(self) -> Batches:
+    def rounds(self) -> Rounds:
         # Questions after which a judge of one side shows for the first time, before the first look.
         n_first = min(10, self._n_questions)
         looks = self._test.looks(self._n_questions)
@@ -227,8 +222,8 @@ class _ComparedPairs:
             return ALL_JUDGED
         return SPENT.format(ORDERS * n_judged)
 
-    def chosen(self, batches: Sequence[ChosenPairs]) -> ChosenPairs:
-        return joined_pairs(self._pairs.on([]), batches)
+    def chosen(self, rounds: Sequence[ChosenPairs]) -> ChosenPairs:
+        return joined_pairs(self._pairs.on([]), rounds)
 
 
 def question_scores(judgments: pd.DataFrame, system: str) -> dict[QuestionKey, float]:

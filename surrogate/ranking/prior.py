@@ -10,7 +10,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
 from arena.judging.answer_pairs import ArenaTexts
-from arena.judging.choosing.chosen_pairs import draw_questions
+from arena.judging.choosing.drawn_pairs import draw_questions
 from arena.judging.judging_settings import JudgingSettings
 from arena.rating.posterior import PRIOR_COLUMNS
 from features.engine.extraction import extract

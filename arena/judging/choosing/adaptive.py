@@ -13,17 +13,10 @@ from arena.data.seeds import SAME_DECIMALS, by_content
 from arena.data.wording import count_of
 from arena.diagnostics.judge_label import without_identical
 from arena.judging.answer_pairs import PAIR_COLUMNS, ArenaTexts, PairKey, QuestionKey
-from arena.judging.choosing.chosen_pairs import (
-    ASKED_COLUMNS,
-    REPEATED,
-    Batches,
-    ChosenPairs,
-    asked_pairs,
-    draw_questions,
-    joined_pairs,
-)
+from arena.judging.choosing.chosen_pairs import ASKED_COLUMNS, ChosenPairs, Rounds, joined_pairs
+from arena.judging.choosing.drawn_pairs import REPEATED, asked_pairs, draw_questions
 from arena.judging.choosing.forecast import Course, Forecast, course, forecast_adaptive
-from arena.judging.choosing.pairing import AdaptivePairing, batch_size
+from arena.judging.choosing.pairing import AdaptivePairing, round_size
 from arena.judging.judging_settings import CALLS_A_SYSTEM, JudgingSettings
 from arena.llm.replies import OVER_BUDGET, PASSING
 from arena.llm.usage import Budget
@@ -36,10 +29,10 @@ RATING_COLUMNS = ["language", "system", "rating", "low", "high"]
 
 
 class AdaptivePairs:
-    """Chooses, batch by batch, the pairs that lower the uncertainty of the ranking most.
+    """Chooses, round by round, the pairs that lower the uncertainty of the ranking most.
 
-    Each batch is for the language whose ranking is least certain, and ``AdaptivePairing`` chooses
-    its pairs. Every pair is asked in one order, and those of the audit in both. Batches follow from
+    Each round is for the language whose ranking is least certain, and ``AdaptivePairing`` chooses
+    its pairs. Every pair is asked in one order, and those of the audit in both. Rounds follow from
     the verdicts so far, the prior and the seed alone, so that a run that was killed continues as if
     it had not been.
 
@@ -99,7 +92,7 @@ class AdaptivePairs:
         self.budget = settings.budget or CALLS_A_SYSTEM * n_systems * len(settings.judges)
         self.n_planned = self._pairs_in_budget
 
-    def batches(self) -> Batches:
+    def rounds(self) -> Rounds:
         """Yield what to ask next, until the ranking is certain enough or no more may be asked."""
         while (reason := self._reason_to_stop()) is None:
             candidates = {
@@ -109,14 +102,14 @@ class AdaptivePairs:
             }
             language = max(candidates, key=lambda code: candidates[code].misordered)
             pairing = candidates[language]
-            n_pairs = batch_size(len(pairing.systems), pairing.judged + pairing.failed)
+            n_pairs = round_size(len(pairing.systems), pairing.judged + pairing.failed)
             items = pairing.next_pairs(min(n_pairs, self._pairs_in_budget))
-            batch = self._pairs([(language, *item) for item in items])
-            batch = batch.within(self._pairs_in_budget)
-            if not len(batch):
+            next_pairs = self._pairs([(language, *item) for item in items])
+            next_pairs = next_pairs.within(self._pairs_in_budget)
+            if not len(next_pairs):
                 return self._spent
-            outcome = yield batch
-            self._n_asked += batch.n_planned * len(self._settings.judges)
+            outcome = yield next_pairs
+            self._n_asked += next_pairs.n_planned * len(self._settings.judges)
             self._record(language, outcome.judgments, outcome.failures)
         return reason
 
@@ -140,9 +133,9 @@ class AdaptivePairs:
             for language, pairing in self._pairings.items()
         }
 
-    def chosen(self, batches: Sequence[ChosenPairs]) -> ChosenPairs:
+    def chosen(self, rounds: Sequence[ChosenPairs]) -> ChosenPairs:
         """Put together what was asked, in this run and before."""
-        return joined_pairs(self._pairs([]), batches, self._earlier)
+        return joined_pairs(self._pairs([]), rounds, self._earlier)
 
     def progress(self) -> pd.DataFrame:
         """Return what is judged of each language and how certain its ranking is.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from arena.judging.answer_pairs import QuestionKey, pair_keys
-from arena.judging.choosing.chosen_pairs import Batches, ChosenPairs, joined_pairs
+from arena.judging.choosing.chosen_pairs import ChosenPairs, Rounds, joined_pairs
 from arena.judging.judging_settings import JudgingForm
 from arena.llm.usage import Budget
 
@@ -42,7 +42,7 @@ def _calls_on(n_answers: int, form: JudgingForm) -> int:
 
 @dataclass(frozen=True)
 class PacedPairs:
-    """Asks fixed pairs in batches, as many at a time as the cost left allows.
+    """Asks fixed pairs in rounds, as many at a time as the cost left allows.
 
     Attributes:
         pairs: The pairs.
@@ -61,24 +61,24 @@ class PacedPairs:
         """Number of pairs to ask at most."""
         return self.pairs.n_planned
 
-    def batches(self) -> Batches:
-        """Yield batches of pairs until all are asked, or the cost is spent."""
+    def rounds(self) -> Rounds:
+        """Yield rounds of pairs until all are asked, or the cost is spent."""
         left = self.pairs
         while len(left):
-            batch = left
+            next_pairs = left
             n_calls = self.budget.calls_left
             if n_calls is not None:
-                batch = pairs_within(left, n_calls // self.n_judges, self.form)
-            if not len(batch):
+                next_pairs = pairs_within(left, n_calls // self.n_judges, self.form)
+            if not len(next_pairs):
                 return "the budget of this run is spent"
-            yield batch
-            left = left.without(pd.concat([batch.table, batch.identical]))
+            yield next_pairs
+            left = left.without(pd.concat([next_pairs.table, next_pairs.identical]))
         return ""
 
     def on_sides_of(self, judgments: pd.DataFrame) -> PacedPairs:
         """Turn pairs as ``ChosenPairs.on_sides_of`` does."""
         return replace(self, pairs=self.pairs.on_sides_of(judgments))
 
-    def chosen(self, batches: Sequence[ChosenPairs]) -> ChosenPairs:
+    def chosen(self, rounds: Sequence[ChosenPairs]) -> ChosenPairs:
         """Put together the pairs that were asked."""
-        return joined_pairs(self.pairs.on([]), batches)
+        return joined_pairs(self.pairs.on([]), rounds)

@@ -21,27 +21,27 @@ Item = tuple[str, str, str]
 ABSENT, OPEN, PLANNED, JUDGED, FAILED = range(5)
 """States of an item: not both answered, not asked yet, asked, judged, without a verdict."""
 
-SYSTEMS_A_ROUND = 0.4
+SYSTEMS_AT_ONCE = 0.4
 """Share of the systems that meet before the usefulness of battles is computed again."""
 LEAST_VARIANCE = 1e-9
 
 
-def batch_size(n_systems: int, n_judged: int) -> int:
+def round_size(n_systems: int, n_judged: int) -> int:
     """Return how many items to ask for before the posterior is fitted again."""
-    # Later verdicts move the posterior less, so a batch may grow with what is judged.
+    # Later verdicts move the posterior less, so a round may grow with what is judged.
     return max(1, n_systems // 2, int(0.05 * n_judged))
 
 
 class AdaptivePairing:
     """Chooses items to judge, an item being a pair of systems on a question of one language.
 
-    Ask for a batch with ``next_pairs``, judge it, pass its outcome to ``record`` in any order, and
+    Ask for a round with ``next_pairs``, judge it, pass its outcome to ``record`` in any order, and
     repeat. To resume a run, record the judgments so far. What is asked for depends on the seed, on
     what was recorded and on what is being judged, and on nothing else.
 
     The value of a battle is how much it is expected to lower the uncertainty of the ratings'
-    posterior, where that uncertainty leaves the order of two systems in doubt. Small batches choose
-    better: see ``batch_size``.
+    posterior, where that uncertainty leaves the order of two systems in doubt. Small rounds choose
+    better: see ``round_size``.
 
     Attributes:
         systems: The S systems, sorted.
@@ -139,7 +139,7 @@ class AdaptivePairing:
         # Battles of each system on each question so far, (Q, S): planned and settled ones.
         membership = np.abs(pairs.incidence.toarray()).T  # (P, S)
         n_battles = (self._state > OPEN).astype(np.float64) @ membership
-        round_size = max(1, int(SYSTEMS_A_ROUND * len(self.systems) / 2))
+        n_at_once = max(1, int(SYSTEMS_AT_ONCE * len(self.systems) / 2))
         chosen: list[tuple[int, int]] = []
         while len(chosen) < n and self.open:
             doubts, variances = self._doubts(covariance)
@@ -150,13 +150,13 @@ class AdaptivePairing:
             values = information * pairs.spreads(target) / (1.0 + information * variances)
             is_open = (self._state == OPEN).any(axis=0)
             values = np.where(is_open, values * self._tie_break, -1.0)
-            for pair in self._disjoint(values, min(round_size, n - len(chosen))):
+            for pair in self._disjoint(values, min(n_at_once, n - len(chosen))):
                 one, other = pairs.first[pair], pairs.second[pair]
                 question = self._question_for(pair, n_battles)
                 self._state[question, pair] = PLANNED
                 n_battles[question, [one, other]] += 1.0
                 chosen.append((question, pair))
-                # The next pairs of this batch must not repeat what this battle will tell.
+                # The next pairs of this round must not repeat what this battle will tell.
                 covariance -= _reduction(covariance, one, other, information[pair])
         return [
             (

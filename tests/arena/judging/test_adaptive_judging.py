@@ -47,7 +47,7 @@ def ask(folder, one, budget=None, max_calls=None, prior=None, **fields):
     return SimpleNamespace(
         judging=judging,
         reason=judging.reason,
-        batches=judging.batches,
+        rounds=judging.rounds,
         languages=pairs.progress(),
         ratings=pairs.ratings(),
     )
@@ -93,20 +93,20 @@ def test_a_run_that_goes_on_asks_what_one_run_would(run, folder, tmp_path_factor
     whole = tmp_path_factory.mktemp("whole")
     write_arena(read_arena(folder), whole)
     run(14, where=whole)
-    batches = run(14, max_calls=4).batches  # stops between batches, as a kill would
-    while run(14, max_calls=4).batches:
-        batches += 1
-    assert batches > 2
+    rounds = run(14, max_calls=4).rounds  # stops between rounds, as a kill would
+    while run(14, max_calls=4).rounds:
+        rounds += 1
+    assert rounds > 2
     assert asked_in(folder) == asked_in(whole)
     again = run(14)
-    assert again.batches == 0
+    assert again.rounds == 0
     assert again.judging.summaries[0].already_judged == 14
 
 
-def test_a_kill_within_a_batch_pays_for_nothing_twice(run, folder):
+def test_a_kill_within_a_round_pays_for_nothing_twice(run, folder):
     run(8)
     before = asked_in(folder)
-    rewrite(folder, range(6))  # the last batch of two had not been written
+    rewrite(folder, range(6))  # the last round of two had not been written
     calls = sum(run.server.asked.values())
     run(8)
     assert asked_in(folder) == before
@@ -138,7 +138,7 @@ def test_it_stops_when_the_ranking_is_known(run):
     done = run(until=0.25)
     assert 4 < done.languages["judged"].sum() < ITEMS
     assert (done.languages["misordered"] <= 0.25).all()
-    assert run(5, until=0.25).batches == 0
+    assert run(5, until=0.25).rounds == 0
 
 
 def test_the_language_whose_order_is_known_least_is_asked_about(tmp_path, serve, judge_at):

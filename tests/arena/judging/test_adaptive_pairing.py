@@ -32,9 +32,11 @@ def key(item):
     return question, *sorted((one, other))
 
 
-def run(pairing, batch=7, budget=ITEMS):
+def run(pairing, n_at_once=7, budget=ITEMS):
     asked = []
-    while len(asked) < budget and (items := pairing.next_pairs(min(batch, budget - len(asked)))):
+    while len(asked) < budget and (
+        items := pairing.next_pairs(min(n_at_once, budget - len(asked)))
+    ):
         pairing.record(judge(items))
         asked += items
     return asked

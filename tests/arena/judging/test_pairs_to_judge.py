@@ -179,7 +179,7 @@ def test_identical_answers_take_no_call_so_a_limit_keeps_them(form):
     same = {("q3", system): "the same" for system in SYSTEMS}
     pairs = choose_pairs(build_arena(same, questions=4, systems=SYSTEMS))
     assert set(pairs_within(pairs, 1, form).identical["query_id"]) == {"q3"}
-    paced = PacedPairs(pairs, form, 1, Budget(1_000)).batches()
+    paced = PacedPairs(pairs, form, 1, Budget(1_000)).rounds()
     assert len(next(paced)) == len(pairs)
     with pytest.raises(StopIteration) as end:
         next(paced)

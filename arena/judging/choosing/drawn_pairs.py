@@ -1,0 +1,255 @@
+"""Pairs drawn before anything is judged: the questions, and the pairs of each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.errors import UsageError, argument, checked_choice
+from arena.data.seeds import generator
+from arena.judging.answer_pairs import (
+    PAIR_COLUMNS,
+    ArenaTexts,
+    PairDraw,
+    PairKey,
+    QuestionKey,
+    draw_pair,
+    pair_keys,
+    unordered,
+)
+from arena.judging.choosing.chosen_pairs import ASKED_COLUMNS, ChosenPairs
+
+DEFAULT_QUESTIONS = 100
+REPEATED = 0.2
+"""Share of audited pairs that are also asked twice in the same order."""
+SECOND_VOTE = "2"
+
+SystemPair = tuple[str, str]
+
+
+def choose_pairs(
+    arena: Arena,
+    questions: int | None = DEFAULT_QUESTIONS,
+    pairs: int | Literal["all"] = "all",
+    both_orders: bool = False,
+    languages: Sequence[str] | None = None,
+    seed: int = 0,
+    *,
+    audit: float = 0.0,
+    spread: bool = False,
+) -> ChosenPairs:
+    """Choose what to judge.
+
+    A question is drawn by a number of its own, which depends on its content alone: further
+    questions displace few. With all pairs, a further system adds pairs and changes none. With some
+    pairs a question, systems meet as evenly as possible. Pairs of identical texts are ties.
+
+    Args:
+        arena: Questions and answers; its judgments do not matter.
+        questions: Questions of each language; None, or more than there are, takes all.
+        pairs: ``all`` pairs of systems that answered a question, or so many of them.
+        both_orders: Ask every pair in both orders; else the order is drawn (see ``draw_pair``).
+        languages: None takes all.
+        seed: Seed of all draws.
+        audit: Share of the pairs that are asked in both orders all the same; see ``asked_pairs``.
+        spread: Put the pairs in an order that is drawn over all questions, so that the first ones
+            are a random sample; else they come question by question.
+
+    Raises:
+        UsageError: For a number below 1, an unknown language, or an arena with nothing to judge.
+    """
+    if pairs != "all" and pairs < 1:
+        raise UsageError(f"{argument('pairs')} is {pairs}; use at least 1")
+    texts = ArenaTexts(arena)
+    drawn = draw_questions(arena, texts, questions, languages, seed)
+    meetings = {language: _Meetings() for language, _ in drawn}
+    keys: list[PairKey] = []
+    for language, query_id in drawn:
+        # In an order of their own, so that draws do not depend on systems' names.
+        systems = texts.systems_by_output((language, query_id))
+        if pairs == "all":
+            chosen = list(combinations(systems, 2))
+        else:
+            random = generator(seed, "judging", "pairs", language, query_id)
+            chosen = _even_pairs(systems, pairs, meetings[language], random)
+        keys += [(language, query_id, one, other) for one, other in chosen]
+    if spread:
+        keys = _in_drawn_order(texts, keys, seed)
+    return asked_pairs(texts, keys, drawn, audit=1.0 if both_orders else audit, seed=seed)
+
+
+def pairs_judged_in(
+    arena: Arena, judgments: pd.DataFrame, both_orders: bool = False, seed: int = 0
+) -> ChosenPairs:
+    """Choose the pairs that were judged, to compare another judge with their verdicts.
+
+    Arguments are those of ``choose_pairs``; an absent answer is a UsageError.
+    """
+    keys = list(dict.fromkeys(unordered(key) for key in pair_keys(judgments)))
+    drawn = tuple(dict.fromkeys(key[:2] for key in keys))
+    share = 1.0 if both_orders else 0.0
+    return asked_pairs(ArenaTexts(arena), keys, drawn, audit=share, seed=seed)
+
+
+def draw_questions(
+    arena: Arena,
+    texts: ArenaTexts,
+    questions: int | None,
+    languages: Sequence[str] | None,
+    seed: int,
+) -> tuple[QuestionKey, ...]:
+    """Draw the questions to judge among those with two answers or more; see ``choose_pairs``.
+
+    Raises:
+        UsageError: For a number below 1, an unknown language, or no question.
+    """
+    if questions is not None and questions < 1:
+        raise UsageError(f"{argument('questions')} is {questions}; use at least 1")
+    present = list(arena.info.languages)
+    for language in languages or ():
+        checked_choice(language, present, "language")
+    drawn: list[QuestionKey] = []
+    for language in present:
+        if languages and language not in languages:
+            continue
+        keys = [(language, query_id) for query_id in texts.questions(language)]
+        comparable = [key for key in keys if len(texts.systems(key)) > 1]
+        drawn += by_draw(texts, comparable, seed)[:questions]
+    if not drawn:
+        raise UsageError("no question has answers of two systems: there is nothing to judge")
+    return tuple(drawn)
+
+
+def by_draw(texts: ArenaTexts, keys: Sequence[QuestionKey], seed: int) -> list[QuestionKey]:
+    """Put questions in an order that is drawn by their content."""
+
+    def draw(key: QuestionKey) -> tuple[float, QuestionKey]:
+        return question_draw(*key, texts.question(key), seed), key
+
+    return sorted(keys, key=draw)
+
+
+def question_draw(language: str, query_id: str, question: str, seed: int) -> float:
+    """Draw the number by which a question is chosen to be answered or judged: low ones first."""
+    return float(generator(seed, "judging", "question", language, query_id, question).random())
+
+
+def asked_pairs(
+    texts: ArenaTexts,
+    keys: Sequence[PairKey],
+    drawn: tuple[QuestionKey, ...],
+    *,
+    audit: float,
+    seed: int,
+    adaptive: bool = False,
+) -> ChosenPairs:
+    """Draw the sides of pairs whose systems come in any order, and which of them are audited.
+
+    Args:
+        texts: Questions and answers.
+        keys: The pairs.
+        drawn: The questions drawn.
+        audit: Share of the pairs that are asked in both orders. Unless that is every pair, a fifth
+            of them is asked a third time, with the sides of the first, to see what repeats.
+        seed: Seed of the draws.
+        adaptive: See ``ChosenPairs``.
+    """
+    different: list[tuple[str, str, str, str, str | None]] = []
+    identical: list[PairKey] = []
+    for language, query_id, one, other in keys:
+        question = (language, query_id)
+        draw = pair_draw(texts, question, one, other, seed)
+        if texts.shown(question, one) == texts.shown(question, other):
+            identical.append((language, query_id, draw.side_a, draw.side_b))
+            if audit == 1:
+                identical.append((language, query_id, draw.side_b, draw.side_a))
+            continue
+        different.append((language, query_id, draw.side_a, draw.side_b, None))
+        if draw.audit < audit:
+            different.append((language, query_id, draw.side_b, draw.side_a, None))
+        if audit < 1 and draw.audit < REPEATED * audit:
+            different.append((language, query_id, draw.side_a, draw.side_b, SECOND_VOTE))
+    return ChosenPairs(
+        table=pd.DataFrame(different, columns=ASKED_COLUMNS).astype(object),
+        identical=pd.DataFrame(identical, columns=PAIR_COLUMNS).astype(object),
+        both_orders=audit == 1,
+        questions=drawn,
+        adaptive=adaptive,
+    )
+
+
+def pair_draw(
+    texts: ArenaTexts, question: QuestionKey, one: str, other: str, seed: int
+) -> PairDraw:
+    """Draw for two systems' answers to a question; see ``draw_pair``."""
+    language, query_id = question
+    # Draws depend on the answers alone, not on the reasons that systems wrote with them.
+    return draw_pair(
+        language,
+        query_id,
+        (one, texts.answer_text(question, one)),
+        (other, texts.answer_text(question, other)),
+        seed,
+    )
+
+
+def _in_drawn_order(texts: ArenaTexts, keys: Sequence[PairKey], seed: int) -> list[PairKey]:
+    """Put pairs in an order that is drawn by their content."""
+
+    def draw(key: PairKey) -> float:
+        language, query_id, one, other = key
+        return pair_draw(texts, (language, query_id), one, other, seed).place
+
+    return sorted(keys, key=draw)
+
+
+@dataclass
+class _Meetings:
+    """How often systems of a language were chosen so far, and how often each pair of them."""
+
+    of_systems: Counter[str] = field(default_factory=Counter)
+    of_pairs: Counter[SystemPair] = field(default_factory=Counter)
+
+    def add(self, pair: SystemPair) -> None:
+        self.of_systems.update(pair)
+        self.of_pairs[pair] += 1
+
+
+def _even_pairs(
+    systems: list[str], n_pairs: int, meetings: _Meetings, random: np.random.Generator
+) -> list[SystemPair]:
+    """Choose at most so many pairs of the systems that answered a question.
+
+    Systems with few battles on this question and overall come first, then pairs that met seldom;
+    the rest is chance. The pairs chosen are added to the meetings.
+    """
+    left = list(combinations(systems, 2))
+    chance = dict(zip(left, random.random(len(left)).tolist(), strict=True))
+    on_question: Counter[str] = Counter()
+
+    def cost(pair: SystemPair) -> tuple[float, ...]:
+        one, other = pair
+        battles = (on_question[one], on_question[other])
+        return (
+            max(battles),
+            sum(battles),
+            meetings.of_systems[one] + meetings.of_systems[other],
+            meetings.of_pairs[pair],
+            chance[pair],
+        )
+
+    chosen: list[SystemPair] = []
+    for _ in range(min(n_pairs, len(left))):
+        pair = min(left, key=cost)
+        left.remove(pair)
+        chosen.append(pair)
+        on_question.update(pair)
+        meetings.add(pair)
+    return chosen
