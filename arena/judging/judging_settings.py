@@ -24,7 +24,7 @@ AUDIT = 0.1
 SETTLED = 0.05
 """Expected share of misordered pairs of systems at which a ranking is settled: tau 0.9."""
 CALLS_A_SYSTEM = 50
-"""Calls for every system and language after which adaptive pairs stop in any case."""
+"""Calls of each judge, for every system and language, where no budget is set."""
 PANEL_JUDGE = f"{PANEL}majority)"
 """Name of a panel in the ``judge`` column."""
 
@@ -46,14 +46,14 @@ class JudgingSettings(LlmSettings):
         default=None,
         description="Pairs of systems on each question: all, a number, or adaptive: as verdicts "
         "come, those that tell most about the ranking. Default: adaptive; all in batches and for "
-        "marks and orders",
+        "marks, orders and nuggets",
     )
     budget: int | None = Field(
         default=None,
         ge=1,
         description="Maximum number of calls, those of earlier runs on these questions included. "
-        f"Default: {CALLS_A_SYSTEM} for every system and language; none with all or a number of "
-        "pairs, and for marks and orders",
+        f"Default: {CALLS_A_SYSTEM} of each judge for every system and language; none with all or "
+        "a number of pairs, and for marks, orders and nuggets",
     )
     max_cost: float | None = Field(
         default=None,
@@ -137,6 +137,14 @@ class JudgingSettings(LlmSettings):
         if self.form != "pairwise":
             return 0.0
         return 1.0 if self.both_orders else self.audit
+
+    def default_budget(self, n_systems: int) -> int:
+        """Return the maximum number of calls of all judges, where no budget is set.
+
+        Args:
+            n_systems: Number of systems, those of each language counted.
+        """
+        return CALLS_A_SYSTEM * n_systems * len(self.judges)
 
     def require_plan(self) -> None:
         """Check that the settings do not contradict each other.

@@ -27,7 +27,7 @@ from arena.judging.choosing.chosen_pairs import ChosenPairs, PairChooser, Verdic
 from arena.judging.choosing.drawn_pairs import choose_pairs
 from arena.judging.choosing.forecast import Forecast
 from arena.judging.choosing.limits import PacedPairs, pairs_within
-from arena.judging.judging_settings import CALLS_A_SYSTEM, JudgingSettings
+from arena.judging.judging_settings import JudgingSettings
 from arena.judging.judging_summary import JudgingSummary, summarize_judge
 from arena.judging.llm_judge import (
     FAILURE_COLUMNS,
@@ -207,7 +207,7 @@ def draw_pairs(arena: Arena, settings: JudgingSettings) -> ChosenPairs:
         if settings.languages:
             answers = answers[answers["language"].isin(settings.languages)]
         n_systems = int(answers.groupby("language")["system"].nunique().sum())
-        budget = CALLS_A_SYSTEM * n_systems * len(settings.judges)
+        budget = settings.default_budget(n_systems)
     is_limited = budget is not None or settings.max_cost is not None
     chosen = choose_pairs(
         arena,

@@ -17,7 +17,7 @@ from arena.judging.choosing.chosen_pairs import ASKED_COLUMNS, ChosenPairs, Roun
 from arena.judging.choosing.drawn_pairs import REPEATED, asked_pairs, draw_questions
 from arena.judging.choosing.forecast import Course, Forecast, course, forecast_adaptive
 from arena.judging.choosing.pairing import AdaptivePairing, round_size
-from arena.judging.judging_settings import CALLS_A_SYSTEM, JudgingSettings
+from arena.judging.judging_settings import JudgingSettings
 from arena.llm.replies import OVER_BUDGET, PASSING
 from arena.llm.usage import Budget
 from arena.rating.outcomes import points_of_a
@@ -89,7 +89,7 @@ class AdaptivePairs:
         self._earlier = earlier.reindex(columns=ASKED_COLUMNS).drop_duplicates()
         self._n_asked = len(without_identical(earlier)) + len(_on(failures, self._questions))
         n_systems = sum(len(pairing.systems) for pairing in self._pairings.values())
-        self.budget = settings.budget or CALLS_A_SYSTEM * n_systems * len(settings.judges)
+        self.budget = settings.budget or settings.default_budget(n_systems)
         self.n_planned = self._pairs_in_budget
 
     def rounds(self) -> Rounds:
