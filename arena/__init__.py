@@ -1,4 +1,4 @@
-"""What was asked, answered and judged, and the ratings it gives.
+"""Questions, answers and judgments, and the ratings that they give.
 
 Reading and writing:
     read_arena, write_arena   an arena folder: questions, answers, judgments

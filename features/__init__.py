@@ -1,8 +1,8 @@
 """Measure what can be seen of an answer: languages, citations, overlap, grounding, support.
 
 Measuring:
-    extract             a table of features, one row an answer of an arena
-    extract_parts       the same of Parquet part files, into a folder of them; millions of answers
+    extract             a table of features, one row per answer of an arena
+    extract_parts       the same for millions of answers: from Parquet part files to part files
     parse_features      features from text such as ``citation_recall@5,bleu,grounding``
     feature_columns     the columns of such a table that hold features
     missing_counts      how many answers lack which feature, and why

@@ -1,4 +1,4 @@
-"""What is learned, shown and kept: boards, new systems, validation, judges held against people.
+"""Boards, new systems, validation of surrogates, and comparisons of judges with people.
 
 Boards:
     build_board               the main job: from an arena to one rating of every system

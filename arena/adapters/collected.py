@@ -79,7 +79,7 @@ class Collected:
     skips: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
     def files(self, paths: Sequence[Path | str]) -> Iterator[tuple[Path, Rows]]:
-        """Read files, also those in folders; a damaged one becomes a problem."""
+        """Read files, also those in folders; damaged files become problems."""
         for path in files_below(paths):
             try:
                 rows = read_rows(path, shown_path(path, paths))

@@ -40,9 +40,9 @@ def read_battles(
 
     A row has two systems (``model_a, model_b``, or other names that ``columns.toml`` lists) and a
     winner (a ``winner`` in any of the field's words, see ``arena.data.winners``; or
-    ``winner_model_a``, ``winner_model_b``, ``winner_tie``, of which one is true). It may have an
-    id of the question, a language (a code or an English name; one that is not known is ``und``), a
-    judge, a voter, a criterion, a weight, and a turn; and what was said: ``conversation_a`` and
+    ``winner_model_a``, ``winner_model_b``, ``winner_tie``, of which one is true). It may have an id
+    of the question, a language (a code or an English name; unknown ones become ``und``), a judge, a
+    voter, a criterion, a weight, and a turn. The texts are ``conversation_a`` and
     ``conversation_b`` (lists of ``{role, content}``), or a prompt and two responses (texts, or
     lists of turns), each also as JSON text. The last question and the replies to it are compared;
     the turns before are their history. Where votes are on single turns, as in MT-Bench, each turn

@@ -41,7 +41,7 @@ PAIR: tuple[str, ...] = ("_a", "_b")
 
 @dataclass(frozen=True)
 class TableForm:
-    """What the rows of tables are.
+    """The form of a table: its columns, and whether a row is an answer or a pair.
 
     Attributes:
         columns: The column of each field.

@@ -299,7 +299,7 @@ def storable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
 def looks_printed(text: str, is_cell: bool) -> bool:
     """Tell whether a text was meant as a list or record.
 
-    In a list that was read, a text that only begins like one is a text.
+    Inside a parsed list, text that only begins like a list or record remains text.
     """
     if _OBJECT_ADDRESS.fullmatch(text):
         return True

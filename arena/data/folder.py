@@ -66,7 +66,7 @@ def read_arena(
             optional), each as ``.jsonl``,
             ``.jsonl.gz``, ``.jsonl.zst``, ``.csv`` (not queries) or ``.parquet``, which may be a
             folder of part files, in folders such as ``language=en``.
-        questions: Read only rows of these, by ``language`` and ``query_id``; None for all.
+        questions: Questions to read, by ``language`` and ``query_id``; None for all.
         is_judged: Whether to read the judgments.
 
     Raises:

@@ -38,8 +38,8 @@ _UNNAMED = re.compile(
 def is_person(judge: str) -> bool:
     """Tell by its name whether a judge is a person, or people, and not a machine.
 
-    People are ``people``, ``human``, ``crowd`` and names that begin with one of these, and roles
-    of people with a number or a hash: ``arena_user_17``, ``expert_0``, ``voter-3``.
+    A name is a person's if it is or begins with ``people``, ``human`` or ``crowd``, or if it is a
+    role with a number or a hash: ``arena_user_17``, ``expert_0``, ``voter-3``.
     """
     return _PERSON_NAME.fullmatch(judge.strip()) is not None
 

@@ -90,11 +90,10 @@ def passages_of(value: object) -> list[Record]:
     """Read the passages of a cell or field.
 
     Args:
-        value: None; a text, which is one passage; a record with a text (one of
-            ``PASSAGE_TEXTS``, or a list of its sentences), or one that holds such a record or a
-            list of passages; a table of these by columns; a list of these, of rows with an id or
-            a score beside the passage, or of titles and sentences; or any of them written as text
-            (see ``decoded``).
+        value: None, one passage, or several, possibly written as text (see ``decoded``). A passage
+            is a text, a record with a text (one of ``PASSAGE_TEXTS``, or a list of its sentences),
+            a row of a passage and its id or score, or a title with its sentences. Several passages
+            are a list, a table by columns, or a record that holds either.
 
     Returns:
         Records with ``passage_id``, ``text``, ``title`` and ``relevance``; those with a ``text``

@@ -1,4 +1,4 @@
-"""Diagnostics of an arena: what limits a board is said before the board is shown."""
+"""Diagnostics of an arena: find what limits a board before it is built."""
 
 import lazy_loader as lazy
 

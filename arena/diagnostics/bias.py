@@ -30,7 +30,7 @@ UNRELIABLE_FLIPS = 0.25
 
 
 def leaning(observed: float, low: float, high: float) -> tuple[int, Severity]:
-    """Tell to which side of one half an interval lies, and how grave that is.
+    """Return the side of one half on which an interval lies, and how serious that is.
 
     Returns:
         1, -1, or 0 if it includes one half; a warning if the share notably differs from it.

@@ -1,4 +1,4 @@
-"""What an arena holds: questions, passages, answers, their lengths, and copied answers."""
+"""The contents of an arena: questions, passages, answers, their lengths, and copied answers."""
 
 from __future__ import annotations
 

@@ -46,11 +46,11 @@ WORDS: dict[Grade, str] = {
     "agrees": "in agreement with people",
     "people": "people",
 }
-"""What a judge is, by its grade."""
+"""The label of a judge, by its grade."""
 TESTED_ON_FEW = "tested for consistency on too few pairs"
-"""What a judge is if the interval of its flips is too wide."""
+"""The label of a judge if the interval of its flips is too wide."""
 COMPARED_ON_FEW = "consistent with itself, and compared with people on too few pairs"
-"""What a judge is if the interval of its agreement with people is too wide."""
+"""The label of a judge if the interval of its agreement with people is too wide."""
 NOTABLE_INVALID = 0.05
 """Share of unparsable replies above which a judge is doubtful."""
 IDENTICAL = "identical"
@@ -87,7 +87,7 @@ class JudgeLabel:
 
     @property
     def words(self) -> str:
-        """What the judge is, such as ``consistent with itself but not compared with people``."""
+        """The judge's label, such as ``consistent with itself but not compared with people``."""
         if self.grade == "consistent" and self.is_compared:
             return COMPARED_ON_FEW
         if self.grade == "not known" and self.is_tested:
@@ -96,7 +96,7 @@ class JudgeLabel:
 
     @property
     def short(self) -> str:
-        """What the judge is, without a full stop."""
+        """The judge's label, without a full stop."""
         if self.grade == "people":
             return "The judges are people"
         if self.judge == UNKNOWN_JUDGE:
@@ -105,7 +105,7 @@ class JudgeLabel:
 
     @property
     def sentence(self) -> str:
-        """What the judge is, and its worst fault, without a full stop."""
+        """The judge's label and worst fault, without a full stop."""
         if not self.faults:
             return self.short
         return f"{self.short}: {self.faults[0]}"

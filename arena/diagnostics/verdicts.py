@@ -37,9 +37,9 @@ class Finding:
     Attributes:
         severity: ``error``: the systems cannot be ranked on one scale; ``warning``: they can, but
             something limits how far to trust it; ``info``: a fact that is no concern by itself.
-        check: What was looked at, such as ``position``; one word for all findings of a kind.
+        check: Name of the check, such as ``position``; one word for all findings of a kind.
         subject: Language and judge, or system, it is about.
-        sentence: What was found, a sentence without the subject.
+        sentence: The finding, a sentence without its subject.
     """
 
     severity: Severity

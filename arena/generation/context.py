@@ -45,7 +45,7 @@ def select_context(
     are ranked among themselves.
 
     Args:
-        queries: Questions with their passages and, as far as known, which are relevant.
+        queries: Questions with their passages, labeled relevant or not where people said so.
         corpus: Passages to select from, instead of each question's own: columns ``passage_id,
             text`` and, if any, ``title`` and ``language``. Those that are among a question's own
             passages keep their label.

@@ -249,7 +249,7 @@ def unordered(key: PairKey) -> PairKey:
 
 @dataclass(frozen=True, slots=True)
 class PairDraw:
-    """What is drawn for a pair of answers.
+    """The random draws for a pair of answers.
 
     Attributes:
         side_a: The system on side A.

@@ -50,7 +50,7 @@ class ShownAnswer:
 
 
 Group = tuple[QuestionKey, tuple[ShownAnswer, ...]]
-"""What one prompt shows: a question, and distinct answers in the order shown."""
+"""The contents of one prompt: a question, and distinct answers in the order shown."""
 Outcome = tuple[PairKey, Reply[PairVerdict], tuple[str, ...]]
 """A pair, the judge's verdict or why there is none, and flags of what in the answers is odd."""
 
@@ -135,7 +135,7 @@ class GradedPrompt(JudgePrompt):
         Args:
             pairs: All pairs chosen.
             left: Those of them without a verdict.
-            texts: What is shown.
+            texts: Texts of the questions and answers to show.
         """
         groups: list[Group] = []
         for question, answers in self._shown(pairs, left, texts).items():
@@ -215,7 +215,7 @@ def judge_graded(
 
     Args:
         arena: Questions and answers.
-        prompt: What is asked.
+        prompt: Prompt of the judge.
         pairs: All pairs chosen.
         left: Those of them without a verdict.
         llm: Who is asked.

@@ -1,4 +1,4 @@
-"""What one judge's run brought: counts, cost, how far to trust the judge, and warnings."""
+"""The summary of one judge's run: counts, cost, how far to trust the judge, and warnings."""
 
 from __future__ import annotations
 

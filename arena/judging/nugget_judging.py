@@ -57,7 +57,7 @@ AnswerKey = tuple[QuestionKey, str]
 
 @dataclass(frozen=True)
 class NuggetOutcome:
-    """What judging by nuggets brought.
+    """Result of judging by nuggets.
 
     Attributes:
         outcomes: For each pair left its winner, or the reason why there is none, and what is odd.
@@ -85,7 +85,7 @@ def judge_nuggets(
 
     Args:
         arena: Questions, answers, and the nuggets and marks so far.
-        prompt: What is asked.
+        prompt: Prompt of the judge.
         left: Pairs to judge.
         llm: Who is asked.
         judge: Name in the ``judge`` column of marks.

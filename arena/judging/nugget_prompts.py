@@ -1,4 +1,4 @@
-"""What a judge of nuggets is asked: for the facts of a question, and for the marks of an answer."""
+"""Prompts of a judge of nuggets: for the facts of a question, and for the marks of an answer."""
 
 from __future__ import annotations
 

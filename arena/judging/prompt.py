@@ -1,4 +1,4 @@
-"""What a judge of pairs is asked; answers that try to steer it are reported, never altered."""
+"""Prompts of a judge of pairs; answers that try to steer it are reported, never altered."""
 
 from __future__ import annotations
 

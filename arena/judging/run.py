@@ -45,7 +45,7 @@ from arena.llm.usage import Budget, Price, Usage
 
 @dataclass(frozen=True)
 class Judging:
-    """What judging brought; the arena itself is unchanged.
+    """Result of judging; the arena itself is unchanged.
 
     Attributes:
         judgments: New rows, ``VERDICT_COLUMNS``, and ``chosen`` where pairs were chosen as verdicts

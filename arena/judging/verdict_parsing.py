@@ -59,8 +59,8 @@ class PairVerdict:
     Attributes:
         winner: The last one, if the reply states several.
         shares: Probability of each verdict, if log-probabilities or scores tell it.
-        flags: What is odd, such as ``cut_off``.
-        reason: What the judge wrote before its verdict.
+        flags: Peculiarities of the reply, such as ``cut_off``.
+        reason: The judge's text before its verdict.
     """
 
     winner: Winner
@@ -167,8 +167,8 @@ def read_order(text: str, is_cut: bool | None = None) -> tuple[int, ...]:
     thoughts of a reasoning model hold no orders.
 
     Args:
-        text: What the judge replied.
-        is_cut: Whether a limit ended the reply; None where nothing says it.
+        text: The judge's reply.
+        is_cut: Whether a limit ended the reply; None if unknown.
 
     Returns:
         The place of answer 1, of answer 2 and so on, 1 for the best; equal answers share one.

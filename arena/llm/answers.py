@@ -1,4 +1,4 @@
-"""What a server's answer to one request means: a completion, or a fault."""
+"""Reading a server's answer to one request, as a completion or a fault."""
 
 from __future__ import annotations
 

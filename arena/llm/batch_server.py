@@ -42,7 +42,7 @@ class RefusedBatchError(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """What a server reports of a batch.
+    """The state of a batch, as its server reports it.
 
     Attributes:
         batch_id: The server's name of it.

@@ -61,16 +61,16 @@ _FILTER_WORDS = re.compile(
 
 
 class MalformedAnswerError(ValueError):
-    """What came is no chat completion; the message says why."""
+    """The payload is no chat completion; the message says why."""
 
 
 def read_completion(payload: object, latency_s: float | None = None) -> Completion:
     """Read the JSON of a chat completion.
 
-    The content may be a text or a list of parts; parts that hold thoughts are left out, and so
-    are fields such as ``reasoning_content``. Texts are made storable everywhere: NUL and half
-    surrogate pairs become U+FFFD. An answer that was broken off, for another reason than its
-    length, fails as ``broken_off`` and can be asked again; one without a text is ``empty``.
+    The content may be a text or a list of parts; parts that hold thoughts are left out, and so are
+    fields such as ``reasoning_content``. Texts are made storable everywhere: NUL and half surrogate
+    pairs become U+FFFD. An answer that the server broke off, for another reason than its length,
+    fails as ``broken_off`` and can be asked again. An answer without text is ``empty``.
 
     Raises:
         MalformedAnswerError: If the payload is no chat completion.
@@ -305,7 +305,7 @@ def _tokens(answer: Mapping[str, Any], *names: str) -> int | None:
 
 
 def _logprobs(value: object) -> tuple[TokenLogprobs, ...] | None:
-    """Read tokens; None where they are none: the answer beside them is paid for all the same."""
+    """Read tokens; None if they are malformed, because the answer is paid for and still counts."""
     content = value.get("content") if isinstance(value, Mapping) else None
     if not isinstance(content, list):
         return None

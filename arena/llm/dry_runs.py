@@ -1,4 +1,4 @@
-"""What a run would ask and cost, without asking."""
+"""The calls that a run would make, and their cost, without making them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DryRun:
-    """What a run would ask, and what that would cost.
+    """The calls that a run would make, and their cost.
 
     Attributes:
         prompts: Number of prompts.

@@ -44,7 +44,7 @@ _STATUS_OF_CODE = (
 
 @dataclass(frozen=True)
 class ReportedError:
-    """What a server reported of an error.
+    """An error, as a server reported it.
 
     Attributes:
         message: Its message, followed by that of an upstream server.

@@ -1,10 +1,10 @@
-"""What a server's error means: whether one prompt, the settings or all calls fail.
+"""The meaning of a server's error: whether one prompt, the settings or all calls fail.
 
 Servers word the same error differently. So known codes come first, then general rules over
 the words of a message: a long prompt, for example, is something of the prompt that is longer than
 something allows. The first of these that fits decides:
 
-1. this prompt is filtered, or too long: final for it, and the run goes on;
+1. this prompt is filtered, or too long: this call fails for good, and the run continues;
 2. no call can succeed: the key, the account's credit, the permission, the model;
 3. a field of the request is refused: a setting is to change;
 4. it may pass: tried again, after the wait that was asked for;
@@ -183,7 +183,7 @@ def fault_of(
     """Return what an error means.
 
     Args:
-        report: What the server reported.
+        report: The server's report of the error.
         headers: Headers of its answer.
         api_key: The key, which is removed from what is shown.
         fields: Names of the fields that were sent.

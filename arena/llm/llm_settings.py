@@ -258,7 +258,7 @@ class LlmSettings(BaseModel):
             )
 
     def api_key(self) -> str:
-        """Read the key from the environment, or return a stand-in for a server without keys.
+        """Read the key from the environment, or return a placeholder for a server without keys.
 
         Raises:
             UsageError: If the variable is not set and the server is not on this machine.
@@ -296,7 +296,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is asked once.
+    """One prompt, to be answered once.
 
     Attributes:
         messages: In order.
@@ -322,7 +322,7 @@ class Request:
 
     Attributes:
         key: Digest of ``content``: 64 hexadecimal digits.
-        body: What is sent: canonical JSON.
+        body: The request as sent: canonical JSON.
         content: Canonical JSON of the body and the prompt's purpose.
         version: Of the prompt.
         model: Its name.

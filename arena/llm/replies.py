@@ -100,7 +100,7 @@ class TokenLogprobs:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What the model answered.
+    """A model's answer to one request, or the reason why there is none.
 
     Attributes:
         text: The answer, if any.
@@ -153,7 +153,7 @@ class Fault:
         detail: Message of the server or the network, without keys.
         again: Whether to try again in this run.
         asked_wait_s: Seconds that the server asks to wait.
-        advice: What the user must do first, where no call can succeed before.
+        advice: A step that the user must take before any call can succeed, if one is needed.
         setting: Which settings to change, where a field of the request is refused.
         is_paid: Whether an answer was begun: each further try may cost as much.
     """
@@ -214,11 +214,11 @@ def candidate_masses(token: TokenLogprobs, candidates: Collection[str]) -> dict[
 def find_rating(text: str, form: RatingForm, is_cut: bool | None = None) -> tuple[int, int]:
     """Find the last rating from 1 to 5 in the format that a prompt asks for, or else near to it.
 
-    The form is ``brackets`` for ``[[4]]``, ``heading`` for ``##Rating: 4``. What the reply quotes
-    is not its rating. ``is_cut`` says whether a limit ended it; None where nothing says so.
+    The form is ``brackets`` for ``[[4]]``, ``heading`` for ``##Rating: 4``. A quoted rating does
+    not count. ``is_cut`` says whether a limit ended the reply; None if unknown.
 
     Returns:
-        The rating, and where its number stands in the text.
+        The rating, and the position of its number in the text.
 
     Raises:
         UnparsableError: If there is none, or the last one is no whole number from 1 to 5.

@@ -28,7 +28,7 @@ Cost = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 @with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True)
 class Price:
-    """What a model costs, in any one currency, per million tokens.
+    """The prices of a model, in any one currency, per million tokens.
 
     Attributes:
         tokens_in: Price of the tokens of prompts.

@@ -189,8 +189,8 @@ class DesignEffects:
     def by_system(self) -> Floats:
         """Effect of each system, drawn to the common one (empirical Bayes), shape (S,).
 
-        The estimate from Q questions has a relative variance of about 2 / (Q - 1). What the
-        estimates vary beyond that is taken for a difference between systems (method of moments).
+        The estimate from Q questions has a relative variance of about 2 / (Q - 1). Variance beyond
+        that is attributed to differences between systems (method of moments).
         """
         is_known = np.isfinite(self.estimates)
         common = self.common

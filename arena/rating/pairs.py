@@ -44,7 +44,7 @@ class Pairs:
 
     @cached_property
     def incidence(self) -> csr_array:
-        """What a pair adds to its systems, shape (S, P): 1 to the first, -1 to the second."""
+        """Incidence matrix, shape (S, P): 1 for the first system of a pair, -1 for the second."""
         pairs = np.arange(len(self))
         values = np.repeat([1.0, -1.0], len(self))
         entries = (np.concatenate([self.first, self.second]), np.concatenate([pairs, pairs]))

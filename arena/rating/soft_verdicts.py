@@ -47,8 +47,8 @@ class Temperature:
         judge: The judge.
         value: The temperature; 1 takes probabilities as they are, near 0 is whole verdicts, and at
             infinity every verdict is a tie.
-        source: What it was learned from: people's votes on the same pairs, the judge's verdicts on
-            pairs that it judged more than once, or nothing.
+        source: Data that it was learned from: people's votes on the same pairs, the judge's
+            verdicts on pairs that it judged more than once, or nothing.
         n_labels: Number of these votes or verdicts.
     """
 

@@ -151,10 +151,10 @@ def strip_citations(text: str, passage_ids: Collection[str] = ()) -> str:
 def find_citations(text: str, passage_ids: Collection[str] = ()) -> Iterator[CitationMarker]:
     """Find the citations of a text, from left to right, in linear time.
 
-    A bracket is a citation if its content, or a part of it between separators, is a passage id
-    as it stands; or if all its parts are numbers, ranges of numbers, ids such as ``12#3``, or
-    unlike a passage id in their digits only. Digits of any script count, and so do a label
-    (``[Doc 1]``) and invisible direction marks. All else in brackets is prose.
+    A bracket is a citation if its content, or a part of it between separators, is a passage id,
+    unchanged; or if all its parts are numbers, ranges of numbers, ids such as ``12#3``, or unlike a
+    passage id in their digits only. Digits of any script count, and so do a label (``[Doc 1]``) and
+    invisible direction marks. All else in brackets is prose.
     """
     if _BRACKETS.search(text) is None:
         return

@@ -73,8 +73,8 @@ def last_json_object(text: str, fields: Collection[str], is_whole: bool = True) 
         The object, with plain keys.
 
     Raises:
-        JsonReplyError: If there is no such object, it is one of a choice (``{…} or {…}``), or one
-            after it cannot be read: it may be the one that counts.
+        JsonReplyError: If there is no such object, if the reply offers a choice of objects (``{…}
+            or {…}``), or if a later object, which may be the one that counts, is malformed.
     """
     text = _without_quotes(text)
     last: dict[str, Any] | JsonReplyError | None = None
@@ -155,8 +155,8 @@ def _objects(
 def _tokens(text: str, position: int) -> Iterator[_Token]:
     """Split what looks like JSON into tokens, without spaces and comments.
 
-    A quotation mark ends a text only where JSON could go on behind it, so that marks inside of
-    texts need no backslash.
+    A quotation mark ends a text only if valid JSON could follow it, so quotation marks inside a
+    text need no backslash.
     """
     while True:
         position = _after_comments(text, position)
@@ -200,7 +200,7 @@ def _end_of_text(text: str, position: int, closing: str) -> int | None:
 
 
 def _may_end(text: str, position: int) -> bool:
-    """Tell whether JSON could go on behind a quotation mark."""
+    """Return whether valid JSON could follow a quotation mark."""
     following = _SPACE.match(text, position).end()  # type: ignore[union-attr]
     if following >= len(text) or text[following] in ",:}]" or _COMMENT.match(text, following):
         return True

@@ -67,7 +67,7 @@ class Variable:
     """A variable of a template.
 
     Attributes:
-        meaning: What it holds, for the documentation.
+        meaning: Its description in the documentation.
         sample: A value to try templates with.
         is_required: Whether a template must show it, that is, the texts of the sample.
         also: Further names, such as a paper's.

@@ -1,4 +1,4 @@
-"""What a reply says itself, and what it merely quotes: of the prompt, of the text it judges."""
+"""Tell a reply's own words from its quotations of the prompt or of the text that it judges."""
 
 from __future__ import annotations
 

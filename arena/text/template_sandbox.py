@@ -58,7 +58,7 @@ _CHARGED = "charged"
 
 
 class _Budget:
-    """What the prompt that is being filled has used up."""
+    """Steps and characters that the prompt being filled has used up."""
 
     def __init__(self) -> None:
         self.steps = 0

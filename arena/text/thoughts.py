@@ -116,11 +116,11 @@ def answer_start(text: str, is_cut: bool | None = None) -> int:
     """Return the index at which the answer begins: behind the thoughts that open the text.
 
     Args:
-        text: What the model wrote.
-        is_cut: Whether a limit ended the text; None where nothing says it. Plain words that open
-            thoughts ("Here is my thought process:") count in a text that was cut off, even if
-            nothing closes them. A tag that is never closed is prose only in a text known to be
-            whole, and if the sentence tells of tags.
+        text: The model's reply.
+        is_cut: Whether a limit ended the text; None if unknown. Plain words that open thoughts
+            ("Here is my thought process:") count in a text that was cut off, even if nothing closes
+            them. A tag that is never closed is prose only in a text known to be whole, and if the
+            sentence tells of tags.
 
     Returns:
         0 for a text without thoughts; ``len(text)`` if the thoughts were cut off.

@@ -1,1 +1,1 @@
-"""What is measured on an answer: one file a family of features."""
+"""Measures of an answer: one file per family of features."""

@@ -102,10 +102,10 @@ def markup_artifacts(sample: Sample) -> Value:
     r"""Number of leftovers of prompts, chat templates and markup.
 
     One for each marker of a template (``<|im_end|>``, ``[INST]``, ``</s>``, ``<think>``), heading
-    of the prompt (``##Answer``), opening role (``Assistant:`` at the start of a line), HTML tag
-    or entity, byte or line break spelled out (``<0x0A>``, ``\n``); one each for bold and for a
-    code block that is opened and not closed; one for a text that is a JSON object or list. Thoughts
-    before the answer are no part of it.
+    of the prompt (``##Answer``), opening role (``Assistant:`` at the start of a line), HTML tag or
+    entity, byte or line break spelled out (``<0x0A>``, ``\n``); one each for bold and for a code
+    block that is opened and not closed; one if the whole text is a JSON object or list. Thoughts
+    before the answer do not count.
     """
     # Tokens at the end are no part of the answer either, but its readers see them.
     answer = without_thoughts(sample.output)

@@ -106,7 +106,7 @@ def query_words(sample: Sample) -> list[str]:
 
 @declared(source=THIS_PACKAGE, needs=_NEEDS, parameters=(cutoff(2),))
 def ngram_coverage(sample: Sample, k: int) -> Value:
-    """Share of the answer's runs of k words that stand in a passage.
+    """Share of the answer's runs of k words that occur in a passage.
 
     A run counts as often as it occurs.
     """
@@ -123,7 +123,7 @@ def ngram_coverage(sample: Sample, k: int) -> Value:
 
 @declared(source=THIS_PACKAGE, needs=_NEEDS)
 def content_coverage(sample: Sample) -> Value:
-    """Share of the answer's distinct words that stand in a passage, rare words first.
+    """Share of the answer's distinct words that occur in a passage, weighted toward rare words.
 
     Content is the distinct words, each weighted by its inverse document frequency among all
     passages of the question (``PassageIndex.weight``): words that most passages hold, function

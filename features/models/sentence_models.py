@@ -89,8 +89,8 @@ class PairScorer:
             options: How to run it.
             outputs: Turns logits, shape (windows, labels), into outputs, the first of which says
                 how good a window is.
-            long_text: Which text of a pair is cut into windows, 0 or 1; the other stands in each
-                of them, and is itself cut off at half the room.
+            long_text: Which text of a pair is cut into windows, 0 or 1. Each window is scored with
+                the other text, which is cut off at half the room.
         """
         from sentence_transformers import CrossEncoder
 

@@ -165,9 +165,9 @@ class Statement:
 def cut_statements(text: str, passage_ids: Collection[str], language: str) -> tuple[Statement, ...]:
     """Cut a text into statements.
 
-    A citation belongs to the sentence it stands in or follows, also after the full stop or in a
-    list after a paragraph; one that opens a line belongs to the sentence after it. Headings and
-    sentences without a letter or digit are no statements; what they cite goes to the statement
+    A citation belongs to the sentence that contains it or that it follows, also after the full stop
+    or in a list after a paragraph; one that opens a line belongs to the sentence after it. Headings
+    and sentences without a letter or digit are no statements; what they cite goes to the statement
     before.
 
     Args:

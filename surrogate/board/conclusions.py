@@ -63,7 +63,7 @@ def probability_of_use(tau: float, standard_error: float, n_systems: int = 0) ->
 
 
 class Conclusion(SummaryPart):
-    """What scores of a board mean, and whether it limits what the board can be used for."""
+    """The meaning of a board's scores, and whether they limit what the board can be used for."""
 
     sentence: str
     is_warning: bool = True
@@ -172,13 +172,13 @@ class Agreements(SummaryPart):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def conclusions(self) -> tuple[Conclusion, ...]:
-        """What these scores mean: of unseen systems first, then of ratings with verdicts."""
+        """The meaning of these scores: for unseen systems first, then for ratings with verdicts."""
         if self.is_first:
             return (UNJUDGED_BOARD,)
         return self._on_unseen(), self._on_gain()
 
     def _on_gain(self) -> Conclusion:
-        """What the surrogate adds to the verdicts."""
+        """The surrogate's gain over verdicts alone, in words."""
         if self.gain is None or self.gain_low is None or self.gain_high is None:
             return NOT_SPLIT
         if self.gain_low > 0:

@@ -57,7 +57,7 @@ def choose_holdout(
 ) -> tuple[str, ...]:
     """Draw the systems to hold out, sorted; none where fewer than three would be left.
 
-    Systems stand in an order that is safe to draw from; see ``by_content``.
+    The order of the systems is safe to draw from; see ``by_content``.
     """
     if len(systems) < size + FEWEST_SYSTEMS:
         return ()

@@ -203,7 +203,7 @@ def labels_of_verdicts(
 
 
 class JudgingRecords(BaseModel):
-    """What an arena's folder knows of a judge beside its judgments.
+    """Records about a judge in an arena's folder, in addition to its judgments.
 
     Attributes:
         metaevaluations: How it did against human labels.
@@ -324,7 +324,7 @@ def report_judge(
         arena: The arena.
         judge: The judge.
         diagnoses: Of the judge's own verdicts, by language.
-        records: What is known of the judge beside its verdicts.
+        records: Records about the judge in the arena's folder.
     """
     judged = arena.judged_by(judge)
     languages = {*judged.judgments["language"], *judged.published_ratings["language"]}

@@ -1,4 +1,4 @@
-"""What is trained for the board of one language, and how its ratings agree with the arena's.
+"""Training for the board of one language, and how its ratings agree with the arena's.
 
 Ratings by verdicts and surrogate are derived in docs/guides/surrogate.md.
 """
@@ -44,7 +44,7 @@ SPLITS = 5
 
 @dataclass(frozen=True)
 class LanguageStudy:
-    """What was trained for the board of one language.
+    """The results of training for the board of one language.
 
     Attributes:
         ratings: The arena's ratings of the judged systems.

@@ -1,4 +1,4 @@
-"""What is learned from an arena: all that the tables and sentences of its board rest on."""
+"""Learning from an arena: the results behind every table and sentence of its board."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from surrogate.learning.surrogate import Surrogate
 
 @dataclass(frozen=True)
 class Learned:
-    """What was learned from an arena, and what it was learned from.
+    """Everything learned from an arena, and its sources.
 
     Attributes:
         arena: The arena in its parts, with the verdicts of all judges.

@@ -243,7 +243,7 @@ def judged_rows(
     as for systems it has not seen.
 
     Args:
-        study: What was trained.
+        study: Results of training in this language.
         predictions: The surrogate's predictions in this language, by system.
         systems: Every system of the arena.
         interval: As of ``rated_rows``.

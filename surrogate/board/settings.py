@@ -1,4 +1,4 @@
-"""What a user may choose of a board."""
+"""Settings of a board."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class BuildOptions(LearningOptions, total=False):
 
 
 class BoardSettings(BaseModel):
-    """What a user may choose of a board; Python, the command line and TOML share it."""
+    """Settings of a board, shared by Python, the command line and TOML."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, defer_build=True

@@ -33,7 +33,7 @@ RATED_BY = {
     "surrogate": "the trained surrogate",
     "consensus": "how far answers agree, without any verdict",
 }
-"""What a board's ratings are by, as its settings have it, to words."""
+"""Setting ``ratings`` of a board to the source of its ratings in words."""
 PREFERENCES = "judge_preferences"
 """In the evidence, the features weighted by what judges of other arenas liked."""
 HELD_MARK = "*"
@@ -60,7 +60,7 @@ class RatingInterval(SummaryPart):
     """How wide a rating's conformal interval is in one language; see ``board.intervals``.
 
     Attributes:
-        half_width: What is added to and taken from a rating, in logits or in its standard errors.
+        half_width: Distance from a rating to either end, in logits or in its standard errors.
         best: Rating of the best judged system (logits).
         frontier: How far below it (negative) or above it a predicted rating lies, in the same
             units as the half-width, from where the system may be better than every judged one.
@@ -145,7 +145,7 @@ class LanguageSummary(Agreements):
         systems_judged: Systems that were judged, or have a published rating.
         questions_judged: Questions with judgments; all, where ratings are published.
         judgments: Judgments that entered; none where ratings are published.
-        evidence: What the ratings of a first board rest on; empty on any other.
+        evidence: Basis of a first board's ratings; empty on any other board.
         notes: Anything else that limits how far the numbers can be trusted.
     """
 
@@ -180,7 +180,7 @@ class MacroSummary(Agreements):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def conclusions(self) -> tuple[Conclusion, ...]:
-        """What is wrong with the judge, if anything is, and what the scores mean."""
+        """The judge's worst fault, if it has any, and the meaning of the scores."""
         conclusions = super().conclusions
         if not self.judge_fault:
             return conclusions
@@ -190,7 +190,7 @@ class MacroSummary(Agreements):
 
     @property
     def judge_fault(self) -> str:
-        """What is wrong with the judge, a sentence; empty where nothing is."""
+        """The judge's worst fault as a sentence; empty if none was found."""
         if self.judge is None or not self.judge.faults:
             return ""
         return f"{self.judge.sentence}."
@@ -264,12 +264,12 @@ class BoardSummary(SummaryPart):
 
     @property
     def rated_by(self) -> str:
-        """What the board's ratings are by, in words."""
+        """The source of the board's ratings, in words."""
         return RATED_BY[self.settings.ratings]
 
     @property
     def is_compared(self) -> bool:
-        """Whether ranks by the verdicts alone stand beside predicted ones, as MIRAGE-Bench's do."""
+        """Whether ranks by verdicts alone are shown next to predicted ones, as in MIRAGE-Bench."""
         return bool(self.settings.holdout) or self.settings.ratings == "surrogate"
 
     @property

@@ -1,1 +1,1 @@
-"""The command line: one file a command, by stage."""
+"""The command line: one file per topic, one function per command."""

@@ -248,7 +248,7 @@ def given_features(path: Path | None, answers: pd.DataFrame) -> pd.DataFrame | N
 
 
 def check_target(path: Path | str, is_folder: bool) -> None:
-    """Check, before any work, that a file or folder can be written, by writing beside it.
+    """Check before any work that a file or folder can be written, by writing next to it.
 
     Raises:
         UsageError: If it cannot.

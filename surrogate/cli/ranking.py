@@ -1,4 +1,4 @@
-"""New systems beside a board: ``rank``, ``advise``."""
+"""New systems on a board: ``rank``, ``advise``."""
 
 from __future__ import annotations
 

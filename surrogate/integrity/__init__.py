@@ -1,1 +1,1 @@
-"""What is observed in answers: facts that keep a system from a rank, and remarks that do not."""
+"""Inspecting answers: facts that cost a system its rank, and remarks that do not."""

@@ -58,7 +58,7 @@ def _is_most_frequent_or_empty(plain: pd.Series, systems: pd.Series) -> pd.Serie
 
 @dataclass(frozen=True)
 class QuestionProfiles:
-    """What the judged answers to each of Q questions are like.
+    """Profiles of the judged answers to each of Q questions.
 
     Attributes:
         sums: Sum of the unit vectors of the answers to each question, shape (Q, D).

@@ -1,9 +1,9 @@
-"""How much of what an answer says stands in other texts, whatever was done to hide it.
+"""How much of an answer's wording other texts explain, even if the copying is disguised.
 
 A text is the vector of its pairs of words at most three apart: leaving words out, adding or
-negating some, or taking sentences from several texts leaves most pairs as they are. What others
-explain of a text is the share of its vector's squared length that the best combination of their
-vectors reaches: a ridge regression in closed form, so that no number of words in a row decides.
+negating some, or taking sentences from several texts leaves most pairs as they are. The share of a
+text that others explain is the share of its vector's squared length that the best combination of
+their vectors reaches: a ridge regression in closed form, so no number of words in a row decides.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can be counted in systems' answers and compared with the judged systems' answers.
+"""Counts in systems' answers that are compared with those in judged systems' answers.
 
 No model and no list of words is needed.
 """
@@ -68,13 +68,13 @@ def measure_texts(
             system brings excuse nothing.
 
     Returns:
-        By system, NaN where too few judged systems answered: ``shared``, what judged answers to
-            the same questions explain of the quarter of its answers that they explain best;
-            ``nearest``, the judged system that explains most of all; ``repeated`` and
-            ``elsewhere``, see ``Likeness``; ``doubled``, the share of its runs of three words
-            that its answer has elsewhere; ``new_pairs``, the share of its pairs of words that
-            stand in no judged answer and no passage; ``new_run``, the same of those ``WINDOW`` of
-            an answer where it is largest.
+        By system, NaN where too few judged systems answered: ``shared``, the share that judged
+            answers to the same questions explain, in the quarter of its answers that they explain
+            best; ``nearest``, the judged system that explains most; ``repeated`` and ``elsewhere``,
+            see ``Likeness``; ``doubled``, the share of its runs of three words that occur elsewhere
+            in the same answer; ``new_pairs``, the share of its pairs of words that occur in no
+            judged answer and no passage; ``new_run``, the same share in the ``WINDOW`` pairs of an
+            answer where it is largest.
     """
     is_judged = rows["system"].isin(judged).to_numpy()
     # Texts that stand often, such as refusals, are cut into words once.

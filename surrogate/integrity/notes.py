@@ -27,7 +27,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Note:
-    """What is unusual in a system's answers in one language; a bar keeps it from a rank."""
+    """An observation about a system's answers in one language; a bar costs it the rank."""
 
     measure: str
     value: float
@@ -71,7 +71,7 @@ class Fact(NamedTuple):
         measure: Its name.
         least: The value that it must exceed.
         margin: By how much it must exceed that of every judged system, if it is less than 1.
-        sentence: What the note says.
+        sentence: Text of the note.
     """
 
     measure: str
@@ -103,7 +103,7 @@ class Remark(NamedTuple):
         measure: Its name.
         typical_deviation: Its standard deviation among a board's systems, about that of the judged
             systems of rakuda and trec-rag25 (of ``shared``, that of the lower half).
-        sentence: What the note says.
+        sentence: Text of the note.
     """
 
     measure: str

@@ -1,1 +1,1 @@
-"""What is learned: features and ratings in, surrogates out."""
+"""Learning surrogates from features and ratings."""

@@ -2,8 +2,8 @@
 
 A blend of two predictions, both linear in the verdicts and in closed form: of its answers' scores
 on their questions (``question_scores``), and of its rating as a whole (``system_ridge``). Each is
-divided by its size for systems left out; the first counts twice. What a unit of the blend is worth
-in logits is learned from the systems left out, and so is the error.
+divided by its size for systems left out; the first counts twice. The scale of the blend in logits
+and its error are also learned from the systems left out.
 
 Derivation: docs/guides/surrogate.md, sections 1 to 3.
 """
@@ -309,7 +309,7 @@ class AnswersSurrogate(Surrogate):
         return rows[is_learned | is_new_language]
 
     def _usable_rows(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Leave out systems without any value in a language: no mean stands in for them."""
+        """Leave out systems without any value in a language: no mean may replace them."""
         if self._reads and ANSWER in X:
             return X
         has_value = X[list(self.features_)].notna().any(axis=1)

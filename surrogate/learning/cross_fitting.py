@@ -204,8 +204,8 @@ def grouped(languages: Sequence[LanguageData], surrogate: Surrogate) -> list[lis
 def system_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fold]:
     """Split the systems into folds to hold out, at random; see ``fold_count``.
 
-    Of many draws it takes the one whose folds pair up systems that earlier repeats paired least, so
-    that five repeats compare nearly all pairs of a dozen systems.
+    It takes many draws and keeps the one that pairs up systems paired least by earlier repeats.
+    Five repeats then compare nearly all pairs of a dozen systems.
 
     Raises:
         UsageError: With fewer than five systems.

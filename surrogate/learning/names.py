@@ -62,7 +62,7 @@ def as_surrogate(
     rows: RowKind = DEFAULT_ROWS,
     missing: MissingRule = "nan",
 ) -> Surrogate:
-    """Return a surrogate by its name, an unfitted copy of one, or one of a regressor.
+    """Return an unfitted surrogate, given its name, a surrogate to copy, or a regressor.
 
     ``rows`` and ``missing`` are for surrogates by name and regressors; see ``find_surrogate``.
     """

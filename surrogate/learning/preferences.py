@@ -1,4 +1,4 @@
-"""What judges of other arenas liked: weights of ranked features, learned from open arenas.
+"""Preferences of other arenas' judges: weights of ranked features, learned from open arenas.
 
 The file ``preferences.json`` is written by ``benchmarks/judge_preferences.py`` and names the
 arenas, judges and licenses that it was learned from. None of these arenas has passages, and judges
@@ -46,9 +46,9 @@ class JudgePreferences(BaseModel):
     """The weights, and where they come from.
 
     Attributes:
-        arenas: What they were learned from.
-        script: Learned them.
-        version: Of this package at the time.
+        arenas: Arenas that the weights were learned from.
+        script: Script that learned them.
+        version: Version of this package at the time.
         learned: Day on which they were learned.
         weights: Feature to the share of battles that an answer wins more on its question if its
             rank among the answers goes up by 1 (ranks are from -1 to 1).

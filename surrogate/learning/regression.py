@@ -91,7 +91,7 @@ class RegressionSurrogate(Surrogate):
         return f"surrogate:{self.name}|rows:{self.rows}{rule}"
 
     def restore(self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays]) -> Self:
-        """Train one model a language; see ``Surrogate.restore``."""
+        """Train one model per language; see ``Surrogate.restore``."""
         if arrays:
             raise UsageError("a surrogate of features is learned again, not kept as arrays")
         self.features_ = tuple(X[feature_columns(X)].select_dtypes("number").columns)

@@ -173,13 +173,13 @@ class Surrogate(ABC):
         return pd.DataFrame(columns=EXPLANATION_COLUMNS, index=X.index[:0])
 
     def feature_effects(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Say what each feature adds to ratings, beside its values among the rated systems.
+        """Return what each feature adds to ratings, and its values among the rated systems.
 
         Returns:
-            Columns ``EFFECT_COLUMNS``, a row a system and feature: ``language, system, feature``;
-            ``added`` (logits); ``value``, the mean over the system's answers, less what is usual
-            of each question; of the rated systems the mean ``usual`` and ``deviation`` of these,
-            and their ``count``. None where it cannot be told.
+            Columns ``EFFECT_COLUMNS``, one row per system and feature: ``language, system,
+            feature``; ``added`` (logits); ``value``, the mean over the system's answers after
+            subtracting each question's usual value; and the mean (``usual``), standard deviation
+            (``deviation``) and ``count`` of that value among the rated systems. NaN if unknown.
         """
         return pd.DataFrame(columns=EFFECT_COLUMNS, index=X.index[:0])
 

@@ -1,4 +1,4 @@
-"""What four papers published, a folder each: MIRAGE-Bench, MEMERAG, WikiEval (Ragas) and GroUSE.
+"""Four papers, one folder for each: MIRAGE-Bench, MEMERAG, WikiEval (Ragas) and GroUSE.
 
 Each folder holds the paper's reader, prompts, metric, tables, training set and figures; ``pairs``
 tests judges on any pairs with a better answer. This folder holds the parts that several papers

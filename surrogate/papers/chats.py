@@ -61,8 +61,8 @@ class TrainExample:
 
     Attributes:
         key: Language and id of the question.
-        prompt: What is asked.
-        reply: What is learned.
+        prompt: The user's message.
+        reply: The assistant's message, which the model learns.
         notes: Further columns of the row, such as the system that answered.
     """
 

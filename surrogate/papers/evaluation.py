@@ -45,7 +45,7 @@ class JudgeFactory(ExitStack):
 
     @cached_property
     def store(self) -> Store:
-        """What keeps the replies of LLMs; opened when the first of them is made."""
+        """The store of replies; opened when the first LLM judge is made."""
         opening = open_for_dry_run if self.is_dry_run else open_store
         return self.enter_context(opening(self.options.store))
 
@@ -104,7 +104,7 @@ class Benchmark(Protocol):
 
     @property
     def settings(self) -> MetaevalSettings:
-        """What is judged, how judges given by name are asked, and how they are counted."""
+        """Items to judge, requests to judges given by name, and rules of counting."""
 
     @property
     def kinds(self) -> Kinds:
@@ -112,7 +112,7 @@ class Benchmark(Protocol):
 
     @property
     def items(self) -> pd.DataFrame:
-        """What is judged: columns that tell items apart, and ``truth`` where people said it."""
+        """Items to judge: their key columns, and people's label as ``truth`` if there is one."""
 
     @property
     def tasks(self) -> Sequence[Any]:

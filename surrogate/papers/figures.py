@@ -19,7 +19,7 @@ def study_drawings(path: Path) -> Iterator[Drawing]:
     """List the figures of a file of ``validate --json`` or ``metaeval --out``.
 
     Raises:
-        UsageError: If it is none of these, or a study without a figure.
+        UsageError: If it is another kind of file, or a study without a figure.
         DataError: If it is damaged.
     """
     if not path.name.endswith(JSONL_SUFFIXES):

@@ -1,4 +1,4 @@
-"""What a judge is: whoever gives a verdict on each item of a benchmark.
+"""Judges: whoever gives a verdict on each item of a benchmark.
 
 Judges are the same for all benchmarks. Items say how a function is called; prompts say how an LLM
 is asked and how its reply is read.
@@ -56,7 +56,7 @@ class FunctionJudge:
             criterion, question, context and text to a number, higher for the better text
             (WikiEval); metric, question, references, expected answer and answer to a score
             (GroUSE); question, passages, answer A and answer B to ``a``, ``b`` or ``tie`` (pairs).
-        prompt: What the function's verdicts depend on, if anything.
+        prompt: Name of the prompt or settings that the function's verdicts depend on, if any.
     """
 
     name: str
@@ -163,7 +163,7 @@ class PromptJudge(Generic[ItemT]):
 
     @property
     def usages(self) -> Sequence[Usage]:
-        """What was asked and used, an entry a task and try."""
+        """Calls and tokens, one entry per task and try."""
         return self.llm.budget.usages
 
     def judge(self, items: Sequence[ItemT]) -> list[Verdict]:

@@ -62,7 +62,7 @@ RECIPES = MappingProxyType(
 
 
 class TuningSettings(BaseModel):
-    """What a user states of a recipe; what is not stated is the recipe's."""
+    """A user's changes to a recipe; None keeps the recipe's own value."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)  # built on first use
 
@@ -91,7 +91,7 @@ class TuningSettings(BaseModel):
 
 
 class TrainsetSettings(JudgeOptions):
-    """What is taught, by whom, and how it is shown; fields of the other kind are refused."""
+    """Settings of a training set; fields of the other kind are refused."""
 
     teacher: str = Field(
         "",

@@ -71,7 +71,7 @@ def read_records(
 
     Args:
         source: A file in any format of tables, or its rows.
-        record: What a row holds.
+        record: Type of a row.
         problems: Where problems go.
         columns: Field to the column it is read from.
 

@@ -108,7 +108,7 @@ def scores_by_part(
 
 
 def verdict_counts(verdicts: pd.DataFrame, may_be_null: bool = False) -> dict[str, int]:
-    """Count the verdicts that were asked for, the failed ones of these, and those not asked for.
+    """Count the verdicts: requested, failed, and not requested.
 
     Args:
         verdicts: As of ``Evaluation``.
@@ -256,8 +256,8 @@ def left_out_notes(
     Args:
         scores: Rows with ``BY_JUDGE`` and ``VALUES``.
         verdicts: Verdicts behind the scores, see ``Evaluation``; they give each judge's reasons.
-        items: What the items are called.
-        value: What a value is called.
+        items: Name for the items.
+        value: Name for a value.
         part: Column to name after the judge.
     """
     names = judge_labels(scores)
@@ -289,7 +289,7 @@ def failure_notes(verdicts: pd.DataFrame, names: Mapping[tuple[str, str], str]) 
 
 
 def failure_reasons(verdicts: pd.DataFrame) -> str:
-    """Say how many verdicts are missing for each reason, with what was said about the first."""
+    """Return the number of missing verdicts for each reason, with the first one's message."""
     failed = verdicts[verdicts["failure"].notna()]
     parts = []
     for reason, rows in failed.groupby("failure", sort=False):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from features.models import ModelOptions
 
 OF_JUDGES = ("model",)
-"""Fields that commands do not take: a judge's name says it."""
+"""Fields that commands do not take, because a judge's name states them."""
 
 
 class JudgeOptions(LlmSettings):
@@ -38,7 +38,7 @@ class JudgeOptions(LlmSettings):
 
 
 class MetaevalSettings(JudgeOptions):
-    """What is judged of a benchmark, how LLMs are asked, and how judges are counted."""
+    """Settings of a test of judges: items, requests to LLMs, and rules of counting."""
 
     prompts: Names = Field(
         default=(),

@@ -41,8 +41,8 @@ def make_trainset(
             MIRAGE-Bench, 3.3) or ``grouse`` (to score an answer by all metrics in one reply;
             GroUSE, section 5).
         source: Arena folder.
-        settings: What is taught.
-        templates: Files in the place of prompts; see ``arena.text.prompts.read_templates``.
+        settings: Settings of the training set.
+        templates: Files that replace prompts; see ``arena.text.prompts.read_templates``.
         split: Whether rows of questions that are not trained on are wanted.
         progress: Called with a stage's name, what is done of it, and all of it.
 

@@ -124,8 +124,8 @@ def _columns_with_values(table: pd.DataFrame, language: str) -> list[str]:
 def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> str:
     """Return a LaTeX table (``booktabs``) that compiles under pdflatex, lualatex and xelatex.
 
-    A signature stands below as a digest, and as a comment. Characters that pdflatex cannot set are
-    there for the other two; pdflatex prints their code points.
+    The signature appears below as a digest, and whole as a comment. Characters that pdflatex cannot
+    set are there for the other two; pdflatex prints their code points.
     """
     headings = []
     for name in table:

@@ -1,7 +1,7 @@
 """Numbers, names and colors as readers see them; what is missing is a dash.
 
 Colors are distinguishable with any color vision: the hues of Okabe and Ito, "Color Universal
-Design" (2008). Color never stands alone: what it tells is also told by shape or by text.
+Design" (2008). Whatever color shows is also shown by shape or text.
 """
 
 from __future__ import annotations
@@ -165,10 +165,9 @@ def short_digest(text: str, digits: int = DIGEST_DIGITS) -> str:
 def slugs(names: Iterable[str]) -> dict[str, str]:
     """Give every name a slug of lower-case ASCII letters, digits and hyphens.
 
-    A name that cannot be told from its slug gets a digest behind it, so that names which differ
-    only in case or in punctuation stay apart on every file system, and a system keeps its address
-    from board to board.
-    Slugs are at most ``LONGEST`` characters long, none of them reserved on Windows.
+    If a slug alone does not identify a name, it ends in a digest. Names that differ only in case or
+    punctuation stay distinct on every file system, and a system keeps its address from board to
+    board. Slugs have up to ``LONGEST`` characters, and none is a reserved name on Windows.
     """
     slug_of: dict[str, str] = {}
     for name in sorted(set(names)):

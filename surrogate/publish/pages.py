@@ -65,7 +65,7 @@ def filled(page: str, scripts: tuple[str, ...], **values: object) -> str:
 def ballot_page(ballot: Ballot) -> str:
     """Write a ballot as one page that needs neither a server nor the network.
 
-    The same ballot gives the same bytes. Texts of others stand in it as data, and are shown as
+    The same ballot gives the same bytes. Other people's texts are embedded as data and shown as
     text.
     """
     pairs: list[dict[str, Any]] = []

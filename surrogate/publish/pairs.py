@@ -1,4 +1,4 @@
-"""What ``pairs/*.html`` show: any two systems of a language head to head, by numbers."""
+"""The data of ``pairs/*.html``: any two systems of a language head to head, by numbers."""
 
 from __future__ import annotations
 
@@ -178,14 +178,13 @@ def _results(
     texts: Texts,
     verdicts: pd.DataFrame,
 ) -> tuple[Row, int]:
-    """Return what the judge said, question by question, for scripts to read.
+    """Return the judge's verdicts and reasons, question by question, for scripts to read.
 
     Returns:
         ``questions``: id, text and place among those shown (-1: not shown), these first;
-        ``verdicts``: of each question, numbers that stand for side A, side B and winner:
-        ``(a * systems + b) * 3 + winner``, a winner as in ``WINNERS``; ``reasons``: place of a
-        question to what was said with each of these, of those shown. And how many verdicts were
-        left out.
+        ``verdicts``: of each question, numbers that stand for side A, side B and winner: ``(a *
+        systems + b) * 3 + winner``, a winner as in ``WINNERS``; ``reasons``: position of a shown
+        question to the reasons of its verdicts. Second, the number of verdicts that were left out.
     """
     by_question = _coded_verdicts(verdicts, systems)
     shown_keys = [question["key"] for question in shown]

@@ -1,4 +1,4 @@
-"""What the pages of a site show: plain rows for their templates."""
+"""The data of a site's pages: plain rows for their templates."""
 
 from __future__ import annotations
 

@@ -110,8 +110,8 @@ def compare_systems(
     Questions come in an order that is drawn by their content, all languages together. Each is
     judged in both orders of sides, as many at a time as lie between two looks of the test. Answers
     that are the same text are ties without a call. After the first few questions and at every look,
-    the run stops if the judge chooses the same side whatever stands there; nothing is concluded
-    from such verdicts.
+    the run stops if the judge always chooses the same side; nothing is concluded from such
+    verdicts.
 
     Args:
         arena: Questions, and the answers of both.
@@ -161,8 +161,8 @@ class _ComparedPairs:
     Attributes:
         questions: All questions that both answered, in the order drawn.
         n_planned: Maximum number of verdicts.
-        scores: Score of the first system by question, as far as judged.
-        difference: What the test says; None as long as it says nothing.
+        scores: Score of the first system on each judged question.
+        difference: The test's conclusion; None until there is one.
     """
 
     def __init__(

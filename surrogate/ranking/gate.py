@@ -85,8 +85,8 @@ def gate(
 
     Args:
         board: The board, or the path of its folder.
-        answers: The candidate's, columns ``query_id, language, system, answer``, of one system,
-            or the path of their file; one of a name on the board is taken for a new version of it.
+        answers: The candidate's answers, columns ``query_id, language, system, answer``, or the
+            path of their file. If its name is on the board, it is a new version of that system.
         arena: The arena the board was built from, or the path of its folder; by default it is
             read from where it was.
         baseline: System of the board; its best one by default.
@@ -168,7 +168,7 @@ def _baseline(board: Board, baseline: str | None) -> str:
 
 @dataclass(frozen=True)
 class _Overlap:
-    """What a candidate and the baseline both answered.
+    """The questions that a candidate and the baseline both answered.
 
     Attributes:
         n_common: Questions that both answered.

@@ -208,7 +208,7 @@ def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:
 
 
 def _board_with(board: Board, new: pd.DataFrame) -> pd.DataFrame:
-    """Add new systems to the rows of a board; each stands above those it beats."""
+    """Add new systems to the rows of a board, each above the systems that it beats."""
     unknown = dict.fromkeys(["tier", *VERDICT_COLUMNS], np.nan)
     rows = RATINGS.typed(new.assign(**unknown))
     placed = pd.concat([board.ratings, rows], ignore_index=True)

@@ -40,13 +40,13 @@ def rank_systems(
 ) -> RankedSystems:
     """Rank new systems by their answers, and by verdicts where there are some.
 
-    A new system's rank is the place it would take: one more than the number of the board's
-    systems with a higher rating. The board's own ranks and ratings do not change. With verdicts or
-    without, a system has no rank where its answers are too few (``needed_answers``), one text
-    whatever was asked, or fit other questions as well as their own (``facts_about``); nor
-    where less than half of its rating rests on verdicts and the board's surrogate is not shown to
-    rank unseen systems better than chance. ``note`` says so. Of one that answered a part of the
-    questions the interval is wider. A near-copy of a judged system stands beside that.
+    A new system's rank is the place it would take: one more than the number of the board's systems
+    with a higher rating. The board's own ranks and ratings do not change. With verdicts or without,
+    a system has no rank where its answers are too few (``needed_answers``), one text whatever was
+    asked, or fit other questions as well as their own (``facts_about``); nor where less than half
+    of its rating rests on verdicts and the board's surrogate is not shown to rank unseen systems
+    better than chance. ``note`` says so. A system that answered some of the questions has a wider
+    interval. A near-copy gets its original's rating.
 
     Args:
         board: The board, or the path of its folder.
@@ -57,7 +57,7 @@ def rank_systems(
         models: How features' models are run; see ``features.extract``.
         feature_table: Features of the answers already at hand, used instead of extracting any:
             those that a training answer had a value of. Rows of other answers are not looked at.
-        judgments: Verdicts on the new systems, beside systems on the board or each other; see
+        judgments: Verdicts on new systems against systems of the board or each other; see
             ``judged_ratings``. ``language`` may be absent where ids of questions are unique.
 
     Raises:

@@ -1,4 +1,4 @@
-"""New systems on a board: the result of ``rank_systems``, and in words why each stands there."""
+"""New systems on a board: the result of ``rank_systems``, and the reasons for each rank."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class RankedSystems:
     """A board with new systems placed on it.
 
     Attributes:
-        board: The board's rows as published plus one a new system and language, with ``split``
+        board: The board's rows as published, and one per new system and language with ``split``
             ``new``; sorted by language and rank.
-        overall: The overall rows as published plus one a new system.
+        overall: The overall rows as published, and one per new system.
         features: Feature table of the new answers.
         new: Ratings of the new systems by language and rank: columns ``language, system, rank,
             rank_low, rank_high`` (the ranks a rating takes between ``low`` and ``high``),
@@ -32,7 +32,7 @@ class RankedSystems:
         explanations: Row by row ``language, system, seen`` (a list of entries; see ``Note``),
             ``expected`` (its rating by answers and verdicts, ranked or not), ``original`` (the
             system that it is a near-copy of) and what moves the prediction (see
-            ``Surrogate.explain``; NaN where that is not told).
+            ``Surrogate.explain``; NaN if unknown).
         judgments: The verdicts that count.
         notes: What limits the board for new systems, and why some of this is not known, or not
             well.
@@ -48,7 +48,7 @@ class RankedSystems:
 
     @property
     def reasons(self) -> dict[str, str]:
-        """Why each new system stands where it does, in words, by language and rank."""
+        """The reasons for each new system's rank, in words, by language and rank."""
         explained = self.new.merge(self.explanations, on=["language", "system"])
         has_languages = explained["language"].nunique() > 1
         reasons = {}

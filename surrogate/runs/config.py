@@ -57,7 +57,7 @@ class BoardOptions(BoardSettings):
         download: Whether models that are not on this machine may be fetched.
         llm: How LLMs are asked for features; the features name the models.
         judging: Judging by an LLM first; None for the arena's own judgments.
-        publish: What is made of the board, as ``publish --as`` makes it.
+        publish: Outputs of the board, by the names of ``publish --as``.
     """
 
     arena: str
@@ -94,7 +94,7 @@ class ConfiguredBoard:
 
     @property
     def settings(self) -> BoardSettings:
-        """What it is built with; its features are measured in a step of their own."""
+        """Settings of the board; its features are measured in a step of their own."""
         judging = self.options.judging
         judge = self.options.judge or (judging.judge if judging else None)
         fields = set(BoardSettings.model_fields) - {"features", "judge"}
@@ -120,7 +120,7 @@ class ConfiguredBoard:
 
 @dataclass(frozen=True)
 class Leaderboards:
-    """What a configuration file asks for: boards, and the output folder if it names one."""
+    """The boards of a configuration file, and its output folder if it names one."""
 
     file: Path
     out: Path | None

@@ -70,9 +70,9 @@ def build_criteria(
     folder: Path | str | None = None,
     **options: Any,  # noqa: ANN401 - of build_board
 ) -> tuple[dict[str, Board], dict[str, str]]:
-    """Build one board a criterion that the arena's judgments name; answers are measured once.
+    """Build one board per criterion that the arena's judgments name; answers are measured once.
 
-    Arguments are those of ``build_board``, and the arena's folder for what is known of its judges.
+    Arguments are those of ``build_board``, and the arena's folder for its records of judges.
 
     Returns:
         Criterion to its board; and those of which none could be built, to why.

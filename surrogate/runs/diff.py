@@ -1,9 +1,9 @@
 """The difference of two boards: what moved, and is it more than noise?
 
 The standard error of a rating is read off its 90% interval, as of normal errors, and a change is
-tested against the errors of both boards. The two are taken as independent. Boards that share
-questions have errors that go up and down together, so that the true error of the difference is
-smaller: the test then misses changes rather than making them up.
+tested against the errors of both boards. The two are taken as independent. The errors of boards
+that share questions are correlated, and the true error of their difference is smaller: the test
+then misses changes rather than inventing them.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ class BoardDiff:
     """What moved between two boards.
 
     Attributes:
-        changes: Columns ``DIFF_COLUMNS``, a row a system and language (``overall`` first): ranks,
-            ratings and their change, above 0 for up; ``p_value`` is Holm-adjusted; ``verdict`` is
-            ``moved``, ``within noise``, ``not comparable``, ``new`` or ``gone``.
+        changes: Columns ``DIFF_COLUMNS``, one row per system and language (``overall`` first):
+            ranks, ratings and their change, above 0 for up; ``p_value`` is Holm-adjusted;
+            ``verdict`` is ``moved``, ``within noise``, ``not comparable``, ``new`` or ``gone``.
         notes: Sentences on what limits the comparison.
     """
 

@@ -47,7 +47,7 @@ Say = Callable[[str], object]
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """What became of a step, and why.
+    """The outcome of a step, and the reason.
 
     The state is ``made``, ``current`` (nothing to do), ``failed``, ``skipped`` (a step it rests on
     failed), or ``would run`` in a check; cautions are for readers of what it made.
@@ -73,7 +73,7 @@ class StepOutcome:
 
 @dataclass(frozen=True)
 class RunReport:
-    """What became of all steps, board by board."""
+    """The outcomes of all steps, board by board."""
 
     steps: tuple[StepOutcome, ...]
 
@@ -111,7 +111,7 @@ def bring_up_to_date(
     ``run.log``, which has the clock times.
 
     Args:
-        boards: What is asked for.
+        boards: Boards of the configuration file.
         out: Output folder; created if absent.
         check: Write nothing; report what would be made, and why.
         n_jobs: Processes to use; -1 for all cores. The result is the same.

@@ -50,8 +50,8 @@ class StepRecord(BaseModel):
     It holds no clock time, so that the same boards give the same bytes.
 
     Attributes:
-        unfinished: Why it is to be run again though nothing changed; empty if it is whole.
-        page_facts: What the page over all boards shows of it.
+        unfinished: Why it must run again though nothing changed; empty if it is complete.
+        page_facts: Facts about it for the page of all boards.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -40,7 +40,7 @@ class FeatureSubset:
     """Part of what a surrogate learns from.
 
     Attributes:
-        family: The family that is left out or stands alone; None for everything.
+        family: The family that is left out or used alone; None for all features.
         columns: Features in it.
         has_texts: Whether the texts of the answers are in it.
         family_columns: Columns of the family, with or without a value.

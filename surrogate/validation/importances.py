@@ -1,4 +1,4 @@
-"""What a ranking rests on: tau lost by permuting a feature, and its share in the surrogate."""
+"""Importances of features: tau lost by permuting one, and its share in the surrogate."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ def _importance_table(
 ) -> pd.DataFrame:
     """Tabulate the importances of a language's F features, those that matter most first.
 
-    What is permuted are ratings of S systems, shape (R, 1 + F x K, S): first plain, then the K
-    permutations of the first feature, and so on; and the fold of each, shape (R, S).
+    ``permuted`` holds ratings of S systems, shape (R, 1 + F x K, S): first the plain ones, then
+    those after K permutations of the first feature, and so on; and each one's fold, shape (R, S).
     """
     shares = _shares(data, features, surrogate)
     against_all = _lost(*permuted, data.truth[None], len(features))[:, 0]

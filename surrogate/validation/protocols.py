@@ -1,4 +1,4 @@
-"""What is held out: languages or, as in the paper, two systems; and what is left.
+"""Protocols that hold out languages or, as in the paper, two systems.
 
 ``leave_systems_out``, the figure for new systems, is in ``surrogate.learning.cross_fitting``.
 """
@@ -37,7 +37,7 @@ from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate
 LANGUAGE, FEWEST_LANGUAGES = "leave-language-out", 2
 BEST_SHARE, FEWEST_BEST = 0.2, 3
 AXES = ("systems", "questions", "judgments")
-"""What a learning curve has less of."""
+"""Dimensions of a learning curve."""
 
 
 def leave_language_out(

@@ -49,7 +49,7 @@ def outcome_scores(outcomes: Sequence[Outcome], seed: int) -> pd.DataFrame:
     """Score what surrogates predicted of systems they have not seen.
 
     Returns:
-        Columns ``SCORES``, a row a language and ``macro``, the average over languages with a
+        Columns ``SCORES``, one row per language and ``macro``, the average over languages with a
         defined score: Kendall tau-b of the systems held out together (0 without signal) with its
         95% bootstrap interval over systems, the same systems in every language; share of their
         pairs in the arena's order; R² (0 for the mean of the systems trained on); coverage (share

@@ -104,7 +104,7 @@ class Study:
         name: Name of the arena.
         judge: Whose judgments they are.
         settings: How tournaments are drawn, and the seed of everything random.
-        surrogate: What is trained, unfitted.
+        surrogate: Surrogate to train, unfitted.
         repeats: How often to split, draw or reseed.
         families: System to the families of models that it is of.
     """
@@ -131,7 +131,7 @@ class Study:
 
         Args:
             arena: The arena, or the path of its folder.
-            surrogate: What is studied; by default that of ``settings``, or ``answers``.
+            surrogate: Surrogate to study; by default that of ``settings``, or ``answers``.
             repeats: How often to split, draw or reseed.
             options: See ``StudyOptions``, and below.
 
@@ -297,7 +297,7 @@ class Study:
         **Permutation** (Breiman, 2001, "Random forests"): each system is rated by a surrogate
         trained without it; once with its own values of a feature, and once with those of another
         system's answers to the same questions. The importance is the Kendall tau that is lost.
-        Features that say the same stand in for each other, so that each seems to matter less.
+        Correlated features replace each other, so each seems to matter less.
 
         **Share**: of the surrogate's own decisions, in surrogates of single tournaments; of a
         forest the mean decrease in impurity, as in the paper. See ``Surrogate.importances``.

@@ -25,11 +25,11 @@ SurrogateLike: TypeAlias = "str | Surrogate | BaseEstimator"
 
 
 class StudyOptions(LearningOptions, total=False):
-    """What every study takes beside the arena, the surrogate and the number of repeats.
+    """Options of every study besides the arena, the surrogate and the number of repeats.
 
     Attributes:
-        settings: Settings of a board; those that a study has count where they were set.
-        feature_table: Features already at hand, used instead of extracting ``features``.
+        settings: Settings of a board; a study uses those that it has too.
+        feature_table: Features already measured, used instead of extracting ``features``.
         n_jobs: Processes to use; -1 for all cores.
         progress: Called as trainings end.
     """

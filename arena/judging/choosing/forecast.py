@@ -1,4 +1,4 @@
-"""What judging is likely to take and to give, before the first call."""
+"""Forecasts of a run's calls and of its ranking's quality, before the first call."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEAST_VARIANCE = 1e-12
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a run is likely to take and to give.
+    """Calls that a run is likely to need, and the quality of the ranking that it gives.
 
     Attributes:
         calls: Calls of this run: the median over ratings that are likely now.

@@ -36,8 +36,8 @@ class AdaptivePairing:
     """Chooses items to judge, an item being a pair of systems on a question of one language.
 
     Ask for a round with ``next_pairs``, judge it, pass its outcome to ``record`` in any order, and
-    repeat. To resume a run, record the judgments so far. What is asked for depends on the seed, on
-    what was recorded and on what is being judged, and on nothing else.
+    repeat. To resume a run, record the judgments so far. The choice depends on nothing but the
+    seed, the recorded judgments and the pairs that are being judged.
 
     The value of a battle is how much it is expected to lower the uncertainty of the ratings'
     posterior, where that uncertainty leaves the order of two systems in doubt. Small rounds choose

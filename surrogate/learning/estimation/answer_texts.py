@@ -2,7 +2,7 @@
 
 N-grams within words (scikit-learn's ``char_wb``) are hashed with signs that keep inner products on
 average (Weinberger et al., 2009), counted by their logarithm, weighted by their inverse document
-frequency, and brought to unit length: a vector a text, mostly zeros, instead of the text.
+frequency, and brought to unit length. Each text becomes one sparse vector.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def posterior_ratings(
 
 @dataclass(frozen=True)
 class _Prior:
-    """What is known of N ratings without the verdicts on these systems.
+    """The prior of N ratings, without the verdicts on these systems.
 
     Attributes:
         keys: Language and system of each.

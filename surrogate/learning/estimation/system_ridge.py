@@ -1,8 +1,8 @@
 """Predicting ratings of whole systems: a kernel ridge on the means of their answers.
 
 A rating is the mean of its language plus functions of the system's average answer: linear in its
-features, in the language and over all its languages, and of how it writes (``system_looks``). The
-one penalty is the one that predicts systems, left out one at a time, best
+features, in the language and over all its languages, and of how it writes (``system_looks``). A
+single penalty is chosen: the one that best predicts systems left out one at a time
 (docs/guides/surrogate.md, section 2).
 """
 

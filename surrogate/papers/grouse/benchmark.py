@@ -127,7 +127,7 @@ class Grouse:
 
     @cached_property
     def shares(self) -> judges.Shares | None:
-        """What share of an answer's facts people found relevant, and faithful, if a file says."""
+        """Shares of an answer's facts that people found relevant, and faithful; None if unknown."""
         file = self.settings.shares
         return None if file is None else judges.read_shares(Path(file), self.tests)
 
@@ -138,7 +138,7 @@ class Grouse:
 
     @cached_property
     def tasks(self) -> list[ScoringTask]:
-        """What a judge may be shown: each answer by four metrics, of which the last two depend."""
+        """Tasks of a judge: each answer by four metrics; the last two depend on the others."""
         return [
             ScoringTask(metric, test.sample) for metric in JUDGED_METRICS for test in self.tests
         ]

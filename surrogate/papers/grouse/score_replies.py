@@ -32,10 +32,10 @@ def read_metric_score(
     as the metric's name; scores as texts or, where they are 0 or 1, as true and false.
 
     Args:
-        text: What the judge replied.
-        metric: What it was asked for.
+        text: The judge's reply.
+        metric: The metric that it was asked to score.
         scored: Possible keys of the answer to score; the first one present counts.
-        is_cut: Whether a limit ended the reply; None where nothing says it.
+        is_cut: Whether a limit ended the reply; None if unknown.
 
     Raises:
         UnparsableError: If there is no object with the score, or the score is none of the scale.

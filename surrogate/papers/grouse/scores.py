@@ -1,4 +1,4 @@
-"""What GroUSE's scores come to: tests passed, and how far scores follow people's or a judge's."""
+"""Summaries of GroUSE's scores: tests passed, and agreement with people's or a judge's scores."""
 
 from __future__ import annotations
 
@@ -90,9 +90,9 @@ def mean_scores(scores: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         Columns ``MEAN_COLUMNS``, a row for each metric and one for ``MEAN``, the mean of the
-        metrics' means. ``value`` is of the ``answers`` that the metric is defined for, ``nulls``
-        are those for which it is not, ``readable`` is the share of scores that could be read of
-        those that were asked for; ``not_asked`` are left out.
+        metrics' means. ``value`` is the mean over ``answers``, the number of answers for which the
+        metric is defined; ``nulls`` is the number of the others. ``readable`` is the share of
+        requested scores that could be read. Tasks that were ``not_asked`` are left out.
     """
     return scores_by_part(scores, "metric", _mean, MEAN_COLUMNS, METRICS, MEAN)
 

@@ -103,10 +103,10 @@ JOINT_PROMPT = ReplaceablePrompt(
 
 @dataclass(frozen=True)
 class ReplyFields:
-    """What a reply is to hold (table 6 leaves each out once).
+    """The parts of a reply (table 6 leaves each out once).
 
     Attributes:
-        without: What is left out: ``ground-truth`` (the expected answer, shown and scored
+        without: Parts to leave out: ``ground-truth`` (the expected answer, shown and scored
             together with the one in question), ``justification`` (a free text),
             ``chain-of-thought`` (fields that go through the metric's conditions).
     """
@@ -115,7 +115,7 @@ class ReplyFields:
 
     @property
     def version(self) -> str:
-        """What is left out, in one order."""
+        """The parts left out, in a fixed order."""
         left_out = [name for name in ABLATIONS if name in self.without]
         if not left_out:
             return "whole"

@@ -107,10 +107,10 @@ class UnitTest:
     Attributes:
         test_id: Where it is from, such as ``en/river/low_relevancy_1`` or ``tests.jsonl:3``.
         test_type: Name of its type, see ``type_name``.
-        sample: What the judge sees.
-        conditions: What the scores must meet; empty for an answer that is only to be scored.
-        language: Language code; None where it is not known, as the topic.
-        topic: Its topic.
+        sample: The answer to score, with its question and references.
+        conditions: Conditions on the scores; empty for an answer that is only to be scored.
+        language: Language code; None if unknown.
+        topic: Topic of the answer; None if unknown.
     """
 
     test_id: str
@@ -134,9 +134,9 @@ class TestType(BaseModel):
 
     Attributes:
         name: Such as ``low_relevancy_1``.
-        goal: What a judge shows by passing.
+        goal: The ability that a judge shows by passing.
         scores: Conditions on the score of each of ``JUDGED_METRICS``.
-        failure_modes: What is wrong with the answer; nothing in types 1 to 7.
+        failure_modes: Faults of the answer; empty in types 1 to 7.
         references: Groups of a topic's references that its tests show.
         expected: The expected answer of a topic.
     """

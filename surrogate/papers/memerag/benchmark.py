@@ -87,9 +87,9 @@ class Memerag:
 
     Attributes:
         sentences: As ``read_memerag`` returns them.
-        settings: What is judged, how LLMs given by name are asked, how judges are counted.
-        templates: Files in the place of ``MEMERAG_PROMPTS``.
-        quality: What is judged of a sentence.
+        settings: Items to judge, requests to LLMs given by name, and rules of counting.
+        templates: Files that replace ``MEMERAG_PROMPTS``.
+        quality: The quality to judge: faithfulness or relevance.
     """
 
     record: ClassVar[type[VerdictRecord]] = LabelVerdict
@@ -151,7 +151,7 @@ class Memerag:
 
     @cached_property
     def tasks(self) -> list[Claim]:
-        """What a judge is shown: every sentence that has a label to hold it against."""
+        """Tasks of a judge: every sentence that has a label to compare with."""
         columns = ["language", "query", "passages", "answer", "sentence"]
         shown = self.judged[columns].itertuples(index=False, name=None)
         return [replace(Claim(*row), quality=self.quality) for row in shown]

@@ -135,9 +135,9 @@ class ClaimPrompts(JudgePrompts[Claim]):
     """How LLMs are asked about claims, by one of the paper's prompts or a template.
 
     Attributes:
-        name: Which of the four prompts; of no account for relevance, or with a template.
-        template: What is sent in place of all of it.
-        quality: What is asked about.
+        name: Which of the four prompts; ignored for relevance, or with a template.
+        template: Template that replaces the whole prompt.
+        quality: The quality to ask about.
     """
 
     name: str = BEST_PROMPT
@@ -196,11 +196,11 @@ def label_of_reply(
 
     The last ``<answer>`` counts, outside of thoughts, rationales and quotations. Where no tag was
     written the whole reply may be the label, or its last line: ``Label: Supported``, or the label
-    alone after a sentence that has ended. The text of a tag must begin with one of the labels
-    and hold no further word on support: ``Not Supported``, ``unsupported``, ``**Supported**.``;
-    case, marks and line breaks do not matter. Anything else is no label, never a guess. Of
-    relevance it must be a label, coarse or one of the paper's three, and nothing else.
-    ``is_cut`` says whether a limit ended the reply; None where nothing says so.
+    alone after a sentence that has ended. The text of a tag must begin with one of the labels and
+    hold no further word on support: ``Not Supported``, ``unsupported``, ``**Supported**.``; case,
+    marks and line breaks do not matter. Anything else is no label, never a guess. Of relevance it
+    must be a label, coarse or one of the paper's three, and nothing else. ``is_cut`` says whether a
+    limit ended the reply; None if unknown.
 
     Returns:
         One of ``LABELS_OF`` the quality, or None.

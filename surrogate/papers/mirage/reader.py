@@ -52,7 +52,7 @@ def read_mirage(
 ) -> ForeignArena:
     """Read clones of MIRAGE-Bench's data sets, or any folders and files of their schemas.
 
-    What a file holds is told by its columns, its language by its folder or name
+    A file's columns identify its contents, and its folder or name identifies its language
     (``en/dev-00000-of-00001.parquet``). Several files of a language and kind, such as the outputs
     of further models, are read together.
 

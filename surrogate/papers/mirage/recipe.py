@@ -35,7 +35,7 @@ class PublishedRatings:
         coefficients: Bradley-Terry coefficients of each tournament, centered on 0, shape (T, S).
         n_fallbacks: Tournaments without a maximum likelihood, which have choix's weak prior.
         holdout_r2: R² on the held-out systems, of a surrogate of each tournament, shape (T,).
-        ratings: What the surrogate of all tournaments predicts, shape (S,); the leaderboard.
+        ratings: Predictions of the surrogate of all tournaments, shape (S,); the leaderboard.
     """
 
     systems: tuple[str, ...]

@@ -140,7 +140,7 @@ def validate_table_4(
 
     Args:
         arena: The arena, or the path of its folder.
-        surrogate: What is trained; by default what is set, or the paper's random forest.
+        surrogate: Surrogate to train; by default that of the settings, or else the random forest.
         repeats: How often; once by default.
         holdout: Systems to keep out of training; by default two, the first time those that a
             board with this seed holds out.

@@ -56,8 +56,8 @@ class PairBenchmark:
 
     Attributes:
         gold: The pairs, see ``read_gold_pairs``.
-        settings: What is judged, and how judges are asked and counted.
-        templates: A file in the place of the prompt of ``judge``.
+        settings: Items to judge, requests to judges, and rules of counting.
+        templates: A file that replaces the prompt of ``judge``.
     """
 
     record: ClassVar[type[VerdictRecord]] = PairLine
@@ -100,7 +100,7 @@ class PairBenchmark:
 
     @cached_property
     def orders(self) -> pd.DataFrame:
-        """What is asked: ``ORDER_COLUMNS``, ``question`` and ``pair``, two rows per pair."""
+        """Each pair in both orders: ``ORDER_COLUMNS``, ``question`` and ``pair``."""
         pairs = self.gold.pairs
         if self.settings.limit is not None:
             pairs = pairs.groupby("split", sort=False).head(self.settings.limit)
@@ -114,7 +114,7 @@ class PairBenchmark:
 
     @cached_property
     def tasks(self) -> list[AskedPair]:
-        """What a judge is shown: every pair in both orders."""
+        """Tasks of a judge: every pair in both orders."""
         texts = ArenaTexts(self.gold.arena)
         return [AskedPair(key, texts) for key in pair_keys(self.orders)]
 

@@ -35,7 +35,7 @@ class AskedPair:
 
     @property
     def comparison(self) -> Comparison:
-        """What a judge sees."""
+        """The texts that a judge sees."""
         return self.texts.comparison(self.key)
 
     def ask(self, judge: FunctionJudge) -> Verdict:

@@ -68,8 +68,8 @@ class Wikieval:
 
     Attributes:
         pairs: As ``read_wikieval`` returns them.
-        settings: What is judged, and how judges are asked and counted.
-        templates: Files in the place of ``WIKIEVAL_PROMPTS``.
+        settings: Items to judge, requests to judges, and rules of counting.
+        templates: Files that replace ``WIKIEVAL_PROMPTS``.
     """
 
     record: ClassVar[type[VerdictRecord]] = ChoiceVerdict
@@ -118,7 +118,7 @@ class Wikieval:
 
     @cached_property
     def tasks(self) -> list[judges.Pair]:
-        """What a judge is shown: both texts of each pair, in the order drawn."""
+        """Tasks of a judge: both texts of each pair, in the order drawn."""
         shown = []
         for row in self.judged.to_dict(orient="records"):
             texts = [row["better"], row["worse"]]

@@ -231,8 +231,8 @@ def read_score(text: str, is_cut: bool | None = None) -> float:
     A score that the reply quotes is not its own.
 
     Args:
-        text: What the judge replied.
-        is_cut: Whether a limit ended the reply; None where nothing says it.
+        text: The judge's reply.
+        is_cut: Whether a limit ended the reply; None if unknown.
 
     Raises:
         UnparsableError: If there is no score, it is beyond that, it is on another scale, or the
@@ -290,7 +290,7 @@ class RagasJudge:
 
     @property
     def usages(self) -> Sequence[Usage]:
-        """What was asked and used, an entry a stage."""
+        """Calls and tokens, one entry per stage."""
         return self.budget.usages
 
     @property

@@ -108,7 +108,7 @@ class Drawing(NamedTuple):
 
 
 class Caption(NamedTuple):
-    """What a figure says of itself: what it shows, how to read it, settings that reproduce it."""
+    """Caption of a figure: what it shows, how to read it, and the settings that reproduce it."""
 
     title: str
     note: str
