@@ -251,7 +251,7 @@ def test_the_documentation_builds(tmp_path):
     ("guide", "needed"),
     [
         ("ratings.md", "AdaptivePairing"),
-        ("judge_quality.md", "Grouse"),
+        ("../reference/judge_tests.md", "Grouse"),
         ("first_board.md", "from_frames"),
     ],
 )
@@ -355,7 +355,7 @@ def test_the_walks_run(tmp_path, monkeypatch, capsys):
 
 
 def test_features_shown_exist():
-    text = (ROOT / "docs" / "guides" / "features.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "features.md").read_text(encoding="utf-8")
     assert parse_features("citation_recall@5,bleu,target_language(identifier=langid)")
     for row in re.findall(r"^\| (`.*?) \|", text, re.MULTILINE):
         for name in re.findall(r"`([^`]+)`", row):
