@@ -15,8 +15,7 @@ Rating:
     Ratings, Tournaments      what they return
 
 Judging:
-    judge                     pairwise verdicts by an LLM or a panel, kept and paid for once
-    choose_pairs              what it is to judge
+    choose_pairs              what an LLM, or a panel, is to judge
     JudgingSettings           who judges what, and how: the options of ``surrogate-arena judge``
     LlmJudge, LlmSettings, Llm, open_store
     ask_table                 any question to an LLM about the rows of a table

@@ -29,7 +29,6 @@ from .judging.choosing.drawn_pairs import choose_pairs as choose_pairs
 from .judging.choosing.sampling import study_sampling as study_sampling
 from .judging.judging_settings import JudgingSettings as JudgingSettings
 from .judging.llm_judge import LlmJudge as LlmJudge
-from .judging.run import judge as judge
 from .llm.ask import Llm as Llm
 from .llm.ask import ask_table as ask_table
 from .llm.llm_settings import LlmSettings as LlmSettings

@@ -8,23 +8,26 @@ answered by the other order, or is not available. Three plans:
 - whole questions: all pairs of few questions, in both orders where both are recorded;
 - random: pairs at random over all questions, each in one order.
 
-All plans are rated with the same prior, or (``--flat``) with none. Printed are the calls at which
-the mean tau with the ranking by all verdicts reaches 0.8 and 0.9, tau at equal calls a system, and
-where the default plan stops by itself.
+All plans are rated with the same prior: that of a first board as ``judge`` makes it, one by
+consensus alone, or none. Weights that were learned from the arena are learned again without it,
+from the arenas and feature tables in the same folders (``judge_preferences.py``). Printed are the
+calls at which the mean tau with the ranking by all verdicts reaches 0.8 and 0.9, tau at equal calls
+a system, and where the default plan stops by itself.
 
 Run:  python benchmarks/judging_plans.py ARENA FEATURES.parquet [--judge J] [--languages sw,te]
-          [--seeds 5] [--flat]
+          [--seeds 5] [--prior default|consensus|none]
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from judge_preferences import SOURCES, all_moments, learned_weights
 
 from arena import read_arena
 from arena.data.arena import Arena
@@ -39,7 +42,7 @@ from arena.rating.battles import Battles
 from arena.rating.bradley_terry import fit_bradley_terry
 from arena.rating.posterior import RatingPrior, battle_posterior
 from arena.statistics.rank_agreement import kendall_tau
-from surrogate.board.first_board import first_prior, first_ratings
+from surrogate.board.first_board import first_prior, first_ratings, preferences_for
 from surrogate.board.tables import read_feature_table
 from surrogate.learning.languages import with_answers
 
@@ -49,6 +52,7 @@ A_SYSTEM = (1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 SHOWN = (2, 4, 8, 16, 32)
 SETTLED = 0.05
 NEVER = 1e-9
+PRIORS = ("default", "consensus", "none")
 MIRRORED = {"a": "b", "b": "a", "tie": "tie"}
 
 
@@ -62,18 +66,33 @@ class Records:
     winners: dict[PairKey, str]
     systems: tuple[str, ...]
     ratings: Floats
-    prior: pd.DataFrame
+    prior: pd.DataFrame | None
 
     @classmethod
-    def of(cls, arena: Arena, judge: str, language: str, features: pd.DataFrame) -> Records:
-        """Collect what a judge of an arena recorded, the first verdict in each order."""
+    def of(
+        cls,
+        arena: Arena,
+        judge: str,
+        language: str,
+        features: pd.DataFrame,
+        preferences: Mapping[str, float] | None,
+    ) -> Records:
+        """Collect what a judge of an arena recorded, the first verdict in each order.
+
+        Without preferences, which may be empty, nothing is expected of the systems.
+        """
         rows = arena.judgments
         rows = rows[(rows["judge"] == judge) & (rows["language"] == language)]
         rows = rows.drop_duplicates(PAIR_COLUMNS)[[*PAIR_COLUMNS, "winner", "judge"]]
         battles = Battles.from_judgments(rows)
         fit = fit_bradley_terry(*battles.items.totals, battles.items.pairs)
         n_questions = int((arena.queries["language"] == language).sum())
-        first = first_ratings(features, language, battles.systems, n_questions)
+        prior = None
+        if preferences is not None:
+            first = first_ratings(
+                features, language, battles.systems, n_questions, preferences=preferences
+            )
+            prior = first_prior(first.table, {language: first.used})
         return cls(
             arena=replace(arena, judgments=arena.judgments.iloc[:0]),
             language=language,
@@ -81,7 +100,7 @@ class Records:
             winners=dict(zip(pair_keys(rows), rows["winner"], strict=True)),
             systems=battles.systems,
             ratings=np.asarray(fit.coefficients[0]),
-            prior=first_prior(first.table, {language: first.used}),
+            prior=prior,
         )
 
     def answered(self, asked: pd.DataFrame) -> pd.DataFrame:
@@ -97,10 +116,10 @@ class Records:
                 found.append((*key, MIRRORED[self.winners[mirrored]]))
         return pd.DataFrame(found, columns=[*PAIR_COLUMNS, "winner"], dtype=object)
 
-    def tau(self, rows: pd.DataFrame, is_flat: bool) -> float:
+    def tau(self, rows: pd.DataFrame) -> float:
         """Return the tau of the ranking by some verdicts with that by all."""
         battles = Battles.from_judgments(rows.assign(judge="j"), systems=self.systems)
-        prior = None if is_flat else RatingPrior.of_table(self.prior, self.systems, 1.0)
+        prior = RatingPrior.of_table(self.prior, self.systems, 1.0)
         tau = kendall_tau(battle_posterior(battles, prior).ratings, self.ratings)
         return float(np.nan_to_num(tau))
 
@@ -160,7 +179,7 @@ def random_pairs(records: Records, seed: int) -> pd.DataFrame:
 
 
 def curves(
-    records: Records, n_calls: Integers, seeds: int, is_flat: bool
+    records: Records, n_calls: Integers, seeds: int
 ) -> tuple[Floats, list[tuple[float, float]]]:
     """Return tau by plan, seed and calls, and where the default plan stops, with tau there."""
     taus = []
@@ -168,9 +187,9 @@ def curves(
     for seed in range(seeds):
         asked, stop = default_plan(records, int(n_calls[-1]), seed)
         plans = [asked, whole_questions(records, seed), random_pairs(records, seed)]
-        taus.append([[records.tau(plan.iloc[:n], is_flat) for n in n_calls] for plan in plans])
+        taus.append([[records.tau(plan.iloc[:n]) for n in n_calls] for plan in plans])
         if np.isfinite(stop):
-            stops.append((stop, records.tau(asked.iloc[: int(stop)], is_flat)))
+            stops.append((stop, records.tau(asked.iloc[: int(stop)])))
     return np.array(taus).swapaxes(0, 1), stops
 
 
@@ -202,6 +221,17 @@ def report(records: Records, taus: Floats, n_calls: Integers) -> Iterator[str]:
         yield f"  {name:16}{needed}{values}"
 
 
+def prior_preferences(arena: Arena, options: argparse.Namespace) -> Mapping[str, float] | None:
+    """Return the weights of the prior, learned without the arena; None without a prior."""
+    if options.prior == "none":
+        return None
+    weights = {} if options.prior == "consensus" else preferences_for(arena)
+    if weights and options.arena.name in {source.arena for source in SOURCES}:
+        moments = all_moments(options.arena.parent, options.features.parent)
+        return learned_weights(moments, without=[options.arena.name])
+    return weights
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("arena", type=Path)
@@ -209,22 +239,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--judge", help="comma-separated; by default all")
     parser.add_argument("--languages", help="comma-separated; by default all")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--flat", action="store_true", help="rate all plans without a prior")
+    parser.add_argument("--prior", choices=PRIORS, default=PRIORS[0])
     options = parser.parse_args(arguments)
     arena = read_arena(options.arena)
     features = with_answers(read_feature_table(options.features), arena.answers)
+    preferences = prior_preferences(arena, options)
     judges = options.judge.split(",") if options.judge else arena.judges
     languages = options.languages.split(",") if options.languages else arena.info.languages
     shown = "".join(f"{f'{calls} a system':>15}" for calls in SHOWN)
     print(f"calls to tau{'.8':>14}{'.9':>8}{shown}   (tau, standard error over seeds)")
     for judge in judges:
         for language in languages:
-            records = Records.of(arena, judge, language, features)
+            records = Records.of(arena, judge, language, features, preferences)
             n_systems = len(records.systems)
             n_pairs = len(random_pairs(records, 0))
             calls = np.minimum(np.round(np.array(A_SYSTEM) * n_systems), n_pairs)
             n_calls = np.unique(calls.astype(np.int64))
-            taus, stops = curves(records, n_calls, options.seeds, options.flat)
+            taus, stops = curves(records, n_calls, options.seeds)
             print(
                 f"{options.arena.name} {language}, {judge}: {n_systems} systems, "
                 f"{n_pairs:,} pairs, {len(records.rows):,} verdicts"

@@ -6,7 +6,8 @@ Boards:
     BoardSettings             everything that can be chosen
     write_site                its pages, for a browser
 
-New systems:
+Judging, and new systems:
+    judge                     pairwise verdicts by an LLM or a panel, kept and paid for once
     rank_systems              places them on a board by their answers, and verdicts if any
     gate                      is a new version better, the same, or worse, at stated error rates
 

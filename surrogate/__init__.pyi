@@ -17,6 +17,7 @@ from .learning.surrogate import Surrogate as Surrogate
 from .publish.site import write_site as write_site
 from .ranking.gate import gate as gate
 from .ranking.gate_result import Gate as Gate
+from .ranking.judging import judge as judge
 from .ranking.placing import place_systems as place_systems
 from .ranking.rank import rank_systems as rank_systems
 from .ranking.ranked_systems import RankedSystems as RankedSystems

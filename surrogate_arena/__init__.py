@@ -35,12 +35,13 @@ from pathlib import Path
 NAMES = {
     "arena": (
         *("Arena", "ArenaError", "DataError", "JudgingSettings", "MissingDependencyError"),
-        *("UsageError", "__version__", "diagnose", "import_arena", "judge", "open_store", "rate"),
+        *("UsageError", "__version__", "diagnose", "import_arena", "open_store", "rate"),
         *("read_answers", "read_arena", "sample_arena", "write_arena"),
     ),
     "features": ("FEATURES", "Feature", "ModelOptions", "Sample", "extract"),
     "surrogate": (
-        *("Board", "BoardSettings", "Surrogate", "build_board", "gate", "validate", "write_site"),
+        *("Board", "BoardSettings", "Surrogate", "build_board", "gate", "judge", "validate"),
+        "write_site",
     ),
 }
 """What most programs need, by the package that has it; the packages have the rest."""

@@ -10,7 +10,6 @@ from arena import UsageError as UsageError
 from arena import __version__ as __version__
 from arena import diagnose as diagnose
 from arena import import_arena as import_arena
-from arena import judge as judge
 from arena import open_store as open_store
 from arena import rate as rate
 from arena import read_answers as read_answers
@@ -27,5 +26,6 @@ from surrogate import BoardSettings as BoardSettings
 from surrogate import Surrogate as Surrogate
 from surrogate import build_board as build_board
 from surrogate import gate as gate
+from surrogate import judge as judge
 from surrogate import validate as validate
 from surrogate import write_site as write_site

@@ -11,6 +11,7 @@ from pydantic import Field
 from arena.data.errors import UsageError
 from arena.llm.llm_settings import LlmSettings, Names
 from arena.text.prompts import ReplaceablePrompt, Variable
+from arena.text.trimming import PASSAGE_TOKENS, PROMPT_TOKENS
 
 _MIRAGE = ReplaceablePrompt(
     name="answer",
@@ -46,8 +47,8 @@ PUBLISHED = MappingProxyType(
         "mirage": {
             "temperature": 0.1,
             "max_tokens": 2048,
-            "passage_tokens": 800,
-            "context_tokens": 8192,
+            "passage_tokens": PASSAGE_TOKENS,
+            "context_tokens": PROMPT_TOKENS,
         },
         # Section 3.3 and appendix G.3.
         "memerag": {"temperature": 0.1, "max_tokens": 1000},

@@ -7,9 +7,11 @@ from .choosing.drawn_pairs import choose_pairs as choose_pairs
 from .choosing.drawn_pairs import pairs_judged_in as pairs_judged_in
 from .choosing.forecast import Forecast as Forecast
 from .choosing.pairing import AdaptivePairing as AdaptivePairing
+from .choosing.plans import forecast as forecast
 from .choosing.sampling import SamplingStudy as SamplingStudy
 from .choosing.sampling import study_sampling as study_sampling
 from .graded import GradedPrompt as GradedPrompt
+from .judging_result import Judging as Judging
 from .judging_settings import JudgingSettings as JudgingSettings
 from .llm_judge import LlmJudge as LlmJudge
 from .llm_judge import dry_run_judge as dry_run_judge
@@ -17,7 +19,5 @@ from .nugget_prompts import NuggetPrompt as NuggetPrompt
 from .panel import panel_verdicts as panel_verdicts
 from .prompt import PairwisePrompt as PairwisePrompt
 from .prompt import pairwise_prompt as pairwise_prompt
-from .run import Judging as Judging
-from .run import forecast as forecast
-from .run import judge as judge
+from .run import judge_arena as judge_arena
 from .run import judge_pairs as judge_pairs

@@ -123,7 +123,7 @@ def summarize_judge(
         usage=usage,
         cost=usage.cost(prices),
         check=check,
-        warnings=tuple(warnings),
+        warnings=(*outcome.notes, *warnings),
     )
 
 

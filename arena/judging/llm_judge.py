@@ -194,7 +194,7 @@ def ask_judge(
     if isinstance(prompt, NuggetPrompt):
         found = judge_nuggets(arena, prompt, left, llm, judge.judge, progress)
         of_pairs = _verdicts_of(found.outcomes, left, judge.judge, prompt.version)
-        return replace(of_pairs, nuggets=found.nuggets), found.usage
+        return replace(of_pairs, nuggets=found.nuggets, notes=found.notes), found.usage
     if isinstance(prompt, GradedPrompt):
         outcomes, usage = judge_graded(
             arena, prompt, pairs, left, llm, stage=judge.judge, progress=progress

@@ -22,11 +22,11 @@ from arena.judging.answer_pairs import (
     ArenaTexts,
     PairKey,
     QuestionKey,
-    ShownPassage,
     pair_keys,
 )
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.graded import Outcome
+from arena.judging.nugget_passages import PooledPassages, passage_notes, pooled_passages
 from arena.judging.nugget_prompts import (
     Nugget,
     NuggetPrompt,
@@ -41,6 +41,7 @@ from arena.llm.ask import Llm, ask_table
 from arena.llm.llm_settings import Prompt
 from arena.llm.replies import UNPARSABLE, Reply
 from arena.llm.usage import Usage
+from arena.text.trimming import Trimmer
 
 NO_PASSAGES = "no_passages"
 """Reason of a pair without a verdict: nothing to take the facts of its question from."""
@@ -63,11 +64,13 @@ class NuggetOutcome:
         outcomes: For each pair left its winner, or the reason why there is none, and what is odd.
         usage: Calls, tokens, and failures of nuggets and marks by reason.
         nuggets: New nuggets and new marks.
+        notes: What limits them.
     """
 
     outcomes: list[Outcome]
     usage: Usage
     nuggets: Nuggets
+    notes: tuple[str, ...] = ()
 
 
 def judge_nuggets(
@@ -95,7 +98,7 @@ def judge_nuggets(
     run.make_nuggets()
     run.mark_answers()
     outcomes = [run.outcome(key) for key in pair_keys(left.table)]
-    return NuggetOutcome(outcomes, run.usage(), run.tables())
+    return NuggetOutcome(outcomes, run.usage(), run.tables(), run.notes())
 
 
 class _Run:
@@ -123,6 +126,8 @@ class _Run:
         self._marks: dict[AnswerKey, tuple[str, ...]] = {}
         self._new_nuggets: dict[QuestionKey, tuple[Nugget, ...]] = {}
         self._new_marks: set[AnswerKey] = set()
+        # What the prompts for nuggets showed.
+        self._passages: dict[QuestionKey, PooledPassages] = {}
         # Why a question has no nuggets, or an answer no marks.
         self._failures: dict[QuestionKey | AnswerKey, Reply[PairVerdict]] = {}
 
@@ -141,7 +146,7 @@ class _Run:
             without_passages.count_failure(NO_PASSAGES, 1, _NO_PASSAGES_DETAIL)
         answered = ask_table(
             asked,
-            lambda question: nugget_request(self._prompt, self._texts, question),
+            self._nugget_request,
             read_nuggets,
             replace(self._llm, settings=nugget_settings(self._llm.settings)),
             stage=f"{self._judge}, nuggets",
@@ -156,6 +161,10 @@ class _Run:
             for number, nugget in enumerate(reply.value, start=1):
                 nuggets.append(replace(nugget, nugget_id=str(number)))
             self._new_nuggets[question] = self._nuggets[question] = tuple(nuggets)
+
+    def _nugget_request(self, question: QuestionKey) -> Prompt:
+        request, self._passages[question] = nugget_request(self._prompt, self._texts, question)
+        return request
 
     def mark_answers(self) -> None:
         """Ask for the marks of the answers that have none."""
@@ -226,14 +235,21 @@ class _Run:
         """Return the calls of both steps."""
         return Usage.total(self._llm.settings.model, self._usages)
 
+    def notes(self) -> tuple[str, ...]:
+        """Say what limits the nuggets of this run."""
+        return passage_notes(list(self._passages.values()))
+
     def tables(self) -> Nuggets:
         """Return the nuggets and marks of this run as an arena holds them."""
         source = f"{self._llm.settings.model}, {self._prompt.template.version}"
         nugget_rows = []
-        for (language, query_id), nuggets in self._new_nuggets.items():
+        for question, nuggets in self._new_nuggets.items():
+            language, query_id = question
+            share = self._passages[question].share
+            written = f"{source}, from {share}" if share else source
             for nugget in nuggets:
                 key = (query_id, language, nugget.nugget_id)
-                nugget_rows.append((*key, nugget.text, nugget.importance, source))
+                nugget_rows.append((*key, nugget.text, nugget.importance, written))
         mark_rows = []
         for (language, query_id), text in sorted(self._new_marks):
             question = (language, query_id)
@@ -293,28 +309,16 @@ def _missing(marked: Sequence[tuple[str, Mark]]) -> str:
     return f"{stated}, not: {shown}{'; …' if len(missing) > _SHOWN_MISSING else ''}"
 
 
-def pooled_passages(texts: ArenaTexts, question: QuestionKey) -> list[ShownPassage]:
-    """Return the passages of a question, then those that its systems retrieved themselves.
-
-    The latter are in the order of their content, so that no name of a system decides it; passages
-    without text are left out.
-    """
-    passages = dict.fromkeys(texts.passages(question))
-    retrieved: set[ShownPassage] = set()
-    for system in texts.systems(question):
-        retrieved.update(texts.passages(question, system))
-    passages.update(dict.fromkeys(sorted(retrieved, key=repr)))
-    return [passage for passage in passages if passage.text.strip()]
-
-
-def nugget_request(prompt: NuggetPrompt, texts: ArenaTexts, question: QuestionKey) -> Prompt:
-    """Make the prompt for the nuggets of a question."""
-    return prompt.ask_nuggets(
-        question,
-        texts.question(question),
-        pooled_passages(texts, question),
-        texts.history(question),
-    )
+def nugget_request(
+    prompt: NuggetPrompt, texts: ArenaTexts, question: QuestionKey
+) -> tuple[Prompt, PooledPassages]:
+    """Make the prompt for the nuggets of a question, and return the passages that it shows."""
+    query = texts.question(question)
+    history = texts.history(question)
+    empty = prompt.ask_nuggets(question, query, (), history)
+    n_tokens = Trimmer().count(empty.messages[-1].content)
+    passages = PooledPassages.fitting(pooled_passages(texts, question), n_tokens)
+    return prompt.ask_nuggets(question, query, passages.shown, history), passages
 
 
 def mark_request(
@@ -347,7 +351,8 @@ def planned_requests(
     for question in questions:
         if question not in nuggets and pooled_passages(texts, question):
             nuggets[question] = stand_ins
-            of_questions.append(nugget_request(prompt, texts, question))
+            request, _ = nugget_request(prompt, texts, question)
+            of_questions.append(request)
     of_answers = []
     for answer in answers_in(left, texts):
         question, text = answer

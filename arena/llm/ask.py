@@ -119,6 +119,11 @@ def ask_table(
         RepliesAwaitedError: If replies are awaited in batches; all prompts were sent, up to the
             limits of the budget and the server.
     """
+    if llm.settings.batch and llm.budget.max_cost is not None:
+        raise UsageError(
+            f"the cost of a batch is not known before it is sent; leave {argument('max_cost')} or "
+            f"{argument('batch')} out, or limit the number of calls"
+        )
     usage = Usage(llm.settings.model)
 
     def count(done: int) -> None:

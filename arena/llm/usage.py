@@ -254,9 +254,7 @@ class Budget:
         cost = self.cost
         if cost == 0:
             return FIRST_CALLS
-        n_paid = sum(usage.sent + usage.collected for usage in self.usages)
-        # A run may collect only replies to prompts that it does not ask about.
-        mean_cost = cost / max(1, n_paid)
+        mean_cost = cost / max(1, sum(usage.sent for usage in self.usages))
         # The next calls may cost more than those so far, so a part of what is left is kept.
         return int(SPENT_AT_ONCE * max(0.0, max_cost - cost) / mean_cost)
 

@@ -13,6 +13,9 @@ from arena.data.errors import MissingDependencyError, UsageError
 from arena.text.prompts import DIGEST_DIGITS
 
 BYTES_A_TOKEN = 4
+PASSAGE_TOKENS = 800
+PROMPT_TOKENS = 8_192
+"""Limits of a passage and of a prompt in MIRAGE-Bench."""
 _JOINER = "\u200d"
 
 

@@ -26,7 +26,7 @@ from arena.llm.replies import (
 from arena.llm.store import open_store
 from arena.llm.usage import Budget
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
-from arena.text.trimming import Trimmer
+from arena.text.trimming import PASSAGE_TOKENS, Trimmer
 from features.declare.feature import Item, Scores, Value
 from features.declare.sample import Missing
 from features.models.scorer import (
@@ -41,8 +41,6 @@ from features.models.scorer import (
 R = TypeVar("R")
 T = TypeVar("T")
 
-PASSAGE_TOKENS = 800
-"""Maximum tokens of a document in a prompt, the same as for the systems that answered."""
 MAX_TOKENS = 512
 """Maximum tokens of a reply; the rating comes first, then its explanation."""
 STORE_VARIABLE = "SURROGATE_ARENA_STORE"
@@ -279,6 +277,7 @@ def rating_prompt(item: Item, templates: Templates = NO_TEMPLATES) -> Prompt:
         values["reference"] = texts[0]
     else:
         prompt = FLUENCY_PROMPT
+        # As the systems that answered were shown them.
         passages = [Trimmer().trim(text, PASSAGE_TOKENS) for text in texts]
         values["passages"] = passages
         values["documents"] = "\n".join(passages)

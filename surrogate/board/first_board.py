@@ -95,7 +95,7 @@ def build_first_board(arena: Arena, features: pd.DataFrame, record: BoardRecord)
         UsageError: If no language has answers.
     """
     X = with_answers(features, arena.answers)
-    preferences = {} if _has_passages(arena) else shipped_weights()
+    preferences = preferences_for(arena)
     first = {}
     for language in sorted(arena.queries["language"].unique()):
         if (X["language"] == language).any():
@@ -126,11 +126,13 @@ def build_first_board(arena: Arena, features: pd.DataFrame, record: BoardRecord)
     )
 
 
-def _has_passages(arena: Arena) -> bool:
-    """Whether any question, or any answer, has passages."""
+def preferences_for(arena: Arena) -> dict[str, float]:
+    """Return the weights of other arenas' judges, by feature; none where there are passages."""
     if arena.queries["passages"].map(bool).any():
-        return True
-    return OWN_PASSAGES in arena.answers and bool(arena.answers[OWN_PASSAGES].notna().any())
+        return {}
+    if OWN_PASSAGES in arena.answers and arena.answers[OWN_PASSAGES].notna().any():
+        return {}
+    return shipped_weights()
 
 
 def _summary(

@@ -64,11 +64,12 @@ def judge(
 
     from arena.data.folder import read_arena
     from arena.judging import forecast
-    from arena.judging import judge as judge_arena
-    from arena.judging.run import judging_budget, lasting_failures, require_verdicts
+    from arena.judging.choosing.plans import judging_budget
+    from arena.judging.judging_result import lasting_failures, require_verdicts
     from arena.llm import read_prices
     from surrogate.board.judge_report import recorded_agreements
-    from surrogate.ranking.prior import judging_prior
+    from surrogate.ranking import judging_prior
+    from surrogate.ranking.judging import judge as judge_from_prior
 
     price_of = {} if prices is None else read_prices(prices)
     judging_budget(settings, price_of)  # a model without a price is refused before anything is done
@@ -85,7 +86,7 @@ def judge(
     if likely is not None:
         print(f"{likely}.", file=sys.stderr)
     with kept_replies(store_path):
-        judging = judge_arena(
+        judging = judge_from_prior(
             read,
             settings,
             store_path,
@@ -119,8 +120,8 @@ def _dry_run(
     import pandas as pd
 
     from arena.judging import dry_run_judge
+    from arena.judging.choosing.plans import draw_pairs, sample_pairs
     from arena.judging.llm_judge import llm_judges
-    from arena.judging.run import draw_pairs, sample_pairs
     from arena.llm import open_for_dry_run
 
     judges = llm_judges(settings)
@@ -221,8 +222,8 @@ def gate(
     )
     settings = settings_of(JudgingSettings, config, {**locals(), "budget": None}, of_pairs)
 
+    from arena.judging.judging_result import require_verdicts
     from arena.judging.llm_judge import llm_judges
-    from arena.judging.run import require_verdicts
     from arena.llm import open_store
     from surrogate.cli.ranking import read_to_rank
     from surrogate.ranking.gate import GateJudging

@@ -150,8 +150,10 @@ def run(
 ) -> None:
     """Bring several boards up to date; only what changed is made again.
 
-    index.html of the folder lists them. The status is 1 where a board or its checks failed.
+    index.html of the folder lists them. The status is 1 where a board or its checks failed, else
+    75 where replies are awaited in batches: the next run collects them.
     """
+    from arena.llm.awaiting import RepliesAwaitedError
     from surrogate.runs.config import read_configuration
     from surrogate.runs.run import bring_up_to_date
 
@@ -175,6 +177,7 @@ def run(
             "steps": report.steps,
             "failed": [f"{step.board}/{step.stage}" for step in report.failed],
             "failing": report.failing,
+            "awaited": [f"{step.board}/{step.stage}" for step in report.awaited],
             "current": report.is_current,
         }
         show(content, as_json)
@@ -184,6 +187,8 @@ def run(
         print(f"Output folder: {folder}; failed checks: {', '.join(report.failing) or 'none'}")
     if failed:
         raise Exit(NOT_DONE)
+    if report.awaited:
+        raise Exit(RepliesAwaitedError.exit_status)
 
 
 def diff(

@@ -14,8 +14,14 @@ from arena.judging.choosing.drawn_pairs import draw_questions
 from arena.judging.judging_settings import JudgingSettings
 from arena.rating.posterior import PRIOR_COLUMNS
 from features.engine.extraction import extract
+from features.measures.registry import FEATURES
 from surrogate.board.board import Board
-from surrogate.board.first_board import EVIDENCE_FEATURES, first_prior, first_ratings
+from surrogate.board.first_board import (
+    EVIDENCE_FEATURES,
+    first_prior,
+    first_ratings,
+    preferences_for,
+)
 from surrogate.board.summary import fingerprint
 from surrogate.learning.languages import with_answers
 from surrogate.ranking.rank import rank_systems
@@ -25,7 +31,7 @@ def judging_prior(arena: Arena, settings: JudgingSettings, n_jobs: int = 1) -> p
     """Return what to expect of the systems before a judge is asked, or None for fixed pairs.
 
     By the board that the settings name or, without one, by a first board of the questions that
-    are judged.
+    are judged: by consensus where there are passages, else by what judges of other arenas liked.
 
     Args:
         arena: Questions and answers.
@@ -44,14 +50,22 @@ def judging_prior(arena: Arena, settings: JudgingSettings, n_jobs: int = 1) -> p
     )
     is_drawn = pd.MultiIndex.from_frame(arena.answers[QUESTION_KEY]).isin(list(drawn))
     answers = arena.answers[is_drawn]
-    X = with_answers(extract(arena, EVIDENCE_FEATURES, answers, n_jobs=n_jobs), answers)
+    preferences = preferences_for(arena)
+    measured = [*EVIDENCE_FEATURES, *(name for name in preferences if name in FEATURES)]
+    X = with_answers(extract(arena, measured, answers, n_jobs=n_jobs), answers)
     counts = Counter(language for language, _ in drawn)
     tables = []
     evidence = {}
     for language, n_questions in counts.items():
         systems = sorted(X.loc[X["language"] == language, "system"].unique())
         first = first_ratings(
-            X, language, systems, n_questions, arena.info.reference_system, settings.seed
+            X,
+            language,
+            systems,
+            n_questions,
+            arena.info.reference_system,
+            settings.seed,
+            preferences,
         )
         tables.append(first.table)
         evidence[language] = first.used

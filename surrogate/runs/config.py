@@ -262,6 +262,11 @@ def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
             yield Problem(source, None, f"{place}.judge", options.judge, fault, hint)
         checks.append(("judging", judging.template, lambda: llm_judges(judging)))
         checks.append(("judging.pairs", judging.pairs, judging.require_plan))
+        if judging.max_cost is not None:
+            fault = "needs prices, which a configuration does not have"
+            hint = "limit the calls: budget"
+            path = f"{place}.judging.max_cost"
+            yield Problem(source, None, path, judging.max_cost, fault, hint)
     if options.feature_table is None:
         checks.append(("features", options.features, board.features))
     checks.append(

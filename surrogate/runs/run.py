@@ -16,6 +16,8 @@ from arena.data.errors import ArenaError
 from arena.data.files import locked_folder, replaced_folder, write_text
 from arena.data.folder import read_info
 from arena.data.types import Progress
+from arena.data.wording import count_of
+from arena.llm.awaiting import RepliesAwaitedError
 from features.engine.workers import work
 from surrogate.publish.pages import filled
 from surrogate.publish.site import INDEX
@@ -41,7 +43,7 @@ _LOG_HEADER = (
 )
 _GENERATOR_TAG = '<meta name="generator" content="surrogate-arena'
 """Tells pages of ours from others."""
-State = Literal["made", "current", "failed", "skipped", "would run"]
+State = Literal["made", "current", "failed", "skipped", "awaited", "would run"]
 Say = Callable[[str], object]
 
 
@@ -50,7 +52,8 @@ class StepOutcome:
     """The outcome of a step, and the reason.
 
     The state is ``made``, ``current`` (nothing to do), ``failed``, ``skipped`` (a step it rests on
-    failed), or ``would run`` in a check; cautions are for readers of what it made.
+    failed), ``awaited`` (it, or a step it rests on, awaits replies in batches, which the next run
+    collects), or ``would run`` in a check; cautions are for readers of what it made.
     """
 
     board: str
@@ -86,6 +89,11 @@ class RunReport:
     def failing(self) -> list[str]:
         """Boards of which a step failed, or that failed a check of what they are made from."""
         return sorted({step.board for step in self.steps if step in self.failed or step.cautions})
+
+    @property
+    def awaited(self) -> tuple[StepOutcome, ...]:
+        """Steps that await replies in batches, and those that rest on them."""
+        return tuple(step for step in self.steps if step.state == "awaited")
 
     @property
     def is_current(self) -> bool:
@@ -248,12 +256,18 @@ def _steps(
 ) -> Iterator[StepOutcome]:
     """Make each step of a board that is not current, and yield what became of it."""
     failed: set[str] = set()
+    awaited: set[str] = set()
     to_run: set[str] = set()
     for step in steps_of(board):
         blocking = [f"{stage} failed" for stage in step.upstream if stage in failed]
         if blocking:
             failed.add(step.stage)
             yield StepOutcome(step.board, step.stage, "skipped", blocking)
+            continue
+        waiting = [f"{stage} awaits replies" for stage in step.upstream if stage in awaited]
+        if waiting:
+            awaited.add(step.stage)
+            yield StepOutcome(step.board, step.stage, "awaited", waiting)
             continue
         place = replace(workplace, target=workplace.board / step.stage, cautions=[], page_facts={})
         # One board must not take the others with it, whatever fails in it.
@@ -264,6 +278,11 @@ def _steps(
                 again = [stage for stage in step.upstream if stage in to_run]
                 reasons.extend(f"{stage} is made again" for stage in again)
             outcome = _outcome(step, manifest, place, reasons, check=check)
+        except RepliesAwaitedError as error:
+            awaited.add(step.stage)
+            batches = "; ".join(error.batches)
+            reason = f"{count_of(error.n_replies, 'reply', 'replies')}: {batches}"
+            outcome = StepOutcome(step.board, step.stage, "awaited", [reason])
         except Exception as error:
             failed.add(step.stage)
             text = " ".join(str(error).split())

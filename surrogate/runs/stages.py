@@ -178,8 +178,8 @@ def _board_files(board: ConfiguredBoard) -> Digests:
 
 
 def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -> str:
-    from arena.judging import judge
-    from arena.judging.run import lasting_failures, require_verdicts
+    from arena.judging.judging_result import lasting_failures, require_verdicts
+    from surrogate.ranking.judging import judge
 
     arena = read_arena(board.arena)
     store = place.out / STORE_FILE if options.store is None else board.base / options.store

@@ -12,7 +12,13 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import SAME_DECIMALS, by_content
 from arena.data.wording import count_of
 from arena.diagnostics.judge_label import without_identical
-from arena.judging.answer_pairs import PAIR_COLUMNS, ArenaTexts, PairKey, QuestionKey
+from arena.judging.answer_pairs import (
+    PAIR_COLUMNS,
+    ArenaTexts,
+    PairKey,
+    QuestionKey,
+    unordered,
+)
 from arena.judging.choosing.chosen_pairs import ASKED_COLUMNS, ChosenPairs, Rounds, joined_pairs
 from arena.judging.choosing.drawn_pairs import REPEATED, asked_pairs, draw_questions
 from arena.judging.choosing.forecast import Course, Forecast, course, forecast_adaptive
@@ -105,7 +111,10 @@ class AdaptivePairs:
             n_pairs = round_size(len(pairing.systems), pairing.judged + pairing.failed)
             items = pairing.next_pairs(min(n_pairs, self._pairs_in_budget))
             next_pairs = self._pairs([(language, *item) for item in items])
+            # Pairs of the audit take several calls each, so not all may be asked.
             next_pairs = next_pairs.within(self._pairs_in_budget)
+            asked = set(map(unordered, next_pairs.keys()))
+            pairing.withdraw([item for item in items if unordered((language, *item)) not in asked])
             if not len(next_pairs):
                 return self._spent
             outcome = yield next_pairs

@@ -13,7 +13,7 @@ import pandas as pd
 from arena.data.cells import is_null
 from arena.data.nuggets import Nuggets
 from arena.data.schema import REPEAT
-from arena.judging.answer_pairs import PAIR_COLUMNS, QuestionKey, pair_keys, unordered
+from arena.judging.answer_pairs import PAIR_COLUMNS, PairKey, QuestionKey, pair_keys, unordered
 
 ASKED_COLUMNS = [*PAIR_COLUMNS, REPEAT]
 
@@ -25,12 +25,13 @@ AskedKey = tuple[str, str, str, str, str]
 class Verdicts:
     """Outcome of asking about pairs: one row per verdict, and one per pair without one.
 
-    ``nuggets`` holds what a judge of nuggets made on the way.
+    ``nuggets`` holds what a judge of nuggets made on the way, ``notes`` what limits the verdicts.
     """
 
     judgments: pd.DataFrame
     failures: pd.DataFrame
     nuggets: Nuggets = field(default_factory=Nuggets)
+    notes: tuple[str, ...] = ()
 
 
 Rounds = Generator["ChosenPairs", Verdicts, str]
@@ -82,6 +83,11 @@ class ChosenPairs:
 
     def __len__(self) -> int:
         return len(self.table) + len(self.identical)
+
+    def keys(self) -> Iterator[PairKey]:
+        """Yield the key of every row, those of identical texts last."""
+        yield from pair_keys(self.table)
+        yield from pair_keys(self.identical)
 
     def rounds(self) -> Rounds:
         """Yield all of them at once."""

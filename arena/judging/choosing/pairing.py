@@ -167,6 +167,13 @@ class AdaptivePairing:
             for question, pair in chosen
         ]
 
+    def withdraw(self, items: Sequence[Item]) -> None:
+        """Make items that were planned, and will not be judged now, open again."""
+        for query_id, one, other in items:
+            question = self.questions.index(query_id)
+            pair = self._pair_of[self.systems.index(one), self.systems.index(other)]
+            self._state[question, pair] = OPEN
+
     def _question_for(self, pair: int, n_battles: Floats) -> int:
         """Return the open question of a pair on which its systems have met fewest others."""
         one, other = self._pairs.first[pair], self._pairs.second[pair]

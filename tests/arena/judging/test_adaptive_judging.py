@@ -12,7 +12,7 @@ from arena import read_arena, write_arena
 from arena.data.folder import find_table_file
 from arena.data.tables import read_rows, write_rows
 from arena.judging import AdaptivePairs, JudgingSettings, judge_pairs
-from arena.judging.run import lasting_failures
+from arena.judging.judging_result import lasting_failures
 from arena.llm import Budget, open_store
 
 SYSTEMS = ("a1", "b2", "c3", "d4", "e5")
@@ -34,7 +34,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def ask(folder, one, budget=None, max_calls=None, prior=None, **fields):
+def ask(folder, one, budget=None, max_calls=None, prior=None, progress=None, **fields):
     """Judge as verdicts come, and write them; with what is known of the ranking then."""
     arena, calls = read_arena(folder), Budget(max_calls)
     # Each pair once, so that calls and pairs are the same number, unless a test says otherwise.
@@ -42,7 +42,7 @@ def ask(folder, one, budget=None, max_calls=None, prior=None, **fields):
     settings = JudgingSettings(name=one.judge, budget=budget, **stated)
     pairs = AdaptivePairs(arena, settings, prior, lasting_failures(folder), calls)
     with open_store(folder / "replies.sqlite") as store:
-        judging = judge_pairs(arena, one, pairs, store, budget=calls)
+        judging = judge_pairs(arena, one, pairs, store, budget=calls, progress=progress)
     judging.write(folder)
     return SimpleNamespace(
         judging=judging,
@@ -87,6 +87,21 @@ def test_a_budget_is_spent_and_not_exceeded(run, folder):
     assert summary.usage.tokens_in == 1100
     assert done.ratings["system"].iloc[0] in ("d4", "e5")
     assert (done.ratings["low"] < done.ratings["rating"]).all()
+
+
+def test_pairs_that_the_budget_has_no_room_for_stay_open(run):
+    done = run(5, audit=1.0)  # two calls for each pair, so that the last one is left over
+    assert sum(run.server.asked.values()) == 4
+    assert done.languages["judged"].tolist() == [2]
+    assert done.languages["open"].tolist() == [ITEMS - 2]
+
+
+def test_a_fault_within_a_round_is_no_end_of_the_run(folder, serve, judge_at):
+    def broken(*_):
+        raise StopIteration("broken")
+
+    with pytest.raises(StopIteration, match="broken"):
+        ask(folder, judge_at(serve(by_number)), 10, progress=broken)
 
 
 def test_a_run_that_goes_on_asks_what_one_run_would(run, folder, tmp_path_factory):

@@ -7,7 +7,7 @@ from chat_server import completion
 from judged_systems import better, build_arena
 
 from arena import UsageError, read_arena, write_arena
-from arena.judging import JudgingSettings, judge
+from arena.judging import JudgingSettings, judge_arena
 from arena.llm import Price, open_store
 
 
@@ -22,7 +22,7 @@ def settings_for(server, **fields):
 def test_settings_and_the_path_of_a_store_are_enough(serve, tmp_path):
     server = serve(honest)
     arena = build_arena()
-    judging = judge(arena, settings_for(server), tmp_path / "replies.sqlite")
+    judging = judge_arena(arena, settings_for(server), tmp_path / "replies.sqlite")
     assert set(judging.judgments["judge"]) == {"test-judge"}
     assert judging.pairs.adaptive
     assert not judging.pairs.both_orders
@@ -31,14 +31,14 @@ def test_settings_and_the_path_of_a_store_are_enough(serve, tmp_path):
     assert judging.reason
     # An open store does as well, and what is in it is not asked again.
     with open_store(tmp_path / "replies.sqlite") as store:
-        again = judge(arena, settings_for(server), store)
+        again = judge_arena(arena, settings_for(server), store)
     assert sum(server.asked.values()) == n_calls
     assert again.judgments.equals(judging.judgments)
 
 
 def test_a_panel_has_a_verdict_of_its_own(serve, store):
     settings = settings_for(serve(honest), panel=("second", "third"), name="first")
-    judging = judge(build_arena(questions=1), settings, store)
+    judging = judge_arena(build_arena(questions=1), settings, store)
     judges = [summary.judge for summary in judging.summaries]
     assert judges == ["first", "second", "third"]
     assert judging.panel is not None
@@ -47,7 +47,7 @@ def test_a_panel_has_a_verdict_of_its_own(serve, store):
 
 def test_adaptive_pairs_come_with_ratings_and_a_reason(serve, store):
     settings = settings_for(serve(honest), pairs="adaptive", budget=5)
-    judging = judge(build_arena(), settings, store)
+    judging = judge_arena(build_arena(), settings, store)
     assert 3 <= len(judging.judgments) <= 5
     assert judging.ratings["system"].iloc[0] == "good"
     assert "budget" in judging.reason
@@ -56,7 +56,7 @@ def test_adaptive_pairs_come_with_ratings_and_a_reason(serve, store):
 def test_calls_are_limited_by_the_settings(serve, store):
     server = serve(honest)
     settings = settings_for(server, pairs="all", both_orders=True, max_calls=3)
-    judging = judge(build_arena(), settings, store)
+    judging = judge_arena(build_arena(), settings, store)
     assert sum(server.asked.values()) == 3
     assert judging.usage.failures == {"over_budget": 21}
 
@@ -68,11 +68,11 @@ def test_a_budget_counts_the_calls_of_all_runs_whatever_the_plan(fields, serve, 
     settings = settings_for(server, budget=20, until=0.001, **fields)
     if fields:
         settings = settings_for(server, budget=20, **fields)
-    judging = judge(arena, settings, tmp_path / "replies.sqlite")
+    judging = judge_arena(arena, settings, tmp_path / "replies.sqlite")
     assert 18 <= sum(server.asked.values()) <= 20
     assert judging.judgments["query_id"].nunique() > 5
     judged = replace(arena, judgments=judging.judgments)
-    again = judge(judged, settings, tmp_path / "replies.sqlite")
+    again = judge_arena(judged, settings, tmp_path / "replies.sqlite")
     assert len(again.judgments) == 0
 
 
@@ -84,7 +84,7 @@ def test_a_cost_is_not_exceeded_whatever_the_plan(fields, serve, store):
     server = serve(lambda prompt, _: completion("[[A]] [[3]]", usage=(1000, 100)))
     prices = dict.fromkeys(("test-judge", "second"), Price(1.0, 10.0))  # 0.002 a call
     settings = settings_for(server, max_cost=0.1, **fields)
-    judging = judge(build_arena(questions=60), settings, store, prices=prices)
+    judging = judge_arena(build_arena(questions=60), settings, store, prices=prices)
     assert 40 <= sum(server.asked.values()) <= 50
     assert judging.usage.failures == {}
     assert "spent" in judging.reason
@@ -94,10 +94,10 @@ def test_a_cost_needs_prices_and_tokens(serve, tmp_path):
     server = serve(lambda prompt, _: completion("[[A]]", usage=None))
     settings = settings_for(server, max_cost=0.1)
     with pytest.raises(UsageError, match="test-judge"):
-        judge(build_arena(), settings, tmp_path / "replies.sqlite")
+        judge_arena(build_arena(), settings, tmp_path / "replies.sqlite")
     assert not server.asked
     with pytest.raises(UsageError, match="count tokens"):
-        judge(
+        judge_arena(
             build_arena(),
             settings,
             tmp_path / "replies.sqlite",
@@ -110,7 +110,7 @@ def test_a_repetition_is_asked_anew_and_kept_apart(serve, tmp_path):
     server = serve(lambda prompt, _: completion(f"[[{next(replies)}]]"))
     arena = build_arena(questions=60)
     settings = settings_for(server, pairs="all", audit=0.5, questions=60)
-    judging = judge(arena, settings, tmp_path / "replies.sqlite")
+    judging = judge_arena(arena, settings, tmp_path / "replies.sqlite")
     repeats = judging.judgments[judging.judgments["repeat"].notna()]
     assert set(repeats["repeat"]) == {"2"}
     assert len(repeats) == pytest.approx(18, abs=12)
@@ -140,7 +140,7 @@ def test_the_plan_is_the_same_for_other_names_rows_and_workers(serve, tmp_path):
     plans = []
     for number, (judged, workers) in enumerate([(arena, 1), (renamed, 8)]):
         settings = settings_for(server, budget=60, concurrency=workers)
-        judging = judge(judged, settings, tmp_path / f"{number}.sqlite")
+        judging = judge_arena(judged, settings, tmp_path / f"{number}.sqlite")
         plans.append(judging.judgments)
     first = plans[0].replace({"system_a": names, "system_b": names})
     columns = ["query_id", "system_a", "system_b", "winner", "repeat"]
@@ -153,7 +153,7 @@ def test_the_plan_is_the_same_for_other_names_rows_and_workers(serve, tmp_path):
 def test_progress_of_adaptive_pairs_counts_towards_one_total(serve, store):
     steps = []
     settings = settings_for(serve(honest), pairs="adaptive", budget=6)
-    judge(build_arena(), settings, store, progress=lambda *step: steps.append(step))
+    judge_arena(build_arena(), settings, store, progress=lambda *step: steps.append(step))
     assert max(n_planned for _, _, n_planned in steps) == 6
     assert [n_done for _, n_done, _ in steps] == sorted(n_done for _, n_done, _ in steps)
 
@@ -169,7 +169,7 @@ def test_progress_of_adaptive_pairs_counts_towards_one_total(serve, store):
 def test_settings_that_contradict_each_other_leave_no_store(fields, serve, tmp_path):
     path = tmp_path / "replies.sqlite"
     with pytest.raises(UsageError):
-        judge(build_arena(), settings_for(serve(honest), **fields), path)
+        judge_arena(build_arena(), settings_for(serve(honest), **fields), path)
     assert not path.exists()
 
 
@@ -180,5 +180,5 @@ def test_without_a_key_no_store_is_made(monkeypatch, tmp_path):
     )
     path = tmp_path / "replies.sqlite"
     with pytest.raises(UsageError, match="ABSENT_KEY"):
-        judge(build_arena(), settings, path)
+        judge_arena(build_arena(), settings, path)
     assert not path.exists()

@@ -422,13 +422,16 @@ def test_costs_know_the_price_of_batches_alone(ask, server, store):
     assert usage.cost(reduced) == pytest.approx((30 * 1.0 + 9 * 5.0) / 1e6)
 
 
-def test_a_budget_of_cost_counts_collected_batches(ask, server, store):
+def test_batches_have_a_cost_and_no_limit_of_it(ask, server, store):
     prices = {"m": Price(1e6, 1e6, batch_tokens_in=1e6, batch_tokens_out=1e6)}
     awaited(ask, prompts(3))
     server.work()
-    budget = Budget(max_cost=100.0, prices=prices)
-    llm = Llm(at(server, LlmSettings(model="m"), batch=True), store, budget)
-    ask_table(prompts(3), lambda prompt: prompt, read_text, llm)
-    # Each of the three replies cost 10 + 3; nine tenths of the remaining 61 pay for 4 more.
-    assert budget.cost == pytest.approx(39.0)
-    assert budget.calls_left == 4
+    settings = at(server, LlmSettings(model="m"), batch=True)
+    n_requests = len(server.carried_out)
+    limited = Llm(settings, store, Budget(max_cost=100.0, prices=prices))
+    with pytest.raises(UsageError, match="not known before"):
+        ask_table(prompts(3), lambda prompt: prompt, read_text, limited)
+    assert len(server.carried_out) == n_requests
+    budget = Budget(prices=prices)
+    ask_table(prompts(3), lambda prompt: prompt, read_text, Llm(settings, store, budget))
+    assert budget.cost == pytest.approx(3 * (10 + 3))

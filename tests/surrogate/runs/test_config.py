@@ -97,6 +97,10 @@ def test_a_preset_lies_over_the_defaults_and_under_what_a_board_states(read):
         ("[boards.a]\narena = 'x'\nfeatures = 'bleu'\nfeature_table = 'x.csv'", "feature_table"),
         ("[boards.a]\narena = 'x'\npublish = ['pdf']", "boards.a.publish.0 = 'pdf'"),
         ("[boards.a]\narena = 'x'\njudging = {}", "boards.a.judging.model"),
+        (
+            "[boards.a]\narena = 'x'\njudging = { model = 'm', max_cost = 2.0 }",
+            "boards.a.judging.max_cost",
+        ),
         ("[boards.a]\narena = 'x'\njudge = 'b'\njudging = { model = 'c' }", "boards.a.judge"),
         ("[boards.'../a']\narena = 'x'", "cannot name a board"),
         ("[boards.a]\narena = 'x'\n[boards.A]\narena = 'x'", "is the name of two boards"),

@@ -6,6 +6,7 @@ import pytest
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
+from batch_server import BatchServer
 from chat_server import ChatServer, completion
 
 from arena.data.tables import read_rows
@@ -81,3 +82,20 @@ def test_pairs_are_judged_to_a_budget_beside_the_arena(configure, make, states, 
     assert 10 < len(server.bodies) <= 20  # pairs of the same two texts share a call
     assert (rows["chosen"] == "adaptive").all()
     assert {path.name: path.read_bytes() for path in (place / "arena").iterdir()} == arena
+
+
+def test_a_batch_that_is_awaited_is_no_failure_and_the_next_run_collects_it(
+    configure, make, states, place, run
+):
+    with BatchServer(lambda *_: completion("[[A]]")) as server:
+        text = judging(server, "batch = true")
+        steps = make(configure(text))
+        assert states(steps) == {
+            "a/judging": "awaited", "a/features": "made", "a/board": "awaited",
+        }  # fmt: skip
+        assert "batch" in str(steps["a/judging"])
+        assert run("run", place / "boards.toml") == 75
+        server.work()
+        steps = make(configure(text))
+        assert states(steps) == {"a/judging": "made", "a/features": "current", "a/board": "made"}
+        assert set(server.asked.values()) == {1}

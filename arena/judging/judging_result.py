@@ -1,0 +1,108 @@
+"""Result of judging, and how it gets into an arena folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from arena.data.errors import UnusableRepliesError
+from arena.data.folder import FAILED_JUDGMENTS, append_rows, list_failures
+from arena.data.nuggets import Nuggets
+from arena.data.tables import read_rows
+from arena.judging.answer_pairs import PAIR_COLUMNS
+from arena.judging.choosing.chosen_pairs import ChosenPairs
+from arena.judging.judging_summary import JudgingSummary
+from arena.judging.llm_judge import FAILURE_COLUMNS
+from arena.judging.panel import Panel
+from arena.llm.usage import Usage
+
+
+@dataclass(frozen=True)
+class Judging:
+    """Result of judging; the arena itself is unchanged.
+
+    Attributes:
+        judgments: New rows, ``VERDICT_COLUMNS``, and ``chosen`` where pairs were chosen as verdicts
+            came.
+        failures: Pairs without a verdict, ``FAILURE_COLUMNS``.
+        summaries: One for each judge.
+        panel: The panel's verdicts, earlier ones included; None with one judge.
+        pairs: The pairs chosen, in this run and before.
+        agreement: See ``agreement_table``.
+        rounds: How often judges were asked.
+        reason: Why the run stopped; empty where all that was chosen is judged.
+        nuggets: New nuggets and marks of a judge of nuggets.
+        n_renewed: Number of the judgments that take the place of earlier ones, which followed from
+            other nuggets or marks.
+        progress: With adaptive pairs, what each language has judged; see ``AdaptivePairs``.
+        ratings: With adaptive pairs, ratings by prior and verdicts; see ``AdaptivePairs``.
+    """
+
+    judgments: pd.DataFrame
+    failures: pd.DataFrame
+    summaries: tuple[JudgingSummary, ...]
+    panel: Panel | None
+    pairs: ChosenPairs
+    agreement: pd.DataFrame
+    rounds: int
+    reason: str
+    nuggets: Nuggets = field(default_factory=Nuggets)
+    n_renewed: int = 0
+    progress: pd.DataFrame | None = None
+    ratings: pd.DataFrame | None = None
+
+    @property
+    def usage(self) -> Usage:
+        """Calls, tokens and failures of all judges together."""
+        return Usage.total("", [summary.usage for summary in self.summaries])
+
+    def write(self, folder: Path | str) -> tuple[Path, int]:
+        """Add the verdicts to an arena folder; list in ``failed_judgments.jsonl`` what has none.
+
+        Returns:
+            The file of judgments, and how many were added.
+
+        Raises:
+            UsageError: If the folder cannot be used.
+            DataError: If the judgments there are damaged.
+        """
+        # What verdicts follow from comes first, so that no verdict is there without it.
+        if len(self.nuggets.table):
+            append_rows(folder, "nuggets", self.nuggets.table)
+        if len(self.nuggets.marks):
+            append_rows(folder, "nugget_marks", self.nuggets.marks, replacing=True)
+        is_replacing = self.n_renewed > 0
+        file, n_added = append_rows(folder, "judgments", self.judgments, replacing=is_replacing)
+        n_added -= self.n_renewed
+        # A pair that failed before and has an outcome now must not stay among the failures.
+        key = ["judge", *PAIR_COLUMNS]
+        outcomes = pd.concat([self.judgments[key], self.failures[key]])
+        settled = set(outcomes.itertuples(index=False, name=None))
+        list_failures(Path(folder) / FAILED_JUDGMENTS, self.failures, key, settled)
+        if self.panel is not None:
+            # A further member changes the panel's older verdicts, so they are replaced.
+            _, n_of_panel = append_rows(folder, "judgments", self.panel.judgments, replacing=True)
+            n_added += n_of_panel
+        return file, n_added
+
+
+def require_verdicts(usage: Usage) -> None:
+    """Check that judging brought at least one verdict.
+
+    Raises:
+        UnusableRepliesError: If pairs were asked about, and none got a verdict.
+    """
+    if usage.is_unusable:
+        raise UnusableRepliesError(
+            f"no pair that was asked got a verdict: {usage.shown_failures()}"
+        )
+
+
+def lasting_failures(folder: Path | str) -> pd.DataFrame:
+    """Read the pairs that judges of a folder gave no verdict on, ``FAILURE_COLUMNS``."""
+    path = Path(folder) / FAILED_JUDGMENTS
+    if not path.is_file():
+        return pd.DataFrame(columns=FAILURE_COLUMNS, dtype=object)
+    return read_rows(path).table

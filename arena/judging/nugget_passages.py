@@ -1,0 +1,81 @@
+"""What the facts of a question are taken from: its passages and those that systems retrieved."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from arena.data.wording import count_of
+from arena.judging.answer_pairs import ArenaTexts, QuestionKey, ShownPassage
+from arena.text.trimming import PASSAGE_TOKENS, PROMPT_TOKENS, Trimmer
+
+
+@dataclass(frozen=True)
+class PooledPassages:
+    """Passages of a question as a prompt shows them.
+
+    Attributes:
+        shown: The passages, each of at most ``PASSAGE_TOKENS``.
+        n_trimmed: How many of them were longer.
+        n_left_out: Further passages, for which the prompt has no room.
+    """
+
+    shown: tuple[ShownPassage, ...]
+    n_trimmed: int = 0
+    n_left_out: int = 0
+
+    @property
+    def share(self) -> str:
+        """How many passages are shown, such as ``12 of 40 passages``; empty if all are."""
+        if not self.n_left_out:
+            return ""
+        n_shown = len(self.shown)
+        return f"{n_shown} of {count_of(n_shown + self.n_left_out, 'passage')}"
+
+    @classmethod
+    def fitting(cls, passages: Sequence[ShownPassage], n_tokens: int) -> PooledPassages:
+        """Keep the first passages that fit beside the tokens of the rest of a prompt.
+
+        At least one is kept, so that a long question does not lose all of them.
+        """
+        trimmer = Trimmer()
+        shown: list[ShownPassage] = []
+        n_trimmed = 0
+        for passage in passages:
+            text = trimmer.trim(passage.text, PASSAGE_TOKENS)
+            n_tokens += trimmer.count(f"[{passage.passage_id}] {passage.title or ''}: {text}\n")
+            if shown and n_tokens > PROMPT_TOKENS:
+                break
+            n_trimmed += text != passage.text
+            shown.append(replace(passage, text=text))
+        return cls(tuple(shown), n_trimmed, len(passages) - len(shown))
+
+
+def pooled_passages(texts: ArenaTexts, question: QuestionKey) -> list[ShownPassage]:
+    """Return the passages of a question, then those that its systems retrieved themselves.
+
+    The latter are in the order of how many systems retrieved them, then of their content, so that
+    no name of a system decides it; passages without text are left out.
+    """
+    own = dict.fromkeys(texts.passages(question))
+    n_systems: Counter[ShownPassage] = Counter()
+    for system in texts.systems(question):
+        n_systems.update(set(texts.passages(question, system)))
+    retrieved = sorted(n_systems, key=lambda passage: (-n_systems[passage], repr(passage)))
+    pooled = dict.fromkeys([*own, *retrieved])
+    return [passage for passage in pooled if passage.text.strip()]
+
+
+def passage_notes(pools: Sequence[PooledPassages]) -> tuple[str, ...]:
+    """Say of how many questions the prompt for facts does not show all passages in full."""
+    shortened = [pool for pool in pools if pool.n_left_out or pool.n_trimmed]
+    if not shortened:
+        return ()
+    n_left_out = sum(pool.n_left_out for pool in shortened)
+    n_trimmed = sum(pool.n_trimmed for pool in shortened)
+    return (
+        f"{count_of(len(shortened), 'prompt')} for facts had no room for all passages: "
+        f"{n_left_out:,} left out ({PROMPT_TOKENS:,} tokens a prompt), {n_trimmed:,} trimmed "
+        f"({PASSAGE_TOKENS} tokens a passage)",
+    )

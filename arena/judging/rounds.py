@@ -1,0 +1,104 @@
+"""Rounds of pairs: all judges are asked about one, and the chooser learns from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.nuggets import stacked_nuggets
+from arena.data.types import Progress
+from arena.judging.choosing.chosen_pairs import ChosenPairs, PairChooser, Verdicts
+from arena.judging.llm_judge import FAILURE_COLUMNS, VERDICT_COLUMNS, LlmJudge, ask_judge
+from arena.llm.awaiting import AwaitedReplies
+from arena.llm.store import Store
+from arena.llm.usage import Budget, Usage
+
+
+class JudgedRounds:
+    """The rounds asked in one run, and the outcomes and usages of each judge.
+
+    Attributes:
+        rounds: Pairs asked about, round by round.
+        parts: Outcomes of each round, by judge.
+        usages: Calls and tokens of each round, by judge.
+        reason: Why no more was asked.
+    """
+
+    def __init__(self, judges: Sequence[str]) -> None:
+        self.rounds: list[ChosenPairs] = []
+        self.parts: dict[str, list[Verdicts]] = {judge: [] for judge in judges}
+        self.usages: dict[str, list[Usage]] = {judge: [] for judge in judges}
+        self.reason = ""
+
+    def ask(
+        self,
+        arena: Arena,
+        judges: Sequence[LlmJudge],
+        pairs: PairChooser,
+        store: Store,
+        budget: Budget,
+        progress: Progress | None,
+    ) -> None:
+        """Ask all judges about round after round, until the chooser has no more."""
+        rounds = pairs.rounds()
+        outcome: Verdicts | None = None
+        while True:
+            try:
+                next_pairs = next(rounds) if outcome is None else rounds.send(outcome)
+            except StopIteration as end:
+                self.reason = str(end.value)
+                return
+            n_before = sum(earlier.n_planned for earlier in self.rounds)
+            round_progress = _counted_on(progress, n_before, pairs.n_planned)
+            awaited = AwaitedReplies()
+            for member in judges:
+                with awaited.gathered():
+                    part, usage = ask_judge(
+                        arena, member, next_pairs, store, budget, round_progress
+                    )
+                    self.parts[member.judge].append(part)
+                    self.usages[member.judge].append(usage)
+            awaited.require_none()
+            self.rounds.append(next_pairs)
+            # The chooser learns from this round's verdicts before it yields the next one.
+            outcome = stacked_verdicts([parts[-1] for parts in self.parts.values()])
+
+    def outcome_of(self, judge: str) -> Verdicts:
+        """Return the verdicts and failures of a judge in all rounds."""
+        return stacked_verdicts(self.parts[judge])
+
+
+def _counted_on(progress: Progress | None, n_before: int, n_planned: int | None) -> Progress | None:
+    """Count the pairs of a round on from those of earlier rounds."""
+    if progress is None:
+        return None
+
+    def of_all(name: str, done: int, size: int) -> None:
+        # Marks are asked answer by answer, and there may be more answers than pairs.
+        n_all = n_before + size if n_planned is None else max(n_planned, size)
+        progress(name, n_before + done, n_all)
+
+    return of_all
+
+
+def stacked_verdicts(parts: Sequence[Verdicts]) -> Verdicts:
+    """Put the outcomes of several judges, or rounds, into one."""
+    return Verdicts(
+        judgments=joined_rows([part.judgments for part in parts], VERDICT_COLUMNS),
+        failures=joined_rows([part.failures for part in parts], FAILURE_COLUMNS),
+        nuggets=stacked_nuggets([part.nuggets for part in parts]),
+        notes=tuple(note for part in parts for note in part.notes),
+    )
+
+
+def joined_rows(tables: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+    """Join tables; of none, or of empty ones, make one without rows.
+
+    Empty tables are left out because pandas would let them change the columns' types.
+    """
+    filled = [table[list(columns)] for table in tables if len(table)]
+    if not filled:
+        return pd.DataFrame(columns=list(columns), dtype=object)
+    return pd.concat(filled, ignore_index=True)
