@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from arena.data.judge_names import PANEL_OF
 from arena.data.schema import WINNERS
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.judging_settings import PANEL_JUDGE
 from arena.judging.llm_judge import PROBABILITY_COLUMNS, VERDICT_COLUMNS
+from arena.rating.discrimination import judge_discriminations
 
 SPLIT = "split"
 """Flag of a tie that stands for a panel without a winner of most votes."""
@@ -24,10 +26,13 @@ class Panel:
     Attributes:
         judgments: Verdicts of ``PANEL_JUDGE``; probabilities are shares of votes.
         too_few: Number of items left out because fewer than half of the judges gave a verdict.
+        members: How much each judge tells, ``MEMBER_COLUMNS``; see ``judge_discriminations``. Their
+            votes count the same.
     """
 
     judgments: pd.DataFrame
     too_few: int
+    members: pd.DataFrame
 
     @property
     def split(self) -> int:
@@ -47,7 +52,9 @@ def panel_verdicts(judgments: pd.DataFrame, judges: Sequence[str]) -> Panel:
         judges: Names of the panel's judges.
     """
     members = list(dict.fromkeys(judges))
-    votes = _votes(judgments[judgments["judge"].isin(members)])
+    latest = judgments[judgments["judge"].isin(members)]
+    latest = latest.drop_duplicates([*PAIR_COLUMNS, "judge"], keep="last")
+    votes = _votes(latest)
     counts = votes.to_numpy(np.float64)
     n_votes = counts.sum(axis=1)
     is_enough = n_votes >= len(members) / 2
@@ -63,17 +70,20 @@ def panel_verdicts(judgments: pd.DataFrame, judges: Sequence[str]) -> Panel:
         probability_a=shares[:, WINNERS.index("a")],
         probability_b=shares[:, WINNERS.index("b")],
         flags=np.where(is_split, SPLIT, ""),
-        prompt=f"panel of {', '.join(sorted(members))}",
+        prompt=f"{PANEL_OF}{', '.join(sorted(members))}",
         reason="",
     )
     rounded = table.reindex(columns=VERDICT_COLUMNS).round(dict.fromkeys(PROBABILITY_COLUMNS, 6))
     texts = dict.fromkeys(["winner", "judge", "flags", "prompt", "reason"], "str")
-    return Panel(judgments=rounded.astype(texts), too_few=int((~is_enough).sum()))
+    return Panel(
+        judgments=rounded.astype(texts),
+        too_few=int((~is_enough).sum()),
+        members=judge_discriminations(latest, members).table(),
+    )
 
 
-def _votes(judgments: pd.DataFrame) -> pd.DataFrame:
+def _votes(latest: pd.DataFrame) -> pd.DataFrame:
     """Count the votes on each item: one column per possible verdict, in the order of WINNERS."""
-    latest = judgments.drop_duplicates([*PAIR_COLUMNS, "judge"], keep="last")
     votes = latest[PAIR_COLUMNS].copy()
     for winner in WINNERS:
         votes[winner] = (latest["winner"] == winner).astype(int)

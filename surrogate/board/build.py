@@ -195,7 +195,9 @@ def _board(
     by_judge, remarks = _ratings_by_judge(learned)
     if by_judge is not None:
         ratings = ratings.join(by_judge, on=["language", "system"])
-    macro = summary.macro.model_copy(update={"beside": (*remarks, *further_remarks)})
+    report = report_judge(learned.arena, learned.record.judge, learned.diagnoses, learned.records)
+    beside = (*remarks, *further_remarks, *report.member_sentences)
+    macro = summary.macro.model_copy(update={"beside": beside})
     overall = overall_board(ratings, _joint_covariance(learned, rated), learned.record.seed)
     return Board(
         ratings=ratings,
@@ -205,9 +207,7 @@ def _board(
         win_matrix=win_table(learned.judged.judgments),
         differences=difference_table(rated),
         features=learned.features,
-        judge_report=report_judge(
-            learned.arena, learned.record.judge, learned.diagnoses, learned.records
-        ),
+        judge_report=report,
         summary=summary.model_copy(update={"macro": macro}),
         surrogate_or_file=learned.surrogate,
         own_features=own_features,

@@ -15,12 +15,14 @@ from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UsageError
 from arena.data.files import write_text
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
-from arena.data.judge_names import PEOPLE, is_person
+from arena.data.judge_names import PEOPLE, is_derived, is_person
+from arena.data.judgments import panel_members
 from arena.data.tables import read_rows
 from arena.diagnostics.influence import LISTED, first_place, support_sentence
 from arena.diagnostics.judge_label import JudgeLabel, label_judge
 from arena.diagnostics.people_agreement import PeopleAgreement
 from arena.diagnostics.verdicts import share_of
+from arena.rating.discrimination import judge_discriminations
 from surrogate.board.conclusions import Number
 from surrogate.board.tables import read_json
 
@@ -256,6 +258,28 @@ class FirstPlaceRecord(BaseModel):
         return support_sentence(self.first, self.successor, self.dropped, self.verdicts)
 
 
+class PanelMember(BaseModel):
+    """How much a member of a panel tells, see ``arena.rating.discrimination``.
+
+    Attributes:
+        discrimination: How far one of its verdicts separates the systems, relative to the mean of
+            the members; with a 95% interval.
+    """
+
+    judge: str
+    verdicts: int
+    discrimination: Number = None
+    low: Number = None
+    high: Number = None
+
+    def __str__(self) -> str:
+        if self.discrimination is None:
+            return self.judge
+        if self.low is None or self.high is None:
+            return f"{self.judge} {self.discrimination:.2f}"
+        return f"{self.judge} {self.discrimination:.2f} ({self.low:.2f} to {self.high:.2f})"
+
+
 class JudgeReport(JudgingRecords):
     """The quality of a board's judge.
 
@@ -267,6 +291,7 @@ class JudgeReport(JudgingRecords):
         decided: Judgments that are no tie.
         first_wins: Decided judgments won by the answer shown first; with the 95% Wilson interval
             of their share.
+        members: Of a panel, the one that tells most first; empty for other judges.
     """
 
     judge: str
@@ -280,6 +305,18 @@ class JudgeReport(JudgingRecords):
     first_low: Number = None
     first_high: Number = None
     first_places: tuple[FirstPlaceRecord, ...] = ()
+    members: tuple[PanelMember, ...] = ()
+
+    @property
+    def member_sentences(self) -> tuple[str, ...]:
+        """Say how much the members of a panel tell; empty for other judges."""
+        if not self.members:
+            return ()
+        listed = ", ".join(map(str, self.members))
+        return (
+            f"How far a verdict of each member of {self.judge} separates the systems (1: their "
+            f"mean): {listed}. All votes count the same.",
+        )
 
     @property
     def flip_rate(self) -> float | None:
@@ -349,7 +386,18 @@ def report_judge(
         first_low=first_low,
         first_high=first_high,
         first_places=tuple(_first_places(judged, judge)),
+        members=tuple(_members(arena, judge)),
     )
+
+
+def _members(arena: Arena, judge: str) -> Iterator[PanelMember]:
+    """Yield the members of a panel, the one that tells most first."""
+    if not is_derived(judge):
+        return
+    names = panel_members(arena.judgments, judge)
+    table = judge_discriminations(arena.judgments, names).table()
+    for row in table.astype(object).to_dict("records"):
+        yield PanelMember.model_validate(row)
 
 
 def _first_places(judged: Arena, judge: str) -> Iterator[FirstPlaceRecord]:

@@ -154,6 +154,7 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
         "ties for want of a majority": judging.panel.split,
         "pairs with fewer than half of the judges": judging.panel.too_few,
     }
+    shown["members"] = judging.panel and judging.panel.members
     shown["agreement"] = judging.agreement
     shown["failures"] = judging.usage.failures
     if judging.pairs.adaptive:
@@ -169,6 +170,7 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
     titles = {
         "pairs": PAIRS,
         "judges": "",
+        "members": "How far a verdict of each member separates the systems (1: their mean)",
         "agreement": "Agreement with other judges on the same pairs (Cohen's kappa)",
         "failures": "Without a verdict, listed in failed_judgments.jsonl",
         "languages": "Pairs of the questions drawn",

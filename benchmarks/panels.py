@@ -1,0 +1,211 @@
+"""Panels of judges: how well few questions rank, by majority and by what each judge tells.
+
+    python benchmarks/panels.py ARENA TRUTH JUDGES [--languages ko,en] [--draws 60] [--both-orders]
+        [--size 3] [--guessing JUDGE]
+
+ARENA is a folder, TRUTH a judge (or ``people``), JUDGES a comma-separated list. A few questions
+rank the systems, and Kendall's tau compares with the ranking by TRUTH on the other half of the
+questions. All judges are asked about all pairs, in one order drawn per pair or in both. With
+``--size``, all panels of so many of the judges are compared instead of one panel of all.
+``--guessing`` replaces a judge's verdicts by coins.
+
+- majority: the verdict with most votes, else a tie; rated as one judge;
+- each verdict: all verdicts rated as if one judge had made them;
+- mean: the mean of the ratings by each judge alone;
+- discrimination: ratings fitted together with one discrimination per judge (arXiv 2601.21817);
+- weighted vote: as majority, with votes that count by these discriminations.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from arena import read_arena
+from arena.data.arena import Arena
+from arena.data.judge_names import judges_named
+from arena.data.types import Floats
+from arena.judging import panel_verdicts
+from arena.judging.answer_pairs import PAIR_COLUMNS
+from arena.rating.battles import Battles
+from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
+from arena.rating.discrimination import fit_judges
+from arena.rating.likelihood import BattleLikelihood
+from arena.rating.outcomes import points_of_a
+from arena.statistics.rank_agreement import kendall_tau
+
+SIZES = (2, 4, 8, 16)
+METHODS = ("majority", "each verdict", "mean", "discrimination", "weighted vote")
+PAIR = ["query_id", "first", "second"]
+
+
+def rated(battles: Battles, systems: Sequence[str]) -> Floats:
+    """Rate systems with the usual weak prior; all are 0 without a battle."""
+    if not len(battles):
+        return np.zeros(len(systems))
+    mode = BattleLikelihood(battles.items).mode(NormalPrior.ridge(len(systems), DEFAULT_RIDGE))
+    return np.asarray(mode)
+
+
+def tau_of(ratings: Floats, truth: Floats) -> float:
+    return float(np.nan_to_num(kendall_tau(np.round(ratings, 8), truth)))
+
+
+def with_pairs(judgments: pd.DataFrame) -> pd.DataFrame:
+    first = judgments[["system_a", "system_b"]].min(axis=1)
+    second = judgments[["system_a", "system_b"]].max(axis=1)
+    return judgments.assign(first=first, second=second)
+
+
+def one_order(judgments: pd.DataFrame, random: np.random.Generator) -> pd.DataFrame:
+    """Keep one order of each pair, the same for all judges where they were asked in it."""
+    pairs = judgments[PAIR].drop_duplicates().sort_values(PAIR)
+    is_first_on_a = random.random(len(pairs)) < 0.5
+    wanted = judgments[PAIR].merge(pairs.assign(wanted=is_first_on_a), on=PAIR, how="left")
+    is_wanted = (judgments["first"] == judgments["system_a"]).to_numpy() == wanted["wanted"]
+    ordered = judgments.assign(rank=~is_wanted.to_numpy()).sort_values("rank", kind="stable")
+    return ordered.drop_duplicates([*PAIR, "judge"]).sort_index()
+
+
+def guessed(
+    judgments: pd.DataFrame, judge: str | None, random: np.random.Generator
+) -> pd.DataFrame:
+    coins = random.choice(["a", "b"], len(judgments))
+    return judgments.assign(winner=judgments["winner"].where(judgments["judge"] != judge, coins))
+
+
+def weighted_votes(judgments: pd.DataFrame, weights: Mapping[str, float]) -> pd.DataFrame:
+    """Make one verdict of several on a pair: the side with most of the weighted points."""
+    weight = judgments["judge"].map(weights)
+    signed = (points_of_a(judgments) - 0.5) * weight
+    total = judgments[PAIR_COLUMNS].assign(points=signed).groupby(PAIR_COLUMNS)["points"].sum()
+    rows = total.round(9).reset_index()
+    winner = np.select([rows["points"] > 0, rows["points"] < 0], ["a", "b"], "tie")
+    return rows[PAIR_COLUMNS].assign(winner=winner)
+
+
+def compared(
+    judgments: pd.DataFrame,
+    query_ids: Sequence[str],
+    judges: Sequence[str],
+    systems: Sequence[str],
+    truth: Floats,
+) -> dict[str, float]:
+    """Return the tau of each method, and each judge's discrimination, from some questions."""
+    rows = judgments[judgments["query_id"].isin(list(query_ids))]
+    by_judge = {
+        judge: Battles.from_judgments(part, systems=systems)
+        for judge, part in rows.groupby("judge")
+    }
+    fit = fit_judges({("", judge): part for judge, part in by_judge.items()}, judges)
+    discriminations = dict(zip(fit.judges, np.nan_to_num(fit.discriminations), strict=True))
+    alone = {judge: rated(part, systems) for judge, part in by_judge.items()}
+    # Shares of votes are left out, as ratings leave them out: the majority counts.
+    panel = panel_verdicts(rows, judges).judgments[[*PAIR_COLUMNS, "winner"]]
+    weighted = weighted_votes(rows, discriminations)
+    ratings = {
+        "majority": rated(Battles.from_judgments(panel, systems=systems), systems),
+        "each verdict": rated(Battles.from_judgments(rows, systems=systems), systems),
+        "mean": np.mean(list(alone.values()), axis=0),
+        "discrimination": fit.ratings.loc[""].reindex(list(systems)).fillna(0.0).to_numpy(),
+        "weighted vote": rated(Battles.from_judgments(weighted, systems=systems), systems),
+    }
+    taus = {name: tau_of(values, truth) for name, values in ratings.items()}
+    for judge, values in alone.items():
+        taus[f"tau of {judge}"] = tau_of(values, truth)
+        taus[f"discrimination of {judge}"] = discriminations[judge]
+    return taus
+
+
+def replay(
+    arena: Arena,
+    language: str,
+    truth: str,
+    judges: Sequence[str],
+    options: argparse.Namespace,
+) -> pd.DataFrame:
+    """Return tau by draw and number of questions."""
+    judgments = arena.judgments
+    judgments = with_pairs(judgments[judgments["language"] == language])
+    true_judges = judges_named(arena.judges, truth)
+    shared = [
+        set(rows["first"]) | set(rows["second"])
+        for judge, rows in judgments.groupby("judge")
+        if judge in (*judges, *true_judges)
+    ]
+    systems = sorted(set.intersection(*shared))
+    is_shared = judgments["first"].isin(systems) & judgments["second"].isin(systems)
+    judgments = judgments[is_shared]
+    by_truth = judgments[judgments["judge"].isin(true_judges)]
+    by_panel = judgments[judgments["judge"].isin(judges)].reset_index(drop=True)
+    query_ids = np.array(sorted({*by_truth["query_id"], *by_panel["query_id"]}))
+    rows = []
+    for draw in range(options.draws):
+        random = np.random.default_rng([0, draw])
+        order = random.permutation(query_ids)
+        half = len(order) // 2
+        far = by_truth[by_truth["query_id"].isin(order[half:])].assign(judge="truth")
+        true_ratings = rated(Battles.from_judgments(far, systems=systems), systems)
+        drawn = guessed(by_panel, options.guessing, random)
+        if not options.both_orders:
+            drawn = one_order(drawn, random)
+        for n_questions in SIZES:
+            few = order[:n_questions].tolist()
+            taus = compared(drawn, few, judges, systems, true_ratings)
+            rows.append({"draw": draw, "questions": n_questions, **taus})
+    return pd.DataFrame(rows)
+
+
+def report(taus: pd.DataFrame) -> Iterator[str]:
+    """Yield a line for each method: tau by number of questions, and its gain over majority."""
+    means = taus.groupby("questions").mean(numeric_only=True)
+    for name in METHODS:
+        values = "".join(f"{value:8.3f}" for value in means[name])
+        gains = ""
+        if name != "majority":
+            gain = taus.assign(gain=taus[name] - taus["majority"])
+            # Panels of one draw share its questions.
+            by_draw = gain.groupby(["questions", "draw"])["gain"].mean()
+            for _, part in by_draw.groupby("questions"):
+                gains += f"  {part.mean():+.3f} ({part.sem():.3f})"
+            overall = by_draw.groupby("draw").mean()
+            gains += f"   all sizes {overall.mean():+.3f} ({overall.sem():.3f})"
+        yield f"  {name:15}{values} {gains}"
+    for name in means:
+        if " of " in str(name):
+            yield f"    {name:45}" + "".join(f"{value:8.3f}" for value in means[name])
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("arena", type=Path)
+    parser.add_argument("truth")
+    parser.add_argument("judges")
+    parser.add_argument("--languages", help="comma-separated; by default all")
+    parser.add_argument("--draws", type=int, default=60)
+    parser.add_argument("--size", type=int, help="judges of a panel; by default all")
+    parser.add_argument("--guessing", help="judge that tosses coins")
+    parser.add_argument("--both-orders", action="store_true")
+    options = parser.parse_args(arguments)
+    arena = read_arena(options.arena)
+    judges = options.judges.split(",")
+    languages = options.languages.split(",") if options.languages else arena.info.languages
+    for language in languages:
+        panels = list(combinations(judges, options.size or len(judges)))
+        parts = [replay(arena, language, options.truth, panel, options) for panel in panels]
+        taus = pd.concat(parts, ignore_index=True)
+        orders = "both orders" if options.both_orders else "one order"
+        print(
+            f"{options.arena.name} {language}, truth {options.truth}: {len(panels)} panels of "
+            f"{len(panels[0])}, {orders}, questions {', '.join(map(str, SIZES))}"
+        )
+        print(*report(taus), sep="\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()
