@@ -20,7 +20,6 @@ from arena.diagnostics.verdicts import (
     shown_share,
     won_by_a,
 )
-from arena.text.answers import parse_answer
 
 NOTABLE = 0.05
 """A share this far from one half is worth a warning; smaller differences hardly matter."""
@@ -179,18 +178,12 @@ def repeatability(judgments: pd.DataFrame) -> CheckResult:
     return row, [(severity, "repeats", sentence)]
 
 
-def answer_lengths(answers: pd.DataFrame) -> pd.Series:
-    """Return the characters of each answer without its reason, by ``ANSWER_KEY``."""
-    lengths = [float(len(parse_answer(answer).text)) for answer in answers["answer"]]
-    return pd.Series(lengths, index=pd.MultiIndex.from_frame(answers[ANSWER_KEY]), dtype=float)
-
-
 def length_differences(table: pd.DataFrame, lengths: pd.Series) -> Floats:
     """Return by how much the first system's answer is longer, shape (N,); NaN if one is absent.
 
     Args:
         table: N verdicts, in the form of ``verdicts``.
-        lengths: See ``answer_lengths``.
+        lengths: See ``arena.rating.traits.answer_traits``.
     """
 
     def lengths_of(side: str) -> Floats:

@@ -20,7 +20,7 @@ from arena.data.systems import alike
 from arena.data.tables import plain_records
 from arena.data.wording import count_of
 from arena.diagnostics.agreement import agreement_findings, agreement_table
-from arena.diagnostics.bias import answer_lengths, flips, length, position
+from arena.diagnostics.bias import flips, length, position
 from arena.diagnostics.connections import connections
 from arena.diagnostics.influence import first_place_findings, first_places, support_table
 from arena.diagnostics.verdicts import (
@@ -38,6 +38,7 @@ from arena.rating.battles import selected_judgments
 from arena.rating.outcomes import weights_of
 from arena.rating.ratings import judgment_notes
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
+from arena.rating.traits import LENGTH, answer_traits
 
 MOST_PEOPLE = 5
 """Number of people whose verdicts are diagnosed person by person; more are diagnosed as one."""
@@ -178,7 +179,7 @@ def _checks(arena: Arena | None) -> list[Callable[[pd.DataFrame], CheckResult]]:
     ]
     # A table of judgments alone has no answers to count or to measure.
     if arena is not None and len(arena.answers):
-        lengths = answer_lengths(arena.answers)
+        lengths = answer_traits(arena.answers)[LENGTH]
         checks.append(partial(unmet_answers, answers=lengths))
         checks.append(partial(length, lengths=lengths))
     return checks

@@ -18,11 +18,14 @@ from arena.data.judgments import copies_of_others
 from arena.data.schema import ADAPTIVE, ALL, CHOSEN
 from arena.data.types import Flags, Floats, Indices
 from arena.data.wording import first_of
+from arena.rating.biases import TRAIT, Biases
 from arena.rating.outcomes import (
     POINTS_OF_A,
     TIE,
+    judge_codes,
     outcome_rows,
     soft_flags,
+    trait_differences,
     weights_of,
     winner_codes,
 )
@@ -37,7 +40,7 @@ _RECORD = ["wins", "losses", "ties"]
 
 @dataclass(frozen=True)
 class Battles:
-    """N battles between S systems on Q questions, of one language and judge.
+    """N battles between S systems on Q questions, of one language, by one or more judges.
 
     Attributes:
         systems: The systems, sorted by name.
@@ -51,6 +54,10 @@ class Battles:
         weight: How many battles each row counts for, shape (N,): the weight of its judgment,
             times the probability of the outcome if the judgment is soft. None if all are 1.
         is_soft: Which rows are outcomes of judgments with probabilities, shape (N,). None if none.
+        judge: Judge of each battle, shape (N,); None if there is one.
+        judges: Their names; all people are one judge. One of no name by default.
+        traits: Names of F traits that judges may like.
+        differences: By how much A's answer exceeds B's in them, shape (N, F); None without traits.
     """
 
     systems: tuple[str, ...]
@@ -63,6 +70,10 @@ class Battles:
     adaptive: bool = False
     weight: Floats | None = None
     is_soft: Flags | None = None
+    judge: Indices | None = None
+    judges: tuple[str, ...] = ("",)
+    traits: tuple[str, ...] = ()
+    differences: Floats | None = None
 
     @classmethod
     def from_judgments(cls, judgments: pd.DataFrame, systems: Sequence[str] = ()) -> Battles:
@@ -70,8 +81,9 @@ class Battles:
 
         Args:
             judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id`` (without
-                it every judgment is a question of its own), ``language`` (questions of two
-                languages are two, whatever their ids), ``chosen`` (``adaptive`` if the outcomes
+                it every judgment is a question of its own), ``judge``, ``trait_...`` (by how much A
+                exceeds B, see ``arena.rating.traits``), ``language`` (questions of two languages
+                are two, whatever their ids), ``chosen`` (``adaptive`` if the outcomes
                 of others led to a judgment), ``probability_a`` and ``probability_b`` (which count
                 instead of the winner; see ``outcome_rows``) and ``weight`` (how many judgments it
                 counts for).
@@ -95,6 +107,8 @@ class Battles:
         if is_same.any():
             raise UsageError(f"{names[side_a[is_same][0]]} is judged against itself")
         question, questions = _questions(judgments)
+        judge, judges = judge_codes(judgments)
+        trait_columns = [name for name in judgments if str(name).startswith(TRAIT)]
         return cls(
             systems=tuple(names),
             side_a=side_a,
@@ -106,6 +120,10 @@ class Battles:
             adaptive=CHOSEN in judgments and bool((judgments[CHOSEN] == ADAPTIVE).any()),
             weight=_row_weights(shares, weights_of(counted), position),
             is_soft=None if shares is None else soft_flags(counted)[position],
+            judge=judge,
+            judges=judges,
+            traits=tuple(name.removeprefix(TRAIT) for name in trait_columns),
+            differences=trait_differences(judgments[trait_columns]),
         )
 
     @classmethod
@@ -220,30 +238,52 @@ class Battles:
             question=self.question[rows],
             weight=None if self.weight is None else self.weight[rows],
             is_soft=None if self.is_soft is None else self.is_soft[rows],
+            judge=None if self.judge is None else self.judge[rows],
+            differences=None if self.differences is None else self.differences[rows],
         )
 
     @cached_property
     def items(self) -> JudgedItems:
         """Outcomes by pair and question; a pair's first system is the one first by name."""
-        return self._items(self.side_a > self.side_b)
-
-    @property
-    def items_by_side(self) -> JudgedItems:
-        """Outcomes by pair and question; a pair's first system is the one on side A."""
-        return self._items(np.zeros(len(self), dtype=np.bool_))
-
-    def _items(self, is_swapped: Flags) -> JudgedItems:
-        """Sum outcomes by pair and question.
-
-        Args:
-            is_swapped: Whether side B is the first of the pair, shape (N,).
-        """
-        # At least 1, so that the divisions below work without systems or pairs.
-        n_systems = max(len(self.systems), 1)
+        is_swapped = self.side_a > self.side_b
         first = np.where(is_swapped, self.side_b, self.side_a)
         second = np.where(is_swapped, self.side_a, self.side_b)
         # A pair, and then an item, is coded as one number: sorting those is faster than rows.
+        # At least 1, so that divisions work without systems.
+        n_systems = max(len(self.systems), 1)
         pairs, pair = np.unique(first * n_systems + second, return_inverse=True)
+        met = Pairs(pairs // n_systems, pairs % n_systems, len(self.systems))
+        return self._items(met, pair, is_swapped)
+
+    @cached_property
+    def items_by_side(self) -> JudgedItems:
+        """Outcomes by judge, pair and question; a pair's first system is the one on side A."""
+        n_systems = max(len(self.systems), 1)
+        codes = self.side_a * n_systems + self.side_b
+        judges, judge = np.zeros(1, dtype=np.intp), None
+        if self.judge is not None and len(self):
+            judges, judge = np.unique(self.judge, return_inverse=True)
+            codes = codes + judge * n_systems**2
+        if self.differences is not None:
+            # On each question the answers differ by something else.
+            codes = codes * max(self.n_questions, 1) + self.question
+        pairs, rows, pair = np.unique(codes, return_index=True, return_inverse=True)
+        met = Pairs(self.side_a[rows], self.side_b[rows], len(self.systems))
+        judge_of_pair = np.zeros(len(pairs), dtype=np.intp) if judge is None else judge[rows]
+        names = tuple(self.judges[index] for index in judges)
+        items = self._items(met, pair, np.zeros(len(self), dtype=np.bool_))
+        differences = None if self.differences is None else self.differences[rows]
+        biases = Biases.of_sides(judge_of_pair, names, self.traits, differences)
+        return replace(items, biases=biases)
+
+    def _items(self, pairs: Pairs, pair: Indices, is_swapped: Flags) -> JudgedItems:
+        """Sum outcomes by pair and question.
+
+        Args:
+            pairs: The P pairs.
+            pair: Pair of each battle, shape (N,).
+            is_swapped: Whether side B is the first of the pair, shape (N,).
+        """
         n_pairs = max(len(pairs), 1)
         items, item = np.unique(self.question * n_pairs + pair, return_inverse=True)
         question, pair_of_item = np.divmod(items, n_pairs)
@@ -255,7 +295,7 @@ class Battles:
             soft_weight = weight * self.is_soft
             soft_counts = np.bincount(item, soft_weight, len(items)).astype(np.float64)
         return JudgedItems(
-            pairs=Pairs(pairs // n_systems, pairs % n_systems, len(self.systems)),
+            pairs=pairs,
             question=question,
             pair=pair_of_item,
             points=np.bincount(item, points_of_first, len(items)).astype(np.float64),

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from scipy.special import expit
 
 from arena.data.errors import ArenaError, UsageError
 from arena.data.types import Flags, Floats, Indices
+from arena.rating.biases import Biases
 from arena.rating.pairs import Pairs, is_strongly_connected
 
 Solver = Callable[[Floats], Floats]
@@ -82,23 +84,32 @@ class NormalPrior:
 class PenalizedLikelihood:
     """Battles of P pairs in R replicates, with a prior.
 
-    A column of parameters holds S coefficients and, with a position, the first side's advantage.
+    A column of K parameters holds S coefficients, then those of the judges' biases.
 
     Attributes:
         pairs: Which systems meet.
         points: Points of each pair's first system, shape (P, R): 1 a win, 0.5 a tie.
         counts: Battles of each pair, shape (P, R).
         prior: Prior of the coefficients.
-        position: Whether to estimate an advantage of the first of a pair.
-        position_precision: Precision of the normal prior on that advantage about 0; 0 for none.
+        biases: What judges like besides quality, of a single replicate; None for nothing.
     """
 
     pairs: Pairs
     points: Floats
     counts: Floats
     prior: NormalPrior
-    position: bool = False
-    position_precision: float = 0.0
+    biases: Biases | None = None
+
+    @cached_property
+    def full_prior(self) -> NormalPrior:
+        """Prior of all K parameters."""
+        if self.biases is None:
+            return self.prior
+        precisions = self.biases.prior_precisions
+        return NormalPrior(
+            means=np.append(self.prior.means, np.zeros(len(precisions))),
+            precisions=np.append(self.prior.precisions, precisions),
+        )
 
     def take(self, columns: slice | Indices) -> PenalizedLikelihood:
         """Keep some replicates."""
@@ -114,13 +125,13 @@ class PenalizedLikelihood:
 
     def start(self) -> Floats:
         """The prior's means, shape (K, 1)."""
-        return np.append(self.prior.means, [0.0] * self.position)[:, None]
+        return self.full_prior.means[:, None]
 
     def _logits(self, parameters: Floats) -> Floats:
         """Logits that the first system is better: (K, R) to (P, R)."""
         logits = parameters[self.pairs.first] - parameters[self.pairs.second]
-        if self.position:
-            logits += parameters[-1]
+        if self.biases is not None:
+            logits += self.biases.logits(parameters[self.pairs.n_systems :, 0])[:, None]
         return logits
 
     def gradient(self, parameters: Floats) -> Floats:
@@ -128,24 +139,20 @@ class PenalizedLikelihood:
         # sigma(d) = (1 + tanh(d / 2)) / 2: tanh takes a tenth of the time of expit.
         half = self.counts / 2
         residuals = self.points - half - half * np.tanh(self._logits(parameters) / 2)
-        deviations = parameters[: self.pairs.n_systems] - self.prior.means[:, None]
-        prior_gradient = self.prior.precisions[:, None] * deviations
-        gradient: Floats = prior_gradient - self.pairs.incidence @ residuals
-        if not self.position:
-            return gradient
-        position_gradient = self.position_precision * parameters[-1] - residuals.sum(axis=0)
-        return np.vstack([gradient, position_gradient])
+        prior = self.full_prior
+        gradient = prior.precisions[:, None] * (parameters - prior.means[:, None])
+        slope: Floats = self.pairs.incidence @ residuals
+        if self.biases is not None:
+            slope = np.vstack([slope, self.biases.sums(residuals[:, 0])[:, None]])
+        return gradient - slope
 
     def loss(self, parameters: Floats) -> Floats:
         """Penalized negative log-likelihood, shape (R,)."""
         logits = self._logits(parameters)
         terms = self.counts * np.logaddexp(0.0, logits) - self.points * logits
-        deviations = parameters[: self.pairs.n_systems] - self.prior.means[:, None]
-        penalty = self.prior.precisions[:, None] * deviations**2
-        loss = terms.sum(axis=0) + 0.5 * penalty.sum(axis=0)
-        if self.position:
-            loss = loss + 0.5 * self.position_precision * parameters[-1] ** 2
-        return np.asarray(loss)
+        prior = self.full_prior
+        penalty = prior.precisions[:, None] * (parameters - prior.means[:, None]) ** 2
+        return np.asarray(terms.sum(axis=0) + 0.5 * penalty.sum(axis=0))
 
     def solver(self, parameters: Floats) -> Solver:
         """Factorize the information matrix of one replicate, at parameters of shape (K, 1).
@@ -156,14 +163,12 @@ class PenalizedLikelihood:
         logits = self._logits(parameters)
         # The variance of a verdict is p (1 - p), with p = sigma(d) and 1 - p = sigma(-d).
         information = (self.counts * expit(logits) * expit(-logits))[:, 0]
-        matrix = self.pairs.laplacian(information) + np.diag(self.prior.precisions)
+        matrix = self.pairs.information(information, self.biases)
         if not self.prior.precisions.any():
             # Without a prior the level is free; this fixes the mean at 0.
-            matrix += 1.0 / len(matrix)
-        if self.position:
-            edge = self.pairs.incidence @ information[:, None]
-            corner = information.sum(keepdims=True) + self.position_precision
-            matrix = np.block([[matrix, edge], [edge.T, corner]])
+            n_systems = self.pairs.n_systems
+            matrix[:n_systems, :n_systems] += 1.0 / n_systems
+        matrix += np.diag(self.full_prior.precisions)
         factor = scipy.linalg.cho_factor(matrix)
         if (np.diag(factor[0]) ** 2 <= SINGULAR).any():
             raise np.linalg.LinAlgError("singular information")
@@ -184,8 +189,8 @@ class BradleyTerryFit:
     """Fits of R replicates.
 
     Attributes:
-        parameters: Coefficients and, where there is one, the first side's advantage, shape (R, K);
-            NaN where the likelihood of a replicate has no maximum.
+        parameters: Coefficients, then those of biases, shape (R, K); NaN where the likelihood
+            of a replicate has no maximum.
         n_systems: Number of coefficients S.
     """
 
@@ -279,7 +284,7 @@ def regularize(fit: BradleyTerryFit, problem: PenalizedLikelihood, precision: fl
     failed = np.flatnonzero(~fit.converged)
     if failed.size:
         prior = NormalPrior.ridge(fit.n_systems, precision)
-        regularized = replace(problem.take(failed), prior=prior, position_precision=precision)
+        regularized = replace(problem.take(failed), prior=prior)
         fit.parameters[failed] = solve(regularized).checked().parameters
     return int(failed.size)
 

@@ -1,12 +1,14 @@
 """The Bradley-Terry likelihood of battles, and design effects of their questions.
 
+Parameters are S ratings, then the C coefficients of the judges' biases, K in all.
+
 Formulas: docs/reference/formulas.md, "Verdicts".
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +16,12 @@ from scipy.sparse import coo_array, csr_array
 from scipy.special import expit, log_expit
 
 from arena.data.types import Floats
-from arena.rating.bradley_terry import NormalPrior, PenalizedLikelihood, newton
+from arena.rating.biases import Biases
+from arena.rating.bradley_terry import (
+    NormalPrior,
+    PenalizedLikelihood,
+    newton,
+)
 from arena.rating.pairs import JudgedItems, Pairs
 
 LEAST_EFFECT = 0.25
@@ -40,41 +47,69 @@ class BattleLikelihood:
         """The P pairs that met."""
         return self.items.pairs
 
-    def expected(self, ratings: Floats) -> Floats:
-        """Share of points of each pair's first system, shape (P,)."""
-        return np.asarray(expit(self.pairs.differences(ratings)))
+    @property
+    def biases(self) -> Biases:
+        """What judges like besides quality."""
+        return self.items.biases or Biases.none(len(self.pairs))
 
-    def value(self, ratings: Floats) -> float:
+    @property
+    def bias_precisions(self) -> Floats:
+        """Precision of the prior of each bias, shape (C,)."""
+        return self.biases.prior_precisions
+
+    def logits(self, parameters: Floats) -> Floats:
+        """Logit that each pair's first system is better, shape (P,)."""
+        logits = self.pairs.differences(parameters)
+        if self.items.biases is None:
+            return logits
+        return logits + self.items.biases.logits(parameters[self.pairs.n_systems :])
+
+    def expected(self, parameters: Floats) -> Floats:
+        """Share of points of each pair's first system, shape (P,)."""
+        return np.asarray(expit(self.logits(parameters)))
+
+    def value(self, parameters: Floats) -> float:
         """Logarithm of the likelihood."""
-        differences = self.pairs.differences(ratings)
+        logits = self.logits(parameters)
         points, counts = self.items.totals
-        won = points * log_expit(differences)
-        lost = (counts - points) * log_expit(-differences)
+        won = points * log_expit(logits)
+        lost = (counts - points) * log_expit(-logits)
         return float((won + lost).sum())
 
-    def scores(self, ratings: Floats) -> csr_array:
-        """Gradient of each question's logarithm, shape (Q, S)."""
+    def scores(self, parameters: Floats) -> csr_array:
+        """Gradient of each question's logarithm, shape (Q, K)."""
         items = self.items
-        residuals = items.points - items.counts * self.expected(ratings)[items.pair]
+        residuals = items.points - items.counts * self.expected(parameters)[items.pair]
         # What the first system of a pair wins beyond expectation, the second one loses.
-        values = np.concatenate([residuals, -residuals])
-        columns = np.concatenate([self.pairs.first[items.pair], self.pairs.second[items.pair]])
-        rows = np.tile(items.question, 2)
-        shape = (items.n_questions, self.pairs.n_systems)
-        return coo_array((values, (rows, columns)), shape=shape).tocsr()
+        values = [residuals, -residuals]
+        columns = [self.pairs.first[items.pair], self.pairs.second[items.pair]]
+        if items.biases is not None:
+            n_traits = len(items.biases.traits)
+            start = self.pairs.n_systems + items.biases.judge[items.pair] * n_traits
+            for trait in range(n_traits):
+                values.append(residuals * items.biases.values[items.pair, trait])
+                columns.append(start + trait)
+        rows = np.tile(items.question, len(columns))
+        entries = (np.concatenate(values), (rows, np.concatenate(columns)))
+        shape = (items.n_questions, self.pairs.n_systems + len(self.biases))
+        return coo_array(entries, shape=shape).tocsr()
 
-    def slope(self, ratings: Floats) -> Floats:
-        """Gradient of the logarithm, shape (S,)."""
+    def slope(self, parameters: Floats) -> Floats:
+        """Gradient of the logarithm, shape (K,)."""
         points, counts = self.items.totals
-        return self.pairs.sums(points - counts * self.expected(ratings))
+        residuals = points - counts * self.expected(parameters)
+        slope = self.pairs.sums(residuals)
+        if self.items.biases is None:
+            return slope
+        return np.append(slope, self.items.biases.sums(residuals))
 
     def mode(self, prior: NormalPrior, effect: float = 1.0, start: Floats | None = None) -> Floats:
-        """Find the most probable ratings, shape (S,).
+        """Find the most probable parameters, shape (K,).
 
         Args:
             prior: Of the systems' ratings.
             effect: Design effect; the likelihood is to the power of one over it.
-            start: Ratings to climb from; by default the prior's means.
+            start: Parameters to climb from; by default the prior's means.
 
         Raises:
             ConvergenceError: If there is no mode.
@@ -82,47 +117,56 @@ class BattleLikelihood:
         points, counts = self.items.totals
         # The solver takes a column per replicate; here there is one.
         problem = PenalizedLikelihood(
-            self.pairs, points[:, None] / effect, counts[:, None] / effect, prior
+            pairs=self.pairs,
+            points=points[:, None] / effect,
+            counts=counts[:, None] / effect,
+            prior=prior,
+            biases=self.items.biases,
         )
-        first = prior.means if start is None else start
-        return newton(problem, first[:, None])[:, 0]
+        first = problem.start() if start is None else start[:, None]
+        return newton(problem, first)[:, 0]
 
-    def information(self, ratings: Floats) -> Floats:
-        """Of the battles as if they were independent, shape (S, S)."""
-        expected = self.expected(ratings)
-        return self.pairs.laplacian(self.items.totals[1] * expected * (1 - expected))
+    def information(self, parameters: Floats) -> Floats:
+        """Of the battles as if they were independent, shape (K, K)."""
+        expected = self.expected(parameters)
+        by_pair = self.items.totals[1] * expected * (1 - expected)
+        return self.pairs.information(by_pair, self.items.biases)
 
-    def design_effects(self, ratings: Floats, precisions: npt.ArrayLike) -> DesignEffects:
+    def design_effects(self, parameters: Floats, precisions: npt.ArrayLike) -> DesignEffects:
         """Compare the variance of each system's score by question with that of single battles.
 
         Verdicts on one question depend on each other (Kish, 1965). Systems are looked at one by
         one, since in a star of battles about one system most of the variance is that system's.
 
         Args:
-            ratings: Fitted to these battles, shape (S,).
-            precisions: Of the prior they were fitted with, a number or shape (S,).
+            parameters: Fitted to these battles, shape (K,).
+            precisions: Of the ratings' prior they were fitted with, a number or shape (S,).
         """
-        information = self.information(ratings)
+        information = self.information(parameters)
         independent = np.diag(information)
+        n_systems = self.pairs.n_systems
         n_questions = self.items.n_questions
         if n_questions < 2:
             effects = np.where(independent > 0, 1.0, np.nan)
-            return DesignEffects(effects, np.ones(len(effects)))
-        least = LEAST_EFFECT * self.dispersion(ratings)
-        scores = self.scores(ratings)
+            return DesignEffects(
+                effects[:n_systems], np.ones(n_systems), of_biases=effects[n_systems:]
+            )
+        least = LEAST_EFFECT * self.dispersion(parameters)
+        scores = self.scores(parameters)
         clustered = scores.power(2).sum(axis=0) * n_questions / (n_questions - 1)
         # A fit lies closer to the verdicts it was made from than to others, by its number of free
         # parameters; a prior leaves only a part of each parameter free.
-        prior = np.diag(np.broadcast_to(np.asarray(precisions, np.float64), len(clustered)))
+        rating_precisions = np.broadcast_to(np.asarray(precisions, np.float64), n_systems)
+        prior = np.diag(np.append(rating_precisions, self.bias_precisions))
         n_free = float(np.trace(np.linalg.solve(information + prior, information)))
         n_battles = float(self.items.counts.sum())
         clustered *= n_battles / max(n_battles - n_free, 1.0)
         effects = np.full(len(clustered), np.nan)
         np.divide(clustered, independent, out=effects, where=independent > 0)
         judged_on = np.bincount(scores.indices, minlength=len(clustered)).astype(np.float64)
-        return DesignEffects(effects, judged_on, least)
+        return DesignEffects(effects[:n_systems], judged_on[:n_systems], least, effects[n_systems:])
 
-    def dispersion(self, ratings: Floats) -> float:
+    def dispersion(self, parameters: Floats) -> float:
         """Variance of a battle's points over that of a win or loss; 1 without soft verdicts.
 
         Probabilities vary less than wins and losses of the same expectation (Wedderburn, 1974,
@@ -132,7 +176,7 @@ class BattleLikelihood:
         items = self.items
         if items.soft_counts is None or not items.soft_counts.any():
             return 1.0
-        expected = self.expected(ratings)[items.pair]
+        expected = self.expected(parameters)[items.pair]
         variances = expected * (1.0 - expected)
         is_soft = items.soft_counts > 0
         residuals = items.points - items.counts * expected
@@ -143,14 +187,15 @@ class BattleLikelihood:
         soft_share = float((items.soft_counts * variances).sum() / (items.counts * variances).sum())
         return 1.0 - soft_share * (1.0 - pearson)
 
-    def clustered_information(self, ratings: Floats, effects: Floats) -> Floats:
-        """Variance of the gradient where questions are drawn, shape (S, S).
+    def clustered_information(self, parameters: Floats, effects: Floats) -> Floats:
+        """Variance of the gradient where questions are drawn, shape (K, K).
 
-        It is the information with every system's score scaled to its design effect. The estimate
-        from the questions themselves would be singular with fewer questions than systems.
+        It is the information with every parameter's score scaled to its design effect, shape (K,).
+        The estimate from the questions themselves would be singular with fewer questions than
+        systems.
         """
         scale = np.sqrt(effects)
-        return np.asarray(scale[:, None] * self.information(ratings) * scale)
+        return np.asarray(scale[:, None] * self.information(parameters) * scale)
 
 
 @dataclass(frozen=True)
@@ -162,11 +207,13 @@ class DesignEffects:
             battles, shape (S,); NaN without battles, 1 of one question.
         n_questions: Questions on which each system was judged, shape (S,).
         least: Smallest effect that is believed.
+        of_biases: The same of the judges' biases, shape (C,).
     """
 
     estimates: Floats
     n_questions: Floats
     least: float = LEAST_EFFECT
+    of_biases: Floats = field(default_factory=lambda: np.empty(0))
 
     @classmethod
     def of_all(cls, parts: Sequence[DesignEffects]) -> DesignEffects:
@@ -175,6 +222,7 @@ class DesignEffects:
             estimates=np.concatenate([np.empty(0), *(part.estimates for part in parts)]),
             n_questions=np.concatenate([np.empty(0), *(part.n_questions for part in parts)]),
             least=min((part.least for part in parts), default=LEAST_EFFECT),
+            of_biases=np.concatenate([np.empty(0), *(part.of_biases for part in parts)]),
         )
 
     @property
@@ -184,6 +232,16 @@ class DesignEffects:
         if not is_known.any():
             return 1.0
         return max(float(self.estimates[is_known].mean()), self.least)
+
+    @property
+    def by_parameter(self) -> Floats:
+        """Effects of the systems, then of the biases, shape (K,)."""
+        return np.append(self.by_system, self.by_bias)
+
+    @property
+    def by_bias(self) -> Floats:
+        """Effect of each bias, shape (C,): the estimate, not below the systems' mean."""
+        return np.fmax(self.of_biases, self.common)
 
     @property
     def by_system(self) -> Floats:

@@ -1,4 +1,4 @@
-"""Outcomes of judgments: winners, points, weights, and verdicts that are probabilities."""
+"""Columns of judgments as arrays: winners, points, weights, probabilities, judges, traits."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.data.judge_names import PEOPLE, is_person
 from arena.data.schema import PROBABILITIES, WEIGHT, WINNERS
 from arena.data.types import Flags, Floats, Indices
 
@@ -72,6 +73,33 @@ def weights_of(judgments: pd.DataFrame) -> Floats | None:
     if (weights == 1.0).all():
         return None
     return weights
+
+
+def judge_codes(judgments: pd.DataFrame) -> tuple[Indices | None, tuple[str, ...]]:
+    """Number the judge of each judgment, and list the names; None if there is only one."""
+    if "judge" not in judgments:
+        return None, ("",)
+    codes, written = pd.factorize(judgments["judge"].astype(str))
+    names = [PEOPLE if is_person(name) else str(name) for name in written]
+    judges = sorted(set(names))
+    if len(judges) == 1:
+        return None, tuple(judges)
+    numbers = np.array([judges.index(name) for name in names], dtype=np.intp)
+    return numbers[codes], tuple(judges)
+
+
+def trait_differences(columns: pd.DataFrame) -> Floats | None:
+    """Return by how much A exceeds B in each trait, shape (N, F); None without traits.
+
+    Raises:
+        UsageError: If one is not finite.
+    """
+    if not len(columns.columns):
+        return None
+    differences: Floats = columns.to_numpy(np.float64)
+    if not np.isfinite(differences).all():
+        raise UsageError("a judgment has no finite difference of its answers in a trait")
+    return differences
 
 
 def outcome_rows(judgments: pd.DataFrame) -> tuple[pd.DataFrame, Indices, Floats | None]:

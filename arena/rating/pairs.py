@@ -15,6 +15,7 @@ from scipy.sparse import coo_array, csr_array
 
 from arena.data.errors import UsageError
 from arena.data.types import Floats, Indices
+from arena.rating.biases import Biases
 from arena.statistics.bootstrap import bootstrap_weights
 
 BLOCK_ENTRIES = 2_000_000
@@ -78,6 +79,21 @@ class Pairs:
         np.fill_diagonal(matrix, -matrix.sum(axis=-1))
         return matrix
 
+    def information(self, weights: Floats, biases: Biases | None = None) -> Floats:
+        """Sum of weighted x x' over pairs, with x of ratings, then of biases: (P,) to (K, K)."""
+        matrix = self.laplacian(weights)
+        if biases is None or not len(biases):
+            return matrix
+        size = self.n_systems
+        crossed = biases.crossed(self.first, size, weights)
+        crossed -= biases.crossed(self.second, size, weights)
+        full = np.empty((size + len(biases), size + len(biases)))
+        full[:size, :size] = matrix
+        full[:size, size:] = crossed
+        full[size:, :size] = crossed.T
+        full[size:, size:] = biases.information(weights)
+        return full
+
 
 @dataclass(frozen=True)
 class JudgedItems:
@@ -94,6 +110,8 @@ class JudgedItems:
         counts: Number of battles, shape (N,).
         n_questions: Number of questions Q.
         soft_counts: Number of battles with probabilities, shape (N,). None if there are none.
+        biases: What the judges of the pairs like besides quality; None where pairs do not tell
+            judges and sides apart.
     """
 
     pairs: Pairs
@@ -103,6 +121,7 @@ class JudgedItems:
     counts: Floats
     n_questions: int
     soft_counts: Floats | None = None
+    biases: Biases | None = None
 
     @classmethod
     def none(cls, n_systems: int, n_questions: int) -> JudgedItems:
@@ -194,6 +213,7 @@ class JudgedItems:
             points=self.points[rows],
             counts=self.counts[rows],
             soft_counts=None if self.soft_counts is None else self.soft_counts[rows],
+            biases=None if self.biases is None else self.biases.take(is_inside),
         )
 
 

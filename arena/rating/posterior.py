@@ -20,6 +20,7 @@ from scipy.special import softmax
 from arena.data.errors import UsageError
 from arena.data.types import Flags, Floats
 from arena.rating.battles import Battles
+from arena.rating.biases import JudgeBias
 from arena.rating.bradley_terry import NormalPrior
 from arena.rating.likelihood import BattleLikelihood, DesignEffects
 from arena.statistics.bootstrap import normal_draws
@@ -109,12 +110,14 @@ class RatingPosterior:
         covariance: Posterior covariance, shape (S, S).
         shares: Weight of the system's own verdicts in its rating, shape (S,): by how much the
             rating moves where they move by 1; 0 without any.
+        biases: What the judges like besides quality, where it was estimated with the ratings.
     """
 
     systems: tuple[str, ...]
     ratings: Floats
     covariance: Floats
     shares: Floats
+    biases: tuple[JudgeBias, ...] = ()
 
     @property
     def standard_errors(self) -> Floats:
@@ -137,8 +140,9 @@ def battle_posterior(
 ) -> RatingPosterior:
     """Rate by battles and a prior, whatever chose the battles.
 
-    The likelihood is that of Bradley and Terry, to the power of one over the mean design effect of
-    questions (Kish, 1965), since verdicts on one question depend on each other. Posteriors are
+    The likelihood is that of Bradley and Terry, with what each judge likes besides quality, to the
+    power of one over the mean design effect of questions (Kish, 1965), since verdicts on one
+    question depend on each other. Posteriors are
     normal about their mode (Laplace), with each system's own design effect in their covariance,
     and averaged over how far ratings spread: by a prior that is log-normal about 1 where nothing
     is stated, or by how far what is stated may be trusted.
@@ -153,7 +157,7 @@ def battle_posterior(
     """
     if prior is None:
         prior = RatingPrior.flat(len(battles.systems), 1.0)
-    likelihood = BattleLikelihood(battles.items)
+    likelihood = BattleLikelihood(battles.items_by_side)
     start = likelihood.mode(prior)
     effects = likelihood.design_effects(start, prior.precisions)
     candidates: list[_Candidate] = []
@@ -161,22 +165,30 @@ def battle_posterior(
         mode = likelihood.mode(candidate_prior, effects.common, start)
         candidates.append(_Candidate(likelihood, effects, candidate_prior, mode, log_weight))
     means, covariance, shares = _averaged(candidates)
-    return RatingPosterior(battles.systems, means, covariance, shares)
+    n_systems = len(battles.systems)
+    errors = np.sqrt(np.diag(covariance)[n_systems:])
+    return RatingPosterior(
+        systems=battles.systems,
+        ratings=means[:n_systems],
+        covariance=covariance[:n_systems, :n_systems],
+        shares=shares,
+        biases=likelihood.biases.estimated(means[n_systems:], errors),
+    )
 
 
 def _averaged(candidates: Sequence[_Candidate]) -> tuple[Floats, Floats, Floats]:
     """Average the posteriors under all priors, each weighted by its evidence.
 
     Returns:
-        Means (S,), covariance (S, S) and shares (S,) of ``RatingPosterior``.
+        Means (K,) and covariance (K, K) of ratings and biases, and shares (S,).
     """
     weights = softmax([candidate.log_evidence() for candidate in candidates])
-    modes = np.array([candidate.mode - candidate.mode.mean() for candidate in candidates])
+    modes = np.array([candidate.centered_mode for candidate in candidates])
     means = weights @ modes
     # The variance of a mixture: between its parts, then the mean within them.
     deviations = modes - means
     covariance = (deviations.T * weights) @ deviations
-    shares = np.zeros(len(means))
+    shares = np.zeros(candidates[0].n_systems)
     for weight, candidate in zip(weights, candidates, strict=True):
         if weight < NEGLIGIBLE_WEIGHT:
             continue
@@ -211,7 +223,7 @@ class _Candidate:
         likelihood: Of the battles.
         effects: Design effects of the systems.
         prior: The prior.
-        mode: Most probable ratings, shape (S,).
+        mode: Most probable ratings and biases, shape (K,).
         log_weight: Logarithm of the prior's weight before any battle.
     """
 
@@ -221,33 +233,53 @@ class _Candidate:
     mode: Floats
     log_weight: float
 
+    @property
+    def n_systems(self) -> int:
+        """Number of systems S."""
+        return len(self.prior.means)
+
+    @property
+    def centered_mode(self) -> Floats:
+        """The mode, with ratings centered on 0, shape (K,)."""
+        mode = self.mode.copy()
+        mode[: self.n_systems] -= mode[: self.n_systems].mean()
+        return mode
+
+    @property
+    def prior_precisions(self) -> Floats:
+        """Precision of each parameter's prior, shape (K,)."""
+        return np.append(self.prior.precisions, self.likelihood.bias_precisions)
+
     def precision(self) -> Floats:
-        """Posterior precision about the mode, shape (S, S).
+        """Posterior precision about the mode, shape (K, K).
 
         Not stored: of thousands of systems, all candidates' matrices together would fill memory.
         """
         information = self.likelihood.information(self.mode)
-        return np.asarray(information / self.effects.common + np.diag(self.prior.precisions))
+        return np.asarray(information / self.effects.common + np.diag(self.prior_precisions))
 
     def log_evidence(self) -> float:
         """Logarithm of the prior's weight and the battles' probability under it (Laplace)."""
         log_likelihood = self.likelihood.value(self.mode) / self.effects.common
-        squares = (self.prior.precisions * (self.mode - self.prior.means) ** 2).sum()
-        log_volume = np.log(self.prior.precisions).sum() - np.linalg.slogdet(self.precision())[1]
+        deviations = self.mode.copy()
+        deviations[: self.n_systems] -= self.prior.means
+        squares = (self.prior_precisions * deviations**2).sum()
+        log_volume = np.log(self.prior_precisions).sum() - np.linalg.slogdet(self.precision())[1]
         return float(self.log_weight + log_likelihood + 0.5 * (log_volume - squares))
 
     def covariance_and_shares(self) -> tuple[Floats, Floats]:
-        """Return the covariance of centered ratings, shape (S, S), and ``shares``, shape (S,).
+        """Return the covariance with ratings centered, shape (K, K), and ``shares``, shape (S,).
 
         The covariance is the sandwich H (P + M / c^2) H, with H the inverse posterior precision, P
         the prior's precision, c the common design effect and M the variance of the gradient by the
-        effects of the systems. Where all these are c, it is H.
+        effects of the parameters. Where all these are c, it is H.
         """
         inverse = np.linalg.inv(self.precision())
-        shares = 1.0 - self.prior.precisions * np.diag(inverse)
-        clustered = self.likelihood.clustered_information(self.mode, self.effects.by_system)
-        middle = np.diag(self.prior.precisions) + clustered / self.effects.common**2
+        ratings = slice(self.n_systems)
+        shares = 1.0 - self.prior.precisions * np.diag(inverse)[ratings]
+        clustered = self.likelihood.clustered_information(self.mode, self.effects.by_parameter)
+        middle = np.diag(self.prior_precisions) + clustered / self.effects.common**2
         covariance = inverse @ middle @ inverse
-        covariance -= covariance.mean(axis=0)
-        covariance -= covariance.mean(axis=1, keepdims=True)
+        covariance[ratings] -= covariance[ratings].mean(axis=0)
+        covariance[:, ratings] -= covariance[:, ratings].mean(axis=1, keepdims=True)
         return covariance, shares

@@ -131,7 +131,6 @@ class PublishedTournaments(Tournaments):
             notes.append(TOO_MANY)
         return Ratings(
             table=best_first(table),
-            position_effect=None,
             notes=tuple(notes),
             signature=f"published|systems:{len(table)}|seed:{self.seed}|version:{__version__}",
         )

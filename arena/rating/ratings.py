@@ -21,9 +21,9 @@ from arena.data.systems import alike
 from arena.data.types import Floats
 from arena.data.wording import count_of
 from arena.rating.battles import TIE_RULES, Battles, selected_judgments
+from arena.rating.biases import JudgeBias
 from arena.rating.bradley_terry import (
     DEFAULT_RIDGE,
-    BradleyTerryFit,
     NormalPrior,
     PenalizedLikelihood,
     solve,
@@ -54,10 +54,6 @@ TOO_MANY = f"rank intervals and tiers compare all pairs: not done above {MOST_CO
 NOT_CONNECTED = "no battles connect it with the largest group of systems: not on one scale"
 ALL_WON = "wins every battle; its rating is bounded by the prior only"
 ALL_LOST = "loses every battle; its rating is bounded by the prior only"
-PRIOR_NEEDED = (
-    "the likelihood has no maximum (some systems win or lose all, say): "
-    f"a Gaussian prior of precision {DEFAULT_RIDGE:g} keeps ratings finite"
-)
 STRETCHED = (
     "pairs were chosen by the verdicts on others: ratings are stretched, and intervals too narrow, "
     "unless they are the posterior's"
@@ -66,14 +62,10 @@ APART = (
     "the systems fall into {} groups that never met: each is rated on a scale of its own, and "
     "ratings and ranks of two groups cannot be compared"
 )
-EFFECT_OF_LARGEST = "the advantage of side A is that of the largest group"
-EFFECT_WITHOUT_MAXIMUM = (
-    "the advantage of side A has no maximum of the likelihood (one side wins nearly always): "
-    f"a Gaussian prior of precision {DEFAULT_RIDGE:g} keeps it finite"
-)
+BIASES_OF_LARGEST = "the biases of judges are those in the largest group"
 ALL_SAMPLES_ALIKE = (
     "there are no intervals: all bootstrap samples give the same ratings, as the verdicts on "
-    "all questions agree; the default method, without `ridge` and `position`, has intervals"
+    "all questions agree; the default method, without `ridge`, has intervals"
 )
 SOME_SAMPLES_ALIKE = "a rating that is the same in all bootstrap samples has no interval"
 ONE_QUESTION = "all verdicts are on one question: there is nothing to resample, and no interval"
@@ -93,15 +85,15 @@ class Ratings:
             centered on 0 in each ``group`` of systems that battles connect, of which 1 is the
             largest; those of two groups cannot be compared. ``note`` says why a system is unrated,
             or bounded by the prior only.
-        position_effect: Advantage of side A in logits; None where it is not modeled.
         notes: Sentences on what limits the ratings.
         signature: Settings that reproduce them.
+        biases: What the judges like besides quality, of which the ratings are free.
     """
 
     table: pd.DataFrame
-    position_effect: float | None
     notes: tuple[str, ...]
     signature: str
+    biases: tuple[JudgeBias, ...] = ()
 
 
 class RatingOptions(TypedDict, total=False):
@@ -109,16 +101,14 @@ class RatingOptions(TypedDict, total=False):
 
     Attributes:
         ties: ``half`` a win for both, or ``drop``.
-        position: Estimate the advantage of side A.
-        ridge: Precision of the Gaussian prior; 0 is maximum likelihood. With a position it is 0
-            by default where that exists, and 0.1 (with a note) elsewhere. Bootstrap samples
-            without a maximum have a prior by themselves.
+        ridge: Precision of the Gaussian prior of the plain Bradley-Terry model, without biases of
+            judges; 0 is maximum likelihood. Bootstrap samples without a maximum have a prior by
+            themselves.
         rounds: Bootstrap replicates, where there is a bootstrap; 0 for no intervals.
         seed: Seed of the resamples.
     """
 
     ties: str
-    position: bool
     ridge: float | None
     rounds: int
     seed: int
@@ -135,8 +125,9 @@ def rate(
     """Rate the systems that judgments compare.
 
     By default ratings and intervals are those of ``arena.rating.posterior``, right for few
-    questions, and where the outcomes of battles chose others. With a position or a ridge they are
-    the maximum of the likelihood and a bootstrap over questions.
+    questions, and where the outcomes of battles chose others; they are free of the judges' biases
+    to a side. With a ridge they are the maximum of the plain likelihood and a bootstrap over
+    questions.
 
     Args:
         judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id``,
@@ -146,8 +137,8 @@ def rate(
         judge: Judge to take, where there are several; or ``all``.
         hard_verdicts: Count the winner alone, where judgments have probabilities. By default these
             count, at a temperature (``arena.rating.soft_verdicts``).
-        options: ``ties="half"`` (or ``drop``), ``position=False``, ``ridge=None``,
-            ``rounds=1000`` and ``seed=0``; see ``RatingOptions``.
+        options: ``ties="half"`` (or ``drop``), ``ridge=None``, ``rounds=1000`` and ``seed=0``; see
+            ``RatingOptions``.
 
     Raises:
         UsageError: For an unknown choice, a choice to be made, or fewer than two connected
@@ -175,7 +166,6 @@ def rate_battles(
     battles: Battles,
     *,
     ties: str = "half",
-    position: bool = False,
     ridge: float | None = None,
     rounds: int = DEFAULT_ROUNDS,
     seed: int = 0,
@@ -186,7 +176,6 @@ def rate_battles(
     Args:
         battles: The battles.
         ties: As in ``RatingOptions``; so are the others up to ``seed``.
-        position: Estimate the advantage of side A.
         ridge: Precision of the Gaussian prior.
         rounds: Bootstrap replicates.
         seed: Seed of the resamples.
@@ -199,7 +188,7 @@ def rate_battles(
     checked_choice(ties, TIE_RULES, "tie rule")
     if rounds < 0 or rounds == 1:
         raise UsageError("rounds must be 0 (no intervals) or at least 2")
-    method = _Method(ties, position, ridge, rounds, seed)
+    method = _Method(ties, ridge, rounds, seed)
     counted = battles.decided() if ties == "drop" else battles
     groups = counted.groups()
     if largest_only or not groups:
@@ -212,8 +201,8 @@ def rate_battles(
     notes = list(dict.fromkeys(chain.from_iterable(ratings.notes for ratings in rated)))
     if len(groups) > 1:
         notes.insert(0, APART.format(f"{len(groups):,}"))
-        if position:
-            notes.insert(1, EFFECT_OF_LARGEST)
+        if rated[0].biases:
+            notes.insert(1, BIASES_OF_LARGEST)
     unrated = int(table["rating"].isna().sum())
     if unrated:
         notes.append(f"{unrated:,} of {len(battles.systems):,} systems are unrated")
@@ -229,7 +218,7 @@ def rate_battles(
         f"bradley-terry|{rated[0].signature}|systems:{n_systems}"
         f"|battles:{n_battles}|questions:{n_questions}|version:{__version__}"
     )
-    return Ratings(table, rated[0].position_effect, tuple(notes), signature)
+    return Ratings(table, tuple(notes), signature, rated[0].biases)
 
 
 @dataclass(frozen=True)
@@ -237,7 +226,6 @@ class _Method:
     """How a group is rated; see ``rate``."""
 
     ties: str
-    position: bool
     ridge: float | None
     rounds: int
     seed: int
@@ -250,46 +238,37 @@ class _GroupRatings:
     coefficients: Floats
     uncertainty: Uncertainty
     signature: str
-    position_effect: float | None = None
+    biases: tuple[JudgeBias, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 def _rate_group(battles: Battles, method: _Method) -> _GroupRatings:
-    if not method.position and method.ridge is None:
+    if method.ridge is None:
         posterior = battle_posterior(battles)
         uncertainty = Uncertainty(*posterior.bounds, posterior.covariance)
-        return _GroupRatings(posterior.ratings, uncertainty, f"ties:{method.ties}|posterior")
+        signature = f"ties:{method.ties}|posterior"
+        return _GroupRatings(posterior.ratings, uncertainty, signature, posterior.biases)
     systems = len(battles.systems)
-    items = battles.items_by_side if method.position else battles.items
+    items = battles.items
     points, counts = (total[:, None] for total in items.totals)
-    prior = NormalPrior.ridge(systems, method.ridge or 0.0)
-    problem = PenalizedLikelihood(items.pairs, points, counts, prior, method.position)
+    prior = NormalPrior.ridge(systems, method.ridge)
+    problem = PenalizedLikelihood(items.pairs, points, counts, prior)
     # The matrices are small: threads cost more time than they save.
     with threadpool_limits(1):
-        problem, fit = _fit_with_priors(problem, may_add_ridge=method.ridge is None)
+        fit = solve(problem).checked()
         uncertainty = Uncertainty.unknown(systems)
         if method.rounds:
             random = generator(method.seed, "ratings", "bootstrap")
             uncertainty = bootstrap(items, problem, fit, method.rounds, random)
     signature = (
-        f"ties:{method.ties}|position:{'yes' if method.position else 'no'}"
-        f"|ridge:{problem.prior.precisions.max(initial=0.0):g}"
-        f"|rounds:{method.rounds}|seed:{method.seed}"
+        f"ties:{method.ties}|ridge:{method.ridge:g}|rounds:{method.rounds}|seed:{method.seed}"
     )
-    effect = float(fit.parameters[0, -1]) if method.position else None
-    notes = tuple(_group_notes(battles, method, problem, uncertainty))
-    return _GroupRatings(fit.coefficients[0], uncertainty, signature, effect, notes)
+    notes = tuple(_group_notes(battles, method, uncertainty))
+    return _GroupRatings(fit.coefficients[0], uncertainty, signature, notes=notes)
 
 
-def _group_notes(
-    battles: Battles, method: _Method, problem: PenalizedLikelihood, uncertainty: Uncertainty
-) -> Iterator[str]:
-    """Note which priors a group's ratings needed, and what their intervals leave out."""
-    has_added_ridge = method.ridge is None and bool(problem.prior.precisions.any())
-    if has_added_ridge:
-        yield PRIOR_NEEDED
-    if problem.position_precision:
-        yield EFFECT_WITHOUT_MAXIMUM
+def _group_notes(battles: Battles, method: _Method, uncertainty: Uncertainty) -> Iterator[str]:
+    """Note what the intervals of a group's ratings leave out."""
     if battles.adaptive:
         yield STRETCHED
     # There is nothing to resample.
@@ -297,30 +276,9 @@ def _group_notes(
         yield ONE_QUESTION
     if uncertainty.constant is not None and uncertainty.constant.any():
         yield ALL_SAMPLES_ALIKE if uncertainty.constant.all() else SOME_SAMPLES_ALIKE
-    if uncertainty.regularized and not has_added_ridge:
+    if uncertainty.regularized:
         n_regularized = f"{uncertainty.regularized:,}"
         yield SAMPLES_REGULARIZED.format(n_regularized, f"{method.rounds:,}")
-
-
-def _fit_with_priors(
-    problem: PenalizedLikelihood, *, may_add_ridge: bool
-) -> tuple[PenalizedLikelihood, BradleyTerryFit]:
-    """Fit with the fewest weak priors that give the likelihood a maximum.
-
-    Raises:
-        ConvergenceError: If there is no maximum with any prior that may be added.
-    """
-    ridge = NormalPrior.ridge(problem.pairs.n_systems, DEFAULT_RIDGE)
-    attempts = [problem]
-    if may_add_ridge:
-        attempts.append(replace(problem, prior=ridge))
-    if problem.position:
-        attempts += [replace(attempt, position_precision=DEFAULT_RIDGE) for attempt in attempts]
-    for attempt in attempts:
-        fit = solve(attempt)
-        if fit.converged.all():
-            return attempt, fit
-    return attempts[-1], solve(attempts[-1]).checked()
 
 
 def _table(

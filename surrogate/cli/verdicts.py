@@ -48,9 +48,13 @@ def fit(
         ),
     ] = False,
     ties: Annotated[str, Option(help="half or drop.")] = "half",
-    position: Annotated[bool, Option("--position", help="Estimate side A's advantage.")] = False,
     ridge: Annotated[
-        float | None, Option(min=0, help="Precision of the prior. Default: averaged over priors")
+        float | None,
+        Option(
+            min=0,
+            help="Precision of the prior of the plain model, without biases of judges. "
+            "Default: averaged over priors",
+        ),
     ] = None,
     hard_verdicts: Annotated[
         bool,
@@ -65,6 +69,7 @@ def fit(
     from arena.adapters.judgments import counted_judgments_of
     from arena.data.schema import ALL
     from arena.rating.battles import selected_judgments
+    from arena.rating.biases import bias_table
     from arena.rating.ratings import rate
     from surrogate.board.judge_report import labels_of_verdicts
     from surrogate.board.rating_rows import without_intervals
@@ -77,7 +82,6 @@ def fit(
     rated = rate(
         read.table,
         ties=ties,
-        position=position,
         ridge=ridge,
         language=language,
         judge=judge,
@@ -93,10 +97,10 @@ def fit(
     notes = [f"{label.sentence}." for label in labels[:5]]
     for note in rated.notes:
         # Arguments of Python are options here.
-        notes.append(note.replace("`ridge`", "--ridge").replace("`position`", "--position"))
+        notes.append(note.replace("`ridge`", "--ridge"))
     shown = {
         "ratings": table if as_json else _shown_ratings(table),
-        "position_effect": rated.position_effect,
+        "biases": bias_table(rated.biases) if as_json else with_spans(bias_table(rated.biases)),
         "skipped": read.skipped,
         "notes": notes,
         "signature": rated.signature,
@@ -104,7 +108,7 @@ def fit(
     if as_json:
         shown["judges"] = labels
     titles = {
-        "position_effect": "Advantage of side A in logits",
+        "biases": "What judges like besides quality: logits that side A gains (95% interval)",
         "skipped": "Left out or changed on reading",
     }
     show(shown, as_json, titles)

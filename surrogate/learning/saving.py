@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError
 from arena.data.errors import DataError, MissingDependencyError, UsageError
 from arena.data.files import atomic_path, most_expanded, refuse_beyond
 from arena.data.parquet import read_parquet
+from arena.rating.biases import Biases
 from arena.rating.pairs import JudgedItems, Pairs
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
 from surrogate.learning.regressor_text import check_packages
@@ -31,7 +32,7 @@ FORMAT: Literal[1] = 1
 DESCRIPTION = "surrogate.json"
 ROWS = "rows.parquet"
 HINT = "build the board again with  surrogate-arena board ARENA --out DIR"
-_INTEGERS = ("draws", "first", "second", "question", "pair")
+_INTEGERS = ("draws", "first", "second", "judge", "question", "pair")
 _OPTIONAL = ("variance", "soft_counts")
 _ARRAYS = (*_INTEGERS, "coefficients", "points", "counts", *_OPTIONAL)
 """Arrays of ``TrainingRatings`` and of its items."""
@@ -91,10 +92,12 @@ def save_surrogate(surrogate: Surrogate, path: Path | str) -> None:
 def _arrays_of(ratings: TrainingRatings) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of ratings, by the names in ``_ARRAYS``."""
     items = ratings.items
+    biases = items.biases
     arrays: dict[str, npt.NDArray[Any]] = {
         "draws": ratings.draws,
         "first": items.pairs.first,
         "second": items.pairs.second,
+        "judge": np.zeros(len(items.pairs), np.intp) if biases is None else biases.judge,
         "question": items.question,
         "pair": items.pair,
         "coefficients": ratings.coefficients,
@@ -182,17 +185,26 @@ def _ratings(
         "variance": (n_systems,),
         "first": (n_pairs,),
         "second": (n_pairs,),
+        "judge": (n_pairs,),
         "question": (n_items,),
         "pair": (n_items,),
         "points": (n_items,),
         "counts": (n_items,),
         "soft_counts": (n_items,),
     }
-    limits = {"first": n_systems, "second": n_systems, "question": n_questions, "pair": n_pairs}
+    limits = {
+        "first": n_systems,
+        "second": n_systems,
+        "judge": n_pairs,
+        "question": n_questions,
+        "pair": n_pairs,
+    }
     for name, array in arrays.items():
         _check_array(array, f"the {name} in {language}", name, shapes[name])
         if name in limits and (array >= limits[name]).any():
             raise UsageError(f"the {name} in {language} point to what does not exist")
+    # A surrogate needs no names of judges.
+    judges = tuple(map(str, range(int(arrays["judge"].max(initial=-1)) + 1)))
     items = JudgedItems(
         Pairs(arrays["first"], arrays["second"], n_systems),
         question=arrays["question"],
@@ -201,6 +213,7 @@ def _ratings(
         counts=arrays["counts"],
         n_questions=n_questions,
         soft_counts=arrays.get("soft_counts"),
+        biases=Biases.of_sides(arrays["judge"], judges),
     )
     return TrainingRatings(
         systems=part.systems,

@@ -209,7 +209,7 @@ def _of_tournaments(tournaments: Tournaments) -> TrainingRatings:
         questions=battles.questions,
         draws=tournaments.draws,
         coefficients=tournaments.coefficients,
-        items=battles.items,
+        items=battles.items_by_side,
         variance=tournaments.variance,
     )
 

@@ -87,7 +87,7 @@ def observe(
     observations: dict[str, Observation] = {}
     likelihoods: dict[str, BattleLikelihood] = {}
     modes: dict[str, Floats] = {}
-    effects: list[DesignEffects] = []
+    effects: dict[str, DesignEffects] = {}
     for language, training in ratings.items():
         rated = _rated(training)
         observations[language] = _published(rated)
@@ -95,17 +95,20 @@ def observe(
             continue
         likelihood = BattleLikelihood(rated.items)
         mode = likelihood.mode(NormalPrior.ridge(len(rated.systems), around))
+        n_systems = len(rated.systems)
+        mode[:n_systems] -= mode[:n_systems].mean()
         likelihoods[language] = likelihood
-        modes[language] = mode - mode.mean()
-        effects.append(likelihood.design_effects(modes[language], around))
-    all_effects = DesignEffects.of_all(effects)
+        modes[language] = mode
+        effects[language] = likelihood.design_effects(mode, around)
+    all_effects = DesignEffects.of_all(list(effects.values()))
     by_system = all_effects.by_system
     start = 0
     for language, likelihood in likelihoods.items():
-        end = start + len(modes[language])
         systems = observations[language].systems
+        end = start + len(systems)
+        own_effects = np.append(by_system[start:end], effects[language].by_bias)
         observations[language] = _observed(
-            systems, likelihood, modes[language], by_system[start:end], all_effects.common
+            systems, likelihood, modes[language], own_effects, all_effects.common
         )
         start = end
     return observations
@@ -154,19 +157,22 @@ def _observed(
     Args:
         systems: The S systems.
         likelihood: Of their battles.
-        mode: Ratings about which it is approximated, centered on 0, shape (S,).
-        effects: Design effect of each system, shape (S,).
-        common_effect: Design effect of the weak prior.
+        mode: Ratings about which it is approximated, centered on 0, and biases, shape (K,).
+        effects: Design effect of each parameter, shape (K,).
+        common_effect: Design effect of the prior.
     """
-    weak = DEFAULT_RIDGE * np.eye(len(systems))
+    n_systems = len(systems)
+    # The information is in units of verdicts, of which so many count for one.
+    bias_precisions = common_effect * likelihood.bias_precisions
+    precisions = np.append(np.full(n_systems, DEFAULT_RIDGE), bias_precisions)
+    inverse = np.linalg.inv(likelihood.information(mode) + np.diag(precisions))
     # Battles tell differences only: no verdict informs the level, so it leaves the covariance.
-    center = centering(len(systems))
-    inverse = center @ np.linalg.inv(likelihood.information(mode) + weak) @ center
+    inverse = centering(n_systems) @ inverse[:n_systems]
     # One step of Newton's from the mode under the prior ``around`` to that under the weak one.
-    means = mode + inverse @ (likelihood.slope(mode) - DEFAULT_RIDGE * mode)
+    means = mode[:n_systems] + inverse @ (likelihood.slope(mode) - precisions * mode)
     # The weak prior keeps the variance finite of systems that won, or lost, everything.
-    middle = likelihood.clustered_information(mode, effects) + common_effect * weak
-    return Observation(systems, means, inverse @ middle @ inverse)
+    middle = likelihood.clustered_information(mode, effects) + common_effect * np.diag(precisions)
+    return Observation(systems, means, inverse @ middle @ inverse.T)
 
 
 def centering(n_systems: int) -> Floats:

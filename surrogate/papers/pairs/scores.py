@@ -10,11 +10,12 @@ import pandas as pd
 
 from arena.data.tables import plain_records
 from arena.data.wording import count_of
-from arena.diagnostics.bias import answer_lengths, length_differences
+from arena.diagnostics.bias import length_differences
 from arena.diagnostics.cycles import cycles
 from arena.diagnostics.pair_accuracy import SCORES, Estimate, score_pairs
 from arena.diagnostics.soft_accuracy import FEWEST_SYSTEMS, soft_pairwise_accuracy
 from arena.llm import Usage
+from arena.rating.traits import LENGTH, answer_traits
 from surrogate.board.judge_report import MetaEvaluation
 from surrogate.papers.pairs.gold_pairs import GoldPairs
 from surrogate.papers.pairs.judges import NOT_RECORDED
@@ -112,7 +113,7 @@ def _columns_of(name: str, estimate: Estimate) -> dict[str, float]:
 def _longer_on_a(gold: GoldPairs, verdicts: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return 1 where the answer on side A is the longer one, -1 the other; 0 if equal or absent."""
     sides = verdicts.rename(columns={"system_a": "first", "system_b": "second"})
-    differences = length_differences(sides, answer_lengths(gold.arena.answers))
+    differences = length_differences(sides, answer_traits(gold.arena.answers)[LENGTH])
     return np.sign(np.nan_to_num(differences, nan=0.0))
 
 

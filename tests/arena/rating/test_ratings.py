@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from scipy.stats import kendalltau, norm
 
-from arena import read_arena
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import ConvergenceError
 from arena.rating.ratings import (
     ALL_LOST,
     ALL_WON,
-    EFFECT_WITHOUT_MAXIMUM,
     NOT_CONNECTED,
     rate,
     rate_battles,
@@ -78,17 +76,6 @@ def rated(table, **options):
 
 def by_system(ratings):
     return ratings.table.set_index("system")["rating"].sort_index()
-
-
-@needs_shared
-def test_rakuda_equals_the_published_fit_with_a_position_term():
-    arena = read_arena(SHARED / "arenas" / "rakuda")
-    ratings = rated(arena.judgments, position=True)
-    golden = pd.read_csv(SHARED / "arenas" / "rakuda" / "mle_golden.csv", index_col="model_id")
-    ours = 1000 + 400 / np.log(10) * ratings.table.set_index("system")["rating"]
-    assert (ours - golden["notebook_mle_elo"]).abs().max() < 0.02
-    assert (ours - golden["scout_refit_elo"]).abs().max() < 1e-3
-    assert ratings.position_effect == pytest.approx(-0.156, abs=0.001)
 
 
 @needs_shared
@@ -221,22 +208,15 @@ def test_a_board_rates_the_largest_group_alone():
 FIRST_SIDE = [("a", "b"), ("b", "c"), ("c", "a"), ("a", "c"), ("b", "a"), ("c", "b")]
 
 
-@pytest.mark.parametrize("ridge", [None, 0.0, 10.0])
-def test_where_every_verdict_names_the_first_side_ratings_exist_with_a_position(ridge):
+def test_where_every_verdict_names_the_first_side_systems_are_equal():
     rows = [(f"q{n}", *pair, "a") for n, pair in enumerate(FIRST_SIDE)]
-    ratings = rate(judgments(rows), position=True, ridge=ridge)
-    assert np.isfinite(ratings.table["rating"]).all()
+    ratings = rate(judgments(rows))
     assert ratings.table["rating"].abs().max() < 1e-6
-    assert ratings.position_effect > 1
-    assert EFFECT_WITHOUT_MAXIMUM in ratings.notes
+    (bias,) = ratings.biases
+    assert bias.coefficient > 0.4
 
 
-def test_a_position_that_has_a_maximum_has_no_prior():
-    ratings = rate(arena_of([0.5, 0.0, -0.5], 40, side=0.5), position=True, rounds=20)
-    assert EFFECT_WITHOUT_MAXIMUM not in ratings.notes
-
-
-@pytest.mark.parametrize("options", [{"ridge": 0.0}, {"ridge": 0.1}, {"position": True}])
+@pytest.mark.parametrize("options", [{"ridge": 0.0}, {"ridge": 0.1}])
 def test_there_is_no_interval_where_all_samples_are_the_same(options):
     rows = [("q1", "a", "b", "tie"), ("q2", "b", "c", "tie"), ("q3", "c", "a", "tie")]
     ratings = rate(judgments(rows), **options)
@@ -249,7 +229,7 @@ def test_a_weight_counts_as_so_many_battles_in_every_method():
     weights = np.random.default_rng(0).integers(1, 4, len(table))
     weighted, repeated = table.assign(weight=weights), table.loc[np.repeat(table.index, weights)]
     repeated = repeated.assign(judge="human").reset_index(drop=True)
-    for options in ({}, {"ridge": 0.1}, {"position": True}, {"ties": "drop"}):
+    for options in ({}, {"ridge": 0.1}, {"ties": "drop"}):
         one, other = (rate(each, rounds=50, **options) for each in (weighted, repeated))
         for name in ("rating", "low", "high", "wins", "losses", "ties"):
             np.testing.assert_allclose(one.table[name], other.table[name], atol=1e-8)

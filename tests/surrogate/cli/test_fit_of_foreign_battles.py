@@ -77,5 +77,4 @@ def test_notes_name_options_as_they_are_typed(fitted):
     _, found = fitted(text, "--ridge", "0")
     note = next(note for note in found["notes"] if "bootstrap" in note)
     assert "--ridge" in note
-    assert "--position" in note
     assert all(note.isprintable() for note in found["notes"])

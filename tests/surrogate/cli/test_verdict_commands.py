@@ -44,10 +44,12 @@ def test_fit_prints_a_table_or_strict_json(run, arena_folder, capsys):
     assert "Ratings" in printed
     assert "bradley-terry" in printed
     assert max(len(line.rstrip()) for line in printed.splitlines() if "|" not in line) <= 90
-    assert run("fit", arena_folder, "--language", "en", "--position", "--json") == 0
+    assert run("fit", arena_folder, "--language", "en", "--json") == 0
     found = strict_json(capsys)
     assert set(found["ratings"][0]) == COLUMNS | {"wins", "losses", "ties", "note", "group"}
-    assert isinstance(found["position_effect"], float)
+    sides = [row for row in found["biases"] if row["trait"] == "side"]
+    assert all(row["low"] < row["logits"] < row["high"] for row in sides)
+    assert sides
 
 
 def test_in_80_columns_no_word_or_interval_is_broken(capsys):

@@ -26,9 +26,12 @@ def judged(seed=0, questions=30, strengths=STRENGTHS, language="en", by_question
     for question in range(questions):
         own = {name: value + by_question * random.normal() for name, value in strengths.items()}
         for place, one in enumerate(names):
-            for other in names[place + 1 :]:
+            for gap, other in enumerate(names[place + 1 :]):
                 wins = random.random() < 1 / (1 + np.exp(own[other] - own[one]))
-                rows.append((f"{language}{question:03}", one, other, "a" if wins else "b"))
+                sides = one, other, "a" if wins else "b"
+                if (question // 2 + place + gap) % 2:
+                    sides = other, one, "b" if wins else "a"
+                rows.append((f"{language}{question:03}", *sides))
     table = pd.DataFrame(rows, columns=["query_id", "system_a", "system_b", "winner"])
     return table.assign(language=language)
 
