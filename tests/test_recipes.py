@@ -76,6 +76,22 @@ def run_in(folder, *words):
     return done.stdout
 
 
+def test_a_column_added_as_written_is_on_boards_first_boards_and_of_new_systems(checkout):
+    follow(section("Adding a column to the board"), checkout)
+    program = """
+from arena import read_arena
+from surrogate import build_board
+
+arena = read_arena("my-arena")
+new = arena.answers[arena.answers["system"] == arena.info.systems[0]].assign(system="new")
+board = build_board(arena, features="answer_length", surrogate="linear", tournaments=2)
+first = build_board(arena, features="bleu", ratings="consensus")
+for table in (board.ratings, first.ratings, board.rank(new, arena).board):
+    assert (table["unanswered"] + table["coverage"]).eq(1).all()
+"""
+    run_in(checkout, "-c", program)
+
+
 def test_a_feature_added_as_written_is_listed_and_measured(checkout):
     """The recipe once left out the decorator, so that the import failed."""
     follow(section("Adding a feature"), checkout)
