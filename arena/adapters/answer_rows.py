@@ -240,7 +240,7 @@ class AnswerRows:
         return None
 
     def _may_repeat(self, answer_key: tuple[str, str, str], values: Record) -> bool:
-        """Tell whether a further row may have the same answer, for what the row says of it."""
+        """Return whether a further row may have the same answer, for what the row says of it."""
         mark = self.collected.marked.get((*answer_key, values.get("judge")))
         if mark is None:
             names = self.collected.names.keys()
@@ -248,7 +248,7 @@ class AnswerRows:
         return self.repeats != "each" and finite_number(values.get("verdict")) in (None, mark)
 
     def _says_nothing_new(self, key: Key, texts: Mapping[str, str], values: Record) -> bool:
-        """Tell whether a row of an answer that an earlier row has adds no verdict to it."""
+        """Return whether a row of an answer that an earlier row has adds no verdict to it."""
         answer_key = (*key, texts["system"])
         if answer_key not in self.collected.answers:
             return False
@@ -302,7 +302,7 @@ class AnswerRows:
 
 
 def _is_asking(query_id: str, first: str) -> bool:
-    """Tell whether an id is that of a further asking of a question."""
+    """Return whether an id is that of a further asking of a question."""
     start, dash, number = query_id.rpartition("-")
     return start == first and bool(dash) and number.isdigit()
 

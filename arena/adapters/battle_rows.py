@@ -215,7 +215,7 @@ class BattleReader:
         return Battle(place, key, sides, turn, tuple(record[column] for column in columns.texts))
 
     def _column_names(self, rows: Rows) -> Mapping[str, str] | None:
-        """Return the column of each field; None where one is missing that is needed."""
+        """Return the column of each field; None if one is missing that is needed."""
         names_of_fields = field_names("pairs")
         fields = {name: names_of_fields[name] for name in _FIELDS}
         # Where a row is a battle, its own id is that of its question.
@@ -363,7 +363,7 @@ def columns_of_winners(columns: Iterable[object]) -> dict[str, str]:
 
 
 def _tells_rows_apart(record: Record, columns: _BattleColumns, judge: str | None) -> bool:
-    """Tell whether a row that is exactly like another one can only be a copy of it.
+    """Return whether a row that is exactly like another one can only be a copy of it.
 
     That is so where it says who judged and what; the name that a user gives to all rows says
     nothing of single ones.

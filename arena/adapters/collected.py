@@ -331,7 +331,7 @@ class Collected:
 
 
 def is_sound_name(value: object) -> bool:
-    """Tell whether a value can be the name of something."""
+    """Return whether a value can be the name of something."""
     return isinstance(value, str) and bool(value.strip()) and not is_unstorable(value)
 
 

@@ -236,7 +236,7 @@ def _numbers_rows(table: pd.DataFrame, column: str) -> bool:
 
 
 def _counts_rows(tables: Iterable[pd.DataFrame], column: str) -> bool:
-    """Tell whether a column holds the whole numbers from 0 or 1 on, or nothing."""
+    """Return whether a column holds the whole numbers from 0 or 1 on, or nothing."""
     for table in tables:
         texts = [str(value) for value in table.get(column, ()) if not is_missing_cell(value)]
         if not texts:

@@ -125,7 +125,7 @@ def _until(messages: list[Any], turn: int) -> list[Any]:
 
 
 def n_turns(cell: object, *, is_conversation: bool) -> int | None:
-    """Return how many turns of the user a cell holds; None where it is no list.
+    """Return how many turns of the user a cell holds; None if it is no list.
 
     Args:
         cell: A conversation, or the turns of a prompt.

@@ -30,7 +30,7 @@ def evident_kind(paths: Sequence[Path | str]) -> tuple[str, str] | None:
         paths: Files, or folders of them, of which the first is looked at.
 
     Returns:
-        None where no kind, or nothing, is evident.
+        None if no kind, or nothing, is evident.
     """
     try:
         record = _beginning(files_below(paths, (JSON, *TABLE_SUFFIXES))[0])

@@ -38,7 +38,7 @@ class FieldMap(EvidentKind):
         hidden_files: Files that the tool keeps in a folder, and that are read if it is named.
         header: Paths of what a JSON object says of all its records.
         other_lists: Lists of a JSON object that are not read, each with the reason.
-        form: How records must be put together before fields are read; None where each is whole.
+        form: How records must be put together before fields are read; None if each is whole.
         scores: Name of a score to its path; a star in it is any name of a score.
         words: Words that are scores, to their numbers.
         lower_is_better: Names of scores of which the lower wins.
@@ -48,7 +48,7 @@ class FieldMap(EvidentKind):
         settings: Path of a record of settings, of which one may tell questions of one id apart.
         passage_separators: Patterns between passages that the tool joins to one text; the first
             that is there counts.
-        no_scores: Names of numbers that are no scores; None where other numbers are not counted.
+        no_scores: Names of numbers that are no scores; None if other numbers are not counted.
     """
 
     tool: str

@@ -51,7 +51,7 @@ class FieldPaths:
     unread: Mapping[str, int]
 
     def shown(self) -> str:
-        """Say which path each field is read from."""
+        """Return which path each field is read from."""
         texts = []
         for name, path in self.names.items():
             paths = " or ".join(map(repr, [path, *self.fallbacks[name]]))
@@ -185,7 +185,7 @@ def _stated_path(kind: FieldMap, name: str, path: str, records: Sequence[Record]
 
 
 def _lacking_fields(kind: FieldMap, records: Sequence[Record], lacking: Sequence[str]) -> str:
-    """Say which fields are missing, what records have, and how to name a path."""
+    """Return which fields are missing, what records have, and how to name a path."""
     listed = _listed_paths(kind, records)
     example = FILE
     if lacking[0] != "system":
@@ -264,7 +264,7 @@ def _inside(value: Any, names: Sequence[str], levels: int = 4) -> Any:  # noqa: 
 
 
 def _holds_passages(value: object) -> bool:
-    """Tell whether a value can be read as passages: ``context`` may be anything."""
+    """Return whether a value can be read as passages: ``context`` may be anything."""
     try:
         return bool(passages_of(value))
     except ValueError:
@@ -272,13 +272,13 @@ def _holds_passages(value: object) -> bool:
 
 
 def _is_plain(record: Record, path: str) -> bool:
-    """Tell whether a path holds a text, or a log of messages: no record of something else."""
+    """Return whether a path holds a text, or a log of messages: no record of something else."""
     value = opened_value(at(record, path))
     return not isinstance(value, Mapping) or is_log(value)
 
 
 def _is_fit(name: str, record: Record, path: str) -> bool:
-    """Tell whether the value at a path other than a field's first may be the field's."""
+    """Return whether the value at a path other than a field's first may be the field's."""
     if name in _TEXTS:
         return _is_plain(record, path)
     if name == "passages":
@@ -288,7 +288,7 @@ def _is_fit(name: str, record: Record, path: str) -> bool:
 
 
 def _is_same_place(name: str, path: str, first: str) -> bool:
-    """Tell whether two paths end in one name, such as ``run_id`` and ``metadata.run_id``.
+    """Return whether two paths end in one name, such as ``run_id`` and ``metadata.run_id``.
 
     Another name of a system or an id may name something else. Passages of one holder, such as
     ``output.contexts`` and ``output.sources``, are the same.

@@ -76,7 +76,7 @@ def bare_name(path: Path) -> str:
 
 
 def language_of(path: Path, below: Sequence[Path | str], language: str | None = None) -> str | None:
-    """Tell the language of a file: one of MIRACL's, by its own name or that of a folder.
+    """Return the language of a file: one of MIRACL's, by its own name or that of a folder.
 
     ``en/dev-00000-of-00001.parquet``, ``en.jsonl`` and ``topics.miracl-v1.0-en-dev.tsv`` are
     English. Folders above those that were named (``below``) do not count, nor does any name where
@@ -110,7 +110,7 @@ def checked_language(name: str | None) -> str | None:
 
 
 def split_of(path: Path) -> str | None:
-    """Tell the split of a file from its name, such as ``dev``; None if it names none."""
+    """Return the split of a file from its name, such as ``dev``; None if it names none."""
     return next((part for part in _PARTS.split(path.name) if part in _SPLITS), None)
 
 

@@ -76,7 +76,7 @@ def judged_turns(
 def _have_several(
     records: Sequence[PlacedRecord], turns: Mapping[int, int], id_column: str
 ) -> bool:
-    """Tell whether a question has votes on several turns."""
+    """Return whether a question has votes on several turns."""
     first_turns: dict[str, int] = {}
     for place, record in records:
         if place.line in turns:
@@ -104,7 +104,7 @@ def _numbers(collected: Collected, records: Sequence[PlacedRecord], column: str)
 
 
 def _length(record: Record, texts: Sequence[str]) -> int | None:
-    """Return how many turns of the user a conversation has; None where it is not there."""
+    """Return how many turns of the user a conversation has; None if it is not there."""
     if not texts:
         return None
     return n_turns(record[texts[0]], is_conversation=texts == CONVERSATIONS)
@@ -113,7 +113,7 @@ def _length(record: Record, texts: Sequence[str]) -> int | None:
 def _may_count_from_0(
     column: str, numbers: Mapping[int, int], lengths: Mapping[int, int | None]
 ) -> bool:
-    """Tell whether a column without any 0 may still count turns from 0.
+    """Return whether a column without any 0 may still count turns from 0.
 
     So it is in a column called an index, unless it holds the last turn of a conversation by its
     number from 1.

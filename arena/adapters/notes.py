@@ -13,7 +13,7 @@ MOST_NAMED = 10
 
 
 def note_on_systems(counts: Mapping[str, int], one: str, several: str) -> str:
-    """Say how many answers of which systems something is true of.
+    """Return how many answers of which systems something is true of.
 
     Args:
         counts: System to its number of answers.
@@ -29,7 +29,7 @@ def note_on_systems(counts: Mapping[str, int], one: str, several: str) -> str:
 
 
 def thoughts_note(answers: Iterable[tuple[str, str]]) -> str:
-    """Say how many answers of which systems begin with thoughts; empty if none does.
+    """Return how many answers of which systems begin with thoughts; empty if none does.
 
     Args:
         answers: System and text of each.

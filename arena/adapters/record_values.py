@@ -188,7 +188,7 @@ def _texts_of(values: Iterable[object], roles: Sequence[str]) -> list[str]:
 
 
 def is_log(value: list[Any] | Mapping[str, Any]) -> bool:
-    """Tell whether JSON is a log of messages, rather than an answer in JSON."""
+    """Return whether JSON is a log of messages, rather than an answer in JSON."""
     if isinstance(value, Mapping):
         if value.keys() == _CALL or _role(value) is not None:
             return True

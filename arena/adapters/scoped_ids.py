@@ -107,7 +107,7 @@ def _setting_text(settings: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def _is_one_each(keys: Iterable[Hashable], values: Iterable[str | None]) -> bool:
-    """Tell whether each key has one value, missing ones aside."""
+    """Return whether each key has one value, missing ones aside."""
     values_by_key: dict[Hashable, str] = {}
     for key, value in zip(keys, values, strict=True):
         if value is not None and values_by_key.setdefault(key, value) != value:

@@ -23,7 +23,7 @@ class Category:
 
 
 def scores_of(kind: FieldMap, record: Record) -> dict[str, list[object]]:
-    """Return the values of each score of a record: numbers, categories, or None where one lacks."""
+    """Return the values of each score of a record: numbers, categories, or None if one lacks."""
     values_by_score: dict[str, list[object]] = {}
     for name, path in kind.scores.items():
         holder, star, rest = path.partition("*")

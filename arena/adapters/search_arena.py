@@ -29,7 +29,7 @@ _METADATA = ("system_a_metadata", "system_b_metadata")
 
 
 def is_of_search_arena(rows: Rows) -> bool:
-    """Tell whether a file has the search arena's columns."""
+    """Return whether a file has the search arena's columns."""
     return set(MESSAGES) <= set(rows.table)
 
 
@@ -132,7 +132,7 @@ def _passages(collected: Collected, place: Place, metadata: object) -> Iterator[
 
 
 def _is_reference(element: object) -> bool:
-    """Tell whether an element is a mark and an address, such as ``["[1]", "https://..."]``."""
+    """Return whether an element is a mark and an address, such as ``["[1]", "https://..."]``."""
     return (
         isinstance(element, list)
         and len(element) == 2

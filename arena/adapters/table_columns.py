@@ -181,7 +181,7 @@ def _generated_answers(
 
 
 def _is_shared(frames: Sequence[pd.DataFrame], question: str, system: str, column: str) -> bool:
-    """Tell whether all systems have one text for each question that several answer."""
+    """Return whether all systems have one text for each question that several answer."""
     # No pandas: a column of texts cannot hold half a surrogate pair, which is read later.
     systems: dict[str, set[str]] = defaultdict(set)
     texts: dict[str, set[str]] = defaultdict(set)
@@ -208,14 +208,14 @@ def count_unread(
 
 
 def has_decimal_commas(table: pd.DataFrame, column: str | None) -> bool:
-    """Tell whether numbers of a column have a decimal comma."""
+    """Return whether numbers of a column have a decimal comma."""
     if column is None or column not in table:
         return False
     return any(isinstance(cell, str) and has_decimal_comma(cell) for cell in table[column])
 
 
 def has_only_decimal_commas(table: pd.DataFrame, column: str | None) -> bool:
-    """Tell whether commas in a column of numbers can only be decimal commas.
+    """Return whether commas in a column of numbers can only be decimal commas.
 
     They do if that is sure of one number, and no number has a point or a second comma.
     """

@@ -156,7 +156,7 @@ def _listed_items(kind: FieldMap, value: Any, source: str, collected: Collected)
 
 
 def _is_one_record(kind: FieldMap, value: Mapping[str, Any]) -> bool:
-    """Tell whether a JSON object is a record itself: it has a question and an answer."""
+    """Return whether a JSON object is a record itself: it has a question and an answer."""
     for field in ("question", "answer"):
         if all(at(value, path) is None for path in kind.fields[field]):
             return False

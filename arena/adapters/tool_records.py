@@ -98,7 +98,7 @@ class ToolReader:
 
 
 def _note(kind: FieldMap, chosen: FieldPaths, judges: Sequence[str]) -> str:
-    """Say which paths and scores were read."""
+    """Return which paths and scores were read."""
     note = f"Fields: {chosen.shown()}. Scores: {', '.join(judges) or 'none'}."
     lower = [judge for judge in judges if judge in kind.lower_is_better]
     if lower:
@@ -235,7 +235,7 @@ def _split_passages(kind: FieldMap, value: Any) -> Any:  # noqa: ANN401 - whatev
 
 
 def _is_complete(collected: Collected, place: Place, values: Record, chosen: FieldPaths) -> bool:
-    """Tell whether a record lacks nothing; one that does is counted, and so is a wrong history."""
+    """Return whether a record lacks nothing; others are counted, and so is a wrong history."""
     fault = history_fault(values[HISTORY])
     if fault is not None:
         collected.skip(place, "history", fault)
@@ -252,7 +252,7 @@ def _is_complete(collected: Collected, place: Place, values: Record, chosen: Fie
 
 
 def _is_answered(values: Record, answered: set[tuple[str, ...]]) -> bool:
-    """Tell whether a system has answered a question before; if not, keep that it now has."""
+    """Return whether a system has answered a question before; if not, keep that it now has."""
     names = ("query_id", "question", "language", HISTORY)
     key = (*(str(values.get(name)) for name in names), values["system"])
     if key in answered:

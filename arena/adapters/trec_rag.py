@@ -115,7 +115,7 @@ _SENTENCES = ("answer", "responses", "response", "generated_answer")
 
 
 def _sentences_of(record: Record) -> list[Mapping[str, Any]] | None:
-    """Return the sentences of a run's answer; None where a record is no answer."""
+    """Return the sentences of a run's answer; None if a record is no answer."""
     for name in _SENTENCES:
         inside = opened_value(record.get(name))
         if isinstance(inside, str):

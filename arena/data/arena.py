@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-import numpy as np
 import pandas as pd
 from pydantic import ValidationError
 
@@ -49,8 +48,9 @@ from arena.data.schema import (
     REFERENCE,
     ArenaInfo,
 )
+from arena.data.selection import dropped_names, without_names, without_rows
 from arena.data.systems import name_problems, no_attributes, system_attributes, with_own_passages
-from arena.data.wording import count_of, did_you_mean, first_of
+from arena.data.wording import count_of
 
 
 @dataclass(frozen=True)
@@ -216,8 +216,8 @@ class Arena:
             UsageError: If the arena has no such language, system or judge, or the reference
                 system is left out.
         """
-        dropped_languages = _dropped_names("language", languages, self.info.languages)
-        dropped_systems = _dropped_names("system", systems, self.info.systems)
+        dropped_languages = dropped_names("language", languages, self.info.languages)
+        dropped_systems = dropped_names("system", systems, self.info.systems)
         if self.info.reference_system in dropped_systems:
             raise UsageError(
                 f"{self.info.reference_system!r} is the reference; others need its answers: name "
@@ -228,21 +228,21 @@ class Arena:
             "system": dropped_systems,
             "system_a": dropped_systems,
             "system_b": dropped_systems,
-            "judge": _dropped_names("judge", judges, self.judges),
+            "judge": dropped_names("judge", judges, self.judges),
         }
         fields = {
-            "languages": _without_names(self.info.languages, dropped_languages),
-            "systems": _without_names(self.info.systems, dropped_systems),
+            "languages": without_names(self.info.languages, dropped_languages),
+            "systems": without_names(self.info.systems, dropped_systems),
         }
         return replace(
             self,
             info=self.info.model_copy(update=fields),
-            queries=_without_rows(self.queries, dropped),
-            answers=_without_rows(self.answers, dropped),
-            judgments=_without_rows(self.judgments, dropped),
-            published_ratings=_without_rows(self.published_ratings, dropped),
-            attributes=_without_rows(self.attributes, dropped),
-            nuggets=self.nuggets.mapped(lambda table: _without_rows(table, dropped)),
+            queries=without_rows(self.queries, dropped),
+            answers=without_rows(self.answers, dropped),
+            judgments=without_rows(self.judgments, dropped),
+            published_ratings=without_rows(self.published_ratings, dropped),
+            attributes=without_rows(self.attributes, dropped),
+            nuggets=self.nuggets.mapped(lambda table: without_rows(table, dropped)),
         )
 
     def judged_by(self, judge: str | None = None) -> Arena:
@@ -261,8 +261,8 @@ class Arena:
         dropped = {"judge": set(self.judges).difference(chosen)}
         return replace(
             self,
-            judgments=_without_rows(self.judgments, dropped),
-            published_ratings=_without_rows(self.published_ratings, dropped),
+            judgments=without_rows(self.judgments, dropped),
+            published_ratings=without_rows(self.published_ratings, dropped),
         )
 
     def chosen_judges(self, chosen: str | None = None) -> tuple[str, ...]:
@@ -371,32 +371,3 @@ def _checked_info(fields: Mapping[str, object]) -> ArenaInfo:
 
 def _optional_rows(table: pd.DataFrame | None, name: str) -> Rows | None:
     return None if table is None else frame_rows(table, name)
-
-
-def _dropped_names(
-    noun: str, chosen: Collection[str] | None, names: Collection[str]
-) -> frozenset[str]:
-    """Return the names that are not chosen; none where there is no choice."""
-    if chosen is None:
-        return frozenset()
-    for name in chosen:
-        if name not in names:
-            available = f"available: {first_of(tuple(names)) or 'none'}"
-            hint = f"{did_you_mean(name, names)} {available}".lstrip()
-            raise UsageError(f"no {noun} {name!r} here ({argument(f'{noun}s')}); {hint}")
-    return frozenset(names) - frozenset(chosen)
-
-
-def _without_names(names: tuple[str, ...], dropped: Collection[str]) -> tuple[str, ...]:
-    return tuple(name for name in names if name not in dropped)
-
-
-def _without_rows(table: pd.DataFrame, dropped: Mapping[str, Collection[str]]) -> pd.DataFrame:
-    """Drop the rows that hold a dropped name in its column."""
-    is_dropped = np.zeros(len(table), np.bool_)
-    for column, names in dropped.items():
-        if names and column in table:
-            is_dropped |= table[column].isin(names).to_numpy()
-    if is_dropped.any():
-        table = table[~is_dropped]
-    return table.reset_index(drop=True)

@@ -93,12 +93,12 @@ _OBJECT_ADDRESS = re.compile(r"<[^<>]* at 0x[0-9A-Fa-f]+>")
 
 
 def is_null(value: object) -> bool:
-    """Tell whether a cell is None or NaN, as tables hold missing values."""
+    """Return whether a cell is None or NaN, as tables hold missing values."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def is_missing_cell(value: object) -> bool:
-    """Tell whether a cell is missing: None, NaN, an empty text, or a word for it."""
+    """Return whether a cell is missing: None, NaN, an empty text, or a word for it."""
     if isinstance(value, str):
         return value.strip().lower() in MISSING_WORDS
     return is_null(value)
@@ -183,7 +183,7 @@ def _looks_like_literal(text: str) -> bool:
 
 
 def looks_like_reply(text: str) -> bool:
-    """Tell whether a text is a program's object around a reply, as Python prints it."""
+    """Return whether a text is a program's object around a reply, as Python prints it."""
     return _PRINTED_REPLY.match(text) is not None
 
 
@@ -195,7 +195,7 @@ def text_of_reply(text: str) -> str | None:
             ``{'result': 'So.', 'source_documents': []}``, as Python prints them.
 
     Returns:
-        The value of one of ``REPLY_TEXTS``; None where the text is no such object.
+        The value of one of ``REPLY_TEXTS``; None if the text is no such object.
     """
     if not looks_like_reply(text):
         return None
@@ -236,7 +236,7 @@ def content_text(value: object) -> str | None:
 
 
 def is_true(values: pd.Series) -> pd.Series:
-    """Tell where a column of truth values, or of texts for them, is true."""
+    """Return where a column of truth values, or of texts for them, is true."""
     return values.map(lambda value: str(value).lower() in _TRUE).astype(bool)
 
 
@@ -257,7 +257,7 @@ def finite_number(value: object) -> float | None:
 
 
 def has_decimal_comma(text: str) -> bool:
-    """Tell whether a text is a number whose comma can only separate decimals."""
+    """Return whether a text is a number whose comma can only separate decimals."""
     return _DECIMAL_COMMA.fullmatch(text.strip()) is not None
 
 
@@ -274,7 +274,7 @@ def whole_digits(value: object) -> str | None:
 
 
 def is_unstorable(value: object) -> bool:
-    """Tell whether a value holds half a surrogate pair, at any depth."""
+    """Return whether a value holds half a surrogate pair, at any depth."""
     if isinstance(value, str):
         return not value.isascii() and _SURROGATE.search(value) is not None
     if isinstance(value, dict):
@@ -297,7 +297,7 @@ def storable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
 
 
 def looks_printed(text: str, is_cell: bool) -> bool:
-    """Tell whether a text was meant as a list or record.
+    """Return whether a text was meant as a list or record.
 
     Inside a parsed list, text that only begins like a list or record remains text.
     """
@@ -309,5 +309,5 @@ def looks_printed(text: str, is_cell: bool) -> bool:
 
 
 def shows_table(text: str) -> bool:
-    """Tell whether a text is a table as pandas or polars shows it, which may cut its texts."""
+    """Return whether a text is a table as pandas or polars shows it, which may cut its texts."""
     return _PRINTED_TABLE.fullmatch(text) is not None and _ARRAY.match(text) is None

@@ -66,7 +66,7 @@ def counted_problems(
 
     Args:
         faults: Problems, or whatever is at fault, in the order of the file.
-        problem_of: Makes a problem of a fault; None where faults are problems already.
+        problem_of: Makes a problem of a fault; None if faults are problems already.
 
     Returns:
         At most ``MOST_PROBLEMS`` problems, and one that counts the rest.

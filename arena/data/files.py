@@ -130,7 +130,7 @@ def resolved(path: Path) -> Path:
 
 
 def is_stream(path: Path) -> bool:
-    """Tell whether writing must not replace a path: a device, a pipe, or /dev/stdout."""
+    """Return whether writing must not replace a path: a device, a pipe, or /dev/stdout."""
     if not path.exists() or path.is_dir():
         return False
     return not path.is_file() or STREAMS.fullmatch(str(path.absolute())) is not None

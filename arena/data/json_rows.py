@@ -92,7 +92,7 @@ def json_records(path: Path, source: str) -> Numbered:
 
 
 def _opens_array(line: str) -> bool:
-    """Tell whether a file's first line opens an array or object of several lines."""
+    """Return whether a file's first line opens an array or object of several lines."""
     text = line.strip()
     if text in ("[", "{"):
         return True

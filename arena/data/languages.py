@@ -67,7 +67,7 @@ def read_language(text: str) -> LanguageReading:
 
 
 def is_language_code(code: str) -> bool:
-    """Tell whether a text is a code of an arena: of ISO 639-1, or else of ISO 639-3."""
+    """Return whether a text is a code of an arena: of ISO 639-1, or else of ISO 639-3."""
     if len(code) == 2:
         return code in _ISO_639
     return re.fullmatch(LANGUAGE_CODE, code) is not None and code not in _THREE_LETTERS

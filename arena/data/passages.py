@@ -122,7 +122,7 @@ def passages_of(value: object) -> list[Record]:
 
 
 def _passage_items(value: object, levels: int, *, in_list: bool = False) -> Iterator[object]:
-    """Yield each passage of a value: a text, a record, or None where one is missing."""
+    """Yield each passage of a value: a text, a record, or None if one is missing."""
     if levels == 0:
         raise ValueError(f"is nested deeper than {MOST_LEVELS} levels")
     if is_missing_cell(value):
@@ -183,7 +183,7 @@ def _items_of_text(text: str, levels: int) -> Iterator[object]:
 
 
 def _holds_passages(opened: list[Any] | dict[str, Any]) -> bool:
-    """Tell whether a text in a list holds passages, rather than being a passage of JSON."""
+    """Return whether a text in a list holds passages, rather than being a passage of JSON."""
     if isinstance(opened, dict):
         return _text_of_passage(opened) is not None or _list_of_passages(opened) is not None
     first = next((raw for raw in opened if not is_missing_cell(raw)), None)

@@ -95,7 +95,7 @@ class WinnerReading:
 
     Attributes:
         winner: ``a``, ``b`` or ``tie``; the likelier one where the verdict is soft.
-        probability_a: Probability that side A wins; None where the verdict is not soft.
+        probability_a: Probability that side A wins; None if the verdict is not soft.
         probability_b: Probability that side B wins; a tie has the rest.
         is_both_bad: Whether neither answer is good, which is a tie for ratings.
     """
@@ -232,7 +232,7 @@ def likeliest_winner(probability_a: float, probability_b: float) -> Winner:
 
 
 def winner_text(value: object) -> str | None:
-    """Return a cell as text; None where it is missing."""
+    """Return a cell as text; None if it is missing."""
     if is_null(value):
         return None
     text = (whole_digits(value) or str(value)).strip()

@@ -105,7 +105,7 @@ COMPARISON = re.compile(r"(.+?)\s*(>{1,3}|<{1,3}|~?={1,2}|≈)\s*(.+)")
 
 @lru_cache(maxsize=1024)  # a column repeats a few words
 def word_of(text: str) -> str | None:
-    """Return the meaning of a word for the winner; None where it has none.
+    """Return the meaning of a word for the winner; None if it has none.
 
     Returns:
         ``a``, ``b``, ``tie``, ``both bad``; or ``nobody`` for a word for a missing verdict.
@@ -133,7 +133,7 @@ def _bare_words(text: str) -> str:
 
 
 def better_side(sign: str) -> int | None:
-    """Return the index of the better side of a comparison, 0 or 1; None where they are equal."""
+    """Return the index of the better side of a comparison, 0 or 1; None if they are equal."""
     return {">": 0, "<": 1}.get(sign[0])
 
 

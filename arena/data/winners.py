@@ -95,7 +95,7 @@ class _Cell(NamedTuple):
     """A cell of a column of winners.
 
     Attributes:
-        text: Its text; None where it is missing.
+        text: Its text; None if it is missing.
         number: The number that it holds, if any.
         side: The side (``a`` or ``b``) of the system that it names, if any.
     """
@@ -155,7 +155,7 @@ def _name_of_side(text: str, names: tuple[object, object]) -> str | None:
 def _names_win(
     cells: Sequence[_Cell], scale: Mapping[float, str] | None, *, sides_are_letters: bool
 ) -> bool:
-    """Tell whether the column names the system that won, rather than its side.
+    """Return whether the column names the system that won, rather than its side.
 
     Raises:
         UndecidableWinnersError: If both fit, and differ.
@@ -180,7 +180,7 @@ def _names_win(
 
 
 def _scale_of(numbers: Collection[float], field: str) -> Mapping[float, str] | None:
-    """Return the scale of the numbers in a column; None where there are none, or ``preference``.
+    """Return the scale of the numbers in a column; None if there are none, or ``preference``.
 
     Raises:
         UndecidableWinnersError: If several scales fit and read a number differently.

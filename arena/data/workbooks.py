@@ -35,7 +35,7 @@ class Sheet:
     """A sheet of a workbook.
 
     Attributes:
-        rows: Cells as text, number or truth value; None where a cell is empty. The first row is
+        rows: Cells as text, number or truth value; None if a cell is empty. The first row is
             the header.
         first_line: Row number of the header, from 1.
         notes: Remarks for the user on how it was read.
@@ -145,7 +145,7 @@ def _notes(source: str, names: Sequence[str], rows: Sequence[Sequence[object]]) 
 
 
 def _is_table(sheet: CalamineSheet) -> bool:
-    """Tell whether a sheet has a header and rows, of several columns."""
+    """Return whether a sheet has a header and rows, of several columns."""
     return sheet.width > 1 and sheet.height > 1
 
 

@@ -55,7 +55,7 @@ class Estimate:
 def score_pairs(
     verdicts: pd.DataFrame, replicates: int = 1000, seed: int = 0
 ) -> dict[str, Estimate]:
-    """Score the verdicts of one judge on pairs of which one answer is known to be better.
+    """Score the verdicts of one judge on pairs with a known better answer.
 
     ``consistent_accuracy`` is the share of pairs, of those asked in both orders, in which the
     judge picks the better answer twice (Xu et al., 2025, ContextualJudgeBench). ``accuracy`` is

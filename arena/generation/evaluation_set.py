@@ -63,7 +63,6 @@ def evaluation_set(arena: Arena, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
         if number < 0:
             raise UsageError(f"there cannot be at least {number} {noun}; give 0 or more")
     queries = arena.queries
-    answers = arena.answers
     empty = pd.DataFrame({"language": [], "reason": [], "count": []}).astype({"count": int})
     left_out: list[pd.DataFrame] = [empty]
 
@@ -76,14 +75,11 @@ def evaluation_set(arena: Arena, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
         if queries.empty:
             raise UsageError("no question has a passage labeled not relevant")
     if rules.least_words:
-        is_short = answers["answer"].map(answer_words) < rules.least_words
-        has_short_answer = _is_in(queries, question_keys(answers[is_short]))
+        has_short_answer = _is_in(queries, _keys_of_short_answers(arena.answers, rules))
         queries = filtered(~has_short_answer, f"{SHORT} than {rules.least_words}")
     if rules.one_answer:
-        n_systems = answers.groupby("language")["system"].nunique()
-        n_answers = answers.groupby(QUESTION_KEY)["system"].nunique()
-        complete = [key for key, count in n_answers.items() if count == n_systems[key[0]]]
-        queries = filtered(_is_in(queries, complete), UNANSWERED)
+        is_complete = _is_in(queries, _keys_that_all_answer(arena.answers))
+        queries = filtered(is_complete, UNANSWERED)
     if queries.empty:
         raise UsageError("no question is left; ask for fewer words, or look at the answers")
     if rules.questions is not None:
@@ -136,6 +132,18 @@ def one_answer_each(answers: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
 def answer_words(output: str) -> int:
     """Count the words of an answer, without its reason; as BM25 cuts them."""
     return len(context_words(parse_answer(output).text))
+
+
+def _keys_of_short_answers(answers: pd.DataFrame, rules: SetRules) -> list[QuestionKey]:
+    is_short = answers["answer"].map(answer_words) < rules.least_words
+    return question_keys(answers[is_short])
+
+
+def _keys_that_all_answer(answers: pd.DataFrame) -> list[QuestionKey]:
+    """Return the questions that every system of their language answered."""
+    n_systems = answers.groupby("language")["system"].nunique()
+    n_answers = answers.groupby(QUESTION_KEY)["system"].nunique()
+    return [key for key, count in n_answers.items() if count == n_systems[key[0]]]
 
 
 def _is_hard(queries: pd.DataFrame, rules: SetRules) -> Flags:

@@ -196,7 +196,7 @@ class GradedPrompt(JudgePrompt):
 
 
 def _by_content(answer: ShownAnswer) -> tuple[str, str, str]:
-    # Passages hold None where a title is unknown, which cannot be compared; their texts can.
+    # Passages hold None if a title is unknown, which cannot be compared; their texts can.
     return answer.text, repr(answer.passages), repr(answer.history)
 
 

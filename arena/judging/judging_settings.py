@@ -89,7 +89,7 @@ class JudgingSettings(LlmSettings):
     languages: Names = Field(default=(), description="Comma-separated languages. Default: all")
     form: JudgingForm = Field(
         default="pairwise",
-        description="What is asked for: the better of two answers (pairwise); a mark for each "
+        description="Task of the LLM: the better of two answers (pairwise); a mark for each "
         "answer (pointwise); an order of all answers to a question (listwise); or the facts of a "
         "good answer, once for each question, and which of them each answer states (nuggets). All "
         "become verdicts on the same pairs.",

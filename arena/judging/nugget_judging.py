@@ -299,7 +299,7 @@ def _failure(reply: Reply[Any]) -> Reply[PairVerdict]:
 
 
 def _missing(marked: Sequence[tuple[str, Mark]]) -> str:
-    """Say how many nuggets an answer states, and which ones it does not, in few words."""
+    """Return how many nuggets an answer states, and which ones it does not, in few words."""
     missing = [text for text, (_, support) in marked if support == "not"]
     n_supported = sum(support == "supported" for _, (_, support) in marked)
     stated = f"states {n_supported} of {len(marked)} facts"

@@ -128,7 +128,7 @@ def _blanks(match: re.Match[str]) -> str:
 
 
 def holds_verdict(text: str) -> bool:
-    """Tell whether a text holds anything that would be read as a verdict."""
+    """Return whether a text holds anything that would be read as a verdict."""
     return _VERDICT.search(text) is not None
 
 

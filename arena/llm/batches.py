@@ -271,7 +271,7 @@ class BatchSender:
 
 
 def _is_sent_again(fault: Fault, tries: int, settings: LlmSettings) -> bool:
-    """Tell whether a request is in the next batch after a fault at one of its tries."""
+    """Return whether a request is in the next batch after a fault at one of its tries."""
     if fault.is_paid and tries >= MOST_BROKEN:
         return False
     return fault.again and tries <= settings.retries

@@ -230,8 +230,8 @@ def _why_empty(
         return f"{used} before an answer; {more}"
     if name is not None:
         return (
-            f"the text stands in `{name}`, where thoughts belong; turn off the server's reasoning "
-            "parser, or thinking by a field of body"
+            f"the reply's text is in `{name}`, which is for thoughts; turn off the server's "
+            "reasoning parser, or thinking by a field of body"
         )
     if holds_thoughts:
         return f"the answer holds thoughts alone; {more}"

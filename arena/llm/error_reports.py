@@ -127,7 +127,7 @@ def _choice_error(choice: object) -> ReportedError | None:
 
 
 def _is_error(value: object) -> bool:
-    """Tell whether the value of ``error`` is one: not null, empty, or a success."""
+    """Return whether the value of ``error`` is one: not null, empty, or a success."""
     if isinstance(value, Mapping):
         is_success = str(value.get("code", "")).casefold() in {"0", "200", "success", "ok"}
         return bool(value) and not (is_success and not value.get("message"))

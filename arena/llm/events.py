@@ -14,7 +14,7 @@ _BEGINNINGS = (b"data:", b"event:", b"id:", b"retry:", b": ")
 
 
 def is_event_stream(content_type: str, body: bytes) -> bool:
-    """Tell whether an answer is a stream of events."""
+    """Return whether an answer is a stream of events."""
     return "text/event-stream" in content_type or body.lstrip()[:8].startswith(_BEGINNINGS)
 
 

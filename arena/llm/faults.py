@@ -219,7 +219,7 @@ def fault_of(
 
 
 def is_too_long(report: ReportedError) -> bool:
-    """Tell whether a server refuses a prompt for its length, in whatever words.
+    """Return whether a server refuses a prompt for its length, in whatever words.
 
     Limits of tokens per minute, quotas, and a ``max_tokens`` that is too large do not count.
     """
@@ -262,7 +262,7 @@ def named_fields(report: ReportedError, fields: Collection[str]) -> list[str]:
 
 
 def _mentions(message: str, name: str) -> bool:
-    """Tell whether a message mentions a field of the request, by its name or in other words."""
+    """Return whether a message mentions a field of the request, by its name or in other words."""
     other_words = _OTHER_NAMES.get(name)
     if other_words is not None and other_words.search(message):
         return True
@@ -329,7 +329,7 @@ def _passing_reason(status: int | None, low: str) -> str | None:
 
 
 def _is_filtered(status: int | None, codes: str, low: str) -> bool:
-    """Tell whether a server refuses one prompt, or its answer, for its content."""
+    """Return whether a server refuses one prompt, or its answer, for its content."""
     if status in {401, 402, 429}:
         return False
     if status == 451 or _FILTER_CODE.search(codes):

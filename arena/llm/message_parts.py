@@ -50,7 +50,7 @@ def parts_of_json(content: object) -> object:
 
 
 def joined_text(content: object, kind: str | None = None) -> str | None:
-    """Join the texts of parts of one kind, by default of the answer; None where there are none."""
+    """Join the texts of parts of one kind, by default of the answer; None if there are none."""
     if content is None or isinstance(content, str):
         return None
     texts = list(_texts(content, kind, DEEPEST_PART))

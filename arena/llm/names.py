@@ -30,7 +30,7 @@ _DEPLOYMENT_HOST = re.compile(
 
 
 def is_same_model(asked: str, served: str) -> bool:
-    """Say whether a model that answered is the one asked, as endpoints write names.
+    """Return whether a model that answered is the one asked, as endpoints write names.
 
     ``gpt-4o`` is answered by ``gpt-4o-2024-08-06``, ``openai/gpt-4o:nitro`` by ``gpt-4o``,
     ``gpt-35-turbo`` (of Azure) by ``gpt-3.5-turbo-0125``, ``mistral-large-latest`` by
@@ -46,18 +46,18 @@ def is_same_model(asked: str, served: str) -> bool:
 
 
 def _is_with_tag(asked: str, served: str) -> bool:
-    """Say whether a server added the tag that stands for a name without one, as Ollama has them."""
+    """Return whether a server added the default tag to a name without one, as Ollama does."""
     name, colon, tag = served.strip().casefold().rpartition(":")
     return bool(colon and tag) and name == asked.strip().casefold()
 
 
 def is_file_name(served: str) -> bool:
-    """Say whether a server names the file it runs: it has one model, and knows no other name."""
+    """Return whether a server names the file it runs: it has one model, and knows no other name."""
     return served.casefold().endswith(".gguf") or Path(served).is_absolute()
 
 
 def names_deployments(base_url: str) -> bool:
-    """Say whether models have names at a server that its users choose, as at Azure."""
+    """Return whether models have names at a server that its users choose, as at Azure."""
     return _DEPLOYMENT_HOST.search((urlsplit(base_url).hostname or "").casefold()) is not None
 
 

@@ -130,7 +130,7 @@ class Completion:
 
     @property
     def is_cut(self) -> bool | None:
-        """Whether a limit ended the text; None where the endpoint does not say."""
+        """Whether a limit ended the text; None if the endpoint does not say."""
         return {CUT: True, WHOLE: False}.get(self.finish_reason or "")
 
     @property

@@ -189,7 +189,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
-    """Tell whether a file has no tables yet.
+    """Return whether a file has no tables yet.
 
     Raises:
         UsageError: If it is no store, or one of another version.

@@ -167,7 +167,7 @@ def ranks_and_tiers(
 
 
 def distinguishable(coefficients: Floats, covariance: Floats, freedom: float = np.inf) -> Flags:
-    """Tell which pairs of systems differ at 5% after Holm's (1979) correction, shape (S, S).
+    """Return which pairs of systems differ at 5% after Holm's (1979) correction, shape (S, S).
 
     Each pair's difference has a two-sided t-test with the degrees of freedom. Systems whose error
     is not known differ from none.

@@ -111,7 +111,7 @@ def outcome_rows(judgments: pd.DataFrame) -> tuple[pd.DataFrame, Indices, Floats
 
     Returns:
         The rows; the judgment that each row comes from, shape (N,); and the rows' weights, shape
-        (N,), which sum to 1 for each judgment, or None where no judgment is soft.
+        (N,), which sum to 1 for each judgment, or None if no judgment is soft.
 
     Raises:
         UsageError: If a soft judgment has no probabilities, or questions have no ids.

@@ -211,7 +211,7 @@ def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> tuple[F
 
 
 def _is_connected(pairs: Pairs, counts: Floats) -> Flags:
-    """Tell which systems are in the largest connected group, overall and in their tournament.
+    """Return which systems are in the largest connected group, overall and in their tournament.
 
     Args:
         pairs: The P pairs of S systems.

@@ -187,7 +187,7 @@ def _after_comments(text: str, position: int) -> int:
 
 
 def _end_of_text(text: str, position: int, closing: str) -> int | None:
-    """Return the position behind the closing mark of a text; None where there is none."""
+    """Return the position behind the closing mark of a text; None if there is none."""
     while position < len(text):
         character = text[position]
         if character == "\\":
@@ -231,7 +231,7 @@ def _end_of_object(text: str, start: int) -> tuple[int, str]:
 
 
 def _is_complete(text: str, start: int, end: int) -> bool:
-    """Tell whether an object lacks nothing but closing braces at the end of the reply."""
+    """Return whether an object lacks nothing but closing braces at the end of the reply."""
     if _TAIL_OF_REPLY.match(text, end) is None:
         return False
     last, before = _Token(_MARK, "{", start), _Token(_MARK, "{", start)

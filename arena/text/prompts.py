@@ -148,7 +148,7 @@ class ReplaceablePrompt:
         return template
 
     def shows(self, template: PromptTemplate, name: str) -> bool:
-        """Tell whether a template shows a variable, by filling it with samples.
+        """Return whether a template shows a variable, by filling it with samples.
 
         Raises:
             UsageError: If it cannot be filled.

@@ -123,7 +123,7 @@ def _blocks(text: str) -> list[tuple[int, int]]:
 
 
 def _is_own(before: str, after: str) -> bool:
-    """Tell whether a quotation is the writer's own, by the rest of its line."""
+    """Return whether a quotation is the writer's own, by the rest of its line."""
     if _INTRODUCED.search(before[-LONGEST_LABEL:]):
         return True
     if not _NO_WORD.fullmatch(after):

@@ -157,7 +157,7 @@ def without_thoughts(text: str, is_cut: bool | None = None) -> str:
 
 
 def has_thoughts(text: str) -> bool:
-    """Tell whether thoughts, or the marks of a channel, open a text."""
+    """Return whether thoughts, or the marks of a channel, open a text."""
     return answer_start(text) > 0
 
 
@@ -253,7 +253,7 @@ def _lone_closing_end(text: str, start: int) -> int:
 
 
 def _stands_between(text: str, mark: re.Match[str], start: int) -> bool:
-    """Tell whether thoughts end at a closing mark, which is not within a sentence."""
+    """Return whether thoughts end at a closing mark, which is not within a sentence."""
     line_start = max(text.rfind("\n", 0, mark.start()) + 1, start)
     before = text[max(line_start, mark.start() - LONGEST_LINE) : mark.start()]
     after = text[mark.end() : _line_end(text, mark.end())]
@@ -271,7 +271,7 @@ def _stands_between(text: str, mark: re.Match[str], start: int) -> bool:
 
 
 def _is_quoted(text: str, mark: re.Match[str]) -> bool:
-    """Tell whether a mark is in quotation marks or in a code span of its own line."""
+    """Return whether a mark is in quotation marks or in a code span of its own line."""
     before = text[max(0, mark.start() - 8) : mark.start()]
     if _OPENING_QUOTE.search(before) and _CLOSING_QUOTE.match(text, mark.end()):
         return True
@@ -280,7 +280,7 @@ def _is_quoted(text: str, mark: re.Match[str]) -> bool:
 
 
 def _is_inside_quotation(text: str, mark: re.Match[str]) -> bool:
-    """Tell whether a mark is within a longer quotation, or in a code block."""
+    """Return whether a mark is within a longer quotation, or in a code block."""
     line_before, line_after = _around(text, mark)
     if line_before.count('"') % 2 == 1 and '"' in line_after:
         return True

@@ -84,7 +84,7 @@ def require_replies(missing: pd.DataFrame, answers: int, usages: Iterable[Usage]
 
 
 def _reasons(table: pd.DataFrame, feature: str) -> pd.Series:
-    """Return the reason why a feature is missing, row by row; None where there is a value."""
+    """Return the reason why a feature is missing, row by row; None if there is a value."""
     column = f"{feature}{MISSING_SUFFIX}"
     if column in table:
         return table[column]

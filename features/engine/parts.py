@@ -85,35 +85,25 @@ def extract_parts(
     target = Path(out)
     options = ModelOptions() if models is None else models
     info = read_info(folder)
-    for table in ("answers", "queries"):
-        path = find_table_file(folder, table)
-        if path is None or path.suffix != ".parquet":
-            raise UsageError(
-                f"{folder}: what is measured into a folder is queries.parquet and answers.parquet"
-            )
+    _check_tables(folder)
     chosen = with_templates(chosen_features(features), options.templates)
-    scope = _scope(chosen, options)
     # A power of two, so that a new system rarely changes the questions of a part.
     size = 2 ** (max(1, PART // max(1, len(info.systems))).bit_length() - 1)
     parts = _parts(folder / "queries.parquet", size)
+    task = partial(
+        _measure,
+        arena=folder,
+        out=target,
+        scope=_scope(chosen, options),
+        features=chosen,
+        models=options,
+    )
     # Where each row group holds answers of many parts, those parts are read at a time.
     together = min(1 + _times_read(folder / "answers.parquet", parts) // TIMES, TOGETHER)
     jobs = [parts[first : first + together] for first in range(0, len(parts), together)]
     target.mkdir(parents=True, exist_ok=True)
     with locked_folder(target):
-        foreign = set(part_files(target)) - {target / name for name, _ in parts}
-        if foreign:
-            raise UsageError(
-                f"{min(foreign)} is no part of these features; remove it, or name another folder"
-            )
-        task = partial(
-            _measure,
-            arena=folder,
-            out=target,
-            scope=scope,
-            features=chosen,
-            models=options,
-        )
+        _check_parts(target, parts)
         notes: list[dict[str, Any]] = []
         # A model is loaded once, by this process; without one, processes share the work.
         for job_notes in map(task, jobs) if by_model(chosen) else work(task, jobs, n_jobs):
@@ -121,6 +111,24 @@ def extract_parts(
             if progress is not None:
                 progress(STAGE, len(notes), len(parts))
     return _totals(notes, folder / "answers.parquet")
+
+
+def _check_tables(folder: Path) -> None:
+    for table in ("answers", "queries"):
+        path = find_table_file(folder, table)
+        if path is None or path.suffix != ".parquet":
+            raise UsageError(
+                f"{folder}: features go into a folder of parts only if the arena has "
+                "queries.parquet and answers.parquet"
+            )
+
+
+def _check_parts(target: Path, parts: Sequence[Part]) -> None:
+    foreign = set(part_files(target)) - {target / name for name, _ in parts}
+    if foreign:
+        raise UsageError(
+            f"{min(foreign)} is no part of these features; remove it, or name another folder"
+        )
 
 
 def _totals(notes: Sequence[dict[str, Any]], answers: Path) -> dict[str, Any]:
@@ -198,8 +206,13 @@ def _measure(
 ) -> list[dict[str, Any]]:
     """Measure the answers whose values the files of their parts lack; return the files' notes."""
     part_arena = read_arena(arena, pd.concat([part for _, part in parts]), is_judged=False)
-    cache = out / CACHE if by_model(features) else None
-    measure = partial(extract, part_arena, features, models=models, cache=cache)
+    measure = partial(
+        extract,
+        part_arena,
+        features,
+        models=models,
+        cache=out / CACHE if by_model(features) else None,
+    )
     notes = []
     for name, questions in parts:
         rows = part_arena.answers.merge(questions).sort_values(ORDER, ignore_index=True)
@@ -215,11 +228,15 @@ def _measure(
                 "answers": len(rows),
                 "missing": missing[COUNTED].to_numpy().tolist(),
             }
-            (out / name).parent.mkdir(exist_ok=True)
-            with atomic_path(out / name) as path:
-                pq.write_table(table.replace_schema_metadata({NOTE: json.dumps(note)}), path)
+            _write_part(out / name, note, table)
         notes.append(note)
     return notes
+
+
+def _write_part(file: Path, note: dict[str, Any], table: pa.Table) -> None:
+    file.parent.mkdir(exist_ok=True)
+    with atomic_path(file) as path:
+        pq.write_table(table.replace_schema_metadata({NOTE: json.dumps(note)}), path)
 
 
 def _read_part(file: Path, scope: str | None) -> tuple[dict[str, Any], pa.Table]:

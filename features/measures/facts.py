@@ -69,7 +69,7 @@ def _read(token: str) -> list[str]:
 
 
 def _is_whole(text: str, decimal_mark: str) -> bool:
-    """Tell whether a decimal mark may follow: digits, or groups of them with another mark."""
+    """Return whether a decimal mark may follow: digits, or groups of them with another mark."""
     return text.isdigit() or (decimal_mark not in text and bool(_GROUPED.fullmatch(text)))
 
 

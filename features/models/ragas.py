@@ -89,7 +89,7 @@ QUESTION = _prompt_of(
 SENTENCES = _prompt_of(
     name="sentences",
     asks="The sentences of the passages that help to answer a question (Ragas, section 3)",
-    reply="sentences as they stand in the passages, or Insufficient Information",
+    reply="sentences copied from the passages, or Insufficient Information",
     variables={
         "question": Variable("the question", "samplequestion", True),
         "passages": _PASSAGES,

@@ -109,7 +109,7 @@ SMALL_GAIN = 0.05
 
 
 GAIN_UNSURE = Conclusion(
-    sentence="What the surrogate adds to the verdicts cannot be told with so few systems: a gain "
+    sentence="With so few systems the surrogate's gain over the verdicts is unknown: a gain "
     f"of {SMALL_GAIN:g} in tau would be within the error.",
     is_warning=False,
 )
@@ -142,7 +142,7 @@ class Agreements(SummaryPart):
         r2_unseen: R² of the same predictions; 0 for the mean of the systems trained on. Tau says
             nothing of the scale: predictions in the right order may lie far too wide apart.
         coverage_unseen: Share of the ratings inside the 90% intervals of the same predictions;
-            None where the surrogate has no standard errors.
+            None if the surrogate has no standard errors.
         is_untested: Whether too few systems are judged to leave any out, so that other arenas
             alone tell how far ratings of unseen ones can be trusted.
         systems_compared: Judged systems that ``tau_unseen`` compares.

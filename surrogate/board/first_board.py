@@ -299,7 +299,7 @@ def _preferred_shares(field: Field, preferences: Mapping[str, float]) -> Floats 
     the middle.
 
     Returns:
-        Shape (N, Q), from 0 to 1, NaN without another answer; None where no feature counts.
+        Shape (N, Q), from 0 to 1, NaN without another answer; None if no feature counts.
     """
     view = field.own
     has_values = np.asarray(np.isfinite(view.values).any(axis=(0, 1)))

@@ -351,7 +351,7 @@ def without_intervals(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def absence(rating: float, n_answers: int) -> str:
-    """Say why there is no rating; empty where there is one."""
+    """Return why there is no rating; empty where there is one."""
     if np.isfinite(rating):
         return ""
     return NO_FEATURES if n_answers else NO_ANSWER
@@ -380,7 +380,7 @@ def _predictions(
 
 
 def _why(study: LanguageStudy, row: dict[str, float], was_predicted: bool) -> str:
-    """Say why an estimate of a system is missing, or how else its rating came about."""
+    """Return why an estimate of a system is missing, or how else its rating came about."""
     n_answers = int(row["answers"])
     has_posterior = bool(np.isfinite(row["posterior"]))
     prediction = row.get("predicted", row["expected"])

@@ -28,7 +28,7 @@ class BoardRecord(BoardSettings):
         default=(),
         description="Judges whose verdicts help to predict the ratings, and are shown as well.",
     )
-    features: Names = Field(default=(), description="What is measured on every answer.")
+    features: Names = Field(default=(), description="Features measured on every answer.")
     metaevaluation: tuple[str, ...] = Field(
         default=(), description="How well the judge agrees with people."
     )

@@ -171,7 +171,7 @@ class BoardSettings(BaseModel):
     )
     ties: Ties = Field(
         default="half",
-        description="What a tie counts; half a win for each system, or nothing (drop).",
+        description="How a tie counts; half a win for each system, or nothing (drop).",
     )
     ridge: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         default=0.1,

@@ -278,7 +278,7 @@ def _worth_in_verdicts(studies: Sequence[LanguageStudy]) -> float:
 
 
 def _judge_label(arena: Arena, judge: str, records: JudgingRecords) -> JudgeLabel | None:
-    """Say what may be said of the judge; None where ratings are published."""
+    """Say what may be said of the judge; None if ratings are published."""
     names = judges_named(arena.judges, judge)
     if not arena.judgments["judge"].isin(names).any():
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from typer import Argument, Option
 
@@ -18,7 +18,10 @@ from surrogate.cli.options import FILE, named_columns, split_names
 from surrogate.cli.printing import command, print_notes, show
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from arena import Arena
+    from arena.generation import SetRules
 
 FAULTY = 1
 """Exit status of an arena folder with problems."""
@@ -210,18 +213,19 @@ def select(
     """Cut an arena down: to some languages, systems or judges, or to an evaluation set."""
     import pandas as pd
 
-    from arena.adapters import ForeignArena, check_import_folder, read_corpus
-    from arena.data.folder import read_arena
-    from arena.generation import SetRules, evaluation_set, read_arena_to_answer, select_context
+    from arena.adapters import ForeignArena, check_import_folder
+    from arena.generation import SetRules
 
     if others and questions is None:
         raise UsageError("--others keeps what --questions does not draw; give both")
     if corpus and bm25 is None:
         raise UsageError("--corpus is what --bm25 selects from; give both")
     check_import_folder(out, replace_there)
-    language_codes = split_names(languages) or None
-    system_names = split_names(systems) or None
-    judge_names = split_names(judges) or None
+    parts = _Parts(
+        split_names(languages) or None,
+        split_names(systems) or None,
+        split_names(judges) or None,
+    )
     rules = SetRules(
         only_hard=only_hard,
         at_least=at_least,
@@ -231,32 +235,55 @@ def select(
         one_answer=one_answer,
         seed=seed,
     )
-    needs_answers = least_words or one_answer
-    if (arena / "answers.parquet").is_dir() and not needs_answers:
-        # Answers in parts may be too many for memory: draw questions first, then read theirs.
-        unread = read_arena_to_answer(arena, without_answers=True)
-        drawn, counts = evaluation_set(unread.part(language_codes, system_names), rules)
-        read = read_arena(arena, drawn.queries)
-        part = read.part(language_codes, system_names, judge_names)
-        chosen, _ = evaluation_set(part, SetRules())
-    else:
-        read = read_arena(arena) if needs_answers else read_arena_to_answer(arena)
-        part = read.part(language_codes, system_names, judge_names)
-        chosen, counts = evaluation_set(part, rules)
+    chosen, counts = _evaluation_set(arena, parts, rules)
     notes: list[str] = []
     if bm25 is not None:
-        codes = chosen.info.languages
-        only_language = codes[0] if len(codes) == 1 else None
-        passages = read_corpus(corpus, only_language, codes) if corpus else None
-        queries, n_replaced, n_without = select_context(chosen.queries, passages, bm25)
-        chosen = replace(chosen, queries=queries)
-        notes = [
-            f"BM25: of {count_of(n_replaced, 'question')} a relevant passage took the last place",
-            f"BM25: {count_of(n_without, 'question')} without a relevant passage",
-        ]
+        chosen, notes = _with_best_passages(chosen, bm25, corpus)
     skipped = pd.DataFrame(columns=["source", "item", "reason", "count"])
     foreign = ForeignArena(chosen, skipped)
     write_and_print(foreign, out, [], replace_there, as_json, counts, notes)
+
+
+class _Parts(NamedTuple):
+    """Parts of an arena to keep; None keeps all."""
+
+    languages: Sequence[str] | None
+    systems: Sequence[str] | None
+    judges: Sequence[str] | None
+
+
+def _evaluation_set(folder: Path, parts: _Parts, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
+    """Read the selected parts of an arena, and cut them down by the rules."""
+    from arena.data.folder import read_arena
+    from arena.generation import SetRules, evaluation_set, read_arena_to_answer
+
+    if rules.least_words or rules.one_answer:
+        return evaluation_set(read_arena(folder).part(*parts), rules)
+    if (folder / "answers.parquet").is_dir():
+        # Answers in parts may be too many for memory: draw questions first, then read theirs.
+        unread = read_arena_to_answer(folder, without_answers=True)
+        drawn, counts = evaluation_set(unread.part(parts.languages, parts.systems), rules)
+        chosen, _ = evaluation_set(read_arena(folder, drawn.queries).part(*parts), SetRules())
+        return chosen, counts
+    return evaluation_set(read_arena_to_answer(folder).part(*parts), rules)
+
+
+def _with_best_passages(
+    arena: Arena, k: int, corpus: Sequence[Path] | None
+) -> tuple[Arena, list[str]]:
+    """Keep each question's k best passages by BM25, and say what was replaced."""
+    from arena.adapters import read_corpus
+    from arena.generation import select_context
+
+    languages = arena.info.languages
+    only_language = languages[0] if len(languages) == 1 else None
+    passages = read_corpus(corpus, only_language, languages) if corpus else None
+    queries, n_replaced, n_without = select_context(arena.queries, passages, k)
+    notes = [
+        f"BM25: of {count_of(n_replaced, 'question')} a relevant passage took the last place",
+        f"BM25: {count_of(n_without, 'question')} without a relevant passage",
+    ]
+    return replace(arena, queries=queries), notes
 
 
 def add(

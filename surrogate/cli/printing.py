@@ -255,7 +255,7 @@ def print_notes(notes: Sequence[object], title: str = "Note", most: int = SHOWN_
 
 
 def is_missing(value: object) -> bool:
-    """Tell whether there is no value."""
+    """Return whether there is no value."""
     import pandas as pd
 
     return value is None or bool(pd.isna(value))

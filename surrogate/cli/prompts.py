@@ -41,11 +41,7 @@ def prompts(
         raise UsageError(f"there is no prompt {name!r}; 'prompts' lists all")
     rows = []
     for sender, prompt in listed:
-        meanings = {}
-        for variable_name, variable in prompt.variables.items():
-            star = "*" if variable.is_required else ""
-            names = " or ".join((variable_name, *variable.also)) + star
-            meanings[names] = variable.meaning
+        meanings = _meanings(prompt)
         row = {
             "command": sender,
             "name": prompt.name,
@@ -70,6 +66,15 @@ def prompts(
             print_notes([row["differs"]], "Different here")
     elif name is None:
         show({"prompts": table[["command", "name", "asks"]]}, as_json)
+
+
+def _meanings(prompt: ReplaceablePrompt) -> dict[str, str]:
+    """Return the names of each variable, required ones with a star, and what it holds."""
+    meanings = {}
+    for name, variable in prompt.variables.items():
+        star = "*" if variable.is_required else ""
+        meanings[" or ".join((name, *variable.also)) + star] = variable.meaning
+    return meanings
 
 
 def _print_prompt(prompt: ReplaceablePrompt, meanings: Mapping[str, str]) -> None:

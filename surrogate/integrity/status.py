@@ -55,7 +55,7 @@ def ranking_status(
             reasons.append(f"not ranked: {bars}")
         original = findings.originals.get(key, "")
         if original:
-            remarks.append(f"near-copy of {original}, beside which it stands")
+            remarks.append(f"near-copy of {original}, so it gets that rating")
         if notes:
             remarks.append(REMARK + "; ".join(note.sentence for note in notes))
         rows.append(("; ".join(reasons), original, "; ".join(remarks), variances.get(key, 0.0)))

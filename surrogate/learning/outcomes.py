@@ -34,9 +34,9 @@ class Outcome:
     Attributes:
         predicted: Ratings of S systems in each repeat, shape (R, S); NaN where there is none.
         truth: The arena's ratings to compare with, shape (R, S).
-        folds: Which systems were held out together in each repeat, shape (R, S); None where all
+        folds: Which systems were held out together in each repeat, shape (R, S); None if all
             are rated by one surrogate.
-        standard_errors: Of the predicted ratings, shape (R, S); None where the surrogate has none.
+        standard_errors: Of the predicted ratings, shape (R, S); None if the surrogate has none.
         r2: R² where a protocol defines its own; None for that of ``predicted``.
         reasons: Why predictions are missing, without duplicates.
     """

@@ -105,7 +105,7 @@ class JudgePrompts(ABC, Generic[ItemT]):
         return asked.with_defaults(self.published)
 
     def unusual_fields(self, settings: LlmSettings) -> str:
-        """Say which fields of a request differ from what is sent unless a user states others.
+        """Return which fields of a request differ from what is sent unless a user states others.
 
         Limits of tokens do not count.
 

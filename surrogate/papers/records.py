@@ -29,7 +29,7 @@ JSONL_SUFFIXES = (".jsonl", ".jsonl.gz")
 
 
 class StrictRecord(BaseModel):
-    """A line of a file: values are of the types stated, further fields are passed over."""
+    """A line of a file: values are of the types stated, further fields are ignored."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
@@ -96,15 +96,24 @@ def read_records(
     for line, row in zip(map(int, rows.lines), row_values, strict=True):
         # An empty cell is a field that is left out.
         fields = {str(name): value for name, value in row.items() if value is not None}
-        if is_unstorable(fields):
-            problem = Problem(rows.source, line, None, None, HALF_SURROGATE, HALF_SURROGATE_HINT)
-            problems.append(problem)
-            continue
-        try:
-            records.append((line, record.model_validate(fields)))
-        except ValidationError as error:
-            problems += [_problem(fault, rows.source, line) for fault in error.errors()]
+        validated = _validated(fields, record, rows.source, line)
+        if isinstance(validated, list):
+            problems += validated
+        else:
+            records.append((line, validated))
     return records
+
+
+def _validated(
+    fields: Mapping[str, object], record: type[RecordT], source: str, line: int
+) -> RecordT | list[Problem]:
+    """Return the record of a row's fields, or what is wrong with them."""
+    if is_unstorable(fields):
+        return [Problem(source, line, None, None, HALF_SURROGATE, HALF_SURROGATE_HINT)]
+    try:
+        return record.model_validate(fields)
+    except ValidationError as error:
+        return [_problem(fault, source, line) for fault in error.errors()]
 
 
 def _no_column(rows: Rows, needed: Sequence[str]) -> Problem:

@@ -37,7 +37,7 @@ class ReportTable:
 class Report:
     """A meta-evaluation: as JSON can hold it, as tables for people, and as an arena notes it.
 
-    ``usages`` is None where no judge was at work. ``items`` names what is judged by
+    ``usages`` is None if no judge was at work. ``items`` names what is judged by
     ``prompts_per_item`` prompts each, where the cost of a thousand is of use.
     """
 
@@ -251,7 +251,7 @@ def left_out_notes(
     value: str,
     part: str | None = None,
 ) -> list[str]:
-    """Say how many items judges gave no value for, and how many they were not asked about.
+    """Return how many items judges gave no value for, and how many they were not asked about.
 
     Args:
         scores: Rows with ``BY_JUDGE`` and ``VALUES``.
@@ -278,7 +278,7 @@ def failure_notes(verdicts: pd.DataFrame, names: Mapping[tuple[str, str], str]) 
 
     Args:
         verdicts: As of ``Evaluation``.
-        names: What judges are called, by name and prompt; others are passed over.
+        names: What judges are called, by name and prompt; others are ignored.
     """
     of_judges = judges_of(verdicts[verdicts["failure"].notna()])
     return [

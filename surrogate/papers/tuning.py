@@ -210,8 +210,8 @@ def _refuse_other_folder(folder: Path, inputs: Mapping[str, Any]) -> None:
     differing = sorted(name for name in inputs if noted.get(name) != inputs[name])
     if differing:
         raise UsageError(
-            f"{folder} holds a training that was cut off with another {', '.join(differing)}; go "
-            "on with the same, or give a new folder"
+            f"{folder} holds an interrupted training with another {', '.join(differing)}; "
+            "continue with the same, or give a new folder"
         )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pandas as pd
+
 from arena.data.arena import Arena
 from arena.data.nuggets import answer_digest
 from arena.data.schema import QUESTION_KEY
@@ -59,21 +61,24 @@ class AnswerMarks:
         rows_of_judge = marks[marks["judge"] == judge]
         for key, rows in rows_of_judge.groupby([*QUESTION_KEY, "answer_digest"]):
             language, query_id, digest = map(str, key)
-            # Systems with the same answer have the same marks.
-            distinct = rows.drop_duplicates("nugget_id")
-            columns = [distinct[name] for name in ("nugget", "importance", "support")]
-            nuggets = [
-                ShownNugget(text[:LONGEST_NUGGET], importance, support)
-                for text, importance, support in zip(*columns, strict=True)
-            ]
-            scores = score_nuggets([(nugget.importance, nugget.support) for nugget in nuggets])
-            nuggets.sort(key=_place)
-            shown = ShownMarks(judge, scores.weighted, tuple(nuggets))
-            self._marks[(language, query_id), digest] = shown
+            self._marks[(language, query_id), digest] = _shown_marks(judge, rows)
 
     def of(self, question: QuestionKey, output: str) -> ShownMarks | None:
         """Return the marks of an answer, or None if it has none."""
         return self._marks.get((question, answer_digest(output)))
+
+
+def _shown_marks(judge: str, rows: pd.DataFrame) -> ShownMarks:
+    """Return the marks of one answer, whose rows may be of several systems that gave it."""
+    distinct = rows.drop_duplicates("nugget_id")
+    columns = [distinct[name] for name in ("nugget", "importance", "support")]
+    nuggets = [
+        ShownNugget(text[:LONGEST_NUGGET], importance, support)
+        for text, importance, support in zip(*columns, strict=True)
+    ]
+    scores = score_nuggets([(nugget.importance, nugget.support) for nugget in nuggets])
+    nuggets.sort(key=_place)
+    return ShownMarks(judge, scores.weighted, tuple(nuggets))
 
 
 def _place(nugget: ShownNugget) -> tuple[int, bool]:

@@ -72,7 +72,7 @@ Number = SupportsFloat | None
 
 
 def finite(value: Number) -> float | None:
-    """Return a number as float, or None where it is missing or infinite."""
+    """Return a number as float, or None if it is missing or infinite."""
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return None
     number = float(value)

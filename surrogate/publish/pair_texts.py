@@ -94,31 +94,21 @@ class Texts:
             for passage in dict.fromkeys(passages):
                 holders.setdefault(passage, []).append(name)
         indices = {passage: index for index, passage in enumerate(holders)}
-        query = cut_text(self._texts.question(key), LONGEST_QUERY)
-        texts = [query]
         answers: list[Row] = []
-        for name in names:
-            index_by_id = {
-                passage.passage_id: indices[passage] for passage in passages_by_system[name]
-            }
+        for name, passages in passages_by_system.items():
+            index_by_id = {passage.passage_id: indices[passage] for passage in passages}
             output = self._texts.shown(key, name)
             answer = _answer(name, output, index_by_id)
             answer["marks"] = self._marks.of(key, output)
-            texts.extend(part[0] for part in answer["parts"])
-            texts.extend(shown_texts(answer["marks"]))
             answers.append(answer)
-        shown_passages = [_passage(passage, held, names) for passage, held in holders.items()]
-        texts.extend(passage["text"] for passage in shown_passages)
-        turns = self._turns(key, names)
-        texts.extend(turn.text for turn in turns)
         question: Row = {
             "key": key,
-            "query": query,
-            "turns": turns,
+            "query": cut_text(self._texts.question(key), LONGEST_QUERY),
+            "turns": self._turns(key, names),
             "answers": answers,
-            "passages": shown_passages,
+            "passages": [_passage(passage, held, names) for passage, held in holders.items()],
         }
-        return question, sum(len(text.encode()) for text in texts)
+        return question, sum(len(text.encode()) for text in _texts_of(question))
 
     def _turns(self, key: QuestionKey, names: Sequence[str]) -> list[ShownTurn]:
         """Return the turns before a question as they are shown, long ones cut."""
@@ -130,6 +120,19 @@ def _answer(system: str, output: str, index_by_id: Mapping[str, int]) -> Row:
     """Return an answer as it is shown, split at its citations."""
     parts = list(answer_parts(output[:LONGEST_ANSWER], index_by_id))
     return {"system": system, "parts": parts, "cut": max(len(output) - LONGEST_ANSWER, 0)}
+
+
+def _texts_of(question: Row) -> Iterator[str]:
+    """Yield the texts of a shown question, which take room on a page."""
+    yield question["query"]
+    for turn in question["turns"]:
+        yield turn.text
+    for answer in question["answers"]:
+        for text, _, _ in answer["parts"]:
+            yield text
+        yield from shown_texts(answer["marks"])
+    for passage in question["passages"]:
+        yield passage["text"]
 
 
 def _passage(passage: ShownPassage, holders: Sequence[str], answering: Sequence[str]) -> Row:

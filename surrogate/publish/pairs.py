@@ -189,29 +189,26 @@ def _results(
     by_question = _coded_verdicts(verdicts, systems)
     shown_keys = [question["key"] for question in shown]
     judged_keys = {key for key in texts.queries if key[0] == language and key[1] in by_question}
-    questions: list[list[object]] = []
-    coded: list[list[int]] = []
-    reasons: dict[str, list[str]] = {}
+    results: Row = {"questions": [], "verdicts": [], "reasons": {}}
     n_taken = 0
     for number, key in enumerate([*shown_keys, *sorted(judged_keys - set(shown_keys))]):
-        pairs = by_question.get(key[1], [])
+        codes, reasons = by_question.get(key[1], ([], []))
         is_shown = number < len(shown_keys)
-        if not is_shown and n_taken + len(pairs) > MOST_VERDICTS:
+        if not is_shown and n_taken + len(codes) > MOST_VERDICTS:
             break
         title = cut_text(texts.queries[key], LONGEST_TITLE)
-        questions.append([key[1], title, number if is_shown else -1])
-        coded.append([code for code, _ in pairs])
-        n_taken += len(pairs)
-        pair_reasons = [reason for _, reason in pairs]
-        if is_shown and any(pair_reasons):
-            reasons[str(number)] = pair_reasons
-    return {"questions": questions, "verdicts": coded, "reasons": reasons}, len(verdicts) - n_taken
+        results["questions"].append([key[1], title, number if is_shown else -1])
+        results["verdicts"].append(codes)
+        n_taken += len(codes)
+        if is_shown and any(reasons):
+            results["reasons"][str(number)] = reasons
+    return results, len(verdicts) - n_taken
 
 
 def _coded_verdicts(
     verdicts: pd.DataFrame, systems: Sequence[str]
-) -> dict[str, list[tuple[int, str]]]:
-    """Return each question's verdicts in order, with reasons; numbers as ``_results`` says."""
+) -> dict[str, tuple[list[int], list[str]]]:
+    """Return each question's verdicts in order, and their reasons; numbers as ``_results`` says."""
     index_of = {system: index for index, system in enumerate(systems)}
     code_of_winner = {name: code for code, name in enumerate(WINNERS)}
     first = verdicts["system_a"].map(index_of)
@@ -219,9 +216,7 @@ def _coded_verdicts(
     winners = verdicts["winner"].map(code_of_winner)
     codes = ((first * len(systems) + second) * len(WINNERS) + winners).astype("int64")
     ordered = verdicts.assign(code=codes).sort_values("code", kind="stable")
-    by_question: dict[str, list[tuple[int, str]]] = {}
-    for query_id, code, reason in zip(
-        ordered["query_id"], ordered["code"], ordered["reason"], strict=True
-    ):
-        by_question.setdefault(query_id, []).append((code, reason))
-    return by_question
+    return {
+        str(query_id): (rows["code"].tolist(), rows["reason"].tolist())
+        for query_id, rows in ordered.groupby("query_id", sort=False)
+    }

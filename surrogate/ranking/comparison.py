@@ -32,7 +32,7 @@ ORDERS = 2
 SCORE_COLUMNS = [*QUESTION_KEY, "score"]
 
 DECIDED = "the verdicts say it"
-ONE_SIDED = "stopped, since the judge chooses the same side whatever stands there"
+ONE_SIDED = "stopped, because the judge always chooses the same side"
 SPENT = "the planned {:,} verdicts are judged"
 ALL_JUDGED = "every question that both answered is judged"
 

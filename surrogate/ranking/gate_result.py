@@ -104,7 +104,7 @@ def _sentences(result: Gate) -> Iterator[str]:
         count_text = count_of(result.unanswered, "question")
         yield f"Not compared: {count_text} that the baseline alone answered."
     is_one_sided = verdicts is not None and verdicts.one_side is not None
-    # More verdicts by a judge that names one side whatever stands there would not help.
+    # More verdicts by a judge that always names one side would not help.
     if result.verdict == "cannot say" and not is_one_sided:
         yield (
             f"About {result.verdicts_needed:,} verdicts would find a difference of "

@@ -32,7 +32,7 @@ NOBODY = "no judgment is of a new system and a judged one, on a question of the 
 
 
 def usable_judgments(board: Board, systems: set[str], judgments: pd.DataFrame) -> pd.Series:
-    """Tell which judgments are of a new system against one judged on the board, or another new one.
+    """Return which judgments compare a new system with a judged or another new one.
 
     Args:
         board: The board.

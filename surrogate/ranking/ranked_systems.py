@@ -80,7 +80,7 @@ def _reasons(rows: pd.DataFrame, has_languages: bool) -> Iterator[str]:
     """
     originals = [name for name in rows["original"].unique() if name]
     if originals:
-        yield f"its answers are nearly those of {', '.join(originals)}, beside which it stands"
+        yield f"its answers are nearly those of {', '.join(originals)}, so it gets that rating"
     n_judgments = int(rows["judgments"].sum())
     if n_judgments:
         share = rows.loc[rows["judgments"] > 0, "verdict_share"].mean()

@@ -19,7 +19,7 @@ LARGE_TASKS = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}
 
 
 def on_cluster() -> bool:
-    """Tell whether work is done by the workers of a cluster."""
+    """Return whether work is done by the workers of a cluster."""
     backend, _ = get_active_backend()
     return type(backend).__module__.partition(".")[0] == "ray" or hasattr(backend, "client")
 

@@ -203,7 +203,7 @@ def _merged(defaults: Raw, options: Raw) -> Raw:
     for layer in layers:
         sources = [name for name in FEATURE_SOURCES if name in layer]
         if len(sources) > 1:
-            raise UsageError("feature_table is given beside features; keep one of them")
+            raise UsageError("feature_table and features are both given; keep one of them")
         if sources:
             # A source of features replaces the other kind in the layers below.
             for name in FEATURE_SOURCES:

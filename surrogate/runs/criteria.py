@@ -144,7 +144,7 @@ def weighted_overview(
 
 
 def _shortage(board: Board) -> str:
-    """Say why a board ranks too few systems to count; empty if it ranks enough."""
+    """Return why a board ranks too few systems to count; empty if it ranks enough."""
     n_ranked = board.overall["rank"].count()
     if n_ranked >= FEWEST_RANKED:
         return ""

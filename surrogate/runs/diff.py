@@ -108,7 +108,7 @@ def diff_boards(old: Board, new: Board) -> BoardDiff:
 
 
 def _incomparable(old: Board, new: Board) -> str:
-    """Say why two boards' ratings cannot be compared at all; empty if they can."""
+    """Return why two boards' ratings cannot be compared at all; empty if they can."""
     old_settings = old.summary.settings
     new_settings = new.summary.settings
     changed = []

@@ -38,7 +38,7 @@ from surrogate.runs.steps import (
 
 LOG_FILE = "run.log"
 _LOG_HEADER = (
-    "# When steps were made. Clock times stand in this file alone: the same boards give the same\n"
+    "# When steps were made. Clock times are in this file alone: the same boards give the same\n"
     "# bytes in all others.\n"
 )
 _GENERATOR_TAG = '<meta name="generator" content="surrogate-arena'

@@ -166,7 +166,7 @@ def inputs_of(step: Step, manifest: RunManifest) -> Digests:
 
 
 def reasons_to_make(step: Step, manifest: RunManifest, folder: Path) -> list[str]:
-    """Say why a step, whose files are in a folder, is not current; an empty list if it is."""
+    """Return why a step, whose files are in a folder, is not current; an empty list if it is."""
     record = manifest.steps.get(step.name)
     if record is None:
         return [NEVER_MADE]

@@ -52,7 +52,7 @@ class FeatureSubset:
     family_columns: tuple[str, ...] = ()
 
     def has_values(self, data: LanguageData) -> bool:
-        """Tell whether any answer of a language has a value of the family."""
+        """Return whether any answer of a language has a value of the family."""
         if self.family is None:
             return True
         if self.family == TEXTS:

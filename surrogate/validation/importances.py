@@ -27,7 +27,7 @@ def importances(
     surrogate: Surrogate,
     repeats: Repeats,
 ) -> pd.DataFrame:
-    """Say how much each language's ranking rests on each feature; see ``Study.importances``."""
+    """Return how much each language's ranking rests on each feature; see ``Study.importances``."""
     rated = partial(permuted_answers, features=features, seed=repeats.seed)
     predictions = held_out_ratings(languages, surrogate, repeats, rated=rated)
     times = repeats.times

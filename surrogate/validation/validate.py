@@ -188,7 +188,7 @@ def holdout_names(names: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def is_chosen(name: str, options: StudyOptions) -> bool:
-    """Tell whether an option, the settings or a preset choose a value."""
+    """Return whether an option, the settings or a preset choose a value."""
     settings = options.get("settings")
     is_set = settings is not None and name in settings.model_fields_set
     return name in options or is_set or options.get(PRESET) is not None

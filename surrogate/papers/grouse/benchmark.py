@@ -74,9 +74,9 @@ class Grouse:
 
     A judge is asked as the pipeline says, see ``score_answers``. Verdicts have six rows a test,
     one a metric, with the columns ``test_id``, ``language``, ``topic``, ``question``,
-    ``test_type``, ``metric``, ``condition`` on the score, and ``value``, which is None where the
+    ``test_type``, ``metric``, ``condition`` on the score, and ``value``, which is None if the
     metric is not defined, or ``failure`` says why there is no score. ``passed`` is False where
-    there is a failure, and None where the judge could not be reached or the test calls for none.
+    there is a failure, and None if the judge could not be reached or the test calls for none.
 
     Attributes:
         tests: The tests; those that come with this project if left out.
@@ -239,7 +239,7 @@ class Grouse:
         return tables
 
     def _notes_on_tests(self, checked: pd.DataFrame) -> list[str]:
-        """Say how many tests there are, whose, and which are of no type of figure 4."""
+        """Return how many tests there are, whose, and which are of no type of figure 4."""
         source = self.source or "this project"
         tests = checked.drop_duplicates("test_id")
         notes = [f"{count_of(len(tests), 'test')} of {source}"]

@@ -98,7 +98,7 @@ def _labels(path: Path, are_shares: bool) -> tuple[list[tuple[int, LabeledTest]]
     """Read the rows of a file, and what is wrong with them."""
     problems: list[Problem] = []
     rows = read_records(path, LabeledTest, problems)
-    # Shares are read of two of the metrics; the columns of the others are passed over.
+    # Shares are read of two of the metrics; the columns of the others are ignored.
     metrics = QUALITIES if are_shares else JUDGED_METRICS
     for line, row in rows:
         for metric in metrics:

@@ -104,7 +104,7 @@ def score_answers(samples: Sequence[AnswerSample], ask: Ask) -> list[dict[str, V
 
 
 def _following(metric: str, scores: Mapping[str, Verdict]) -> Verdict | None:
-    """Return the score that follows from those before; None where the judge is to be asked."""
+    """Return the score that follows from those before; None if the judge is to be asked."""
     needed = _NEEDED.get(metric, ())
     for name in needed:
         failure = scores[name].failure

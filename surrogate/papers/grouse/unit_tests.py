@@ -69,7 +69,7 @@ class Condition:
         return cls(sign, bound)
 
     def holds(self, value: int | None) -> bool:
-        """Tell whether a score meets the condition; null is below and above no score."""
+        """Return whether a score meets the condition; null is below and above no score."""
         if value is None or self.bound is None:
             is_same = value is self.bound
             return (self.sign == "==" and is_same) or (self.sign == "!=" and not is_same)

@@ -54,6 +54,7 @@ NOTICE = (
     "Human labels: MEMERAG (Cruz Blandón et al., ACL 2025), CC BY-NC 4.0; "
     "for evaluation, not for training."
 )
+TITLE = "Balanced accuracy in percent, with standard errors"
 PROMPTS_TITLE = "Prompts: balanced accuracy in percent, averaged over"
 MEMERAG_PROMPTS = (claims.FAITHFULNESS_PROMPT, claims.RELEVANCE_PROMPT)
 ALL = "all"
@@ -187,16 +188,14 @@ class Memerag:
             "left_out": self._n_left_out,
             "notice": NOTICE,
         }
-        macro = scores[scores["language"] == MACRO]
         notes = self._notes(scores, verdicts, "column and prompt" if within else "column")
-        title = "Balanced accuracy in percent, with standard errors"
-        tables = [judges_table(scores, "language", title, notes, _marked)]
+        tables = [judges_table(scores, "language", TITLE, notes, _marked)]
         if len(of_prompts):
             tables.append(_table_5(of_prompts))
         if len(averages):
             tables.append(_table_11(averages))
         if verdicts["language"].nunique() == 1 and len(fine):
-            tables.append(_fine_table(fine, macro))
+            tables.append(_fine_table(fine, scores[scores["language"] == MACRO]))
         return Report(content, tables, self._entries(scores), evaluation.usages)
 
     @property
@@ -208,7 +207,7 @@ class Memerag:
         return len(self.sentences) - len(self.judged)
 
     def _notes(self, scores: pd.DataFrame, verdicts: pd.DataFrame, group: str) -> list[str]:
-        """Say how many sentences the scores are of, what marks mean, and which prompts there are.
+        """Return notes on the number of sentences, the meaning of marks, and the prompts.
 
         ``group`` is where the best judge is marked.
         """

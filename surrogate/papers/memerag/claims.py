@@ -119,14 +119,14 @@ class Claim:
     quality: Quality = "faithfulness"
 
     def ask(self, judge: FunctionJudge) -> Verdict:
-        """Ask for a label, or None where there is none."""
+        """Ask for a label, or None if there is none."""
         returned = judge.function(self.question, self.passages, self.answer, self.sentence)
         if returned is None:
             return Verdict(None, "no_label")
         label = label_of_reply(returned, self.quality) if isinstance(returned, str) else None
         if label is None:
             labels = " or ".join(LABELS_OF[self.quality])
-            raise judge.refuse(returned, f"return {labels}, or None where there is no verdict")
+            raise judge.refuse(returned, f"return {labels}, or None if there is no verdict")
         return Verdict(label)
 
 

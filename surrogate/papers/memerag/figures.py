@@ -117,7 +117,7 @@ def memerag_bars(scores: pd.DataFrame, signature: str) -> Figure:
 
 
 def _note_on_bars(scores: pd.DataFrame, n_judges: int) -> str:
-    """Say how many judges and languages there are, and what bars and marks are."""
+    """Return how many judges and languages there are, and what bars and marks are."""
     language_scores = scores[scores["language"] != MACRO]
     n_languages = language_scores["language"].nunique()
     weighting = ""

@@ -109,7 +109,7 @@ def agreement_of_people(
 
 
 def _ratings(votes: Mapping[str, Sequence[str | None]], quality: str) -> list[str | None]:
-    """Return each person's label of a sentence; None where a person gave none."""
+    """Return each person's label of a sentence; None if a person gave none."""
     labels = list(votes[QUALITIES[quality]])
     if quality == "relevance, coarse":
         return [label and COARSE_OF_RELEVANCE[label] for label in labels]

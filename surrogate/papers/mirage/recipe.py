@@ -51,7 +51,7 @@ def fit_with_choix(
     """Fit the battles of one tournament with choix.
 
     Args:
-        judgments: As ``run_recipe`` takes them; ties are passed over.
+        judgments: As ``run_recipe`` takes them; ties are skipped.
         drawn: Ids of questions; one that was drawn twice counts twice.
         systems: The systems, in the order of the coefficients.
 
@@ -114,19 +114,19 @@ def run_recipe(
         UsageError: If the judgments are of several languages.
         MissingDependencyError: If choix, or xgboost, is not installed.
     """
-    languages = sorted(judgments["language"].unique())
-    if len(languages) != 1:
-        raise UsageError(f"the recipe rates one language at a time, not {', '.join(languages)}")
-    language = str(languages[0])
+    language = _only_language(judgments)
     battles = Battles.from_judgments(judgments).decided()  # section 4.3: ties are dropped
     systems = battles.systems
     judged = _feature_values(features, language, systems, battles.questions)
     is_trained = ~np.isin(systems, holdout)
 
     # Algorithm 1, lines 1 to 4: draw questions, and fit the battles on them.
-    random = generator(seed, "tournaments", language)
-    n_drawn = min(questions, battles.n_questions)
-    draws = bootstrap_weights(battles.n_questions, tournaments, random, n_drawn)
+    draws = bootstrap_weights(
+        battles.n_questions,
+        tournaments,
+        generator(seed, "tournaments", language),
+        min(questions, battles.n_questions),
+    )
     coefficients = np.empty((tournaments, len(systems)))
     holdout_r2 = np.empty(tournaments)
     n_fallbacks = 0
@@ -139,19 +139,32 @@ def run_recipe(
         tournament_seed = _seed(seed, language, "tournament", str(number))
         predictions = _predictions(
             made(regressor, _seed(tournament_seed, language, "final")),
-            judged[drawn].sum(axis=0) / len(drawn),
+            _means_over_questions(judged[drawn]),
             coefficients[number],
             is_trained,
         )
         holdout_r2[number] = _r2(coefficients[number][~is_trained], predictions[~is_trained])
 
-    means = np.round(coefficients.mean(axis=0), DECIMALS)
-    # The leaderboard is of all questions, judged or not.
-    all_values = _feature_values(features, language, systems)
-    rows = all_values.sum(axis=0) / len(all_values)
-    final = made(regressor, _seed(seed, language, "final"))
-    ratings = _predictions(final, rows, means, is_trained)
+    ratings = _predictions(
+        made(regressor, _seed(seed, language, "final")),
+        # The leaderboard is of all questions, judged or not.
+        _means_over_questions(_feature_values(features, language, systems)),
+        np.round(coefficients.mean(axis=0), DECIMALS),
+        is_trained,
+    )
     return PublishedRatings(systems, coefficients, n_fallbacks, holdout_r2, ratings)
+
+
+def _only_language(judgments: pd.DataFrame) -> str:
+    languages = sorted(judgments["language"].unique())
+    if len(languages) != 1:
+        raise UsageError(f"the recipe rates one language at a time, not {', '.join(languages)}")
+    return str(languages[0])
+
+
+def _means_over_questions(values: Floats) -> Floats:
+    """Average features of answers, shape (Q, S, F), over questions; shape (S, F)."""
+    return np.asarray(values.sum(axis=0) / len(values))
 
 
 def _feature_values(

@@ -50,7 +50,7 @@ class PairLine(VerdictRecord):
 
 @dataclass(frozen=True)
 class PairBenchmark:
-    """Pairs of answers of which one is known to be better; each is asked in both orders.
+    """Pairs of answers with a known better one; each is asked in both orders.
 
     Verdicts have the columns ``ORDER_COLUMNS`` and ``value``: ``a``, ``b`` or ``tie``.
 

@@ -1,4 +1,4 @@
-"""Pairs of answers of which one is known to be better, and those that an arena's votes decide."""
+"""Pairs of answers with a known better one, and those that an arena's votes decide."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GOLD_COLUMNS = ["split", "question", "language", "query_id", "system_a", "system
 
 @dataclass(frozen=True)
 class GoldPairs:
-    """Pairs of answers of which one is known to be better.
+    """Pairs of answers with a known better one.
 
     Attributes:
         name: Name of the data; of the pairs of an arena, who decides them.

@@ -46,7 +46,7 @@ class AskedPair:
         if winner is None:
             return Verdict(None, NO_VERDICT)
         if winner not in get_args(Winner):
-            raise judge.refuse(winner, "return a, b or tie, or None where there is no verdict")
+            raise judge.refuse(winner, "return a, b or tie, or None if there is no verdict")
         return Verdict(str(winner))
 
 

@@ -93,7 +93,7 @@ def read_gold_pairs(
     reference: str | None = None,
     languages: Sequence[str] = (),
 ) -> GoldPairs:
-    """Read pairs of which one answer is known to be better.
+    """Read pairs with a known better answer.
 
     A table has a question and two answers a row: ``positive_response`` and ``negative_response``,
     as ContextualJudgeBench is published, or ``answer_a``, ``answer_b`` and ``winner``; and may have

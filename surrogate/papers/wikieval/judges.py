@@ -138,7 +138,7 @@ class Pair:
     second: str
 
     def ask(self, judge: FunctionJudge) -> Verdict:
-        """Ask for a score of each text, or None where there is none; the higher is preferred."""
+        """Ask for a score of each text, or None if there is none; the higher is preferred."""
         return higher(self._asked(judge, self.first), self._asked(judge, self.second))
 
     def _asked(self, judge: FunctionJudge, text: str) -> Verdict:
@@ -146,7 +146,7 @@ class Pair:
         if score is None:
             return Verdict(None, NO_SCORE)
         if not isinstance(score, int | float) or not math.isfinite(score):
-            raise judge.refuse(score, "return a finite number, or None where there is no score")
+            raise judge.refuse(score, "return a finite number, or None if there is no score")
         return Verdict(float(score))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -274,24 +275,26 @@ def feature_lollipops(board: Board) -> Figure:
     )
     n_panels = len(means.columns)
     n_columns = min(2, n_panels)
-    n_rows = -(-n_panels // n_columns)
+    height = 2.0 * ceil(n_panels / n_columns)
     width = n_columns * max(4.2, len(languages) * 0.36 + 0.7)
-    families = families_of(systems)
-    rotation = 0 if board.summary.part == "language" else 90
     with style():
-        figure, grid = new_figure(caption, width, n_rows * 2.0, n_panels, n_columns)
+        figure, grid = new_figure(caption, width, height, n_panels, n_columns)
         for axes, name in zip(grid, means.columns, strict=True):
             values = means[name].unstack("language").reindex(columns=languages)
-            handles = _draw_lollipops(axes, values, families)
-            labels = [drawable(language) for language in languages]
-            axes.set_xticks(range(len(languages)), labels, rotation=rotation)
-            axes.set_xlim(-0.6, len(languages) - 0.4)
-            axes.set_ylabel("mean")
-            axes.margins(y=0.12)
-            axes.grid(axis="y")
-            axes.set_title(drawable(str(name)), loc="left")
+            handles = _draw_lollipops(axes, values, families_of(systems))
+            _label_lollipops(axes, str(name), languages, board.summary.part)
         legend(figure, handles, int(width / 1.5))
     return figure
+
+
+def _label_lollipops(axes: Axes, title: str, languages: Sequence[str], part: str) -> None:
+    labels = [drawable(language) for language in languages]
+    axes.set_xticks(range(len(languages)), labels, rotation=0 if part == "language" else 90)
+    axes.set_xlim(-0.6, len(languages) - 0.4)
+    axes.set_ylabel("mean")
+    axes.margins(y=0.12)
+    axes.grid(axis="y")
+    axes.set_title(drawable(title), loc="left")
 
 
 def _draw_lollipops(
@@ -348,7 +351,7 @@ def importance_boxes(board: Board) -> Figure:
     if shares.empty:
         raise UsageError("no feature has an importance, as no surrogate was trained")
     caption = Caption(
-        f"What the surrogate looks at: {board.summary.arena}",
+        f"Features that the surrogate uses: {board.summary.arena}",
         f"n = {count_of(len(shares), 'feature')}, {_parts(board)}.",
         board.summary.signature,
     )

@@ -89,7 +89,7 @@ def test_rank_and_check_end_in_what_to_type_next(run, arena_folder, board_folder
     assert run("rank", answers, *board) == 0
     *lines, last = capsys.readouterr().out.splitlines()
     said = " ".join(lines)
-    assert f"nearly those of {original}, beside which it stands" in said
+    assert f"nearly those of {original}, so it gets that rating" in said
     assert "moved " in said
     assert "ones on " in said
     assert "1 more new system: --json says why" in said
