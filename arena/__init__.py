@@ -7,7 +7,7 @@ Reading and writing:
     import_arena              what others published: MIRAGE-Bench, LMArena, tables of answers, …
     add_answers               joins a new system's answers to a folder
     Arena, ArenaInfo, Passage what is read; ``Arena.from_frames`` makes one of tables
-    sample_arena              the simulated arena that comes with the package
+    sample_arena              the arena that comes with the package: a part of NoMIRACL
 
 Rating:
     rate                      Bradley-Terry ratings of a table of judgments, intervals and tiers
@@ -28,8 +28,8 @@ Errors:
     ArenaError                of which all others are: DataError (input, every problem with file,
                               line, field and hint), UsageError, MissingDependencyError
 
-Names are loaded on first use. Further stages: ``arena.adapters``, ``generation``, ``simulation``,
-``statistics``.
+Names are loaded on first use. Further stages: ``arena.adapters``, ``generation``, ``sample``,
+``simulation``, ``statistics``.
 """
 
 import lazy_loader as lazy

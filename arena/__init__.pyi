@@ -37,4 +37,4 @@ from .rating.ratings import Ratings as Ratings
 from .rating.ratings import rate as rate
 from .rating.tournaments import Tournaments as Tournaments
 from .rating.tournaments import bootstrap_tournaments as bootstrap_tournaments
-from .simulation import sample_arena as sample_arena
+from .sample import sample_arena as sample_arena

@@ -31,7 +31,7 @@ from arena.llm import LlmSettings, Prompt, open_store
 from arena.llm.completions import MalformedAnswerError, read_completion, read_embedding
 from arena.llm.llm_settings import request_for
 from arena.llm.replies import Completion
-from arena.simulation import sample_arena
+from arena.simulation import simulated_arena
 from surrogate import Board, build_board
 from surrogate.board.tables import BOARD_FILES, MANIFEST_FILE
 from surrogate.learning.saving import load_surrogate
@@ -88,7 +88,7 @@ def battles_border(work: Path, rng: random.Random) -> Border:
 
 
 def _arena() -> Arena:
-    sample = sample_arena()
+    sample = simulated_arena()
     part = sample.part(["en"], sample.info.systems[:5])
     asked = part.queries["query_id"].head(4)
     tables = {

@@ -22,10 +22,11 @@ import pandas as pd
 from gaming_answers import Material
 from gaming_forms import AS_IS, KINDS, OF_PASSAGES
 
-from arena import Arena, rate, read_arena, sample_arena
+from arena import Arena, rate, read_arena
+from arena.simulation import simulated_arena
 from surrogate import build_board
 
-SAMPLE = "sample"
+SIMULATED = "simulated"
 TOURNAMENTS = 5
 RISE = 0.1
 """Share of the board's places that a manipulated system must gain to count as risen."""
@@ -42,7 +43,7 @@ def main() -> None:
     options = read_options()
     rows: list[dict[str, object]] = []
     for name in options.arenas:
-        arena = sample_arena() if name == SAMPLE else read_arena(name)
+        arena = simulated_arena() if name == SIMULATED else read_arena(name)
         arena = fewer_questions(arena.judged_by(options.judge), options.questions)
         if options.judged is not None:
             arena = fewer_systems(arena, options.judged, options.draw)

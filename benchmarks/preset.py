@@ -2,7 +2,7 @@
 
     python benchmarks/preset.py [ARENA] [--out effects.csv]
 
-The arena is the sample arena unless one is given. Features are those without a model. The first
+The arena is the simulated one unless one is given. Features are those without a model. The first
 line is the preset; the second has R² of fewer tournaments and trees, as ours is, and so have all
 below it, each of which changes one more setting to our default; the last is the default board. Tau
 is that with the arena (macro), that of unseen systems, and R² the mean on the held-out systems,
@@ -19,7 +19,7 @@ from typing import Any
 import pandas as pd
 
 from arena import read_arena
-from arena.simulation import sample_folder
+from arena.simulation import simulated_folder
 from features import extract, feature_columns
 from features.measures.registry import GROUPS
 from surrogate import build_board
@@ -43,7 +43,7 @@ LINES: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("arena", type=Path, nargs="?", default=sample_folder())
+    parser.add_argument("arena", type=Path, nargs="?", default=simulated_folder())
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     arena = read_arena(options.arena)

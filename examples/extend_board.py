@@ -2,7 +2,7 @@
 
     python examples/extend_board.py [--judged 10] [--out out/extended]
 
-Runs on the simulated sample, offline, in half a minute. A board of eight systems is built from the
+Runs on the sample arena, offline, in half a minute. A board of eight systems is built from the
 judgments among them. Four systems come later: the board's surrogate ranks them by their answers
 alone. Then a few questions, drawn at random, are judged (here by the simulated teacher; on data of
 your own by ``surrogate-arena judge``), and the systems are rated by answers and verdicts together,
@@ -17,14 +17,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from arena import Arena
-from arena.simulation import sample_arena
+from arena import Arena, sample_arena
 from surrogate import Board, build_board
 from surrogate.ranking.advice import advise
 from surrogate.ranking.rank import rank_systems
 
 LANGUAGE = "en"
-NEWER = ("sim-borealis-70", "sim-delta-chat", "sim-cedar-mini", "sim-harbor-tiny")
+NEWER = ("Mixtral-8x7B-Instruct-v0.1", "Orca-2-7b", "aya-101")
 
 
 def main() -> None:

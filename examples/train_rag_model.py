@@ -5,8 +5,8 @@
     python examples/train_rag_model.py --out out/rag
 
 MIRAGE-Bench's recipe (section 3.3, appendix C) at the size of a laptop: a strong system's answers
-to some questions of the sample arena are curated into chats, a LoRA is trained on them, and tuned
-model and base answer the questions that were kept out. A board's surrogate then ranks both
+to some questions of the simulated arena are curated into chats, a LoRA is trained on them, and
+tuned model and base answer the questions that were kept out. A board's surrogate then ranks both
 without any verdict (figure 7). What was done is not done again by a second run.
 """
 

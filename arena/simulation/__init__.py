@@ -1,4 +1,4 @@
-"""The sample that comes with the package: an arena that was simulated, whose true ranking is known.
+"""A simulated arena, whose true ranking is known: for tests, and for templates.
 
 Entities are fictional. Answers hold errors drawn at the known rates of each system and language, of
 which follows how good they are; verdicts are drawn by the Bradley-Terry model with ties.
@@ -13,17 +13,17 @@ from arena.data.arena import Arena
 from arena.data.folder import read_arena
 
 
-def sample_folder() -> Path:
-    """Return the arena folder that comes with the package."""
+def simulated_folder() -> Path:
+    """Return the folder of the simulated arena."""
     return Path(str(files(__name__) / "sample"))
 
 
-def sample_arena() -> Arena:
-    """Read the sample: 12 simulated systems, 6 languages, 24 questions each, all pairs judged."""
-    return read_arena(sample_folder())
+def simulated_arena() -> Arena:
+    """Read the simulated arena: 12 systems, 6 languages, 24 questions each, all pairs judged."""
+    return read_arena(simulated_folder())
 
 
-def sample_truth() -> pd.DataFrame:
+def simulated_truth() -> pd.DataFrame:
     """Read ``language, system, quality, rank``: what answers are worth, and 1 for the best."""
     types = {"language": "str", "system": "str", "quality": "float64", "rank": "int64"}
-    return pd.read_csv(sample_folder() / "truth.csv", keep_default_na=False, dtype=types)
+    return pd.read_csv(simulated_folder() / "truth.csv", keep_default_na=False, dtype=types)

@@ -19,7 +19,7 @@ ARGUMENT = re.compile(rf"`{ARGUMENT_MARK}([a-z]+(?:_[a-z]+)*)`")
 """How messages name an argument of Python, whose option has the same name; see ``argument``."""
 
 COMMANDS = {
-    "demo": ("boards:demo", "Build the board of the sample arena, and its pages."),
+    "demo": ("boards:demo", "Build a board of the sample arena, and its pages."),
     "init": ("arenas:init", "Write a small arena folder to start from."),
     "check": ("arenas:check", "Report problems of an arena."),
     "import": ("imports:import_command", "Make an arena of tables, traces or published data."),

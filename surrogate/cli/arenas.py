@@ -45,12 +45,12 @@ def init(
 
 
 def _template(name: str) -> Arena:
-    """Cut a few questions, answers and judgments out of the simulated sample arena."""
+    """Cut a few questions, answers and judgments out of the simulated arena."""
     from arena.generation import SetRules, evaluation_set
-    from arena.simulation import sample_arena
+    from arena.simulation import simulated_arena
 
-    sample = sample_arena()
-    part = sample.part(["en"], list(sample.info.systems[:3]))
+    simulated = simulated_arena()
+    part = simulated.part(["en"], list(simulated.info.systems[:3]))
     template, _ = evaluation_set(part, SetRules(questions=4))
     info = template.info.model_copy(
         update={

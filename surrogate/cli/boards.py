@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from arena.data.errors import UsageError, argument
+from arena.data.wording import count_of
 from surrogate.board.settings import PRESET, BoardSettings, board_judges, chosen_settings
 from surrogate.cli import options as opt
 from surrogate.cli.options import (
@@ -36,8 +37,11 @@ if TYPE_CHECKING:
     from arena.data.arena import Arena
     from surrogate.board.board import Board
     from surrogate.runs.criteria import Overview
+    from surrogate.validation.hidden_verdicts import HiddenComparison, HiddenVerdicts
 
 SITE = "site"
+DEMO_QUESTIONS = 6
+"""Judged questions of each language in the demo."""
 MOST_CRITERIA = 3
 """Criteria of an overview that are printed; its file has all."""
 LONGEST_CRITERION = 10
@@ -121,26 +125,55 @@ def board(
 
 
 def demo(out: opt.BoardFolder = Path("out/demo"), jobs: opt.Jobs = -1) -> None:
-    """Build the board of the simulated sample arena and compare it with the known truth."""
+    """Build a board from few verdicts of the sample arena, and compare it with all others.
+
+    The sample is part of NoMIRACL: 11 LLMs answered 40 questions in each of 4 languages. Six
+    questions of each are judged here, and one system is not. OUT/arena is the sample with all
+    verdicts.
+    """
+    import shutil
+
     from surrogate.board.board import check_board_target
 
     check_board_target(out)
-    from arena.data.folder import read_arena
-    from arena.simulation import sample_folder, sample_truth
+    from arena.sample import sample_arena, sample_folder
     from surrogate.board.build import build_board
-    from surrogate.board.detail_tables import compare_with_truth
-    from surrogate.board.judge_report import read_judging_records
     from surrogate.publish.site import write_site
+    from surrogate.validation.hidden_verdicts import compare_with_hidden, hide_verdicts
 
-    arena = read_arena(sample_folder())
-    records = read_judging_records(sample_folder(), arena.judges[0])
-    built = build_board(arena, records=records, n_jobs=jobs, progress=progress_lines())
-    mean_taus = compare_with_truth(built.ratings, sample_truth()).iloc[-1].drop("language")
-    taus = ", ".join(f"{name.replace('_', ' ')} {tau:.3f}" for name, tau in mean_taus.items())
-    saved = built.save(out, sample_folder())
-    index = write_site(saved, out / SITE, arena)
-    truth = f"How close to the known truth (Kendall tau, mean of languages):\n  {taus}\n"
-    print_board(saved, truth + command("init", "my-arena"), index)
+    hidden = hide_verdicts(sample_arena(), DEMO_QUESTIONS)
+    built = build_board(hidden.shown, n_jobs=jobs, progress=progress_lines())
+    folder = out / "arena"
+    saved = built.save(out, folder)
+    # The contents alone: files of an installed package may be read-only.
+    shutil.copytree(sample_folder(), folder, copy_function=shutil.copyfile, dirs_exist_ok=True)
+    index = write_site(saved, out / SITE, hidden.shown)
+    lines = comparison_lines(hidden, compare_with_hidden(saved, hidden))
+    print_board(saved, "\n".join([*lines, command("init", "my-arena")]), index)
+
+
+def comparison_lines(hidden: HiddenVerdicts, compared: HiddenComparison) -> list[str]:
+    """Say how close a board from few verdicts comes to the verdicts that it did not see."""
+    macro = compared.taus.iloc[-1]
+    places = compared.places
+    n_languages = len(places)
+    of_languages = f"mean of {count_of(n_languages, 'language')}"
+    agreement = (
+        f"Agreement with {len(hidden.hidden):,} verdicts on other questions (Kendall tau, "
+        f"{of_languages}): ratings {macro['rating']:.2f}; the same "
+        f"{count_of(len(hidden.shown.judgments), 'verdict')} without a surrogate "
+        f"{macro['verdicts_alone']:.2f}."
+    )
+    hidden_rank = places["hidden_rank"].mean()
+    if places["rank"].isna().any():
+        place = f"no rank here in {places['rank'].isna().sum()} of {n_languages} languages"
+    else:
+        place = f"mean rank {places['rank'].mean():.1f} here"
+    unjudged = (
+        f"{hidden.unjudged}, which nobody judged: {place}, {hidden_rank:.1f} by those verdicts; "
+        f"its range of ranks contains theirs in {places['is_inside'].sum()} of {n_languages}."
+    )
+    return [*wrapped(agreement), *wrapped(unjudged)]
 
 
 def publish_board(

@@ -1,4 +1,4 @@
-"""Simulated arenas whose true ranking is known: parts of the sample, or of a small one of its own.
+"""Simulated arenas whose true ranking is known: parts of the package's, or of a small one.
 
 The small arena holds other draws of the same systems: 10 questions in English and Swahili.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from arena import Arena, read_arena
-from arena.simulation import sample_folder, sample_truth
+from arena.simulation import simulated_folder, simulated_truth
 
 SMALL = Path(__file__).parent / "simulated"
 
@@ -47,7 +47,7 @@ def small_simulation(
         is_in = is_asked & table[list(sides)].isin(names).all(axis=1)
         return table[is_in].reset_index(drop=True)
 
-    truth = sample_truth()
+    truth = simulated_truth()
     truth = truth[truth["system"].isin(names) & truth["language"].isin(languages)]
     ranks = truth.groupby("language")["quality"].rank(ascending=False, method="min")
     truth = truth.assign(rank=ranks.astype("int64")).reset_index(drop=True)
@@ -63,8 +63,8 @@ def small_simulation(
     return Simulated(arena, truth)
 
 
-def sample_part(
+def simulated_part(
     systems: Sequence[int] = range(12), languages: Sequence[str] = ("en",), questions: int = 24
 ) -> Simulated:
-    """Take a part of the sample that comes with the package."""
-    return small_simulation(systems, languages, questions, sample_folder())
+    """Take a part of the simulated arena that comes with the package."""
+    return small_simulation(systems, languages, questions, simulated_folder())

@@ -5,15 +5,16 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from arena import UsageError, read_arena, sample_arena, write_arena
+from arena import UsageError, read_arena, write_arena
 from arena.adapters import ForeignArena, write_import
 from arena.generation import SetRules, evaluation_set
+from arena.simulation import simulated_arena
 
 
 @pytest.fixture(scope="module")
 def arena():
     """Two languages, two judges, ratings and attributes of systems, and one of no system here."""
-    sample = sample_arena().part(["en", "es"])
+    sample = simulated_arena().part(["en", "es"])
     systems = sample.info.systems
     rated = [
         (language, system)

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from arena import UsageError, write_arena
-from arena.simulation import sample_arena
+from arena.simulation import simulated_arena
 from features import extract
 from features.engine import extraction
 from features.engine.cache import CACHE_FILE, content_key
@@ -74,7 +74,7 @@ def rows_kept(folder):
 def test_a_killed_run_goes_on_and_gives_the_same_bytes(tmp_path):
     arena = tmp_path / "arena"
     arena.mkdir()
-    write_arena(sample_arena(), arena)
+    write_arena(simulated_arena(), arena)
     whole, broken = tmp_path / "whole" / "f.parquet", tmp_path / "broken" / "f.parquet"
     whole.parent.mkdir()
     broken.parent.mkdir()

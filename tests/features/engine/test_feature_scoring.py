@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from simulations import sample_part
+from simulations import simulated_part
 
 from features import EMPTY_ANSWER, Feature, Missing, Reading, extract, model, parse_features
 from features.engine import extraction
@@ -39,7 +39,7 @@ def chosen(minilm):
 
 @pytest.fixture(scope="module")
 def simulated():
-    return sample_part(questions=3).arena
+    return simulated_part(questions=3).arena
 
 
 @pytest.fixture(scope="module")

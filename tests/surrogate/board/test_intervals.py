@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom, t
-from simulations import sample_part
+from simulations import simulated_part
 
 from arena import Arena
 from features import extract, parse_features
@@ -76,7 +76,7 @@ def held_out_residuals(data):
 @pytest.fixture(scope="module")
 def held_out():
     languages = ("en", "es", "hi", "ja", "sw")
-    arena = sample_part(languages=languages, questions=6).arena
+    arena = simulated_part(languages=languages, questions=6).arena
     X = extract(arena, parse_features("answer_length,content_coverage,citation_recall@10"))
     settings = TournamentSettings(tournaments=10, seed=1)
     return [pair for data in language_data(arena, X, settings) for pair in held_out_residuals(data)]

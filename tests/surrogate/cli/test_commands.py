@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -14,10 +15,12 @@ import pytest
 
 from arena import read_arena, write_arena
 from arena.data.tables import write_rows
+from arena.sample import sample_arena
 from surrogate import Board
 from surrogate.board.first_place import conclusion
 from surrogate.board.rating_rows import BEYOND
 from surrogate.board.tables import BOARD_FILES
+from surrogate.validation.hidden_verdicts import hide_verdicts
 
 
 @pytest.fixture(scope="module")
@@ -169,10 +172,17 @@ def test_the_same_command_gives_the_same_bytes_whatever_surrounds_it(
     assert {"surrogate.zip", "manifest.json", "site/index.html"} <= set(boards[0])
 
 
-def test_demo_builds_the_sample_board_and_says_how_close_it_is(
-    run, tiny_simulation, tiny_folder, tmp_path, capsys, monkeypatch
+def test_demo_compares_a_board_from_few_verdicts_with_the_others(
+    run, english_arena, tmp_path, capsys, monkeypatch
 ):
-    monkeypatch.setattr("arena.simulation.sample_folder", lambda: tiny_folder)
-    monkeypatch.setattr("arena.simulation.sample_truth", lambda: tiny_simulation.truth)
+    monkeypatch.setattr("arena.sample.sample_arena", lambda: english_arena)
     assert run("demo", "--out", tmp_path, "--jobs", 1) == 0
-    assert "How close to the known truth" in capsys.readouterr().out
+    printed = " ".join(capsys.readouterr().out.split())
+    unjudged = hide_verdicts(english_arena, 6).unjudged
+    assert f"{unjudged}, which nobody judged:" in printed
+    assert re.search(
+        r"\(Kendall tau, mean of 1 language\): ratings \d\.\d\d; the same 330", printed
+    )
+    assert set(Board.load(tmp_path).systems) == set(english_arena.info.systems)
+    assert read_arena(tmp_path / "arena").info == sample_arena().info
+    assert (tmp_path / "arena" / "ATTRIBUTION.md").is_file()

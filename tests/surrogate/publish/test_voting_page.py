@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from hostile_pages import watched
-from simulations import sample_part
+from simulations import simulated_part
 
 from arena import read_arena, write_arena
 from arena.judging import choose_pairs, make_ballot
@@ -115,7 +115,7 @@ def test_votes_by_keys_are_kept_exported_and_collected(page, page_file, folder, 
 
 
 def test_texts_run_in_the_direction_of_their_language(page, tmp_path):
-    arena = sample_part((0, 11), ["ar"], questions=3).arena
+    arena = simulated_part((0, 11), ["ar"], questions=3).arena
     (tmp_path / "vote.html").write_text(ballot_page(make_ballot(arena, choose_pairs(arena))))
     page.goto((tmp_path / "vote.html").as_uri())
     for text in ("#question", "#side-a .text", "#side-b .text"):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from simulations import sample_part
+from simulations import simulated_part
 
 from arena.adapters.judgments import read_judgments
 from arena.data.errors import DataError, UsageError
@@ -20,7 +20,7 @@ FEATURES = "answer_length,content_coverage,citation_recall@10"
 
 @pytest.fixture(scope="module")
 def whole():
-    return sample_part(languages=["en"], questions=16).arena
+    return simulated_part(languages=["en"], questions=16).arena
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import sacrebleu
 from langid.langid import LanguageIdentifier, model
 from rouge_score.rouge_scorer import RougeScorer
 from scipy.stats import kendalltau
-from simulations import sample_part
+from simulations import simulated_part
 
 from arena.data.errors import UsageError
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED, bootstrap_tournaments
@@ -30,7 +30,7 @@ MEASURED = f"target_language,english,citation_recall,citation_map,{BY_LIBRARIES}
 @pytest.fixture(scope="module")
 def arena():
     """Seven systems; in Hindi one wins every battle, so that no likelihood has a maximum."""
-    made = sample_part((0, 1, 2, 8, 9, 10, 11), ("en", "hi"), questions=6).arena
+    made = simulated_part((0, 1, 2, 8, 9, 10, 11), ("en", "hi"), questions=6).arena
     judgments, best = made.judgments, made.info.systems[0]
     winner = judgments["winner"].mask(judgments["system_a"] == best, "a")
     winner = winner.mask(judgments["system_b"] == best, "b")

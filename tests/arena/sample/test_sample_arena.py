@@ -1,0 +1,65 @@
+"""The sample arena that comes with the package."""
+
+from itertools import combinations
+
+import pandas as pd
+
+from arena import rate
+from arena.sample import sample_arena, sample_folder
+
+FILES = {
+    "ATTRIBUTION.md",
+    "arena.json",
+    "queries.jsonl.gz",
+    "answers.jsonl.gz",
+    "judgments.jsonl.gz",
+}
+MOST_BYTES = 500_000
+
+
+def test_the_sample_is_small_complete_and_attributed():
+    files = list(sample_folder().iterdir())
+    assert {path.name for path in files} == FILES
+    assert sum(path.stat().st_size for path in files) <= MOST_BYTES
+    attribution = (sample_folder() / "ATTRIBUTION.md").read_text(encoding="utf-8")
+    for text in ("NoMIRACL", "Apache License 2.0", "Wikipedia", "ShareAlike", "Changes"):
+        assert text in attribution
+
+
+def test_every_system_answers_and_every_pair_is_judged():
+    arena = sample_arena()
+    counts = arena.counts().set_index("language")
+    assert list(counts.index) == ["en", "es", "hi", "zh"]
+    assert (counts["questions"] == 40).all()
+    assert (counts["answers"] == 40 * 11).all()
+    pairs = arena.judgments.apply(
+        lambda row: (row["language"], row["query_id"], *sorted(row[["system_a", "system_b"]])),
+        axis=1,
+    )
+    keys = arena.queries[["language", "query_id"]].itertuples(index=False, name=None)
+    systems = sorted(arena.info.systems)
+    assert sorted(pairs) == sorted(
+        (*key, *pair) for key in keys for pair in combinations(systems, 2)
+    )
+
+
+def test_a_question_divides_systems_into_those_that_are_right_and_those_that_are_wrong():
+    """Verdicts follow from one label per question, so winners never lose and losers never win."""
+    judgments = sample_arena().judgments
+    decided = judgments[judgments["winner"] != "tie"]
+    is_a = decided["winner"] == "a"
+    keys = decided[["language", "query_id"]]
+    winners = keys.assign(system=decided["system_a"].where(is_a, decided["system_b"]))
+    losers = keys.assign(system=decided["system_b"].where(is_a, decided["system_a"]))
+    assert winners.merge(losers).empty
+    points = winners.drop_duplicates().groupby(["language", "system"]).size()
+    for language, rows in judgments.groupby("language"):
+        ratings = rate(rows, rounds=0).table.set_index("system")["rating"]
+        rights = points[language].reindex(ratings.index).fillna(0)
+        assert ratings.corr(rights, method="kendall") > 0.85
+
+
+def test_labels_that_verdicts_were_derived_from_are_left_out():
+    passages = sample_arena().queries["passages"].explode()
+    assert pd.isna([passage["relevance"] for passage in passages]).all()
+    assert (sample_arena().queries["passages"].map(len) == 10).all()
