@@ -1,13 +1,13 @@
-"""Extend a board by four newer systems: rank them, judge a few of their answers, combine both.
+"""Extend a board by three newer systems: rank them, judge a few of their answers, combine both.
 
     python examples/extend_board.py [--judged 10] [--out out/extended]
 
 Runs on the sample arena, offline, in half a minute. A board of eight systems is built from the
-judgments among them. Four systems come later: the board's surrogate ranks them by their answers
-alone. Then a few questions, drawn at random, are judged (here by the simulated teacher; on data of
-your own by ``surrogate-arena judge``), and the systems are rated by answers and verdicts together,
-as those on the board are. Beside it stands their share of points over all judgments, which nobody
-would have paid for.
+judgments among them. Three systems come later: the board's surrogate ranks them by their answers
+alone. Then a few questions, drawn at random, are judged (here by NoMIRACL's human labels; on data
+of your own by ``surrogate-arena judge``), and the systems are rated by answers and verdicts
+together, as those on the board are. For comparison it prints their share of points over all
+judgments, which nobody would have paid for.
 """
 
 import argparse
