@@ -325,7 +325,9 @@ def test_the_walks_run(tmp_path, monkeypatch, capsys):
     from chat_server import ChatServer, completion
 
     def longer(prompt, _):
-        first, second = re.findall(r"'s Answer .*?\]\n(.*?)\n\[The End", prompt, flags=re.DOTALL)
+        first, second = re.findall(
+            r"\[The Start of [^\n]*'s Answer [^\n]*\]\n(.*?)\n\[The End", prompt, flags=re.DOTALL
+        )
         if len(first) == len(second):
             return completion("[[C]]")
         return completion("[[A]]" if len(first) > len(second) else "[[B]]")
