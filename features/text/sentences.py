@@ -18,7 +18,7 @@ import regex
 
 from arena.data.errors import MissingDependencyError
 from arena.text.citations import find_citations
-from features.text.tokens import without_surrogates
+from features.text.tokens import parts_of_words, without_surrogates, words
 
 THAI = "th"
 WINDOW = 2_000
@@ -42,6 +42,9 @@ _TERMINAL = regex.compile(r"[\p{Sentence_Terminal}…‥⋯]", regex.V1)
 _LETTER = regex.compile(r"\p{L}")
 _WITHOUT_FULL_STOPS = regex.compile(r"[\p{Thai}\p{Lao}]")
 _CODE_BLOCK = "```"
+FEWEST_WORDS_OF_PROSE = 6
+"""Words of a line that is prose rather than a name or a title; twice as many parts of words."""
+_OPEN_END = regex.compile(r"[\p{L}\p{M},;،؛、，；][*_\s]*\Z", regex.V1)
 
 
 def split_sentences(text: str, language: str) -> list[str]:
@@ -276,3 +279,35 @@ def _is_bare_marker(line: str) -> bool:
     """Return whether a line is the number of a list's item and nothing else: ``3.``."""
     marker = LIST_MARKER.match(f"{line} ")
     return marker is not None and not line[marker.end() :].strip()
+
+
+def ends_in_mid_sentence(text: str) -> bool | None:
+    """Return whether a text breaks off within a sentence, an item of a list or a block of code.
+
+    That is less than to end without a full stop (``breaks_off``): a name, a signature, a link, a
+    formula, a title and the last line of a poem do so by intent. The last line must be prose that
+    ends in a letter or a comma, in a text that mostly marks the ends of its lines of prose.
+
+    Returns:
+        None where ``breaks_off`` cannot tell.
+    """
+    is_broken_off = breaks_off(text)
+    if not is_broken_off or text.count(_CODE_BLOCK) % 2:
+        return is_broken_off
+    lines = [line for line in text.splitlines() if line.strip()]
+    last = lines.pop()
+    if _is_bare_marker(last.strip()):
+        return True
+    if not _OPEN_END.search(last) or not is_prose(last):
+        return False
+    prose = list(filter(is_prose, lines))
+    n_marked = sum(map(is_terminated, prose))
+    return 2 * n_marked >= len(prose)
+
+
+def is_prose(line: str) -> bool:
+    """Return whether a line has as many words as a sentence, rather than a name or a title."""
+    tokens = words(line)
+    # Where characters or syllables are cut as words, twice as many are needed.
+    is_in_parts = 2 * parts_of_words(tokens) > len(tokens)
+    return len(tokens) >= FEWEST_WORDS_OF_PROSE * (1 + is_in_parts)

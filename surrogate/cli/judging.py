@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,10 +13,19 @@ from typer import Option
 from arena.data.errors import UsageError
 from arena.judging.judging_settings import JudgingSettings
 from surrogate.cli import options as opt
-from surrogate.cli.options import FILE, given_features, setting, settings_of
+from surrogate.cli.options import (
+    FILE,
+    given_features,
+    named_columns,
+    setting,
+    settings_of,
+    split_names,
+)
 from surrogate.cli.printing import command, plain, print_notes, progress_lines, show
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from arena.data.arena import Arena
     from arena.judging import ChosenPairs, Forecast, Judging
     from arena.judging.judging_summary import JudgingSummary
@@ -183,10 +192,21 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
 
 
 def gate(
-    board: opt.Board,
-    candidate: Annotated[Path, Option(help="Answers of the new version.", **FILE)],
+    board: opt.GateBoard = None,
+    candidate: Annotated[
+        str | None,
+        Option(
+            metavar="FILE|SYSTEM",
+            help="Answers of the new version, or its name in the arena. Default: its latest",
+        ),
+    ] = None,
     baseline: Annotated[
-        str | None, Option(help="System to compare with. Default: the best judged system")
+        str | None,
+        Option(help="System to compare with. Default: the board's best, or the arena's latest"),
+    ] = None,
+    accept: Annotated[
+        str | None,
+        Option(metavar="CHECKS", help="Comma-separated checks that may differ, such as cut."),
     ] = None,
     model: Annotated[str | None, Option(help="LLM judge to ask if needed.")] = None,
     base_url: Annotated[str | None, setting(JudgingSettings, "base_url")] = None,
@@ -204,9 +224,11 @@ def gate(
     config: opt.Config = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Decide whether a new version of a system is better than a baseline, the same, or worse.
+    """Decide whether a new version is broken, better than a baseline, the same, or worse.
 
-    The status is 0 for better or the same, 3 for worse, 4 where this cannot be said.
+    Answers are compared question by question first, which takes an arena alone: no board, no
+    verdict. The status is 0 for better or the same, 3 for broken or worse, 4 where this cannot be
+    said.
     """
     # The gate plans the pairs itself; its budget counts verdicts of this one comparison.
     of_pairs = (
@@ -224,10 +246,11 @@ def gate(
     )
     settings = settings_of(JudgingSettings, config, {**locals(), "budget": None}, of_pairs)
 
+    from arena.data.folder import read_arena
     from arena.judging.judging_result import require_verdicts
     from arena.judging.llm_judge import llm_judges
     from arena.llm import open_store
-    from surrogate.cli.ranking import read_to_rank
+    from surrogate.board.board import Board
     from surrogate.ranking.gate import GateJudging
     from surrogate.ranking.gate import gate as decide
     from surrogate.ranking.rating_difference import GateRates
@@ -241,7 +264,12 @@ def gate(
     if not settings.model and (judging_options or budget is not None):
         raise UsageError("judging options need --model")
     judges = llm_judges(settings) if settings.model else []
-    published, folder, read, new = read_to_rank(board, arena, candidate, columns, is_judged=True)
+    published = None if board is None else Board.load(board)
+    folder = arena if published is None or arena is not None else published.arena_folder()
+    if folder is None:
+        raise UsageError("name a board (--board) or an arena (--arena)")
+    read = read_arena(folder)
+    new = _candidate_answers(candidate, read, columns)
     store_path = Path(settings.store or folder / STORE)
     judging = None
     with kept_replies(store_path), ExitStack() as opened:
@@ -255,9 +283,9 @@ def gate(
             read,
             baseline,
             judging=judging,
-            rates=GateRates(error=error, margin=margin),
+            rates=GateRates(error, margin, accepted=tuple(split_names(accept))),
             languages=settings.languages,
-            feature_table=given_features(feature_table, new),
+            feature_table=_features_of(feature_table, new),
         )
     if as_json:
         shown = plain(decision)
@@ -269,8 +297,29 @@ def gate(
     if decision.verdicts is not None:
         require_verdicts(decision.verdicts.usage)
     # 1 and 2 are errors, so that a pipeline can tell a worse system from a broken command.
-    status = {"better": 0, "same": 0, "worse": 3, "cannot say": 4}
+    status = {"better": 0, "same": 0, "broken": 3, "worse": 3, "cannot say": 4}
     raise SystemExit(status[decision.verdict])
+
+
+def _candidate_answers(
+    candidate: str | None, arena: Arena, columns: Sequence[str] | None
+) -> pd.DataFrame | str | None:
+    """Return the answers of a candidate's file, or the name of a system of the arena."""
+    from arena.adapters.new_answers import read_answers
+    from arena.data.errors import checked_choice
+
+    if candidate is None or Path(candidate).is_file():
+        return candidate and read_answers(candidate, arena.queries, named_columns(columns))
+    return checked_choice(candidate, arena.info.systems, "file or system of the arena")
+
+
+def _features_of(path: Path | None, answers: pd.DataFrame | str | None) -> pd.DataFrame | None:
+    """Read the feature table of a candidate's file, if there is one."""
+    if path is None:
+        return None
+    if answers is None or isinstance(answers, str):
+        raise UsageError("--feature-table is of the answers in a file; name it with --candidate")
+    return given_features(path, answers)
 
 
 @contextmanager

@@ -50,6 +50,9 @@ Repeats = Annotated[
     ),
 ]
 Board = Annotated[Path, Option("--board", help="Board folder.", **FOLDER)]
+GateBoard = Annotated[
+    Path | None, Option("--board", help="Board folder. Default: none, the arena alone.", **FOLDER)
+]
 MovedArena = Annotated[
     Path | None,
     Option("--arena", help="Arena folder, if it moved since the board was made.", **FOLDER),

@@ -29,7 +29,7 @@ def measure_fit(rows: pd.DataFrame, judged: Collection[str]) -> pd.DataFrame:
         By system, ``same`` and ``misfit``.
     """
     plain = rows["plain"].str.strip()
-    is_same = _is_most_frequent_or_empty(plain, rows["system"])
+    is_same = is_most_frequent_or_empty(plain, rows["system"])
     measures = is_same.groupby(rows["system"]).mean().to_frame("same").assign(misfit=np.nan)
     profiles = QuestionProfiles.of(rows[rows["system"].isin(judged)], rows["question"].max() + 1)
     # The vectors of one system's answers are held at a time.
@@ -46,7 +46,7 @@ def measure_fit(rows: pd.DataFrame, judged: Collection[str]) -> pd.DataFrame:
     return measures
 
 
-def _is_most_frequent_or_empty(plain: pd.Series, systems: pd.Series) -> pd.Series:
+def is_most_frequent_or_empty(plain: pd.Series, systems: pd.Series) -> pd.Series:
     """Flag answers that are empty, or the text that a system gave most often, if twice or more."""
     times = plain.groupby([systems, plain]).transform("size")
     most = times.groupby(systems).transform("max")

@@ -33,7 +33,8 @@ def explained(
         for feature in np.argsort(-np.abs(contributions[index]), kind="stable")[:n_shown]:
             added = round(float(contributions[index, feature]), 2)
             if added:
-                moved_by.append((field.names[feature], added))
+                difference = float(view.means[index, feature])
+                moved_by.append((field.names[feature], added, difference))
         like_winners: list[str] = []
         like_losers: list[str] = []
         if scored is not None:

@@ -166,9 +166,10 @@ class Surrogate(ABC):
 
         Returns:
             Columns ``EXPLANATION_COLUMNS``: ``language, system``; ``moved_by``, the features that
-            move its rating most, with the logits that each adds; ``like_winners`` and
-            ``like_losers``, questions whose judged answer most like the system's won more, or
-            less, than the others, the most telling first.
+            move its rating most, each with the logits that it adds and by how much the system's
+            mean exceeds the field's; ``like_winners`` and ``like_losers``, questions whose judged
+            answer most like the system's won more, or less, than the others, the most telling
+            first.
         """
         return pd.DataFrame(columns=EXPLANATION_COLUMNS, index=X.index[:0])
 

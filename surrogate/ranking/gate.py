@@ -1,4 +1,4 @@
-"""A gate for a new version of a system: better than a baseline, the same, worse, or cannot say."""
+"""A gate for a new version of a system: broken, better than a baseline, the same, or worse."""
 
 from __future__ import annotations
 
@@ -10,25 +10,19 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from arena.adapters.new_answers import open_answers
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
-from arena.data.schema import QUESTION_KEY
 from arena.diagnostics.judge_label import JudgeLabel, label_judge
 from arena.rating.outcomes import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.significance import EVEN
-from features.declare.feature import offer
 from surrogate.board.board import Board, open_board
 from surrogate.board.judge_report import recorded_agreement
+from surrogate.ranking.answer_checks import compare_answers
 from surrogate.ranking.comparison import ORDERS, SystemComparison, compare_systems
-from surrogate.ranking.gate_result import (
-    SURROGATE_SHARE,
-    Gate,
-    GateSource,
-    GateVerdict,
-)
+from surrogate.ranking.contenders import CandidateAnswers, Contenders, contenders
+from surrogate.ranking.gate_result import SURROGATE_SHARE, Gate
 from surrogate.ranking.judged import interval_of
 from surrogate.ranking.rank import rank_systems
 from surrogate.ranking.ranked_systems import RankedSystems
@@ -64,8 +58,8 @@ class GateJudging:
 
 
 def gate(
-    board: Board | Path | str,
-    answers: pd.DataFrame | Path | str,
+    board: Board | Path | str | None,
+    answers: CandidateAnswers = None,
     arena: Arena | Path | str | None = None,
     baseline: str | None = None,
     *,
@@ -74,124 +68,77 @@ def gate(
     languages: Sequence[str] = (),
     feature_table: pd.DataFrame | None = None,
 ) -> Gate:
-    """Compare a candidate with a system of a board.
+    """Compare a candidate with a system of a board, or with another version of an arena.
 
-    Answers that are the baseline's, word for word, are the same at once. Otherwise the ratings
-    decide first: the candidate's by the surrogate, with the interval of systems unseen in training,
-    the baseline's as on the board. Where they are inconclusive and there is a judge, its verdicts
-    on the two decide, as many as find a difference of the margin (``compare_systems``). With a
-    judge the surrogate may use a fifth of the permitted error and the verdicts the rest, so that
-    the sum is the error asked for.
+    Answers that are the baseline's, word for word, are the same at once. Others are compared
+    question by question: what is broken needs no rating and no verdict (``compare_answers``).
+    Otherwise the ratings decide first: the candidate's by the surrogate, with the interval of
+    systems unseen in training, the baseline's as on the board. Where they are inconclusive and
+    there is a judge, its verdicts on the two decide, as many as find a difference of the margin
+    (``compare_systems``). With a judge the surrogate may use a fifth of the permitted error and the
+    verdicts the rest, so that the sum is the error asked for.
 
     Args:
-        board: The board, or the path of its folder.
-        answers: The candidate's answers, columns ``query_id, language, system, answer``, or the
-            path of their file. If its name is on the board, it is a new version of that system.
+        board: The board, or the path of its folder; None where there is none yet.
+        answers: The candidate's, columns ``query_id, language, system, answer``, of one system, or
+            the path of their file; one of a name on the board is taken for a new version of it.
+            Or the name of a system of the arena; by default its latest.
         arena: The arena the board was built from, or the path of its folder; by default it is
             read from where it was.
-        baseline: System of the board; its best one by default.
+        baseline: System to compare with; by default the best one of the board, or the latest other
+            one of the arena.
         judging: Judge to ask if the surrogate is inconclusive; None asks nobody.
-        rates: How often the gate may be wrong.
+        rates: How often the gate may be wrong, and what it lets pass.
         languages: Languages to compare in; all by default.
         feature_table: Features of the answers already at hand.
 
     Raises:
-        UsageError: If the answers are of several systems, or the baseline is not on the board.
+        UsageError: If the answers are of several systems, there is no such baseline, or neither a
+            board nor an arena.
         DataError: For malformed or duplicate answers and answers to unknown questions.
     """
     rates = rates or GateRates()
-    board = open_board(board)
-    arena = open_arena(board.arena_folder() if arena is None else arena)
-    answers, candidate = _candidate(board, open_answers(answers, arena.queries))
-    baseline = _baseline(board, baseline)
-    baseline_answers = arena.answers[arena.answers["system"] == baseline]
-    if languages:
-        answers = answers[answers["language"].isin(languages)]
-        baseline_answers = baseline_answers[baseline_answers["language"].isin(languages)]
-    if answers.empty:
-        raise UsageError(f"{candidate} has no answer in these languages")
-    overlap = _Overlap.of(answers, baseline_answers)
-    placed = rank_systems(board, answers, arena, feature_table=feature_table)
-    ratings = _compared_ratings(board, placed, baseline, rates, has_judge=judging is not None)
-    if overlap.is_same:
-        ratings = replace(ratings, difference="same", reason="")
-    variance = _planned_variance(board, arena)
-    verdicts: SystemComparison | None = None
-    label: JudgeLabel | None = None
-    if ratings.difference is None and judging is not None and overlap.n_common:
-        arena = _with_candidate(arena, answers, candidate)
-        verdicts = _ask_judge(arena, (candidate, baseline), judging, rates, variance)
-        label = _judge_label(board, arena, judging.judge.judge, verdicts.judgments)
-        if verdicts.variance > 0:
-            variance = verdicts.variance
-    verdict, source = _verdict(ratings, verdicts, is_same=overlap.is_same)
-    return Gate(
-        verdict=verdict,
-        by=source,
-        candidate=candidate,
-        baseline=baseline,
+    if board is not None:
+        board = open_board(board)
+        arena = board.arena_folder() if arena is None else arena
+    if arena is None:
+        raise UsageError(f"name a board ({argument('board')}) or an arena ({argument('arena')})")
+    pair = contenders(open_arena(arena), board, answers, baseline, languages)
+    checks = compare_answers(pair.arena, pair.answers, pair.baseline_answers, rates.accepted)
+    variance = _planned_variance(board, pair.arena)
+    result = Gate(
+        verdict="cannot say",
+        by="",
+        candidate=pair.candidate,
+        baseline=pair.baseline,
         rates=rates,
-        ratings=ratings,
-        verdicts=verdicts,
-        questions=overlap.n_common,
-        unanswered=overlap.n_unanswered,
+        checks=checks,
+        questions=pair.n_common,
+        unanswered=pair.n_unanswered,
         variance=variance,
-        judge=label,
     )
-
-
-def _candidate(board: Board, answers: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Return the candidate's answers under a name that is not on the board, and the name."""
-    systems = sorted(set(answers["system"]))
-    if len(systems) != 1:
-        raise UsageError(
-            f"a gate is for one candidate, and the answers are of {len(systems)} systems: "
-            f"{', '.join(systems[:5])}; give a file of one"
+    if checks.is_broken:
+        return replace(result, verdict="broken", by="answers")
+    if pair.is_same:
+        return replace(result, verdict="same", by="answers")
+    if board is not None and not board.summary.is_first:
+        placed = rank_systems(board, pair.answers, pair.arena, feature_table=feature_table)
+        ratings = _compared_ratings(
+            board, placed, pair.baseline, rates, has_judge=judging is not None
         )
-    name = systems[0]
-    while name in board.systems:
-        name = f"{name} (candidate)"
-    return answers.assign(system=name), name
-
-
-def _baseline(board: Board, baseline: str | None) -> str:
-    """Return the system to compare with; by default the best one of the board."""
-    if baseline is None:
-        return board.systems[0]
-    if baseline not in board.systems:
-        offered = offer(baseline, list(board.systems))
-        raise UsageError(
-            f"the board has no system {baseline!r}, given as {argument('baseline')}; {offered}"
-        )
-    return baseline
-
-
-@dataclass(frozen=True)
-class _Overlap:
-    """The questions that a candidate and the baseline both answered.
-
-    Attributes:
-        n_common: Questions that both answered.
-        n_unanswered: Questions that the baseline alone answered.
-        is_same: Whether all answers are the baseline's, word for word.
-    """
-
-    n_common: int
-    n_unanswered: int
-    is_same: bool
-
-    @classmethod
-    def of(cls, answers: pd.DataFrame, baseline_answers: pd.DataFrame) -> _Overlap:
-        """Compare the questions and texts of two systems' answers."""
-        keys = set(answers[QUESTION_KEY].itertuples(index=False, name=None))
-        baseline_keys = set(baseline_answers[QUESTION_KEY].itertuples(index=False, name=None))
-        columns = [*QUESTION_KEY, "answer"]
-        same_texts = answers.merge(baseline_answers[columns], on=columns)
-        return cls(
-            n_common=len(keys & baseline_keys),
-            n_unanswered=len(baseline_keys - keys),
-            is_same=keys == baseline_keys and len(same_texts) == len(answers),
-        )
+        result = replace(result, ratings=ratings)
+        if ratings.difference is not None:
+            return replace(result, verdict=ratings.difference, by="surrogate")
+    if judging is None or not pair.n_common:
+        return result
+    verdicts = _ask_judge(pair, judging, rates, variance)
+    label = _judge_label(board, pair.arena, judging.judge.judge, verdicts.judgments)
+    if verdicts.variance > 0:
+        variance = verdicts.variance
+    result = replace(result, verdicts=verdicts, variance=variance, judge=label)
+    if verdicts.difference is not None and verdicts.one_side is None:
+        return replace(result, verdict=verdicts.difference, by="verdicts")
+    return result
 
 
 def _compared_ratings(
@@ -234,10 +181,12 @@ def _doubts(board: Board, placed: RankedSystems, compared: Sequence[str]) -> Ite
         yield "there is no language in which both have a rating"
 
 
-def _planned_variance(board: Board, arena: Arena) -> float:
+def _planned_variance(board: Board | None, arena: Arena) -> float:
     """Return the largest variance of a question's score that the judge's ties and doubts leave."""
     smallest_variance = 0.05
-    judgments = arena.judged_by(board.summary.judge).judgments
+    judgments = arena.judgments
+    if board is not None and not board.summary.is_first:
+        judgments = arena.judged_by(board.summary.judge).judgments
     judgments = calibrated_judgments(judgments, hard=True)
     if not len(judgments):
         return 0.25  # as if each question were won or lost
@@ -245,22 +194,8 @@ def _planned_variance(board: Board, arena: Arena) -> float:
     return max(float(variance), smallest_variance)
 
 
-def _with_candidate(arena: Arena, answers: pd.DataFrame, candidate: str) -> Arena:
-    """Add the candidate's answers to an arena."""
-    systems = (*arena.info.systems, candidate)
-    return replace(
-        arena,
-        info=arena.info.model_copy(update={"systems": systems}),
-        answers=pd.concat([arena.answers, answers], ignore_index=True),
-    )
-
-
 def _ask_judge(
-    arena: Arena,
-    systems: tuple[str, str],
-    judging: GateJudging,
-    rates: GateRates,
-    variance: float,
+    pair: Contenders, judging: GateJudging, rates: GateRates, variance: float
 ) -> SystemComparison:
     """Have a judge compare two systems, by as many verdicts as find a difference of the margin."""
     test = rates.test(1 - SURROGATE_SHARE)
@@ -268,8 +203,8 @@ def _ask_judge(
     if judging.budget is not None:
         budget = min(judging.budget, budget)
     return compare_systems(
-        arena,
-        systems,
+        pair.arena,
+        (pair.candidate, pair.baseline),
         judging.judge,
         judging.store,
         test,
@@ -279,19 +214,12 @@ def _ask_judge(
     )
 
 
-def _judge_label(board: Board, arena: Arena, judge: str, verdicts: pd.DataFrame) -> JudgeLabel:
+def _judge_label(
+    board: Board | None, arena: Arena, judge: str, verdicts: pd.DataFrame
+) -> JudgeLabel:
     """Label a judge by its verdicts in the arena and on the candidate."""
     judgments = pd.concat([arena.judgments, verdicts], ignore_index=True)
-    people = recorded_agreement(board.judge_report.metaevaluations, judge)
+    people = None
+    if board is not None:
+        people = recorded_agreement(board.judge_report.metaevaluations, judge)
     return label_judge(judge, judgments, arena.answers, people=people)
-
-
-def _verdict(
-    ratings: RatingDifference, verdicts: SystemComparison | None, *, is_same: bool
-) -> tuple[GateVerdict, GateSource]:
-    """Return the verdict of a gate, and what it rests on."""
-    if verdicts is not None and verdicts.difference is not None and verdicts.one_side is None:
-        return verdicts.difference, "verdicts"
-    if ratings.difference is None:
-        return "cannot say", ""
-    return ratings.difference, "answers" if is_same else "surrogate"

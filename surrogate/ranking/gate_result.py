@@ -12,15 +12,13 @@ from scipy.special import expit
 from arena.data.wording import count_of
 from arena.diagnostics.judge_label import JudgeLabel
 from arena.statistics.significance import SequentialTest
+from surrogate.ranking.answer_checks import FEWEST_DIFFERENT, AnswerChecks
 from surrogate.ranking.comparison import ORDERS, SystemComparison
-from surrogate.ranking.rating_difference import (
-    GateRates,
-    RatingDifference,
-)
+from surrogate.ranking.rating_difference import GateRates, RatingDifference
 
-GateVerdict = Literal["better", "same", "worse", "cannot say"]
+GateVerdict = Literal["broken", "better", "same", "worse", "cannot say"]
 GateSource = Literal["answers", "surrogate", "verdicts", ""]
-GATE_VERDICTS: tuple[GateVerdict, ...] = ("better", "same", "worse", "cannot say")
+GATE_VERDICTS: tuple[GateVerdict, ...] = ("broken", "better", "same", "worse", "cannot say")
 
 SURROGATE_SHARE = 0.2
 """Share of the permitted error that the surrogate may use where verdicts can be asked for."""
@@ -31,18 +29,19 @@ class Gate:
     """How a candidate compares with a baseline.
 
     Attributes:
-        verdict: ``better``, ``same``, ``worse`` or ``cannot say``.
-        by: ``surrogate`` or ``verdicts``, whichever decided, or ``answers`` where these are the
-            baseline's, word for word; empty where nothing did.
+        verdict: ``broken``, ``better``, ``same``, ``worse`` or ``cannot say``.
+        by: ``surrogate`` or ``verdicts``, whichever decided, or ``answers`` where these are broken,
+            or the baseline's, word for word; empty where nothing did.
         candidate: The new system.
-        baseline: The system of the board that it is compared with.
+        baseline: The system that it is compared with.
         rates: How often the gate may be wrong.
-        ratings: Comparison by the surrogate.
-        verdicts: Comparison by an LLM's verdicts, where they were asked for.
+        checks: What the answers show, question by question.
         questions: Questions that both answered.
         unanswered: Questions that the baseline answered and the candidate did not, in the languages
             that are compared.
         variance: Of the score of a question: observed, or that of the arena's verdicts.
+        ratings: Comparison by the surrogate; None where there is none, or answers decided.
+        verdicts: Comparison by an LLM's verdicts, where they were asked for.
         judge: Label of the judge that was asked; None where nobody was.
     """
 
@@ -51,11 +50,12 @@ class Gate:
     candidate: str
     baseline: str
     rates: GateRates
-    ratings: RatingDifference
-    verdicts: SystemComparison | None
+    checks: AnswerChecks
     questions: int
     unanswered: int
     variance: float
+    ratings: RatingDifference | None = None
+    verdicts: SystemComparison | None = None
     judge: JudgeLabel | None = None
 
     @property
@@ -82,9 +82,11 @@ def _sentences(result: Gate) -> Iterator[str]:
     """Say what was found, and what would say more."""
     verdicts = result.verdicts
     yield _headline(result)
-    if result.by == "answers":
+    if result.verdict == "same" and result.by == "answers":
         return
-    yield from _rating_sentences(result.ratings)
+    yield from result.checks.sentences
+    if result.ratings is not None:
+        yield from _rating_sentences(result.ratings)
     if verdicts is not None:
         n_failed = len(verdicts.failures)
         failed = f"; {count_of(n_failed, 'pair')} without a verdict" if n_failed else ""
@@ -124,10 +126,13 @@ def _headline(result: Gate) -> str:
             f"{headline}. Win rate by verdicts {verdicts.win_rate:.1%}, {level:.1%} interval "
             f"{verdicts.low:.1%} to {verdicts.high:.1%}."
         )
-    if result.by == "answers":
+    if result.verdict == "same" and result.by == "answers":
         return f"{headline}: its answers are the baseline's, word for word."
     if result.by == "surrogate":
         return f"{headline}, by the surrogate alone."
+    is_checked = result.checks.questions >= FEWEST_DIFFERENT
+    if result.verdict == "cannot say" and result.ratings is None and is_checked:
+        return f"{headline}. Nothing is broken; which is better needs verdicts."
     return f"{headline}."
 
 

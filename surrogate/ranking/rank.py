@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -20,10 +21,12 @@ from features.measures.registry import chosen_features, with_templates
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
 from surrogate.board.summary import fingerprint
+from surrogate.integrity.faults import measure_faults
 from surrogate.integrity.inspection import inspect_answers
 from surrogate.integrity.notes import Findings
 from surrogate.learning.languages import in_slices, sliced, with_answers
 from surrogate.learning.surrogate import KEYS, known_features
+from surrogate.ranking.answer_checks import AnswerChecks, compare_measured
 from surrogate.ranking.placing import place_systems
 from surrogate.ranking.ranked_systems import RankedSystems
 
@@ -93,11 +96,23 @@ def rank_systems(
         table = extract(whole_arena, declared, answers=answers, n_jobs=n_jobs, models=models)
     else:
         table = _rows_of(answers, feature_table)
+    new_answers = answers
     table = in_slices(table, queries, by)
     answers = in_slices(answers, queries, by)
     findings = _inspect_new(board, parted_arena, answers)
     X = with_answers(table, answers)
-    return place_systems(board, X, parted_arena.queries, findings, judgments)
+    placed = place_systems(board, X, parted_arena.queries, findings, judgments)
+    return replace(placed, checks=_checks_of(board, whole_arena, new_answers))
+
+
+def _checks_of(board: Board, arena: Arena, answers: pd.DataFrame) -> dict[str, AnswerChecks]:
+    """Compare each new system's answers with those of the board's best."""
+    best_answers = arena.answers[arena.answers["system"] == board.systems[0]]
+    measured = measure_faults(arena, answers)
+    baseline = measure_faults(arena, best_answers)
+    return {
+        str(system): compare_measured(rows, baseline) for system, rows in measured.groupby("system")
+    }
 
 
 def _check_names(systems: pd.Series, board: Board) -> None:

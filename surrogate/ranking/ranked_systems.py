@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
+import numpy as np
 import pandas as pd
 
 from arena.data.notebook import notebook_html
 from arena.data.wording import count_of
+from surrogate.ranking.answer_checks import AnswerChecks
+from surrogate.ranking.feature_clauses import feature_clause
 
 MOST_NAMED = 2
 """Features in either direction, and questions, that reasons name."""
@@ -34,6 +38,7 @@ class RankedSystems:
             system that it is a near-copy of) and what moves the prediction (see
             ``Surrogate.explain``; NaN if unknown).
         judgments: The verdicts that count.
+        checks: By new system, its answers against those of the board's best, question by question.
         notes: What limits the board for new systems, and why some of this is not known, or not
             well.
     """
@@ -45,6 +50,7 @@ class RankedSystems:
     explanations: pd.DataFrame
     judgments: pd.DataFrame
     notes: tuple[str, ...]
+    checks: Mapping[str, AnswerChecks] = field(default_factory=dict)
 
     @property
     def reasons(self) -> dict[str, str]:
@@ -53,7 +59,9 @@ class RankedSystems:
         has_languages = explained["language"].nunique() > 1
         reasons = {}
         for system, rows in explained.groupby("system", sort=False):
-            reasons[str(system)] = "; ".join(_reasons(rows, has_languages))
+            reasons[str(system)] = "; ".join(
+                [*_alarms(self.checks.get(str(system))), *_reasons(rows, has_languages)]
+            )
         return reasons
 
     def _repr_html_(self) -> str:
@@ -71,6 +79,13 @@ class RankedSystems:
         return f"<RankedSystems by rank: {', '.join(places)}>"
 
 
+def _alarms(checks: AnswerChecks | None) -> Iterator[str]:
+    """Say what is broken in a system's answers."""
+    if checks is not None and checks.is_broken:
+        yield f"broken, with {checks.baseline} as the baseline"
+        yield from checks.alarms
+
+
 def _reasons(rows: pd.DataFrame, has_languages: bool) -> Iterator[str]:
     """Say what a system's rank rests on: copies, verdicts, features, and answers like its own.
 
@@ -86,9 +101,7 @@ def _reasons(rows: pd.DataFrame, has_languages: bool) -> Iterator[str]:
         share = rows.loc[rows["judgments"] > 0, "verdict_share"].mean()
         yield f"{share:.0%} by {count_of(n_judgments, 'verdict')} on it"
     explained = rows[(rows["original"] == "") & rows["moved_by"].notna()]
-    moves = _feature_moves(explained)
-    if moves:
-        yield f"moved {', '.join(moves)}"
+    yield from _feature_moves(explained)
     likenesses = []
     for column, kind in (("like_winners", "winning"), ("like_losers", "losing")):
         questions = _question_names(explained, column, has_languages)
@@ -99,20 +112,21 @@ def _reasons(rows: pd.DataFrame, has_languages: bool) -> Iterator[str]:
         yield f"its answers are most like {', '.join(likenesses)}"
 
 
-def _feature_moves(rows: pd.DataFrame) -> list[str]:
-    """Name the features that move a rating most, up and down, by the mean over languages."""
-    means: dict[str, float] = {}
+def _feature_moves(rows: pd.DataFrame) -> Iterator[str]:
+    """Say which features move a rating most, up and down, by the mean over languages."""
+    added: defaultdict[str, float] = defaultdict(float)
+    differences: defaultdict[str, float] = defaultdict(float)
     for moved_by in rows["moved_by"]:
-        for feature, added in moved_by:
-            means[feature] = means.get(feature, 0.0) + added / len(rows)
-    parts = []
-    for direction, sign in (("up", 1), ("down", -1)):
-        sizes = sorted((sign * mean, name) for name, mean in means.items() if sign * mean > 0)
+        for feature, logits, difference in moved_by:
+            if np.isfinite(difference):
+                added[feature] += logits
+                differences[feature] += difference
+    for direction, sign in (("higher", 1), ("lower", -1)):
+        sizes = sorted((sign * logits, name) for name, logits in added.items() if sign * logits > 0)
         largest = sizes[::-1][:MOST_NAMED]
         if largest:
-            named = [f"{name} ({sign * size:+.2f})" for size, name in largest]
-            parts.append(f"{direction} by {' and '.join(named)}")
-    return parts
+            clauses = [feature_clause(name, differences[name]) for _, name in largest]
+            yield f"rated {direction} because it {' and '.join(clauses)}"
 
 
 def _question_names(rows: pd.DataFrame, column: str, has_languages: bool) -> list[str]:

@@ -14,18 +14,20 @@ from arena.statistics.significance import EVEN, NORMAL_90, Difference, Sequentia
 
 @dataclass(frozen=True)
 class GateRates:
-    """How often a gate may be wrong.
+    """How often a gate may be wrong, and what it lets pass.
 
     Attributes:
         error: Probability of a wrong statement: ``better`` or ``worse`` of a system as good as
             the baseline, ``same`` of one whose win rate differs by more than the margin.
         margin: Difference of a win rate from one half that matters.
         power: Probability with which such a difference is to be found.
+        accepted: Checks of answers that break nothing, since the difference is intended.
     """
 
     error: float = 0.05
     margin: float = 0.05
     power: float = 0.8
+    accepted: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.test().scores_needed(self.margin, 1.0, self.power)

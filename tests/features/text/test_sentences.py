@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from arena.data.errors import MissingDependencyError
 from arena.data.languages import MIRACL_LANGUAGES
 from features.text import sentences
-from features.text.sentences import require_sentences, sentence_spans, split_sentences
+from features.text.sentences import (
+    ends_in_mid_sentence,
+    require_sentences,
+    sentence_spans,
+    split_sentences,
+)
 
 
 @pytest.mark.parametrize(
@@ -106,3 +111,28 @@ def test_thai_without_its_packages_is_refused(absent, monkeypatch):
     require_sentences(["en", "zh"])
     assert split_sentences("No Thai here. None.", "th") == ["No Thai here.", "None."]
     assert split_sentences("ผมไปครับ", "en") == ["ผมไปครับ"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_cut"),
+    [
+        ("The tower was built in 1889. It is made of iron and of", True),
+        ("The tower was built by people who came from the town,", True),
+        ("1. The tower is tall.\n2. The tower is old.\n3.", True),
+        ("Here is how to do it.\n```\nprint(1)", True),
+        ("この塔は1889年に建てられ、多くの人々が訪れる場所となって", True),
+        ("بني البرج في سنة طويلة مضت على يد أهل", True),
+        ("The tower was built in 1889.", False),
+        ("この塔は1889年に建てられました。", False),
+        ("The tower", False),
+        ("Dear all,\n\nthe tower is closed today.\n\nKind regards\nAnna", False),
+        ("It was built in 1889 [3].\n\nSource: https://example.org/tower", False),
+        ("The sum of both is then 3 + 4 * 5 = 23", False),
+        ("roses are red and violets are blue\nsugar is sweet and so are you", False),
+        ("- iron that was made in France\n- stone that came from Italy", False),
+        ("เมืองนี้สร้างขึ้นเมื่อนานมาแล้ว", None),
+        ("", None),
+    ],
+)
+def test_a_text_that_ends_in_mid_sentence(text, is_cut):
+    assert ends_in_mid_sentence(text) is is_cut

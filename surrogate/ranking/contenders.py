@@ -1,0 +1,151 @@
+"""Who is compared at a gate: the candidate and the baseline, with their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+import pandas as pd
+
+from arena.adapters.new_answers import open_answers
+from arena.data.arena import Arena
+from arena.data.errors import UsageError, argument
+from arena.data.schema import QUESTION_KEY
+from features.declare.feature import offer
+from surrogate.board.board import Board
+
+CandidateAnswers: TypeAlias = pd.DataFrame | Path | str | None
+"""Answers of a candidate, their file, or the name of a system of the arena; None for its latest."""
+
+
+@dataclass(frozen=True)
+class Contenders:
+    """A candidate and a baseline.
+
+    Attributes:
+        arena: Their questions, with the answers of both.
+        candidate: Name of the candidate, which is on no board.
+        baseline: Name of the baseline.
+        answers: The candidate's answers, in the languages that are compared.
+        baseline_answers: The baseline's.
+        n_common: Questions that both answered.
+        n_unanswered: Questions that the baseline alone answered.
+        is_same: Whether all answers are the baseline's, word for word.
+    """
+
+    arena: Arena
+    candidate: str
+    baseline: str
+    answers: pd.DataFrame
+    baseline_answers: pd.DataFrame
+    n_common: int
+    n_unanswered: int
+    is_same: bool
+
+
+def contenders(
+    arena: Arena,
+    board: Board | None,
+    answers: CandidateAnswers,
+    baseline: str | None,
+    languages: Sequence[str] = (),
+) -> Contenders:
+    """Find candidate and baseline, by default the best of the board, or the latest of the arena.
+
+    Args:
+        arena: Questions and answers.
+        board: The board with the baseline; None for any system of the arena.
+        answers: The candidate's.
+        baseline: Name of the baseline.
+        languages: Languages to compare in; all by default.
+
+    Raises:
+        UsageError: If there is no such system, or the answers are of several.
+        DataError: For malformed or duplicate answers and answers to unknown questions.
+    """
+    versions = list(arena.info.systems)
+    system: str | None = None
+    if answers is None:
+        system = _latest(versions)
+    elif isinstance(answers, str) and answers in versions and not Path(answers).is_file():
+        system = answers
+    if system is not None:
+        answers = arena.answers[arena.answers["system"] == system]
+    rows = open_answers(answers, arena.queries)
+    candidate = _only_system(rows) if system is None else system
+    names = versions if board is None else list(board.systems)
+    # The latest version comes last in an arena, the best one first on a board.
+    others = names[::-1] if board is None else names
+    baseline = _baseline([name for name in others if name != system], baseline)
+    taken = names if system is None else [name for name in names if board is not None]
+    original = candidate
+    while candidate in taken:
+        candidate = f"{candidate} (candidate)"
+    if system is None or candidate != original:
+        rows = rows.assign(system=candidate)
+        arena = _with_system(arena, rows, candidate)
+    baseline_rows = arena.answers[arena.answers["system"] == baseline]
+    if languages:
+        rows = rows[rows["language"].isin(languages)]
+        baseline_rows = baseline_rows[baseline_rows["language"].isin(languages)]
+    if rows.empty:
+        raise UsageError(f"{candidate} has no answer in these languages")
+    keys = set(rows[QUESTION_KEY].itertuples(index=False, name=None))
+    baseline_keys = set(baseline_rows[QUESTION_KEY].itertuples(index=False, name=None))
+    columns = [*QUESTION_KEY, "answer"]
+    same_texts = rows.merge(baseline_rows[columns], on=columns)
+    return Contenders(
+        arena=arena,
+        candidate=candidate,
+        baseline=baseline,
+        answers=rows,
+        baseline_answers=baseline_rows,
+        n_common=len(keys & baseline_keys),
+        n_unanswered=len(baseline_keys - keys),
+        is_same=keys == baseline_keys and len(same_texts) == len(rows),
+    )
+
+
+def _latest(versions: Sequence[str]) -> str:
+    """Return the last system of an arena that has one to compare it with."""
+    if len(versions) == 1:
+        raise UsageError(
+            f"the arena has one system, {versions[0]}; name the answers of another one "
+            f"({argument('candidate')}), or add them to the arena"
+        )
+    return versions[-1]
+
+
+def _only_system(answers: pd.DataFrame) -> str:
+    """Return the one system that answers are of."""
+    systems = sorted(set(answers["system"]))
+    if len(systems) != 1:
+        raise UsageError(
+            f"a gate is for one candidate, and the answers are of {len(systems)} systems: "
+            f"{', '.join(systems[:5])}; give a file of one"
+        )
+    return str(systems[0])
+
+
+def _baseline(names: Sequence[str], baseline: str | None) -> str:
+    """Return the system to compare with; by default the first."""
+    if baseline is None and names:
+        return names[0]
+    if baseline is None or baseline not in names:
+        raise UsageError(
+            f"there is no system {baseline!r} to compare with, given as {argument('baseline')}; "
+            f"{offer(baseline or '', sorted(names))}"
+        )
+    return baseline
+
+
+def _with_system(arena: Arena, answers: pd.DataFrame, name: str) -> Arena:
+    """Add the answers of one more system to an arena."""
+    systems = (*arena.info.systems, name)
+    return replace(
+        arena,
+        info=arena.info.model_copy(update={"systems": systems}),
+        answers=pd.concat([arena.answers, answers], ignore_index=True),
+    )

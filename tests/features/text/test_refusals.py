@@ -1,0 +1,51 @@
+"""Answers that say that they do not answer."""
+
+import re
+
+import pytest
+
+from features.text.refusals import phrases, refuses
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("I don't know.", "en"),
+        ("I’m sorry, but I can't help with that.", "en"),
+        ("The passages do not contain any information on this.", "en"),
+        ("Das kann ich leider nicht beantworten.", "de"),
+        ("Je suis désolé, je ne peux pas répondre.", "fr"),
+        ("申し訳ありませんが、この質問にはお答えできません。", "ja"),
+        ("抱歉，我无法回答这个问题。", "zh"),
+        ("죄송하지만 답변을 드릴 수 없습니다.", "ko"),
+        ("ขออภัย ไม่พบข้อมูลในเอกสาร", "th"),
+        ("عذرًا، لا أعرف الإجابة.", "ar"),
+        ("I cannot answer this.", "ja"),
+    ],
+)
+def test_refusals_are_told_in_many_languages(text, language):
+    assert refuses(text, language) is True
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The tower was built in 1889.", "en"),
+        ("Sorry is a small town. " + "It has a mill, a church and a mayor. " * 10, "en"),
+        ("I'm sorry to hear that. " + "Restart the router, then wait for the light. " * 10, "en"),
+        ("エッフェル塔は1889年に建てられました。", "ja"),
+        ("", "en"),
+    ],
+)
+def test_answers_are_no_refusals(text, language):
+    assert refuses(text, language) is False
+
+
+def test_languages_without_phrases_cannot_be_told():
+    assert refuses("I don't know.", "xx") is None
+
+
+def test_every_pattern_is_valid_and_finds_no_empty_text():
+    for patterns in phrases().values():
+        for pattern in patterns:
+            assert re.compile(pattern).search("") is None
