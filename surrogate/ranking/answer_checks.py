@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,9 +18,11 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import checked_choice
 from arena.data.schema import QUESTION_KEY
+from arena.data.types import Floats
 from arena.data.wording import count_of
 from arena.statistics.significance import holm_adjusted, sign_test, two_sided_sign_test
 from surrogate.integrity.faults import measure_faults
+from surrogate.ranking.answer_tests import AMOUNT_TESTS, FAULT_TESTS, NO_PASSAGES
 
 ALARM_ERROR = 0.01
 """Probability of any alarm about a candidate that has no fault more often than the baseline."""
@@ -32,91 +33,6 @@ MOST_OF_BASELINE = 1 / 3
 """Share of the baseline's answers up to which a fault is one here, not what the arena asks for."""
 FEWEST_DIFFERENT = 7
 """Answers that must differ for an alarm: one half to this power is below its error."""
-
-
-class FaultTest(NamedTuple):
-    """How a fault of answers is tested, and worded.
-
-    Attributes:
-        singular: What one answer does, as a clause.
-        plural: What several do.
-        skipped: Why it could not be told.
-        least: Share of the candidate's answers that raises an alarm; 0 for any significant one.
-    """
-
-    singular: str
-    plural: str
-    skipped: str
-    least: float = 0.0
-
-
-NO_PASSAGES = "questions and answers have no passages"
-FAULT_TESTS = {
-    "empty": FaultTest("is empty", "are empty", "there is no answer"),
-    "cut": FaultTest(
-        "ends in mid-sentence",
-        "end in mid-sentence",
-        "the script does not mark the ends of sentences",
-    ),
-    "other language": FaultTest(
-        "is in another language",
-        "are in another language",
-        "answers are too short to tell, or the language is not known",
-    ),
-    "dead citation": FaultTest(
-        "cites a passage that is not there", "cite a passage that is not there", NO_PASSAGES
-    ),
-    "repetition": FaultTest("repeats itself", "repeat themselves", "there is no answer"),
-    # Honest systems differ in these: only one that does nothing else is broken.
-    "misplaced": FaultTest(
-        "is on another question",
-        "are on other questions",
-        "answers are too short, or there is one question",
-        least=0.7,
-    ),
-    "refusal": FaultTest(
-        "refuses to answer",
-        "refuse to answer",
-        "refusals in the language are not known",
-        least=0.9,
-    ),
-    "stock": FaultTest(
-        "is one and the same text",
-        "are one and the same text",
-        "there is no answer",
-        least=0.9,
-    ),
-}
-"""Faults by the name of their column in ``measure_faults``."""
-
-
-class AmountTest(NamedTuple):
-    """How an amount is worded where two systems differ in it."""
-
-    more: str
-    less: str
-    average: str
-    form: str
-    unit: str
-    skipped: str
-
-
-AMOUNT_TESTS = {
-    "length": AmountTest(
-        "are longer", "are shorter", "median", "{:,.0f}", " words", "there is no answer"
-    ),
-    "cited": AmountTest(
-        "have more citations", "have fewer citations", "mean", "{:.1f}", "", NO_PASSAGES
-    ),
-    "support": AmountTest(
-        "are closer to the passages",
-        "are further from the passages",
-        "median",
-        "{:.0%}",
-        " of the content in them",
-        NO_PASSAGES,
-    ),
-}
 COPIES = "copies"
 OF_CITATIONS = ("dead citation", "cited")
 OF_BASELINE = " of baseline"
@@ -205,8 +121,7 @@ class AnswerChecks:
                 f"{count_of(n_checks, 'check')} of the answers to "
                 f"{count_of(self.questions, 'question')} raise no alarm."
             )
-        if self.notes:
-            sentences.append(f"Different: {'; '.join(self.notes)}.")
+        sentences.extend(f"Different: {note}." for note in self.notes)
         sentences.extend(f"{text[:1].upper()}{text[1:]}." for text in self.skipped)
         return tuple(sentences)
 
@@ -280,8 +195,9 @@ def _tested(name: str, language: str, pairs: pd.DataFrame) -> AnswerCheck:
     n_more = int((values[:, 0] > values[:, 1]).sum())
     n_less = int((values[:, 0] < values[:, 1]).sum())
     if name in AMOUNT_TESTS:
-        is_mean = AMOUNT_TESTS[name].average == "mean"
-        candidate, baseline = (np.mean if is_mean else np.median)(values, axis=0)
+        average = _mean if AMOUNT_TESTS[name].average == "mean" else np.median
+        candidate = average(values[:, 0])
+        baseline = average(values[:, 1])
         p_value = two_sided_sign_test(n_more, n_less)
     else:
         candidate, baseline = values.sum(axis=0)
@@ -296,6 +212,11 @@ def _tested(name: str, language: str, pairs: pd.DataFrame) -> AnswerCheck:
         less=n_less,
         p_value=p_value,
     )
+
+
+def _mean(values: Floats) -> float:
+    """Return a mean that does not depend on the order of the values."""
+    return math.fsum(values) / len(values)
 
 
 def _decided(checks: Sequence[AnswerCheck], accepted: Collection[str]) -> list[AnswerCheck]:

@@ -13,7 +13,8 @@ from scipy.stats import binomtest
 from arena import Arena, UsageError, write_arena
 from arena.data.tables import write_rows
 from arena.statistics.significance import sign_test, two_sided_sign_test
-from surrogate.ranking.answer_checks import ALARM_ERROR, FAULT_TESTS, compare_answers
+from surrogate.ranking.answer_checks import ALARM_ERROR, compare_answers
+from surrogate.ranking.answer_tests import FAULT_TESTS
 from surrogate.ranking.gate import gate
 from surrogate.ranking.rating_difference import GateRates
 
