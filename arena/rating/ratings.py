@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from arena.data import __version__
 from arena.data.cells import is_true
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.judgments import copies_of_others
 from arena.data.schema import BOTH_BAD
 from arena.data.seeds import SAME_DECIMALS, generator
@@ -131,8 +131,9 @@ def rate(
 
     Args:
         judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id``,
-            ``language``, ``judge``, ``probability_a`` and ``probability_b``; or battles already
-            read.
+            ``language``, ``judge``, ``probability_a`` and ``probability_b``, and those of
+            ``arena.rating.traits.with_traits``, for ratings at equal length or style; or battles
+            already read.
         language: Language to take, where there are several; or ``all``.
         judge: Judge to take, where there are several; or ``all``.
         hard_verdicts: Count the winner alone, where judgments have probabilities. By default these
@@ -247,7 +248,14 @@ def _rate_group(battles: Battles, method: _Method) -> _GroupRatings:
         posterior = battle_posterior(battles)
         uncertainty = Uncertainty(*posterior.bounds, posterior.covariance)
         signature = f"ties:{method.ties}|posterior"
+        if battles.traits:
+            signature += f"|equal:{'+'.join(battles.traits)}"
         return _GroupRatings(posterior.ratings, uncertainty, signature, posterior.biases)
+    if battles.traits:
+        raise UsageError(
+            f"{argument('ridge')} is for the plain model, which knows no length or style; "
+            "leave one of the two out"
+        )
     systems = len(battles.systems)
     items = battles.items
     points, counts = (total[:, None] for total in items.totals)

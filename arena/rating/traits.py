@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -19,13 +18,11 @@ from arena.rating.biases import TRAIT
 from arena.text.answers import parse_answer
 
 LENGTH = "length"
-Equal = Literal["length", "style"]
-"""In what answers are made equal."""
-EQUAL: Mapping[Equal, tuple[str, ...]] = {
+EQUAL: Mapping[str, tuple[str, ...]] = {
     "length": (LENGTH,),
     "style": (LENGTH, "lists", "headings", "bold"),
 }
-"""The traits of each."""
+"""In what answers are made equal, and the traits of each."""
 
 _LIST_ITEM = re.compile(r"^[ \t]{0,12}(?:[-*+•]|\d{1,3}[.)])[ \t]", re.MULTILINE)
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]", re.MULTILINE)

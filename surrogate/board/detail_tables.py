@@ -14,15 +14,21 @@ from arena.rating.ratings import TOO_MANY, Ratings
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.rank_agreement import kendall_tau
 from arena.statistics.significance import NORMAL_90
+from surrogate.board.equal_length import EQUAL_LENGTH
 from surrogate.board.tables import ARENA, DIFFERENCES, WIN_MATRIX
 
 
-def arena_table(ratings: Ratings, language: str) -> pd.DataFrame:
+def arena_table(ratings: Ratings, language: str, moves: pd.Series) -> pd.DataFrame:
     """Arrange the arena's ratings of a language as ``tables.ARENA``, best first.
 
     ``rank_low, rank_high`` hold all ranks at once at 95%, systems of a ``tier`` (1 the best) are
     not distinguishable from its best one, and ``note`` says why a system has no rating or tier;
     see ``arena.rating.intervals``.
+
+    Args:
+        ratings: Of the language.
+        language: Language code.
+        moves: By language and system, how far ratings move at equal length.
     """
     reason = ""
     for note in ratings.notes:
@@ -32,6 +38,8 @@ def arena_table(ratings: Ratings, language: str) -> pd.DataFrame:
     table = ratings.table.assign(language=language)
     has_own_note = (table["note"] != "") | table["rating"].isna()
     table["note"] = table["note"].where(has_own_note, reason)
+    keys = pd.MultiIndex.from_frame(table[["language", "system"]])
+    table[EQUAL_LENGTH] = table["rating"] + moves.reindex(keys).to_numpy(np.float64)
     return table[list(ARENA.names)]
 
 

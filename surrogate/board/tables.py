@@ -183,6 +183,7 @@ ARENA = BoardTable(
         "rating",
         "low",
         "high",
+        "at_equal_length",
         "note",
     ),
 )

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, checked_choice
 from arena.data.judge_names import PEOPLE, is_person
+from arena.data.wording import count_of
 from surrogate.cli import options as opt
 from surrogate.cli.options import OUT_FILE, named_values, split_names
 from surrogate.cli.printing import command, print_notes, show, spans, with_spans
@@ -56,6 +57,13 @@ def fit(
             "Default: averaged over priors",
         ),
     ] = None,
+    equal: Annotated[
+        str | None,
+        Option(
+            help="length, or style (length, lists, headings, bold): rate as if all answers were "
+            "alike in it. Arena folders only."
+        ),
+    ] = None,
     hard_verdicts: Annotated[
         bool,
         Option(
@@ -79,8 +87,11 @@ def fit(
         columns=named_values("--column", columns, "FIELD=NAME"),
         drop_flagged=drop_flagged,
     )
+    counted = read.table
+    if equal is not None:
+        counted = _with_traits(judgments, counted, equal)
     rated = rate(
-        read.table,
+        counted,
         ties=ties,
         ridge=ridge,
         language=language,
@@ -91,10 +102,13 @@ def fit(
     used = selected_judgments(read.table, language or ALL, judge or ALL)["judge"].unique()
     labels = labels_of_verdicts(judgments, read.table, used)
     table = rated.table
+    n_without = len(read.table) - len(counted)
     if all(label.is_one_sided for label in labels):
         table = without_intervals(table)
     # Of many judges, such as thousands of voters, the first ones are described.
     notes = [f"{label.sentence}." for label in labels[:5]]
+    if n_without:
+        notes.append(f"{count_of(n_without, 'judgment')} left out: an answer is absent")
     for note in rated.notes:
         # Arguments of Python are options here.
         notes.append(note.replace("`ridge`", "--ridge"))
@@ -108,10 +122,23 @@ def fit(
     if as_json:
         shown["judges"] = labels
     titles = {
-        "biases": "What judges like besides quality: logits that side A gains (95% interval)",
+        "biases": "What judges like besides quality: logits that it adds (95% interval)",
         "skipped": "Left out or changed on reading",
     }
     show(shown, as_json, titles)
+
+
+def _with_traits(folder: Path, judgments: pd.DataFrame, equal: str) -> pd.DataFrame:
+    """Add what ratings are to be free of, and leave out judgments on answers that are absent."""
+    from arena.data.folder import read_arena
+    from arena.rating.biases import TRAIT
+    from arena.rating.traits import EQUAL, with_traits
+
+    checked_choice(equal, tuple(EQUAL), "trait")
+    if not folder.is_dir():
+        raise UsageError("`--equal` needs the answers: give an arena folder, not a file")
+    table = with_traits(judgments, read_arena(folder).answers, EQUAL[equal])
+    return table[table[f"{TRAIT}{EQUAL[equal][0]}"].notna()]
 
 
 def _shown_ratings(ratings: pd.DataFrame) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -50,6 +51,21 @@ def test_fit_prints_a_table_or_strict_json(run, arena_folder, capsys):
     sides = [row for row in found["biases"] if row["trait"] == "side"]
     assert all(row["low"] < row["logits"] < row["high"] for row in sides)
     assert sides
+
+
+def test_fit_rates_at_equal_length_where_there_are_answers(run, arena_folder, tmp_path, capsys):
+    assert run("fit", arena_folder, "--language", "en", "--equal", "style", "--json") == 0
+    found = strict_json(capsys)
+    traits = [row["trait"] for row in found["biases"]]
+    assert {"side", "length", "lists", "headings", "bold"} == set(traits)
+    assert "equal:length+lists+headings+bold" in found["signature"]
+    assert run("fit", arena_folder, "--language", "en", "--equal", "weight") == 2
+    assert "length, style" in capsys.readouterr().err
+    assert run("fit", arena_folder, "--language", "en", "--equal", "length", "--ridge", 1) == 2
+    assert "plain model" in capsys.readouterr().err
+    file = next(Path(arena_folder).glob("judgments.*"))
+    assert run("fit", file, "--language", "en", "--equal", "length") == 2
+    assert "arena folder" in capsys.readouterr().err
 
 
 def test_in_80_columns_no_word_or_interval_is_broken(capsys):

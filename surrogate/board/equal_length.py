@@ -1,0 +1,96 @@
+"""Ratings at equal length: what a judge's verdicts say where no answer is longer than another.
+
+Length is partly quality, and people prefer longer answers, too: these ratings are shown next to the
+board's and do not replace them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.types import Floats
+from arena.rating.battles import Battles, TieRule
+from arena.rating.biases import TRAIT
+from arena.rating.posterior import RatingPosterior, battle_posterior
+from arena.rating.traits import LENGTH, with_traits
+
+EQUAL_LENGTH = "at_equal_length"
+"""Column of ``tables.ARENA``."""
+_COLUMN = f"{TRAIT}{LENGTH}"
+MOST_LISTED = 3
+"""Systems of a language that the sentence names: those that move most."""
+
+
+def equal_length_ratings(judged: Arena, ties: TieRule) -> tuple[pd.Series, tuple[str, ...]]:
+    """Rate by verdicts as if all answers were equally long.
+
+    Args:
+        judged: An arena with the verdicts of one judge.
+        ties: ``half`` or ``drop``.
+
+    Returns:
+        By language and system, how far the rating by verdicts moves; and, where the judge's
+        preference for length is beyond its error and moves a system by more than the rating's
+        standard error, a sentence that says so.
+    """
+    judgments = judged.judgments
+    if len(judgments):
+        judgments = with_traits(judgments, judged.answers, (LENGTH,))
+        # A judged answer that is absent has no length.
+        judgments = judgments[judgments[_COLUMN].notna()]
+    moves: dict[tuple[str, str], float] = {}
+    parts: list[str] = []
+    for language, rows in judgments.groupby("language"):
+        raw = _posterior(rows.drop(columns=_COLUMN), ties)
+        equal = _posterior(rows, ties)
+        if raw is None or equal is None:
+            continue
+        differences = equal.ratings - raw.ratings
+        for system, difference in zip(raw.systems, differences, strict=True):
+            moves[str(language), system] = float(difference)
+        if _prefers_length(equal):
+            parts.extend(_moved_systems(str(language), raw, differences))
+    names = [[name for name, _ in moves], [name for _, name in moves]]
+    index = pd.MultiIndex.from_arrays(names, names=["language", "system"])
+    series = pd.Series(list(moves.values()), index, dtype=float, name=EQUAL_LENGTH)
+    if not parts:
+        return series, ()
+    start = "At equal length, ratings by verdicts differ by more than their error"
+    return series, (f"{start}: {'; '.join(parts)} ({EQUAL_LENGTH} in arena.csv).",)
+
+
+def _posterior(judgments: pd.DataFrame, ties: TieRule) -> RatingPosterior | None:
+    """Rate the largest group of systems; None without a verdict that counts."""
+    if ties == "drop":
+        judgments = judgments[judgments["winner"] != "tie"]
+    if judgments.empty:
+        return None
+    return battle_posterior(Battles.from_judgments(judgments).largest_group())
+
+
+def _prefers_length(posterior: RatingPosterior) -> bool:
+    """Tell whether a judge surely likes longer, or shorter, answers."""
+    for bias in posterior.biases:
+        low, high = bias.bounds
+        if bias.trait == LENGTH and (low > 0 or high < 0):
+            return True
+    return False
+
+
+def _moved_systems(language: str, raw: RatingPosterior, differences: Floats) -> Sequence[str]:
+    """Name the systems that move by more than their standard error, in at most one text."""
+    is_moved = np.abs(differences) > raw.standard_errors
+    moved = [index for index in np.argsort(-np.abs(differences), kind="stable") if is_moved[index]]
+    if not moved:
+        return ()
+    named = []
+    for index in moved[:MOST_LISTED]:
+        direction = "higher" if differences[index] > 0 else "lower"
+        named.append(f"{raw.systems[index]} {abs(differences[index]):.2f} {direction}")
+    if len(moved) > MOST_LISTED:
+        named.append(f"and {len(moved) - MOST_LISTED} more")
+    return (f"{language}: {', '.join(named)}",)
