@@ -16,9 +16,14 @@ from arena.rating.posterior import RatingPosterior
 DRAWS = 200
 STEPS = 60
 """Numbers of verdicts that are looked at, up to all that may be asked."""
-ADAPTIVE_GAIN = 2.0
-"""How many verdicts on random pairs an adaptive one is worth. To a tau of 0.9, random pairs take
-1.9 times the calls (median over the arenas in the guide of planning); at few calls, less."""
+SETTLING_GAIN = 2.0
+"""How many verdicts on random pairs an adaptive one is worth for the certainty that a run stops at.
+It stops after 294 calls on rakuda and 139 on mt-bench-ko-en (mean), where 300 and 155 follow."""
+GAIN_CALLS = (8.0, 16.0)
+GAINS = (1.0, 1.3)
+"""How many verdicts on random pairs an adaptive one is worth for tau, by the verdicts for each
+system. By replay (benchmarks/README.md, "Judging plans"), adaptive pairs are no better than random
+ones up to 8 calls a system."""
 MOST_PAIRS = 2_000
 """Pairs of systems that are looked at; a sample where there are more."""
 LEAST_VARIANCE = 1e-12
@@ -57,26 +62,29 @@ class Course:
         n_verdicts: Numbers of further verdicts on random pairs, rising from 0, shape (N,).
         misordered: Expected share of misordered pairs after each, as it will look for D sets of
             ratings drawn, shape (D, N).
+        n_systems: Number of systems.
     """
 
     n_verdicts: Floats
     misordered: Floats
+    n_systems: int
 
     def needed(self, until: float) -> Floats:
-        """Return the verdicts after which the ranking is settled, for each set of ratings, (D,).
+        """Return the adaptive verdicts that settle the ranking, for each set of ratings, (D,).
 
         All verdicts that may be asked where it is never settled.
         """
         falling = np.minimum.accumulate(self.misordered, axis=1)
         is_settled = falling <= until
         first = np.where(is_settled.any(axis=1), is_settled.argmax(axis=1), -1)
-        return np.asarray(self.n_verdicts[first])
+        return np.asarray(self.n_verdicts[first] / SETTLING_GAIN)
 
     def tau(self, n_verdicts: Floats) -> float:
-        """Return the expected tau after a number of verdicts for each set of ratings, (D,)."""
+        """Return the expected tau after adaptive verdicts, a number for each set of ratings."""
+        n_random = n_verdicts * np.interp(n_verdicts / self.n_systems, GAIN_CALLS, GAINS)
         misordered = [
             np.interp(n, self.n_verdicts, shares)
-            for n, shares in zip(n_verdicts, self.misordered, strict=True)
+            for n, shares in zip(n_random, self.misordered, strict=True)
         ]
         return float(1.0 - 2.0 * np.mean(misordered))
 
@@ -117,7 +125,7 @@ def course(posterior: RatingPosterior, n_open: int, seed: int) -> Course:
         estimates = posterior.ratings + (deviations + scales[:, None] * noise) @ weights
         covariance = posterior.covariance - posterior.covariance @ weights
         misordered.append(_misordered(pairs, estimates, covariance))
-    return Course(np.concatenate([[0.0], steps]), np.array(misordered).T)
+    return Course(np.concatenate([[0.0], steps]), np.array(misordered).T, n_systems)
 
 
 def forecast_adaptive(
@@ -131,12 +139,12 @@ def forecast_adaptive(
         n_pairs: Maximum number of pairs.
         calls_a_pair: Mean number of calls about a pair, of all judges.
     """
-    needed = np.array([path.needed(until) for path in courses.values()]) / ADAPTIVE_GAIN
+    needed = np.array([path.needed(until) for path in courses.values()])
     totals = needed.sum(axis=0)
     # Where the budget is too small, each language gets the share that it needs.
     shares = np.minimum(1.0, n_pairs / np.maximum(totals, 1.0))
     taus = [
-        path.tau(ADAPTIVE_GAIN * shares * of_language)
+        path.tau(shares * of_language)
         for path, of_language in zip(courses.values(), needed, strict=True)
     ]
     low, median, high = np.quantile(shares * totals, (0.1, 0.5, 0.9)) * calls_a_pair
