@@ -51,7 +51,9 @@ class JudgedRounds:
                 self.reason = str(end.value)
                 return
             n_before = sum(earlier.n_planned for earlier in self.rounds)
-            round_progress = _counted_on(progress, n_before, pairs.n_planned)
+            # All at once, a stage states its own size: marks are asked answer by answer.
+            n_planned = None if isinstance(pairs, ChosenPairs) else pairs.n_planned
+            round_progress = _counted_on(progress, n_before, n_planned)
             awaited = AwaitedReplies()
             for member in judges:
                 with awaited.gathered():

@@ -249,8 +249,6 @@ def metaeval(
     checked_choice(benchmark, BENCHMARKS, "benchmark")
     if statistics and judges:
         raise UsageError("give a --judge, or --statistics")
-    if not statistics and not judges and benchmark != "pairs":
-        raise UsageError("give a --judge, or --statistics")
     if statistics and (benchmark != "memerag" or path is None):
         raise UsageError("--statistics is of memerag, with its folder")
     if path is None and benchmark != "grouse":
@@ -259,7 +257,7 @@ def metaeval(
     from arena.llm import read_prices
     from arena.text.prompts import read_templates
     from surrogate import papers
-    from surrogate.papers.evaluation import dry_run_judges, evaluate_judges
+    from surrogate.papers.evaluation import PYTHON, dry_run_judges, evaluate_judges
     from surrogate.papers.memerag.label_spread import statistics_report
     from surrogate.papers.memerag.sentences import read_memerag
     from surrogate.papers.records import check_name, write_run
@@ -276,15 +274,10 @@ def metaeval(
     data = kind.read(path, settings, read_templates(templates or [], kind.replaceable))
     if benchmark == "memerag-relevance":
         data = replace(data, quality="relevance")
-    judge_names = list(judges or ())
-    if not judges and isinstance(data, papers.PairBenchmark):
-        judge_names += data.default_judges
-    # The reference of pairs is right by definition; that of GroUSE is a judge to be asked.
-    reference = settings.reference if benchmark == "grouse" else None
-    if reference:
-        judge_names.append(reference)
     # A judge that is named twice, such as the reference, is asked once.
-    judge_names = list(dict.fromkeys(judge_names))
+    judge_names = list(dict.fromkeys([*(judges or data.default_judges), *data.reference_judges]))
+    if not judge_names:
+        raise UsageError(f"give a --judge: {', '.join([*data.kinds, PYTHON])}")
     if dry_run:
         counts = dry_run_judges(data, judge_names, known_prices)
         content = {"judges": counts, "cost": "" if prices else NO_COST}
@@ -296,7 +289,7 @@ def metaeval(
     unusable = evaluation.without_verdict()
     usable = evaluation.of_others(unusable)
     # Without the reference there is nothing to compare the other judges with.
-    has_reference = all(judge != reference for judge, _ in unusable)
+    has_reference = all(judge not in data.reference_judges for judge, _ in unusable)
     if len(usable.verdicts) and has_reference:
         _print_report(data.report(usable), as_json, arena, known_prices)
     if unusable:

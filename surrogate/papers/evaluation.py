@@ -103,6 +103,14 @@ class Benchmark(Protocol):
     record: ClassVar[type[VerdictRecord]]
 
     @property
+    def default_judges(self) -> Sequence[str]:
+        """Judges to evaluate where a user names none."""
+
+    @property
+    def reference_judges(self) -> Sequence[str]:
+        """Judges that are evaluated whatever a user names, since others are compared with them."""
+
+    @property
     def settings(self) -> MetaevalSettings:
         """Items to judge, requests to judges given by name, and rules of counting."""
 

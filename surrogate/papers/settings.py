@@ -9,6 +9,8 @@ from pydantic import Field
 from arena.llm.llm_settings import Address, LlmSettings, Names
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from features.models import ModelOptions
 
 OF_JUDGES = ("model",)
@@ -80,6 +82,12 @@ class MetaevalSettings(JudgeOptions):
         description="GroUSE: file with the shares of an answer's facts that people found relevant "
         "and faithful; labels:FILE are then a tool's shares, from 0 to 1.",
     )
+
+    def limited(self, items: pd.DataFrame, part: str) -> pd.DataFrame:
+        """Return the first ``limit`` items of each part, or all without a limit."""
+        if self.limit is None:
+            return items
+        return items.groupby(part, sort=False).head(self.limit)
 
 
 DEFAULTS = MetaevalSettings()

@@ -86,6 +86,7 @@ class Grouse:
     """
 
     record: ClassVar[type[VerdictRecord]] = ScoreVerdict
+    default_judges: ClassVar[Sequence[str]] = ()
     replaceable: ClassVar[Sequence[ReplaceablePrompt]] = (*GROUSE_PROMPTS.values(), JOINT_PROMPT)
     tests: Sequence[UnitTest] = field(default_factory=unit_tests.builtin_tests)
     settings: MetaevalSettings = DEFAULTS
@@ -124,6 +125,11 @@ class Grouse:
                 judges.read_labels(spec, self.tests, self.shares is not None)
             ],
         }
+
+    @property
+    def reference_judges(self) -> tuple[str, ...]:
+        """The judge that the scores of the others are compared with, if there is one."""
+        return (self.settings.reference,) if self.settings.reference else ()
 
     @cached_property
     def shares(self) -> judges.Shares | None:

@@ -94,6 +94,8 @@ class Memerag:
     """
 
     record: ClassVar[type[VerdictRecord]] = LabelVerdict
+    default_judges: ClassVar[Sequence[str]] = ()
+    reference_judges: ClassVar[Sequence[str]] = ()
     replaceable: ClassVar[Sequence[ReplaceablePrompt]] = MEMERAG_PROMPTS
     notice: ClassVar[str] = NOTICE
     sentences: pd.DataFrame
@@ -139,8 +141,7 @@ class Memerag:
             fine = self.sentences["relevance"]
             truth = fine.map(COARSE_OF_RELEVANCE)
         labeled = self.sentences.assign(truth=truth, fine=fine)[truth.notna()]
-        if self.settings.limit is not None:
-            labeled = labeled.groupby("language", sort=False).head(self.settings.limit)
+        labeled = self.settings.limited(labeled, "language")
         if labeled.empty:
             raise UsageError(f"no sentence has a label of {self.quality} to hold judges against")
         return labeled.reset_index(drop=True)

@@ -61,6 +61,8 @@ class PairBenchmark:
     """
 
     record: ClassVar[type[VerdictRecord]] = PairLine
+    # The reference of pairs is right by definition, so that nobody asks it.
+    reference_judges: ClassVar[Sequence[str]] = ()
     replaceable: ClassVar[Sequence[ReplaceablePrompt]] = (PAIRWISE,)
     gold: GoldPairs
     settings: MetaevalSettings = DEFAULTS
@@ -101,9 +103,7 @@ class PairBenchmark:
     @cached_property
     def orders(self) -> pd.DataFrame:
         """Each pair in both orders: ``ORDER_COLUMNS``, ``question`` and ``pair``."""
-        pairs = self.gold.pairs
-        if self.settings.limit is not None:
-            pairs = pairs.groupby("split", sort=False).head(self.settings.limit)
+        pairs = self.settings.limited(self.gold.pairs, "split")
         pairs = pairs.rename(columns={"better": "truth"}).assign(pair=range(len(pairs)))
         swapped = pairs.assign(
             system_a=pairs["system_b"],

@@ -73,6 +73,8 @@ class Wikieval:
     """
 
     record: ClassVar[type[VerdictRecord]] = ChoiceVerdict
+    default_judges: ClassVar[Sequence[str]] = ()
+    reference_judges: ClassVar[Sequence[str]] = ()
     replaceable: ClassVar[Sequence[ReplaceablePrompt]] = WIKIEVAL_PROMPTS
     pairs: pd.DataFrame
     settings: MetaevalSettings = DEFAULTS
@@ -109,9 +111,7 @@ class Wikieval:
         Raises:
             UsageError: If there is none.
         """
-        pairs = self.pairs
-        if self.settings.limit is not None:
-            pairs = pairs.groupby("criterion", sort=False).head(self.settings.limit)
+        pairs = self.settings.limited(self.pairs, "criterion")
         if pairs.empty:
             raise UsageError("there is no pair to judge")
         return pairs.reset_index(drop=True)

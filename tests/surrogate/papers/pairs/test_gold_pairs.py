@@ -9,14 +9,18 @@ from arena import Arena, DataError, UsageError, write_arena
 from surrogate.papers.pairs.gold_pairs import gold_pairs_of_arena
 from surrogate.papers.pairs.reader import read_gold_pairs
 
-SPLITS = ("refusal_answerable", "conciseness_qa")
+SPLITS = (
+    *("completeness_qa", "completeness_summ", "conciseness_qa", "conciseness_summ"),
+    *("faithfulness_qa", "faithfulness_summ", "refusal_answerable", "refusal_unanswerable"),
+)
+"""Those of ContextualJudgeBench."""
 
 
-def published(split, n_pairs=3):
-    """Rows with the columns of ContextualJudgeBench."""
+def published(split, id_column, n_pairs=3):
+    """Rows with the columns of ContextualJudgeBench, whose code has another id than its data."""
     return [
         {
-            "problem_id": f"{split}_{number}",
+            id_column: f"{split}_{number}",
             "question": f"Who wrote book {number}?",
             "context": f"Book {number} is by Ada.\n\nIt is long.",
             "positive_response": f"Ada wrote book {number}.",
@@ -26,12 +30,13 @@ def published(split, n_pairs=3):
     ]
 
 
-@pytest.fixture
-def folder(tmp_path):
+@pytest.fixture(params=["problem_id", "question_id"])
+def folder(tmp_path, request):
     data = tmp_path / "ContextualJudgeBench" / "data"
     data.mkdir(parents=True)
     for split in SPLITS:
-        pd.DataFrame(published(split)).to_parquet(data / f"{split}-00000-of-00001.parquet")
+        rows = pd.DataFrame(published(split, request.param))
+        rows.to_parquet(data / f"{split}-00000-of-00001.parquet")
     return data.parent
 
 
@@ -39,7 +44,7 @@ def test_a_folder_of_splits_is_read_as_published(folder):
     gold = read_gold_pairs(folder)
     assert gold.name == "ContextualJudgeBench"
     assert gold.pairs["split"].value_counts().to_dict() == dict.fromkeys(SPLITS, 3)
-    # One question in two splits is one unit of sampling.
+    # One question in all splits is one unit of sampling.
     assert gold.pairs["question"].nunique() == 3
     first = gold.arena.queries.set_index("query_id").loc["conciseness_qa/conciseness_qa_0"]
     (passage,) = first["passages"]
@@ -95,7 +100,7 @@ def test_pairs_without_a_better_answer_are_counted(tmp_path):
 
 
 def test_faulty_rows_are_all_listed_with_their_lines(tmp_path):
-    rows = published("split")
+    rows = published("split", "problem_id")
     rows[0]["question"] = " "
     rows[1].pop("negative_response")
     rows[2]["language"] = "Klingonish"

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from chat_server import broken, completion
 from metaeval_command import run, run_json
@@ -77,6 +78,31 @@ def test_functions_are_scored_by_split(table, module, quick):
     assert "8 verdicts without a winner, counted as wrong" in printed
 
 
+def test_the_published_splits_are_scored_apart(tmp_path, module, quick):
+    data = tmp_path / "ContextualJudgeBench"
+    data.mkdir()
+    splits = ("conciseness_qa", "faithfulness_summ", "refusal_answerable")
+    for split in splits:
+        rows = [
+            {
+                "problem_id": f"{split}_{number}",
+                "question": f"Who wrote book {number}?",
+                "context": f"Book {number} is by Ada, as all books here are.",
+                "positive_response": f"Ada wrote book {number}.",
+                "negative_response": f"Bob wrote book {number}, or Carl, or nobody.",
+            }
+            for number in range(4)
+        ]
+        pd.DataFrame(rows).to_parquet(data / f"{split}-00000-of-00001.parquet")
+    judge = f"{module}knows"
+    content = run_json("pairs", data, "--judge", judge, "--limit", 2, "--config", quick)
+    assert {row["split"] for row in content["scores"]} == {"all", *splits}
+    for split in splits:
+        assert of(content["scores"], judge, split)["consistent_accuracy"] == 1
+        assert of(content["scores"], judge, split)["n"] == 4
+    assert of(content["scores"], judge)["n"] == 12
+
+
 def test_an_llm_is_asked_both_orders_once_and_its_cost_is_that_of_a_thousand_pairs(
     table, tmp_path, quick, serve
 ):
@@ -143,7 +169,7 @@ def test_what_cannot_be_asked_is_refused(table, module, quick):
     for words, message in {
         ("--judge", f"{module}letter"): "returned 'A'; return a, b or tie",
         ("--judge", "recorded:gpt"): "no judge 'gpt' here",
-        (): "there is no judge",
+        (): "give a --judge: llm:MODEL",
         ("--judge", f"{module}first", "--reference", "people"): "the table says who is better",
     }.items():
         with pytest.raises(UsageError, match=message):
