@@ -20,7 +20,12 @@ from arena.judging.answer_pairs import (
     unordered,
 )
 from arena.judging.choosing.chosen_pairs import ASKED_COLUMNS, ChosenPairs, Rounds, joined_pairs
-from arena.judging.choosing.drawn_pairs import REPEATED, asked_pairs, draw_questions
+from arena.judging.choosing.drawn_pairs import (
+    REPEATED,
+    asked_pairs,
+    draw_questions,
+    pair_draw,
+)
 from arena.judging.choosing.forecast import Course, Forecast, course, forecast_adaptive
 from arena.judging.choosing.pairing import AdaptivePairing, round_size
 from arena.judging.judging_settings import JudgingSettings
@@ -225,7 +230,26 @@ class AdaptivePairs:
         is_judged = pd.MultiIndex.from_frame(failed[ITEM]).isin(
             pd.MultiIndex.from_frame(verdicts[ITEM])
         )
-        pairing.record(pd.concat([verdicts, failed[~is_judged]], ignore_index=True))
+        outcomes = pd.concat([verdicts, failed[~is_judged]], ignore_index=True)
+        pairing.record(self._on_sides_drawn(language, outcomes))
+
+    def _on_sides_drawn(self, language: str, verdicts: pd.DataFrame) -> pd.DataFrame:
+        """Put each pair's systems on the sides drawn for it.
+
+        Ratings are free of a judge's bias to a side, which the order of names would hide.
+        """
+        is_turned = np.zeros(len(verdicts), dtype=np.bool_)
+        for row, (query_id, one, other) in enumerate(verdicts[ITEM].itertuples(index=False)):
+            question = (language, query_id)
+            if {one, other} <= set(self._texts.systems(question)):
+                draw = pair_draw(self._texts, question, one, other, self._settings.seed)
+                is_turned[row] = draw.side_a != one
+        winners = verdicts["winner"].replace({"a": "b", "b": "a"})
+        return verdicts.assign(
+            system_a=verdicts["system_a"].mask(is_turned, verdicts["system_b"]),
+            system_b=verdicts["system_b"].mask(is_turned, verdicts["system_a"]),
+            winner=verdicts["winner"].mask(is_turned, winners),
+        )
 
     def _pairs(self, keys: Sequence[PairKey]) -> ChosenPairs:
         return asked_pairs(
