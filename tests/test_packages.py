@@ -13,6 +13,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 LOCKS = ROOT / "locks"
+MOST_BYTES = 2_500_000
 
 
 def locked(name):
@@ -86,6 +87,18 @@ def test_the_wheel_runs_the_demo_away_from_the_repository(built, tmp_path):
     assert (tmp_path / "demo" / "board.csv").is_file()
     version = subprocess.run([*command, "--version"], **told).stdout.split()[-1]
     assert wheel.name.startswith(f"surrogate_arena-{version}-")
+
+
+@pytest.mark.slow
+def test_the_wheel_is_small_and_holds_the_sample_with_its_attribution(built):
+    [wheel] = built.glob("*.whl")
+    assert wheel.stat().st_size < MOST_BYTES
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    sample = {Path(name).name for name in names if name.startswith("arena/sample/nomiracl/")}
+    assert {"arena.json", "queries.jsonl.gz", "answers.jsonl.gz", "judgments.jsonl.gz"} < sample
+    licenses = {name.partition("/licenses/")[2] for name in names}
+    assert {"LICENSE", "arena/sample/nomiracl/ATTRIBUTION.md"} <= licenses
 
 
 @pytest.mark.slow
