@@ -58,7 +58,7 @@ def refuse_beyond(source: str, number: int, most: int, noun: str) -> None:
     """Refuse (DataError) a file that holds more than is read: it must not fill the memory."""
     if number > most:
         fault = f"holds more than {most:,} {noun}; nothing of it was taken"
-        hint = "split it, or unpack it where it is compressed, if it is meant to"
+        hint = "if it is meant to be this large, split it, or unpack it if it is compressed"
         raise DataError.of_file(source, fault, hint)
 
 

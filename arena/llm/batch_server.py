@@ -136,7 +136,9 @@ class BatchServer:
         with self._explained(f"does not show the batch {batch_id}", _of_key("the batch")):
             batch = self._client.batches.retrieve(batch_id)
         if not isinstance(batch, Batch):
-            raise UsageError(f"{self._where} does not show the batch {batch_id}: no JSON came")
+            raise UsageError(
+                f"{self._where} does not show the batch {batch_id}: its answer is not JSON"
+            )
         return self._state(batch_id, batch.to_dict(warnings=False))
 
     def download(self, file_id: str, target: IO[bytes]) -> None:
@@ -175,7 +177,7 @@ class BatchServer:
     def _name(self, name: object) -> str:
         """Return a name that the server gave."""
         if not isinstance(name, str) or not 0 < len(name) <= 200:
-            raise UsageError(f"{self._where} takes no batches: its answer is none to a batch")
+            raise UsageError(f"{self._where} takes no batches: its answer describes none")
         return name
 
     @contextmanager

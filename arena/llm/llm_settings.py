@@ -117,7 +117,7 @@ def listed_names(value: object) -> object:
 
 def _omitted(value: tuple[str, ...]) -> tuple[str, ...]:
     if needed := sorted(_NEEDED_FIELDS & set(value)):
-        fault = f"holds {', '.join(needed)}, without which nothing can be asked"
+        fault = f"holds {', '.join(needed)}, which every request needs"
         raise PydanticCustomError("omit", "{fault}", {"fault": fault})
     return value
 

@@ -112,7 +112,7 @@ async def _bound(response: httpx2.Response) -> None:
     """Read no more of a body than the bound."""
     packed = response.headers.get("content-encoding", PLAIN).strip().lower()
     if packed != PLAIN:
-        raise MalformedAnswerError(f"the answer is packed as {packed}, which was not asked for")
+        raise MalformedAnswerError(f"the answer is compressed as {packed}, which was not requested")
     response.stream = _Bounded(response.stream)
 
 
@@ -139,7 +139,7 @@ class _Bounded(httpx2.AsyncByteStream):
 def _redirect_fault(headers: Mapping[str, str], api_key: str) -> Fault:
     """Return the fault of a redirect: prompts are never sent on to another address."""
     target = shown_detail(headers.get("location", "nowhere"), api_key)
-    detail = f"it sends prompts on to {target}, where they were not sent"
+    detail = f"it redirects prompts to {target}, which the settings do not name"
     advice = "if that is whom you want to ask, give its address as base_url"
     return Fault(replies.REJECTED, detail, advice=advice)
 

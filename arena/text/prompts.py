@@ -143,7 +143,7 @@ class ReplaceablePrompt:
             needed = ", ".join(f"{{{{ {name} }}}}" for name in hidden)
             raise UsageError(
                 f"the template {template.version} does not show {' and '.join(hidden)}; "
-                f"write {needed} where a prompt for {self.name} is to show it"
+                f"write {needed} where a prompt for {self.name} should show it"
             )
         return template
 

@@ -115,6 +115,6 @@ class Cache:
                 yield connection
         except sqlite3.Error as error:
             raise UsageError(
-                f"the cache file {path} cannot be used ({error}); delete it, and what it held is "
+                f"the cache file {path} cannot be used ({error}); delete it, and its values are "
                 "measured again"
             ) from error

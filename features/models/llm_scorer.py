@@ -75,7 +75,7 @@ FLUENCY_PROMPT = ReplaceablePrompt(
         "language": LANGUAGE_VARIABLE,
         "passages": Variable("list of the passages' texts, trimmed; may be empty", ("samplepart",)),
         "documents": Variable(
-            "the same as one text, one a line", "samplepart", also=("Documents",)
+            "the same as one text, one per line", "samplepart", also=("Documents",)
         ),
         "answer": Variable("the output to rate", "sampleanswer", True, ("Summary",)),
         "code": CODE_VARIABLE,

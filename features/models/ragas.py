@@ -73,7 +73,7 @@ STATEMENTS = _prompt_of(
 VERDICTS = _prompt_of(
     name="verdicts",
     asks="Which statements the passages support (Ragas, section 3)",
-    reply="1: Yes a line, Verdict: Yes a statement, or Yes and No in order after Final verdict",
+    reply="1: Yes per line, Verdict: Yes per statement, or Yes and No in order after Final verdict",
     variables={
         "passages": _PASSAGES,
         "context": _CONTEXT,

@@ -140,7 +140,8 @@ Temperature = Annotated[
     Option(help="Temperature; below 0, none is sent. Default: what the prompt needs"),
 ]
 MaxTokens = Annotated[
-    int | None, Option(min=1, help="Most tokens of a reply. Default: what the prompt needs")
+    int | None,
+    Option(min=1, help="Maximum length of a reply in tokens. Default: what the prompt needs"),
 ]
 Body = Annotated[
     Any,

@@ -250,7 +250,7 @@ def metaeval(
     if statistics and judges:
         raise UsageError("give a --judge, or --statistics")
     if statistics and (benchmark != "memerag" or path is None):
-        raise UsageError("--statistics is of memerag, with its folder")
+        raise UsageError("--statistics is for memerag and needs its folder")
     if path is None and benchmark != "grouse":
         raise UsageError(f"give the path of the data of {benchmark}")
 

@@ -276,7 +276,7 @@ def agreement(
     if table.empty:
         raise UsageError(f"{judgments}: there is no judgment in it")
     if write and not judgments.is_dir():
-        raise UsageError(f"--write writes into an arena folder, and {judgments} is a file")
+        raise UsageError(f"--write needs an arena folder, and {judgments} is a file")
     judges = _reference(table, reference)
     kappas = agreement_with_reference(table, judges, seed)
     bias_table = biases(table, judges)

@@ -80,7 +80,7 @@ def read_manifest(out: Path) -> RunManifest:
         return RunManifest.model_validate_json(small_file(path))
     except ValidationError as error:
         fault = f"is damaged: {error.errors()[0]['msg']}"
-        hint = "remove it, and everything is made again (what was measured stays in the cache)"
+        hint = "remove it; everything is then made again (measured features stay in the cache)"
         raise DataError([Problem(MANIFEST_FILE, None, None, None, fault, hint)]) from error
 
 

@@ -133,7 +133,7 @@ def test_what_cannot_be_asked_is_refused(folder, tmp_path):
         ("memerag", "--judge", "python:math:sqrt", "--languages", "en,fr"): "unknown language 'fr'",
         ("memerag", "--statistics", "--judge", "python:math:sqrt"): "give a --judge",
         ("other", "--judge", "python:math:sqrt"): "unknown benchmark 'other'",
-        ("wikieval", "--statistics"): "is of memerag",
+        ("wikieval", "--statistics"): "is for memerag",
     }.items():
         store = ["--store", tmp_path / "s.sqlite"]
         with pytest.raises(UsageError, match=message):

@@ -188,4 +188,4 @@ def test_people_decide_between_judges(arena, run, tmp_path, capsys):
     assert (noted.value, noted.n) == (1.0, len(votes))
     assert noted.languages == sorted({pair.comparison.key[0] for pair in own.pairs})
     assert run("agreement", next(folder.glob("judgments*")), "--write") == 2
-    assert "--write writes into an arena folder" in capsys.readouterr().err
+    assert "--write needs an arena folder" in capsys.readouterr().err
