@@ -63,8 +63,8 @@ def test_absurd_counts_and_logprobs_leave_the_answer(ask, store, field):
     ("body", "encoding", "words"),
     [
         (b"x" * (33 * 2**20), "identity", "longer than 33554432 bytes"),
-        (gzip.compress(b"x" * (80 * 2**20)), "gzip", "packed as gzip"),
-        (b"?", "br", "packed as br"),
+        (gzip.compress(b"x" * (80 * 2**20)), "gzip", "compressed as gzip"),
+        (b"?", "br", "compressed as br"),
     ],
     ids=["long", "packed", "unknown"],
 )
