@@ -142,6 +142,12 @@ REMARKS = (
         "and no passage ({usual:.0%} is usual)",
     ),
     Remark(
+        "reversed",
+        0.0125,
+        "{value:.0%} of its neighboring words stand in the reverse order of judged answers "
+        "({usual:.0%} is usual, 50% of shuffled words)",
+    ),
+    Remark(
         "doubled",
         0.07,
         "{value:.0%} of its runs of three words are repeated within an answer ({usual:.0%} is "
