@@ -20,6 +20,7 @@ from arena.statistics.agreement import cohen_kappas
 from arena.statistics.bootstrap import resampled_sums
 from arena.statistics.significance import NORMAL_QUANTILE
 
+ONE_VOTE = ["judge", "items", "kappa", "kappa_of_people", "difference", "low", "high"]
 _OUTCOMES = (-1, 0, 1)
 """Of a pair's first system, in the order of the rows and columns of a table."""
 _RESAMPLES = 2000
@@ -102,6 +103,35 @@ def agreement_with_people(judgments: pd.DataFrame, judges: Sequence[str]) -> Peo
     )
     among_people = agreement_among_people(judgments[is_by_judge], judgments[is_by_people])
     return replace(agreement, among_people=among_people)
+
+
+def agreement_with_one_vote(judgments: pd.DataFrame, people: Sequence[str]) -> pd.DataFrame:
+    """Compare judges with one person's vote, and people with each other, on the same pairs.
+
+    A judge that reaches people's kappa agrees with them as well as they do with each other.
+
+    Args:
+        judgments: Verdicts of judges and people.
+        people: The judges that are people.
+
+    Returns:
+        Columns ``ONE_VOTE``, a row for each other judge who shares enough pairs that several people
+        judged: number of these pairs, kappa of judge and one person, kappa of two people, and the
+        first less the second with its 95% interval.
+    """
+    is_by_people = judgments["judge"].isin(people)
+    by_people = judgments[is_by_people]
+    rows = []
+    for judge, by_judge in judgments[~is_by_people].groupby("judge"):
+        among_people = agreement_among_people(by_judge, by_people)
+        if among_people is None:
+            continue
+        kappa = among_people.judge_kappa
+        difference = kappa - among_people.kappa
+        half_width = NORMAL_QUANTILE * among_people.difference_error
+        bounds = (difference - half_width, difference + half_width)
+        rows.append([judge, among_people.items, kappa, among_people.kappa, difference, *bounds])
+    return pd.DataFrame(rows, columns=ONE_VOTE)
 
 
 def agreement_among_people(by_judge: pd.DataFrame, by_people: pd.DataFrame) -> AmongPeople | None:

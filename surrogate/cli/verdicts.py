@@ -268,7 +268,13 @@ def agreement(
     """Measure how far judges agree with people, or with another judge."""
     from arena.adapters.judgments import read_judgments
     from arena.data.folder import read_arena
-    from arena.diagnostics.agreement import MEASURED, RANKED, agreement_with_reference
+    from arena.diagnostics.agreement import (
+        FEWEST_ITEMS,
+        MEASURED,
+        RANKED,
+        agreement_with_reference,
+    )
+    from arena.diagnostics.people_agreement import agreement_with_one_vote
     from surrogate.board.judge_comparison import biases
     from surrogate.board.judge_report import add_metaevaluations, agreements
 
@@ -279,6 +285,10 @@ def agreement(
         raise UsageError(f"--write needs an arena folder, and {judgments} is a file")
     judges = _reference(table, reference)
     kappas = agreement_with_reference(table, judges, seed)
+    people = [name for name in judges if is_person(name)]
+    one_vote = agreement_with_one_vote(
+        table[table["judge"].isin([*people, *kappas["judge"]])], people
+    )
     bias_table = biases(table, judges)
     notes: list[str] = []
     file = None
@@ -289,15 +299,26 @@ def agreement(
         notes += [f"{judge} is not written: {reason}" for judge, reason in absent.items()]
     for judge in kappas.loc[kappas["tau"].isna(), "judge"]:
         notes.append(f"{judge} has no ranking: it shares fewer than three systems")
+    if people and one_vote.empty:
+        notes.append(
+            "How far people agree with each other is not known: several of them and a judge have "
+            f"fewer than {FEWEST_ITEMS} pairs in common"
+        )
     shown: dict[str, Any]
     if as_json:
-        shown = {"reference": judges, "judges": kappas, "biases": bias_table}
+        shown = {
+            "reference": judges,
+            "judges": kappas,
+            "one_vote": one_vote,
+            "biases": bias_table,
+        }
     else:
         # Both ends of an interval in one column, and no standard errors beside it.
         ends = {"low": "interval_low", "high": "interval_high"}
         measured = kappas[["judge", *MEASURED]].drop(columns="standard_error")
         shown = {
             "judges": with_spans(measured.rename(columns=ends)),
+            "one_vote": with_spans(one_vote.rename(columns=ends)),
             "rankings": with_spans(kappas[["judge", *RANKED]]),
             "biases": with_spans(bias_table.rename(columns=ends)),
         }
@@ -305,6 +326,7 @@ def agreement(
     shown["written"] = file
     titles = {
         "judges": f"Agreement with {', '.join(judges)} (Cohen's kappa, 95% interval)",
+        "one_vote": "Kappa with one person's vote, and of two people, where several judged a pair",
         "rankings": "Kendall's tau of rankings, and shares of pairs decided (95% interval)",
         "biases": "Rated higher or lower than by the reference, beyond the error (logits, 95%)",
         "reference": "",
