@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar, get_args, get_origin
 
 from pydantic import (
@@ -309,13 +310,16 @@ def check_option_names(
 Documented = TypeVar("Documented", bound=Callable[..., Any] | type[Any])
 
 
-def lists_options(names: Collection[str]) -> Callable[[Documented], Documented]:
+def lists_options(
+    names: Collection[str], defaults: Mapping[str, object] = MappingProxyType({})
+) -> Callable[[Documented], Documented]:
     """Make a decorator that adds a line for each option to a docstring, for ``help()``.
 
     Args:
         names: Fields of ``BoardSettings``, and perhaps ``preset``; others are passed over.
+        defaults: Where the function has others than ``BoardSettings``.
     """
-    lines = [option_line(name) for name in BoardSettings.model_fields if name in names]
+    lines = [option_line(name, defaults) for name in BoardSettings.model_fields if name in names]
     if PRESET in names:
         lines.append(f"    {PRESET}=None ({'|'.join(PRESETS)}): Settings that go together")
 
@@ -327,11 +331,12 @@ def lists_options(names: Collection[str]) -> Callable[[Documented], Documented]:
     return decorate
 
 
-def option_line(name: str) -> str:
+def option_line(name: str, defaults: Mapping[str, object]) -> str:
     """Describe a field of ``BoardSettings`` in a line: its choices, default and first clause."""
     field = BoardSettings.model_fields[name]
     first_clause = re.split(r"[;.] ", field.description or "")[0].rstrip(".")
-    default = ",".join(field.default) if isinstance(field.default, tuple) else field.default
+    default = defaults.get(name, field.default)
+    default = ",".join(default) if isinstance(default, tuple) else default
     is_choice = get_origin(field.annotation) is Literal
     choices = f" ({'|'.join(get_args(field.annotation))})" if is_choice else ""
     return f"    {name}={default!r}{choices}: {first_clause}"

@@ -140,7 +140,14 @@ def validate(
     repeats: Annotated[
         int | None, Option(min=1, max=MOST_DRAWS, help="Default: the protocol's")
     ] = None,
-    tournaments: Annotated[int | None, setting(BoardSettings, "tournaments")] = None,
+    tournaments: Annotated[
+        int | None,
+        Option(
+            min=1,
+            max=MOST_DRAWS,
+            help="Bootstrapped tournaments per language. Default: 50, or the preset's",
+        ),
+    ] = None,
     seed: Annotated[int | None, setting(BoardSettings, "seed")] = None,
     config: opt.Config = None,
     jobs: opt.Jobs = -1,

@@ -15,21 +15,32 @@ from arena.data.tables import guarded_csv
 from arena.data.wording import did_you_mean
 from surrogate.board import tables
 from surrogate.board.board import Board
-from surrogate.publish.formats import MINUS, MISSING, decimal, percent, short_digest, whole
+from surrogate.publish.formats import (
+    MINUS,
+    MISSING,
+    decimal,
+    interval,
+    percent,
+    rank_range,
+    short_digest,
+    whole,
+)
 
 OVERALL = "overall"
 ALL = "all"
 FORMATS = ("csv", "latex")
 SHARES = ("coverage", "verdict_share")
-PRINTED = ("rank", "rank_low", "rank_high", "system", "rating", "low", "high")
+SPANS = {"ranks": ("rank_low", "rank_high"), "90% interval": ("low", "high")}
+"""Columns of LaTeX that show two of a board's as one."""
+PRINTED = ("rank", "ranks", "system", "rating", "90% interval")
 NAMED = ("rank", "system")
-PRINTED_OVERALL = ("rank", "system", "mean_rank", "mean_rating", "arena_rank")
+PRINTED_OVERALL = ("rank", "ranks", "system", "mean_rank", "mean_rating", "arena_rank")
 HEADINGS = {
     "rank_low": "rank from",
     "rank_high": "rank to",
     "low": "90% from",
     "high": "90% to",
-    "arena_rank": "rank by verdicts alone",
+    "arena_rank": "by verdicts",
 }
 
 LATEX_MARKS = {
@@ -100,7 +111,7 @@ def export_text(
     if form == "csv":
         return guarded_csv(table[list(columns or table)])
     summary = board.summary
-    names = list(columns) or _columns_with_values(table, language)
+    printed = table[list(columns)] if columns else _printed(table, language)
     part = language
     if language == OVERALL:
         part = f"mean rank over {summary.parts}"
@@ -109,16 +120,24 @@ def export_text(
     remark = " (not judged)" if summary.is_first else ""
     title = f"Leaderboard of {summary.arena}{remark}, {part}"
     printed_signature = summary.signature if signature else ""
-    return latex_table(table[names], title, summary.judge, printed_signature)
+    return latex_table(printed, title, summary.judge, printed_signature)
 
 
-def _columns_with_values(table: pd.DataFrame, language: str) -> list[str]:
+def _printed(table: pd.DataFrame, language: str) -> pd.DataFrame:
     """Return the columns that a page has room for, without those that are all empty."""
-    names = ["language"] if language == ALL else []
+    printed = pd.DataFrame(index=table.index)
+    if language == ALL:
+        printed["language"] = table["language"]
     for name in PRINTED_OVERALL if language == OVERALL else PRINTED:
-        if name in NAMED or table[name].notna().any():
-            names.append(name)
-    return names
+        values = table[list(SPANS.get(name, [name]))]
+        if name not in NAMED and values.isna().to_numpy().all():
+            continue
+        if name in SPANS:
+            shown = rank_range if name == "ranks" else interval
+            printed[name] = [shown(low, high) for low, high in values.itertuples(index=False)]
+        else:
+            printed[name] = values[name]
+    return printed
 
 
 def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> str:
@@ -138,7 +157,7 @@ def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> 
     alignment = "".join("l" if name in tables.TEXTS else "r" for name in table)
     lines = [
         r"\begin{table}",
-        r"\centering",
+        r"\centering\small\setlength{\tabcolsep}{4pt}",
         rf"\caption{captions}",
         rf"\begin{{tabular}}{{{alignment}}}",
         r"\toprule",

@@ -28,7 +28,7 @@ from features.engine.extraction import extract
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
-from surrogate.board.first_place import conclusion
+from surrogate.board.first_place import conclusion, first_place_sentence
 from surrogate.board.judge_report import METAEVALUATION_FILE, read_judging_records
 from surrogate.board.rating_rows import VANISHED
 from surrogate.board.settings import board_judges
@@ -253,13 +253,16 @@ def _build(board: ConfiguredBoard, place: Workplace) -> None:
         n_jobs=place.n_jobs,
         progress=place.progress,
     )
-    place.page_facts["conclusion"] = conclusion(built)
+    is_unreliable = built.summary.macro.is_unreliable
+    # The fault of an unreliable judge stands below, among the cautions.
+    shown = first_place_sentence if is_unreliable else conclusion
+    place.page_facts["conclusion"] = shown(built)
     if (place.board / BOARD).is_dir():
         # The board before may be damaged, or have no language in common with this one.
         with suppress(ArenaError):
             place.page_facts["moved"] = str(diff_boards(Board.load(place.board / BOARD), built))
     built.save(place.target, board.arena)
-    if built.summary.macro.is_unreliable:
+    if is_unreliable:
         place.cautions.append(built.summary.macro.judge_fault)
     lost = built.ratings[built.ratings["note"] == VANISHED]
     for system, rows in lost.groupby("system"):

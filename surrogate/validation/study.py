@@ -50,6 +50,7 @@ from surrogate.validation.protocols import (
 from surrogate.validation.scores import MACRO, outcome_scores
 from surrogate.validation.study_options import (
     LEARNING_OPTIONS,
+    STUDY_DEFAULTS,
     STUDY_OPTIONS,
     StudyOptions,
     SurrogateLike,
@@ -119,7 +120,7 @@ class Study:
     families: Mapping[str, Collection[str]]
 
     @classmethod
-    @lists_options(LEARNING_OPTIONS)
+    @lists_options(LEARNING_OPTIONS, STUDY_DEFAULTS)
     def of(
         cls,
         arena: Arena | Path | str,
@@ -133,7 +134,8 @@ class Study:
             arena: The arena, or the path of its folder.
             surrogate: Surrogate to study; by default that of ``settings``, or ``answers``.
             repeats: How often to split, draw or reseed.
-            options: See ``StudyOptions``, and below.
+            options: ``settings``, ``feature_table``, ``n_jobs`` and ``progress``, see
+                ``StudyOptions``; and those below.
 
         Raises:
             UsageError: For an unknown option or surrogate, or fewer than one repeat.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
@@ -40,6 +41,8 @@ class StudyOptions(LearningOptions, total=False):
     progress: Progress | None
 
 
+STUDY_DEFAULTS = MappingProxyType({"tournaments": 50})
+"""A study trains many times; its table hardly changes with more tournaments."""
 LEARNING_OPTIONS = tuple(LearningOptions.__annotations__)
 STUDY_OPTIONS = tuple(StudyOptions.__annotations__)
 
@@ -57,8 +60,7 @@ def study_settings(options: StudyOptions) -> BoardSettings:
     values.pop("features", None)
     is_set = settings is not None and "tournaments" in settings.model_fields_set
     if values.get(PRESET) is None and not is_set:
-        # A study trains many times; its table hardly changes with more tournaments.
-        values.setdefault("tournaments", 50)
+        values.setdefault("tournaments", STUDY_DEFAULTS["tournaments"])
     return chosen_settings(settings, values)
 
 

@@ -36,6 +36,7 @@ from surrogate.validation.study import (
 )
 from surrogate.validation.study_options import (
     LEARNING_OPTIONS,
+    STUDY_DEFAULTS,
     STUDY_OPTIONS,
     StudyOptions,
     SurrogateLike,
@@ -81,7 +82,7 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
 """The protocols by name."""
 
 
-@lists_options(LEARNING_OPTIONS)
+@lists_options(LEARNING_OPTIONS, STUDY_DEFAULTS)
 def validate(
     arena: Arena | Path | str,
     protocol: str = DEFAULT_PROTOCOL,
@@ -107,7 +108,8 @@ def validate(
             if None.
         holdout: For ``mirage``: systems to hold out.
         judged: For ``replication``: numbers of judged questions to learn from.
-        options: See ``StudyOptions``, and below.
+        options: ``settings``, ``feature_table``, ``n_jobs`` and ``progress``, see
+            ``StudyOptions``; and those below.
 
     Raises:
         UsageError: For an unknown option, protocol or surrogate, one the arena is too small for,

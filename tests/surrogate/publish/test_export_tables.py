@@ -51,6 +51,17 @@ def test_latex_says_the_digest_of_the_signature_and_hides_the_rest(board):
     assert signature not in bare
 
 
+def test_latex_shows_bounds_as_one_cell_each(board):
+    text = export_text(board, "latex", "en")
+    assert r"Rank & Ranks & System & Rating & 90\% interval \\" in text
+    row = board.ratings[board.ratings["language"] == "en"].iloc[0]
+    low, high = row["rank_low"], row["rank_high"]
+    bounds = f"[{row['low']:.2f}, {row['high']:.2f}]".replace("-", "$-$")
+    shown_ranks = f"{low}" if low == high else rf"{low}\textendash{{}}{high}"
+    assert f"{row['rank']} & {shown_ranks} & " in text
+    assert f" & {{}}{bounds}" in text
+
+
 @pytest.mark.parametrize("part", PARTS)
 def test_latex_rows_have_as_many_cells_as_columns(tabled_hostile, part):
     lines = export_text(tabled_hostile, "latex", part).splitlines()

@@ -233,3 +233,14 @@ def test_check_exits_with_1_until_all_is_current(run, configure, place, capsys):
     assert "board a: would run (arena metaevaluation.json is new)" in capsys.readouterr().out
     assert run("run", config, "--jobs", 1) == 1  # the file is damaged
     assert (place / "boards" / "index.html").read_text() == "mine"
+
+
+def test_the_page_states_the_fault_of_a_judge_once(configure, make, place):
+    """A judge that says the same whatever the answers are."""
+    boards = configure(BOARD)
+    rewritten(place / "arena" / "judgments.jsonl", lambda table: table.assign(winner="a"))
+    (caution,) = make(boards)["a/board"].cautions
+    assert "unreliable" in caution
+    page = (boards.out / "index.html").read_text()
+    assert page.count("is unreliable") == 1
+    assert "These ranks say nothing about the systems." in page

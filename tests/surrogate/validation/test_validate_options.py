@@ -13,6 +13,7 @@ from surrogate import BoardSettings, build_board, validate
 from surrogate.board.settings import PRESET, BuildOptions, LearningOptions
 from surrogate.learning.names import find_surrogate
 from surrogate.validation import PROTOCOLS, Study
+from surrogate.validation.study_options import STUDY_DEFAULTS
 
 MISSPELT = [
     ({"surogate": "linear"}, "surrogate"),
@@ -151,6 +152,8 @@ def test_help_has_a_line_for_every_option(documented, options):
         [line] = [line for line in lines if line.strip().startswith(f"{name}=")]
         assert len(line) <= 110
         default = None if name == PRESET else BoardSettings.model_fields[name].default
+        if documented in (validate, Study.of):
+            default = STUDY_DEFAULTS.get(name, default)
         shown = default if not isinstance(default, tuple) else ",".join(default)
         assert line.strip().startswith(f"{name}={shown!r}")
         assert len(line.partition(": ")[2].split()) >= 2
@@ -177,3 +180,14 @@ def test_mypy_catches_misspelt_options_and_wrong_values(tmp_path):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     found = [line for line in done.stdout.splitlines() if "program.py" in line and "error" in line]
     assert [int(line.split("program.py:")[1].split(":")[0]) for line in found] == [4, 5, 6]
+
+
+def test_help_of_studies_has_their_default_of_tournaments(
+    english_arena, quick_features, run, capsys
+):
+    study = Study.of(english_arena, "linear", feature_table=quick_features)
+    n_drawn = study.settings.tournaments
+    assert f"tournaments={n_drawn}: " in str(validate.__doc__)
+    assert f"tournaments={n_drawn}: " in str(Study.of.__doc__)
+    assert run("validate", "--help") == 0
+    assert f"Default: {n_drawn}" in " ".join(capsys.readouterr().out.split())
