@@ -73,9 +73,9 @@ def measure_texts(
             answers to the same questions explain, in the quarter of its answers that they explain
             best; ``nearest``, the judged system that explains most; ``repeated`` and ``elsewhere``,
             see ``Likeness``; ``reversed``, see ``reversed_shares``; ``doubled``, the share of its
-            runs of three words that occur elsewhere in the same answer; ``new_pairs``, the share of its pairs of words that occur in no
-            judged answer and no passage; ``new_run``, the same share in the ``WINDOW`` pairs of an
-            answer where it is largest.
+            runs of three words that occur elsewhere in the same answer; ``new_pairs``, the share of
+            its pairs of words that occur in no judged answer and no passage; ``new_run``, the same
+            share in the ``WINDOW`` pairs of an answer where it is largest.
     """
     is_judged = rows["system"].isin(judged).to_numpy()
     # Texts that stand often, such as refusals, are cut into words once.
