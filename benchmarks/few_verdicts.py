@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -46,12 +46,17 @@ REPEATS = 3
 
 @dataclass(frozen=True)
 class Case:
-    """An arena by one judge; ``languages`` are learned from together."""
+    """An arena by one judge; ``languages`` are learned from together.
+
+    Answers with passages are not rated by weights of other judges, which need not be left out.
+    """
 
     arena: str
     judge: str | None = None
     languages: tuple[str, ...] = ()
     most_draws: int = 100
+    most_folds: int = 100
+    has_passages: bool = False
 
     def __str__(self) -> str:
         """Return the name in tables."""
@@ -61,15 +66,22 @@ class Case:
 
 CASES = (
     Case("rakuda"),
-    Case("crowd-rag", "gpt-4o-combined"),
-    Case("crowd-rag", "crowd-gold"),
+    Case("crowd-rag", "gpt-4o-combined", has_passages=True),
+    Case("crowd-rag", "crowd-gold", has_passages=True),
     Case("mt-bench-ko-en", "gpt-4o-mini", ("en",)),
     Case("mt-bench-ko-en", "gpt-4o-mini", ("ko",)),
     Case("vicuna80", "people"),
     Case("vicuna80", "gpt-4"),
-    Case("trec-rag25"),
-    Case("nomiracl", None, ("ar", "en", "ko", "sw"), most_draws=6),
-    Case("faithjudge", most_draws=5),
+    Case("trec-rag25", has_passages=True),
+    Case(
+        "nomiracl",
+        languages=("ar", "en", "ko", "sw"),
+        most_draws=6,
+        most_folds=28,
+        has_passages=True,
+    ),
+    Case("faithjudge", most_draws=5, most_folds=5, has_passages=True),
+    Case("alpacaeval", "weighted-gpt-4-turbo", most_draws=5, most_folds=5),
 )
 
 
@@ -105,18 +117,20 @@ def few_draws(
             yield Draw(parts, left_out)
 
 
-def full_draws(languages: Sequence[LanguageData]) -> Iterator[Draw]:
-    """Leave systems out of all verdicts, in pairs or folds."""
+def full_draws(languages: Sequence[LanguageData], most_folds: int) -> Iterator[Draw]:
+    """Leave systems out of all verdicts, in pairs (drawn from all of them) or folds."""
     most_paired = 12
     systems = sorted({name for data in languages for name in data.systems})
-    folds = [list(pair) for pair in combinations(systems, 2)]
+    pairs = [list(pair) for pair in combinations(systems, 2)]
+    folds = [pairs[index] for index in np.random.default_rng(0).permutation(len(pairs))]
     if len(systems) > most_paired:
         folds = []
         for number in range(REPEATS):
             shuffled = np.random.default_rng(number).permutation(systems)
             folds += [part.tolist() for part in np.array_split(shuffled, FOLDS)]
-    for left_out in folds:
-        yield Draw([data.without(left_out) for data in languages], left_out)
+    for left_out in folds[:most_folds]:
+        with suppress(UsageError):  # all verdicts are on one of them
+            yield Draw([data.without(left_out) for data in languages], left_out)
 
 
 def tau_of(surrogate: AnswersSurrogate, draw: Draw, languages: Sequence[LanguageData]) -> float:
@@ -135,7 +149,11 @@ def tau_of(surrogate: AnswersSurrogate, draw: Draw, languages: Sequence[Language
 
 
 def taus_of(
-    draws: Iterator[Draw], languages: Sequence[LanguageData], weights: dict[str, float]
+    draws: Iterator[Draw],
+    languages: Sequence[LanguageData],
+    weights: dict[str, float],
+    *,
+    has_passages: bool,
 ) -> Iterator[dict[str, float]]:
     """Yield the tau of every variant, a record per draw."""
     unweighted = AnswersSurrogate(preferences={})
@@ -145,13 +163,18 @@ def taus_of(
         NO_RELIABILITY: AnswersSurrogate(preferences=weights),
         NEITHER: unweighted,
     }
+    same_with_passages = {NO_PREFERENCES: DEFAULT, NEITHER: NO_RELIABILITY}
     for draw in draws:
-        taus = {}
+        taus: dict[str, float] = {}
         for variant, surrogate in surrogates.items():
+            if has_passages and variant in same_with_passages:
+                continue
             is_changed = variant in (NO_RELIABILITY, NEITHER)
             path = "surrogate.learning.answers.rating_reliability"
             with patch(path, return_value=1.0) if is_changed else nullcontext():
                 taus[variant] = tau_of(surrogate, draw, languages)
+        for variant, same in same_with_passages.items():
+            taus.setdefault(variant, taus[same])
         yield taus
 
 
@@ -168,10 +191,11 @@ def measured(case: Case, options: argparse.Namespace, moments: Sequence[Moments]
         name = f"{n_systems}x{n_questions}"
         all_draws[name] = few_draws(languages, n_systems, n_questions, n_draws)
     if options.full:
-        all_draws[FULL] = full_draws(languages)
+        all_draws[FULL] = full_draws(languages, case.most_folds)
     rows = []
     for name, draws in all_draws.items():
-        table = pd.DataFrame(list(taus_of(draws, languages, weights)), columns=list(VARIANTS))
+        taus = taus_of(draws, languages, weights, has_passages=case.has_passages)
+        table = pd.DataFrame(list(taus), columns=list(VARIANTS))
         if len(table):
             means = table.mean().to_dict()
             rows.append({"case": str(case), "size": name, "draws": len(table), **means})

@@ -12,6 +12,7 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.folder import open_arena
 from arena.data.seeds import by_content
+from arena.data.slices import in_slices
 from arena.data.types import Progress
 from arena.rating.pairs import checked_number
 from arena.rating.soft_verdicts import Temperature, temperature_notes
@@ -41,7 +42,7 @@ from surrogate.board.settings import (
 )
 from surrogate.board.summary import UNPROVEN, BoardSummary
 from surrogate.board.summary_builder import summarize_board
-from surrogate.learning.languages import in_slices, language_data, others_of
+from surrogate.learning.languages import language_data, others_of
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.surrogate import KEYS, Surrogate, reseeded
 

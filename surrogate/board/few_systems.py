@@ -3,7 +3,8 @@
 With n judged systems, the variance of the surrogate's error is 3.5/(n - 1) of that of their
 ratings: with three or four, the surrogate knows no more than their mean. Other arenas show this
 (``benchmarks/few_systems.py``), and the systems left out here correct it. As the variance of n
-ratings is known with n - 1 degrees of freedom, so is the error's (docs/reference/formulas.md).
+ratings is known with n - 1 degrees of freedom, so is the error's (docs/reference/formulas.md,
+"New systems").
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def alone_ratings(
         with suppress(UsageError):  # too few systems to learn from: by the verdicts alone
             surrogate.fit(pd.concat([part.X for part in data]), ratings)
     judged = pd.concat([part.X[part.X["system"].isin(part.systems)] for part in data])
-    return posterior_ratings(surrogate, ratings, NOTHING_EXPECTED, judged)
+    return posterior_ratings(surrogate, ratings, NOTHING_EXPECTED, judged).by_language()
 
 
 def side_by_side(

@@ -218,7 +218,7 @@ class BoardSettings(BaseModel):
 
         Probabilities of verdicts are those that count.
         """
-        from surrogate.learning.languages import sliced
+        from arena.data.slices import sliced
 
         arena = arena.by_criterion(self.criterion)
         return sliced(replace(arena, judgments=self.counted(arena.judgments)), self.by)
@@ -240,7 +240,7 @@ class BoardSettings(BaseModel):
     def judged(self, judgments: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFrame:
         """Return judgments on an arena's questions as a board has them."""
         from arena.data.schema import CRITERION
-        from surrogate.learning.languages import in_slices
+        from arena.data.slices import in_slices
 
         if self.criterion is not None and CRITERION in judgments:
             judgments = judgments[judgments[CRITERION] == self.criterion]

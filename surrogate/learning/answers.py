@@ -5,7 +5,7 @@ on their questions (``question_scores``), and of its rating as a whole (``system
 divided by its size for systems left out; the first counts twice. The scale of the blend in logits
 and its error are also learned from the systems left out.
 
-Derivation: docs/guides/surrogate.md, sections 1 to 3.
+Formulas: docs/guides/surrogate.md, sections 1 to 3.
 """
 
 from __future__ import annotations
@@ -39,12 +39,14 @@ from surrogate.learning.surrogate import (
     EFFECT_COLUMNS,
     EXPLANATION_COLUMNS,
     FEWEST_SYSTEMS,
+    IMPORTANCE_COLUMNS,
     KEYS,
     NO_VALUE,
     Arrays,
     Asked,
     Covariances,
     Surrogate,
+    joined,
     too_few,
     with_features,
 )
@@ -119,32 +121,32 @@ class AnswersSurrogate(Surrogate):
 
     def _learn(self) -> None:
         """Fit both parts, and learn from the systems left out what their blend is worth."""
-        ratings = {language: self._field_ratings(language) for language in self.fields_}
-        n_rated = {language: int(np.isfinite(own).sum()) for language, own in ratings.items()}
-        learned = [name for name in sorted(n_rated) if n_rated[name] >= FEWEST_SYSTEMS]
-        if not learned or not any(field.names for field in self.fields_.values()):
-            for language, count in n_rated.items():
-                reason = too_few(count, len(self.features_))
+        has_features = any(field.names for field in self.fields_.values())
+        ratings = {}
+        for language in self.fields_:
+            n_rated = len(self.ratings_[language].systems)
+            if n_rated >= FEWEST_SYSTEMS and has_features:
+                ratings[language] = self._field_ratings(language)
+        if not ratings:
+            for language in self.fields_:
+                reason = too_few(len(self.ratings_[language].systems), len(self.features_))
                 self.failures_[language] = f"{language}: {reason}"
             self.fields_ = {}
-            learned = []
-        self.borrowing_ = frozenset(self.fields_.keys() - set(learned))
-        self.levels_ = {language: float(np.nanmean(ratings[language])) for language in learned}
-        if not learned:
+        self.borrowing_ = frozenset(self.fields_.keys() - ratings.keys())
+        self.levels_ = {language: float(np.nanmean(own)) for language, own in ratings.items()}
+        if not ratings:
             return
         views = {language: field.own for language, field in self.fields_.items()}
         scored = {}
-        for language in learned:
+        for language in ratings:
             tensor = self.fields_[language].tensor
             scores = Scored.of(views[language], tensor.questions, self.ratings_[language])
             if scores.judged.any():
                 scored[language] = scores
         self.scores_ = QuestionScores.fit(scored, self._preferences()) if scored else None
-        learned_ratings = {language: ratings[language] for language in learned}
-        self.ridge_ = SystemRidge.fit(views, learned_ratings, is_alone=self.scores_ is None)
-        left_out = [self._left_out_predictions(language, ratings[language]) for language in learned]
-        reliability = rating_reliability({name: self.ratings_[name] for name in learned})
-        self.blend_ = Blend.fit(pd.concat(left_out, ignore_index=True), reliability)
+        self.ridge_ = SystemRidge.fit(views, ratings, is_alone=self.scores_ is None)
+        learned = {language: self.ratings_[language] for language in ratings}
+        self.blend_ = Blend.fit(self._left_out_predictions(ratings), rating_reliability(learned))
         if self.borrowing_:
             # Nobody's verdicts tell their level: the mean of a language's systems is taken as 0.
             predictions = self._predicted(views, self._scales(self.fields_))["rating"]
@@ -167,35 +169,29 @@ class AnswersSurrogate(Surrogate):
         systems = list(self.fields_[language].tensor.systems)
         return np.asarray(means.reindex(systems).to_numpy(np.float64))
 
-    def _left_out_predictions(self, language: str, ratings: Floats) -> pd.DataFrame:
+    def _left_out_predictions(self, ratings: Mapping[str, Floats]) -> pd.DataFrame:
         """Return what both parts predict of each rated system when it is left out.
 
         Args:
-            language: Of the field.
-            ratings: Rating of each system of the field, shape (N,); NaN of those without.
+            ratings: Language to the rating of each system of its field, shape (N,); NaN of those
+                without.
 
         Returns:
-            Columns ``language, system, scores, ridge, variance, target``, one row per rated system.
+            Columns ``ridge, variance, scores, target``, by language and system.
         """
-        is_rated = np.isfinite(ratings)
-        systems = np.array(self.fields_[language].tensor.systems, dtype=object)[is_rated]
-        scores = np.zeros(len(ratings))
-        if self.scores_ is not None and language in self.scores_.left_out:
-            scores = np.nan_to_num(self.scores_.left_out[language])
-        keys = [(language, system) for system in systems]
-        centered = ratings[is_rated] - ratings[is_rated].mean()
-        # The mean holds the system itself; what is predicted is its distance from the others' mean.
-        target = centered / (1 - 1 / len(systems))
-        return pd.DataFrame(
-            {
-                "language": language,
-                "system": systems,
-                "scores": scores[is_rated],
-                "ridge": [self.ridge_.left_out[key] for key in keys],
-                "variance": [self.ridge_.left_out_variances[key] for key in keys],
-                "target": target,
-            }
-        )
+        scores = []
+        targets = []
+        for language, own in ratings.items():
+            is_rated = np.isfinite(own)
+            predicted = np.zeros(len(own))
+            if self.scores_ is not None and language in self.scores_.left_out:
+                predicted = np.nan_to_num(self.scores_.left_out[language])
+            scores.append(predicted[is_rated])
+            centered = own[is_rated] - own[is_rated].mean()
+            # The mean holds the system itself; its distance from the others' mean is predicted.
+            targets.append(centered / (1 - 1 / len(centered)))
+        by_ridge = self.ridge_.left_out
+        return by_ridge.assign(scores=np.concatenate(scores), target=np.concatenate(targets))
 
     def _scales(self, fields: Mapping[str, Field]) -> dict[str, Scale]:
         """Return how fields are standardized: by the rated systems, or by all where none are."""
@@ -245,7 +241,7 @@ class AnswersSurrogate(Surrogate):
             keys = pd.MultiIndex.from_frame(rows[["language", "system"]])
             for new_views in views_in_batches(self.fields_, rows[~keys.isin(looks.keys)]):
                 looks = looks.joined(Looks.of(new_views, scales))
-        return Covariances(tuple(looks.keys), looks.covariances())
+        return Covariances(looks.keys, looks.covariances())
 
     @property
     def left_out_(self) -> dict[str, dict[str, str]]:
@@ -332,9 +328,7 @@ class AnswersSurrogate(Surrogate):
             total = np.nansum(spreads) or 1.0
             part = pd.DataFrame({"language": language, "feature": self.features_})
             parts.append(part.assign(importance=spreads / total))
-        if not parts:
-            return pd.DataFrame(columns=["language", "feature", "importance"])
-        return pd.concat(parts, ignore_index=True)
+        return joined(parts, IMPORTANCE_COLUMNS)
 
     def explain(self, X: pd.DataFrame) -> pd.DataFrame:
         """Say what moves each rating; see ``Surrogate.explain``."""
@@ -346,9 +340,7 @@ class AnswersSurrogate(Surrogate):
                 scored = self.scores_.languages.get(language)
             field = self.fields_[language]
             parts.append(explained(field, views[language], contributions, scored))
-        if not parts:
-            return pd.DataFrame(columns=EXPLANATION_COLUMNS)
-        return pd.concat(parts, ignore_index=True)
+        return joined(parts, EXPLANATION_COLUMNS)
 
     def feature_effects(self, X: pd.DataFrame) -> pd.DataFrame:
         """Say what each feature adds to each rating; see ``Surrogate.feature_effects``."""
@@ -358,9 +350,7 @@ class AnswersSurrogate(Surrogate):
             is_rated = np.isfinite(self._field_ratings(language))
             field = self.fields_[language]
             parts.append(feature_effects(field, views[language], contributions, is_rated))
-        if not parts:
-            return pd.DataFrame(columns=EFFECT_COLUMNS)
-        return pd.concat(parts, ignore_index=True)
+        return joined(parts, EFFECT_COLUMNS)
 
     def _views(self, X: pd.DataFrame) -> dict[str, FieldView]:
         """Compare the systems of a table with the fields, by language."""

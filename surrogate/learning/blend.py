@@ -1,6 +1,7 @@
 """The blend of both predictions of a rating: what a unit of it is worth, and how sure it is.
 
-Learned from the systems left out (docs/guides/surrogate.md, section 3).
+Learned from the systems left out. Formulas: docs/guides/surrogate.md, section 3;
+docs/reference/formulas.md, "Surrogate".
 """
 
 from __future__ import annotations

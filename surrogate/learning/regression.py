@@ -23,12 +23,14 @@ from features.engine.workers import work
 from surrogate.learning.regressor_text import read
 from surrogate.learning.surrogate import (
     FEWEST_SYSTEMS,
+    IMPORTANCE_COLUMNS,
     KEYS,
     NO_VALUE,
     TREES,
     Arrays,
     Asked,
     Surrogate,
+    joined,
     reseeded,
     too_few,
     with_features,
@@ -187,9 +189,7 @@ class RegressionSurrogate(Surrogate):
             shares[is_used] = _shares(estimator, int(is_used.sum()))
             part = {"language": language, "feature": self.features_, "importance": shares}
             parts.append(pd.DataFrame(part))
-        if not parts:
-            return pd.DataFrame(columns=["language", "feature", "importance"])
-        return pd.concat(parts, ignore_index=True)
+        return joined(parts, IMPORTANCE_COLUMNS)
 
     def _filled(self, tensor: FeatureTensor, asked: Sequence[str]) -> FeatureTensor:
         return zero_filled(tensor, asked) if self.missing == "zero" else tensor

@@ -27,6 +27,7 @@ FEW_TREES = 25
 KEYS = ["language", "system", "query_id"]
 EXPLANATION_COLUMNS = ["language", "system", "moved_by", "like_winners", "like_losers"]
 EFFECT_COLUMNS = ["language", "system", "feature", "added", "value", "usual", "deviation", "count"]
+IMPORTANCE_COLUMNS = ["language", "feature", "importance"]
 NO_VALUE = "no training answer has a value"
 ANSWER_MARK = "\x1f"
 """Separates a system's name from the question, where a single answer is rated like a system."""
@@ -41,7 +42,7 @@ class Covariances:
         kernels: Of mean diagonal 1, shape (K, N, N).
     """
 
-    keys: tuple[tuple[str, str], ...]
+    keys: pd.MultiIndex
     kernels: Floats
 
 
@@ -198,6 +199,11 @@ def too_few(systems: int, features: int) -> str:
         f"{count_of(systems, 'system')} with judged answers and {count_of(features, 'feature')} "
         f"to train on; at least {FEWEST_SYSTEMS} systems and a feature are needed"
     )
+
+
+def joined(parts: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+    """Join tables of these columns, of which there may be none."""
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(columns))
 
 
 def known_features(surrogate: Surrogate) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
 from arena.data.judgments import checked_judgments
+from arena.data.slices import in_slices, sliced
 from arena.data.systems import alike
 from arena.data.wording import count_of
 from features.declare.feature import Feature
@@ -24,7 +25,7 @@ from surrogate.board.summary import fingerprint
 from surrogate.integrity.faults import measure_faults
 from surrogate.integrity.inspection import inspect_answers
 from surrogate.integrity.notes import Findings
-from surrogate.learning.languages import in_slices, sliced, with_answers
+from surrogate.learning.languages import with_answers
 from surrogate.learning.surrogate import KEYS, known_features
 from surrogate.ranking.answer_checks import AnswerChecks, compare_measured
 from surrogate.ranking.placing import place_systems

@@ -14,6 +14,7 @@ from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
+from arena.data.slices import in_slices
 from arena.diagnostics.families import families_of_systems
 from features.engine.columns import feature_columns
 from features.engine.extraction import extract
@@ -29,7 +30,6 @@ from surrogate.learning.estimation.replication import FEWEST_QUESTIONS, replicat
 from surrogate.learning.languages import (
     LanguageData,
     TournamentSettings,
-    in_slices,
     language_data,
     with_answers,
 )

@@ -144,30 +144,15 @@ class FieldView:
         value. Of the values 3, 5, 5, 9 of a feature on a question, the ranks are -1, 0, 0, 1: the
         first 5 is above one other, equal to one and below one.
         """
-        n_field = len(self.field)
-        shape = self.values.shape
-        # One column per question and feature: a cell, whose values are compared with each other.
-        values = np.concatenate([self.field, self.values]).reshape(n_field + shape[0], -1)
-        is_known = np.isfinite(values)
-        n_known = is_known[:n_field].sum(axis=0)
-        # Values are replaced by their ordinal among all, shifted so that the cells follow each
-        # other: one sorted array and two searches then count, in every cell at once, how many of
-        # the field's values lie below and above.
-        cell_starts = np.arange(values.shape[1]) * values.size
-        ordinals = np.unique(values, return_inverse=True)[1].reshape(values.shape) + cell_starts
-        field_ordinals = np.sort(ordinals[:n_field][is_known[:n_field]])
-        n_before_cell = np.searchsorted(field_ordinals, cell_starts)
-        n_below = np.searchsorted(field_ordinals, ordinals[n_field:], "left") - n_before_cell
-        n_not_above = np.searchsorted(field_ordinals, ordinals[n_field:], "right") - n_before_cell
-        signs = n_below + n_not_above - n_known
-        counts = np.tile(n_known, (shape[0], 1))
-        # A system of the field is not compared with itself.
-        rows, selves = np.nonzero(self.is_self)
-        self_signs = np.sign(np.nan_to_num(values[n_field + rows] - values[selves]))
-        signs[rows] -= self_signs.astype(np.intp)
-        counts[rows] -= is_known[selves]
-        mean_signs = np.where(is_known[n_field:], signs / np.maximum(counts, 1), 0.0)
-        return np.asarray(mean_signs.reshape(shape))
+        signs = np.zeros(self.values.shape, dtype=np.int32)
+        for index, others in enumerate(self.field):
+            # Comparisons with a missing value are false, so its sign is 0.
+            above = np.subtract(self.values > others, self.values < others, dtype=np.int8)
+            # A system of the field is not compared with itself.
+            signs += above * ~self.is_self[:, index, None, None]
+        is_known = np.isfinite(self.field).astype(np.float64)
+        n_others = is_known.sum(axis=0) - np.tensordot(self.is_self.astype(np.float64), is_known, 1)
+        return np.asarray(signs / np.maximum(n_others, 1))
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,15 @@ Formulas: docs/reference/formulas.md, "Verdicts and surrogate".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import scipy
 
-from arena.data.types import Floats
+from arena.data.types import Flags, Floats
 from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
 from arena.rating.likelihood import BattleLikelihood, DesignEffects
 from arena.rating.posterior import RatingPosterior
@@ -57,15 +58,6 @@ class Observation:
             noise=np.asarray(scipy.linalg.block_diag(self.noise, unknown)),
         )
 
-    def alone(self) -> RatingPosterior:
-        """Take the observed ratings as the posterior, without any other information."""
-        return RatingPosterior(
-            systems=self.systems,
-            ratings=self.ratings,
-            covariance=self.noise,
-            shares=np.ones(len(self.systems)),
-        )
-
 
 def observe(
     ratings: Mapping[str, TrainingRatings], around: float = DEFAULT_RIDGE
@@ -101,16 +93,16 @@ def observe(
         modes[language] = mode
         effects[language] = likelihood.design_effects(mode, around)
     all_effects = DesignEffects.of_all(list(effects.values()))
-    by_system = all_effects.by_system
-    start = 0
-    for language, likelihood in likelihoods.items():
-        systems = observations[language].systems
-        end = start + len(systems)
-        own_effects = np.append(by_system[start:end], effects[language].by_bias)
+    ends = np.cumsum([len(observations[language].systems) for language in likelihoods])
+    by_language = np.split(all_effects.by_system, ends[:-1])
+    for language, by_system in zip(likelihoods, by_language, strict=False):
         observations[language] = _observed(
-            systems, likelihood, modes[language], own_effects, all_effects.common
+            systems=observations[language].systems,
+            likelihood=likelihoods[language],
+            mode=modes[language],
+            effects=np.append(by_system, effects[language].by_bias),
+            common_effect=all_effects.common,
         )
-        start = end
     return observations
 
 
@@ -181,54 +173,78 @@ def centering(n_systems: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class JointPosterior(Mapping[str, RatingPosterior]):
-    """Ratings by language, and how they vary together across languages.
+class JointPosterior:
+    """N ratings of systems in languages, and how they vary together.
 
     Attributes:
-        by_language: The ratings of each language.
-        covariance: Of all N ratings, language by language in this order, shape (N, N).
+        keys: Language and system of each rating.
+        ratings: Posterior means (logits), shape (N,).
+        covariance: Posterior covariance, shape (N, N).
+        shares: Weight of a system's own verdicts in its rating, shape (N,).
     """
 
-    by_language: Mapping[str, RatingPosterior]
+    keys: pd.MultiIndex
+    ratings: Floats
     covariance: Floats
+    shares: Floats
 
-    def __getitem__(self, language: str) -> RatingPosterior:
-        """Return the ratings of a language."""
-        return self.by_language[language]
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over languages."""
-        return iter(self.by_language)
-
-    def __len__(self) -> int:
-        """Return the number of languages."""
-        return len(self.by_language)
+    @classmethod
+    def by_verdicts(cls, observations: Mapping[str, Observation]) -> JointPosterior:
+        """Take the observed ratings, without any other information."""
+        keys = rating_keys(observations)
+        ratings, noise = _stacked(observations)
+        return cls(keys, ratings, noise, np.ones(len(keys)))
 
     @property
-    def names(self) -> list[tuple[str, str]]:
-        """Language and system of each rating."""
-        return rating_keys(self.by_language)
+    def languages(self) -> npt.NDArray[np.object_]:
+        """Language of each rating, shape (N,)."""
+        return np.asarray(self.keys.get_level_values("language"), dtype=object)
+
+    def __getitem__(self, language: str) -> RatingPosterior:
+        """Return the ratings in a language; no system where none is rated."""
+        own = self.take(self.languages == language)
+        systems = tuple(own.keys.get_level_values("system"))
+        return RatingPosterior(systems, own.ratings, own.covariance, own.shares)
+
+    def by_language(self) -> dict[str, RatingPosterior]:
+        """Return the ratings in each language."""
+        return {language: self[language] for language in dict.fromkeys(self.languages)}
+
+    def joined(self, others: JointPosterior) -> JointPosterior:
+        """Append ratings that are independent of these."""
+        return JointPosterior(
+            keys=self.keys.append(others.keys),
+            ratings=np.concatenate([self.ratings, others.ratings]),
+            covariance=np.asarray(scipy.linalg.block_diag(self.covariance, others.covariance)),
+            shares=np.concatenate([self.shares, others.shares]),
+        )
+
+    def take(self, rows: Flags) -> JointPosterior:
+        """Keep some of the ratings, shape (N,)."""
+        covariance = self.covariance[np.ix_(rows, rows)]
+        return JointPosterior(self.keys[rows], self.ratings[rows], covariance, self.shares[rows])
 
     def covariance_table(self) -> pd.DataFrame:
         """Label the rows and columns of the covariance by language and system."""
-        index = pd.MultiIndex.from_tuples(self.names, names=["language", "system"])
-        return pd.DataFrame(self.covariance, index, index)
-
-    @classmethod
-    def independent(cls, by_language: Mapping[str, RatingPosterior]) -> JointPosterior:
-        """Join languages whose ratings are independent of each other's."""
-        blocks = [item.covariance for item in by_language.values()]
-        return cls(by_language, np.asarray(scipy.linalg.block_diag(*blocks)))
+        return pd.DataFrame(self.covariance, self.keys, self.keys)
 
 
-def rating_keys(
-    by_language: Mapping[str, Observation] | Mapping[str, RatingPosterior],
-) -> list[tuple[str, str]]:
+def rating_keys(observations: Mapping[str, Observation]) -> pd.MultiIndex:
     """List the language and system of each rating, language by language."""
     keys: list[tuple[str, str]] = []
-    for language, ratings in by_language.items():
-        keys.extend((language, system) for system in ratings.systems)
-    return keys
+    for language, observation in observations.items():
+        keys.extend((language, system) for system in observation.systems)
+    return pd.MultiIndex.from_tuples(keys, names=["language", "system"])
+
+
+def _stacked(observations: Mapping[str, Observation]) -> tuple[Floats, Floats]:
+    """Return the N ratings of all languages, and their noise, shapes (N,) and (N, N)."""
+    ratings = [np.empty(0)]
+    noises = [np.empty((0, 0))]
+    for observation in observations.values():
+        ratings.append(observation.ratings)
+        noises.append(observation.noise)
+    return np.concatenate(ratings), np.asarray(scipy.linalg.block_diag(*noises))
 
 
 def joint_posterior(
@@ -241,24 +257,10 @@ def joint_posterior(
         kernels: K kernels among them, shape (K, N, N), in the order of ``rating_keys``.
         expected: Prior means of the ratings, shape (N,).
     """
-    parts = list(observations.values())
-    ratings = np.concatenate([observation.ratings for observation in parts])
-    noise = np.asarray(scipy.linalg.block_diag(*[observation.noise for observation in parts]))
-    sizes = [len(observation.systems) for observation in parts]
+    keys = rating_keys(observations)
+    ratings, noise = _stacked(observations)
     # Each language has a mean of its own: battles never compare systems across languages.
-    groups = np.repeat(np.eye(len(sizes)), sizes, axis=0)
+    groups = np.equal.outer(keys.codes[0], np.unique(keys.codes[0])).astype(np.float64)
     process = fit_process(kernels, ratings - expected, noise, groups)
     residuals, covariance, shares = process.posterior()
-    means = residuals + expected
-    posteriors: dict[str, RatingPosterior] = {}
-    start = 0
-    for language, observation in observations.items():
-        rows = slice(start, start + len(observation.systems))
-        posteriors[language] = RatingPosterior(
-            systems=observation.systems,
-            ratings=means[rows],
-            covariance=covariance[rows, rows],
-            shares=shares[rows],
-        )
-        start = rows.stop
-    return JointPosterior(posteriors, covariance)
+    return JointPosterior(keys, residuals + expected, covariance, shares)

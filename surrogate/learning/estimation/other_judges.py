@@ -2,12 +2,13 @@
 
 Another judge's verdicts become probabilities of the reference's by a logistic regression on the
 questions and pairs that both judged. The ratings from these probabilities are the prior mean; the
-ratings by the other judges alone are a kernel, with a variance that the reference's verdicts set.
+ratings by the other judges alone are a kernel, with a variance that the reference's verdicts set
+(docs/reference/formulas.md, "Verdicts and surrogate").
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,7 +45,7 @@ class OtherJudges:
     ratings: pd.DataFrame
     expected: pd.Series
 
-    def kernel(self, keys: Sequence[tuple[str, str]]) -> Floats:
+    def kernel(self, keys: pd.MultiIndex) -> Floats:
         """Covariance of ratings that are linear in these judges', shape (N, N).
 
         Its mean diagonal is 1, like that of the other kernels.
@@ -52,17 +53,15 @@ class OtherJudges:
         Args:
             keys: Language and system of the N ratings.
         """
-        rows = self.ratings.reindex(pd.MultiIndex.from_tuples(keys))
-        ratings = rows.fillna(0.0).to_numpy()
+        ratings = self.ratings.reindex(keys).fillna(0.0).to_numpy()
         products = ratings @ ratings.T
         # Ratings that are all 0 have no scale; the smallest number keeps the kernel at 0.
         scale = max(float(np.diag(products).mean()), np.finfo(float).tiny)
         return np.asarray(products / scale)
 
-    def prior(self, keys: Sequence[tuple[str, str]]) -> Floats:
+    def prior(self, keys: pd.MultiIndex) -> Floats:
         """Expected ratings, shape (N,); 0 for systems that these judges did not judge."""
-        expected = self.expected.reindex(pd.MultiIndex.from_tuples(keys))
-        return np.asarray(expected.fillna(0.0), dtype=np.float64)
+        return np.asarray(self.expected.reindex(keys).fillna(0.0), dtype=np.float64)
 
 
 def learn_from_other_judges(reference: pd.DataFrame, others: pd.DataFrame) -> OtherJudges | None:

@@ -4,7 +4,7 @@ The model of small areas (Fay and Herriot, 1979): a rating is a sum of functions
 kernel, and a residual, observed with the sampling covariance of its estimate; every group has its
 own unknown mean (Rasmussen and Williams, 2006, section 2.7). The variances are the most probable
 ones by the restricted likelihood (Patterson and Thompson, 1971).
-Guide: docs/guides/surrogate.md, "The rating of judged systems".
+Formulas: docs/reference/formulas.md, "Verdicts and surrogate".
 """
 
 from __future__ import annotations

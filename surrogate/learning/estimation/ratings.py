@@ -3,20 +3,18 @@
 The model of small areas (Fay and Herriot, 1979): a rating is the surrogate's prediction, plus the
 system's strength across languages, plus a residual; it is observed with the sampling covariance of
 its Bradley-Terry coefficient. A new system has infinite sampling variance.
-Guide: docs/guides/surrogate.md, "The rating of judged systems".
+Guide: docs/guides/surrogate.md, section 4.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import scipy
 
-from arena.data.types import Floats
-from arena.rating.posterior import RatingPosterior
+from arena.data.types import Flags, Floats
 from surrogate.learning.estimation.observations import (
     JointPosterior,
     Observation,
@@ -26,12 +24,11 @@ from surrogate.learning.estimation.observations import (
     rating_keys,
 )
 from surrogate.learning.estimation.other_judges import OtherJudges
+from surrogate.learning.estimation.system_looks import same_system
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import TrainingRatings, finite_means
 
-Key = tuple[str, str]
-"""Language and system."""
 NOTHING_EXPECTED = pd.DataFrame(columns=["language", "system", "rating", "standard_error"])
 
 
@@ -58,30 +55,25 @@ def posterior_ratings(
         others: Ratings by other judges; systems that only these judged are rated, too.
 
     Returns:
-        The posterior of each language, and the covariance across languages. Systems of which only
-        verdicts are known are rated by these, independently of all others.
+        The posterior of all languages. Systems of which only verdicts are known are rated by these,
+        independently of all others.
     """
     # Approximated around ratings of a spread of one logit: a system that won all of few battles has
-    # almost no curvature at its own best fit (guide, "The rating of judged systems").
+    # almost no curvature at its own best fit.
     observed = observe(ratings, around=1.0)
     is_predicted = expected["rating"].notna() & expected["language"].isin(list(observed))
     predictions = expected[is_predicted].set_index(["language", "system"])["rating"]
     prior = _Prior.of(surrogate, predictions, X, others)
-    unjudged = _rated_unjudged(prior.keys, observed, surrogate.borrowing_, X)
-    unjudged.update(predictions.index)
+    is_wanted = _is_rated_unjudged(prior.keys, observed, surrogate.borrowing_, X)
+    is_wanted |= prior.keys.isin(predictions.index)
     if others is not None:
-        unjudged.update(others.ratings.index)
-    observations = _observations_of(prior.keys, observed, unjudged)
-    posteriors = {language: observation.alone() for language, observation in observed.items()}
+        is_wanted |= prior.keys.isin(others.ratings.index)
+    observations = _observations_of(prior.keys, is_wanted, observed)
+    by_verdicts = JointPosterior.by_verdicts(observed)
     if not observations:
-        return JointPosterior.independent(posteriors)
+        return by_verdicts
     modeled = _centered(prior.given(observations), observed, surrogate.borrowing_)
-    for language, posterior in modeled.items():
-        posteriors[language] = _completed(posterior, observed[language])
-    joint = JointPosterior.independent(posteriors)
-    indices = pd.MultiIndex.from_tuples(joint.names).get_indexer(modeled.names)
-    joint.covariance[np.ix_(indices, indices)] = modeled.covariance
-    return joint
+    return modeled.joined(by_verdicts.take(~by_verdicts.keys.isin(modeled.keys)))
 
 
 @dataclass(frozen=True)
@@ -94,7 +86,7 @@ class _Prior:
         kernels: How they vary together, in K ways, shape (K, N, N).
     """
 
-    keys: tuple[Key, ...]
+    keys: pd.MultiIndex
     means: Floats
     kernels: Floats
 
@@ -116,67 +108,59 @@ class _Prior:
                 where there are no predictions.
         """
         similarities = surrogate.covariances(X)
-        if similarities is not None and set(predictions.index) <= set(similarities.keys):
+        if similarities is not None and predictions.index.isin(similarities.keys).all():
             keys = similarities.keys
             kernels = similarities.kernels
             means = np.zeros(len(keys)) if others is None else others.prior(keys)
         else:
-            keys = tuple(predictions.index)
-            kernels = _same_system(keys)
+            keys = predictions.index
+            kernels = same_system(keys)
             means = predictions.to_numpy(np.float64)
-        if others is not None and keys:
+        if others is not None and len(keys):
             kernels = np.concatenate([kernels, others.kernel(keys)[None]])
         return cls(keys, means, kernels)
 
     def given(self, observations: Mapping[str, Observation]) -> JointPosterior:
         """Condition on the observed ratings of some of the systems."""
-        row_of = {key: row for row, key in enumerate(self.keys)}
-        rows = np.array([row_of[key] for key in rating_keys(observations)])
+        rows = self.keys.get_indexer(rating_keys(observations))
         kernels = self.kernels[:, rows[:, None], rows]
         return joint_posterior(observations, kernels, self.means[rows])
 
 
-def _same_system(keys: Sequence[Key]) -> Floats:
-    """Return the kernel of what is the same of a system in every language, shape (1, N, N).
-
-    None in a single language, shape (0, N, N): there it is the same thing as the residual.
-    """
-    n_languages = len({language for language, _ in keys})
-    if n_languages < 2:
-        return np.empty((0, len(keys), len(keys)))
-    names = np.array([system for _, system in keys], dtype=object)
-    return np.asarray(np.equal.outer(names, names)[None], dtype=np.float64)
-
-
-def _rated_unjudged(
-    keys: Iterable[Key],
+def _is_rated_unjudged(
+    keys: pd.MultiIndex,
     observed: Mapping[str, Observation],
     borrowing: Collection[str],
     X: pd.DataFrame | None,
-) -> set[Key]:
-    """Choose whom to rate without a verdict: all in borrowing languages, and further systems.
+) -> Flags:
+    """Whether systems are rated without a verdict: in borrowing languages, and further ones.
 
     Args:
-        keys: Language and system of those with a prior.
+        keys: Language and system of the N with a prior.
         observed: Language to the observed ratings.
         borrowing: Languages where verdicts in other languages count.
         X: Answers of further systems, which no language has judged, and of judged ones.
+
+    Returns:
+        Shape (N,).
     """
     further = set() if X is None else set(X["system"])
     for observation in observed.values():
         further.difference_update(observation.systems)
-    return {key for key in keys if key[0] in borrowing or key[1] in further}
+    is_borrowing = keys.get_level_values(0).isin(list(borrowing))
+    return np.asarray(is_borrowing | keys.get_level_values(1).isin(further))
 
 
 def _observations_of(
-    keys: Sequence[Key], observed: Mapping[str, Observation], unjudged: Collection[Key]
+    keys: pd.MultiIndex, is_wanted: Flags, observed: Mapping[str, Observation]
 ) -> dict[str, Observation]:
-    """Take the observed ratings of these systems, and append those of the unjudged ones to rate."""
+    """Take the observed ratings of these systems, and append the unjudged ones that are wanted."""
     observations: dict[str, Observation] = {}
+    languages, systems = keys.get_level_values(0), keys.get_level_values(1)
     for language in sorted(observed):
-        systems = [system for name, system in keys if name == language]
-        added = [system for system in systems if (language, system) in unjudged]
-        observation = observed[language].among(systems).with_unjudged(added)
+        is_here = languages == language
+        judged = observed[language].among(set(systems[is_here]))
+        observation = judged.with_unjudged(systems[is_here & is_wanted])
         if observation.systems:
             observations[language] = observation
     return observations
@@ -190,37 +174,19 @@ def _centered(
     The process centers on the mean of the judged ones. Where that lies among all systems no verdict
     tells.
     """
-    posteriors: dict[str, RatingPosterior] = {}
-    transforms: list[Floats] = []
-    for language, posterior in joint.items():
-        n_systems = len(posterior.systems)
-        center = centering(n_systems) if language in borrowing else np.eye(n_systems)
-        transforms.append(center)
-        shares = posterior.shares
-        if language in borrowing:
-            is_judged = np.isin(posterior.systems, observed[language].systems)
-            # A verdict moves the judged systems' mean by 1 / n_judged, which centering takes out.
-            shares = np.where(is_judged, shares - 1 / max(is_judged.sum(), 1), 0.0)
-        posteriors[language] = RatingPosterior(
-            systems=posterior.systems,
-            ratings=center @ posterior.ratings,
-            covariance=center @ posterior.covariance @ center,
-            shares=np.clip(shares, 0.0, 1.0),
-        )
+    transform = np.eye(len(joint.keys))
+    shares = joint.shares.copy()
+    systems = joint.keys.get_level_values("system")
+    for language in observed.keys() & borrowing:
+        rows = np.flatnonzero(joint.languages == language)
+        transform[np.ix_(rows, rows)] = centering(len(rows))
+        is_judged = systems[rows].isin(observed[language].systems)
+        # A verdict moves the judged systems' mean by 1 / n_judged, which centering takes out.
+        moved = shares[rows] - 1 / max(int(is_judged.sum()), 1)
+        shares[rows] = np.where(is_judged, np.maximum(moved, 0.0), 0.0)
     # Covariances across languages change with the same centering.
-    transform = np.asarray(scipy.linalg.block_diag(*transforms))
-    return JointPosterior(posteriors, transform @ joint.covariance @ transform)
-
-
-def _completed(modeled: RatingPosterior, observed: Observation) -> RatingPosterior:
-    """Append the systems that the model left out, rated by their verdicts alone."""
-    unmodeled = observed.among(set(observed.systems) - set(modeled.systems)).alone()
-    return RatingPosterior(
-        systems=modeled.systems + unmodeled.systems,
-        ratings=np.concatenate([modeled.ratings, unmodeled.ratings]),
-        covariance=np.asarray(scipy.linalg.block_diag(modeled.covariance, unmodeled.covariance)),
-        shares=np.concatenate([modeled.shares, unmodeled.shares]),
-    )
+    covariance = transform @ joint.covariance @ transform
+    return JointPosterior(joint.keys, transform @ joint.ratings, covariance, shares)
 
 
 def expected_ratings(outcome: Outcome) -> pd.DataFrame:

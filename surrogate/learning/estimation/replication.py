@@ -269,7 +269,8 @@ def _posteriors(
     with suppress(UsageError, ConvergenceError):
         surrogate.fit(X, ratings)
         expected = pd.concat(tables)
-        return posterior_ratings(surrogate, ratings, expected, X, others_of(learned))
+        posteriors = posterior_ratings(surrogate, ratings, expected, X, others_of(learned))
+        return posteriors.by_language()
     return {}
 
 

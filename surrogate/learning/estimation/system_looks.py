@@ -15,7 +15,6 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import scipy
 
 from arena.data.types import Flags, Floats, Indices
 from surrogate.learning.estimation.field import FieldView
@@ -143,17 +142,33 @@ class Looks:
         return np.asarray(codes, dtype=np.intp), names
 
     @cached_property
-    def width(self) -> float:
-        """Median squared distance of their features."""
-        distances = scipy.spatial.distance.pdist(self.reliable, "sqeuclidean")
-        if not distances.size:
-            return SMALLEST
-        return max(float(np.median(distances)), SMALLEST)
+    def over_languages(self) -> bool:
+        """Whether they answered in several languages."""
+        return len(set(self.languages)) > 1
 
-    def smooth(self, others: Looks, width: float) -> Floats:
-        """Return the kernel of the distances of all features, shrunk, shape (M, N)."""
-        distances = scipy.spatial.distance.cdist(self.reliable, others.reliable, "sqeuclidean")
-        return np.asarray(np.exp(-distances / width))
+    def designs(self, *, is_shrunk: bool, over_languages: bool) -> list[Floats]:
+        """Return what ratings are linear in, shape (M, F) each.
+
+        Args:
+            is_shrunk: Whether features count by their reliability, and the consensus counts.
+            over_languages: Whether a system's means over languages are taken, too.
+        """
+        features = self.reliable if is_shrunk else self.features
+        if not over_languages:
+            return [features]
+        codes, systems = self.owners
+        membership = np.eye(len(systems))[codes]
+        means = membership.T @ features / membership.sum(axis=0)[:, None]
+        return [features, means[codes]]
+
+    def kernels(self, others: Looks, *, is_shrunk: bool, over_languages: bool) -> list[Floats]:
+        """Return the kernels of features and of texts with N others, shape (M, N) each."""
+        designs = self.designs(is_shrunk=is_shrunk, over_languages=over_languages)
+        other_designs = others.designs(is_shrunk=is_shrunk, over_languages=over_languages)
+        kernels = []
+        for design, other_design in zip(designs, other_designs, strict=True):
+            kernels.append(design @ other_design.T)
+        return [*kernels, *self.alike(others, over_languages)]
 
     def alike(self, others: Looks, over_languages: bool) -> list[Floats]:
         """Return kernels of texts, shape (M, N): in the same language, and over all languages."""
@@ -173,20 +188,26 @@ class Looks:
     def covariances(self) -> Floats:
         """Return kernels among these M systems, mean diagonal 1, shape (K, M, M).
 
-        Of features linear and smooth, and of their means over languages; then of texts. Without
-        texts, systems are alike to themselves in other languages.
+        Without texts, systems are alike to themselves in other languages.
         """
-        codes = self.owners[0]
-        has_languages = len(set(self.languages)) > 1
-        kernels = [self.reliable @ self.reliable.T, self.smooth(self, self.width)]
-        if has_languages:
-            means = pd.DataFrame(self.reliable).groupby(codes).transform("mean").to_numpy()
-            kernels.append(means @ means.T)
-        if self.texts.any():
-            kernels.extend(self.alike(self, has_languages))
-        elif has_languages:
-            kernels.append(np.equal.outer(codes, codes).astype(np.float64))
+        kernels = self.kernels(self, is_shrunk=True, over_languages=self.over_languages)
+        if not self.texts.any():
+            kernels.extend(same_system(self.keys))
         stacked = np.array(kernels)
-        diagonals = np.einsum("knn->k", stacked) / len(codes)
-        scales = np.where(diagonals > SMALLEST, diagonals, 1.0)
-        return np.asarray(stacked / scales[:, None, None])
+        diagonals = np.einsum("knn->k", stacked) / len(self.keys)
+        is_informative = diagonals > SMALLEST
+        return np.asarray(stacked[is_informative] / diagonals[is_informative, None, None])
+
+
+def same_system(keys: pd.MultiIndex) -> Floats:
+    """Return the kernel of what is the same of a system in every language, shape (1, N, N).
+
+    None in a single language, shape (0, N, N): there it is the same thing as the residual.
+
+    Args:
+        keys: Language and system of N ratings.
+    """
+    if len(keys.unique(level=0)) < 2:
+        return np.empty((0, len(keys), len(keys)))
+    names = np.asarray(keys.get_level_values(1), dtype=object)
+    return np.asarray(np.equal.outer(names, names)[None], dtype=np.float64)

@@ -1,9 +1,15 @@
 """Predicting ratings of whole systems: a kernel ridge on the means of their answers.
 
 A rating is the mean of its language plus functions of the system's average answer: linear in its
+<<<<<<< HEAD
 features, in the language and over all its languages, and of how it writes (``system_looks``). A
 single penalty is chosen: the one that best predicts systems left out one at a time
 (docs/guides/surrogate.md, section 2).
+=======
+features, in the language and over all its languages, and of how it writes (``system_looks``). The
+one penalty is the one that predicts systems, left out one at a time, best
+(docs/guides/surrogate.md, section 2; docs/reference/formulas.md, "Surrogate").
+>>>>>>> e2dc5f28 (Kernels of ratings are simpler by the smooth one, which gained nothing; how the surrogate predicts is a page)
 """
 
 from __future__ import annotations
@@ -18,8 +24,6 @@ from arena.data.types import Floats
 from surrogate.learning.estimation.field import FieldView
 from surrogate.learning.estimation.system_looks import SMALLEST, Looks, Scale
 
-Key = tuple[str, str]
-
 PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """As shares of the kernels' mean variance."""
 
@@ -31,16 +35,16 @@ class SystemRidge:
     Attributes:
         scales: Language learned from to how its systems are standardized.
         looks: Of the systems learned from.
-        is_alone: Whether no scores are predicted, so that it also has the consensus and a smooth
-            kernel of features.
+        is_alone: Whether no scores are predicted, so that it also has the consensus, and features
+            count by their reliability.
         variances: Mean diagonal of each kernel, by which it is divided, shape (K,).
         kernel: Of the ratings, shape (N, N).
         penalty: The chosen penalty.
         inverse: Of the ratings' covariance about the unknown means of languages, shape (N, N).
         dual: Weight of each rating, shape (N,).
-        left_out: Language and system to its rating less the mean of the others in the language,
-            predicted with the system left out in all languages.
-        left_out_variances: Language and system to the variance of that, in units of the kernel.
+        left_out: By language and system: ``ridge``, the rating less the mean of the others in the
+            language, predicted with the system left out in all languages; and its ``variance``, in
+            units of the kernel.
     """
 
     scales: Mapping[str, Scale]
@@ -51,8 +55,7 @@ class SystemRidge:
     penalty: float
     inverse: Floats
     dual: Floats
-    left_out: Mapping[Key, float]
-    left_out_variances: Mapping[Key, float]
+    left_out: pd.DataFrame
 
     @classmethod
     def fit(
@@ -71,7 +74,9 @@ class SystemRidge:
         looks = Looks.of({language: views[language] for language in ratings}, scales, is_rated)
         target = np.concatenate([ratings[language][rows] for language, rows in is_rated.items()])
         n_ratings = len(target)
-        kernels = np.array(_kernels(looks, looks, looks, is_alone))
+        kernels = np.array(
+            looks.kernels(looks, is_shrunk=is_alone, over_languages=looks.over_languages)
+        )
         diagonals = np.einsum("knn->k", kernels) / n_ratings
         variances = np.where(diagonals > SMALLEST, diagonals, np.inf)
         kernel = np.tensordot(1 / variances, kernels, 1)
@@ -87,8 +92,7 @@ class SystemRidge:
             penalty=best.penalty,
             inverse=best.inverse,
             dual=best.dual,
-            left_out=dict(zip(looks.keys, predictions, strict=True)),
-            left_out_variances=dict(zip(looks.keys, best.variances, strict=True)),
+            left_out=pd.DataFrame({"ridge": predictions, "variance": best.variances}, looks.keys),
         )
 
     def predict(self, views: Mapping[str, FieldView], scales: Mapping[str, Scale]) -> pd.DataFrame:
@@ -121,7 +125,9 @@ class SystemRidge:
 
     def _kernel(self, looks: Looks, others: Looks) -> Floats:
         """Return the kernel of M systems with N others, shape (M, N)."""
-        kernels = _kernels(looks, others, self.looks, self.is_alone)
+        kernels = looks.kernels(
+            others, is_shrunk=self.is_alone, over_languages=self.looks.over_languages
+        )
         total = np.zeros((len(looks.keys), len(others.keys)))
         for kernel, variance in zip(kernels, self.variances, strict=True):
             total += kernel / variance
@@ -130,10 +136,11 @@ class SystemRidge:
     def contributions(self, looks: Looks) -> Floats:
         """Return what each feature adds to the ratings of M systems, shape (M, F).
 
-        The smooth kernel and the texts are left out: they are not linear in the features.
+        Texts are left out.
         """
-        designs = _designs(looks, self.looks, self.is_alone)
-        rated_designs = _designs(self.looks, self.looks, self.is_alone)
+        over_languages = self.looks.over_languages
+        designs = looks.designs(is_shrunk=self.is_alone, over_languages=over_languages)
+        rated_designs = self.looks.designs(is_shrunk=self.is_alone, over_languages=over_languages)
         contributions = np.zeros(designs[0].shape)
         for design, rated_design, variance in zip(
             designs, rated_designs, self.variances, strict=False
@@ -198,31 +205,3 @@ def _best_penalty(kernel: Floats, target: Floats, looks: Looks) -> _LeftOut:
         inverse = (vectors / (np.maximum(eigenvalues, 0.0) + penalty)) @ vectors.T
         candidates.append(_LeftOut.of(inverse, target, looks, float(penalty)))
     return min(candidates, key=lambda candidate: candidate.squared_error)
-
-
-def _kernels(looks: Looks, others: Looks, rated: Looks, is_alone: bool) -> list[Floats]:
-    """Return the kernels of M systems with N others, shape (M, N) each, as the rated ones have."""
-    kernels = []
-    for design, other_design in zip(
-        _designs(looks, rated, is_alone), _designs(others, rated, is_alone), strict=True
-    ):
-        kernels.append(design @ other_design.T)
-    if is_alone:
-        kernels.append(looks.smooth(others, rated.width))
-    return [*kernels, *looks.alike(others, _has_languages(rated))]
-
-
-def _designs(looks: Looks, rated: Looks, is_alone: bool) -> list[Floats]:
-    """Return what ratings are linear in, shape (M, F) each: features, and means over languages."""
-    features = looks.reliable if is_alone else looks.features
-    if not _has_languages(rated):
-        return [features]
-    codes, systems = looks.owners
-    membership = np.eye(len(systems))[codes]
-    n_languages = membership.sum(axis=0)
-    means = membership.T @ features / n_languages[:, None]
-    return [features, means[codes]]
-
-
-def _has_languages(rated: Looks) -> bool:
-    return len(set(rated.languages)) > 1

@@ -7,9 +7,9 @@ import pytest
 
 from arena import Arena
 from arena.data.nuggets import Nuggets, answer_digest
+from arena.data.slices import sliced
 from features import extract
 from features.declare.sample import NO_NUGGET_MARKS, NO_VITAL_NUGGETS
-from surrogate.learning.languages import sliced
 
 NUGGETS = [("q1", "1", "red", "vital"), ("q1", "2", "green", "okay"), ("q2", "1", "blue", "okay")]
 OUTPUTS = {("q1", "one"): "Red.", ("q1", "two"): "Green.", ("q2", "one"): "Blue."}

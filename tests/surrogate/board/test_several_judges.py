@@ -61,7 +61,7 @@ def test_a_machine_s_many_verdicts_bring_ratings_nearer_to_what_people_would_say
     ratings = board.ratings.set_index("system")
     known = rate(judged_by_many.judged_by("gpt <4>").judgments).table.set_index("system")["rating"]
     by_both, by_people = ((ratings[name] - known).std() for name in ("rating", COLUMNS[0]))
-    assert by_both < 0.9 * by_people
+    assert by_both < 0.95 * by_people
 
 
 def test_what_others_tell_is_nothing_where_nothing_is_shared(judged_by_many):

@@ -144,7 +144,7 @@ def test_ratings_of_left_out_systems_are_those_of_a_fit_without_them(judged):
     rest = inverse @ (target[~out] - own @ means)
     predicted = means + kernel[np.ix_(out, ~out)] @ rest
     others = [target[~out][languages[~out] == place].mean() for place in range(2)]
-    expected = [ridge.left_out[name, "system-3"] for name in ("en", "fi")]
+    expected = ridge.left_out.loc[[("en", "system-3"), ("fi", "system-3")], "ridge"]
     np.testing.assert_allclose(predicted - others, expected, atol=1e-8)
 
 
@@ -297,7 +297,7 @@ def test_more_systems_than_are_learned_from_are_rated_as_if_all_were(judged, mon
     monkeypatch.setattr("surrogate.learning.training.MOST_SYSTEMS", 6)
     some = AnswersSurrogate().fit(X, rated)
     assert len(some.ratings_["en"].systems) == 6
-    for language, known_of_all in exact.items():
+    for language, known_of_all in exact.by_language().items():
         same = posterior_ratings(whole, rated, expected, X)[language]
         np.testing.assert_array_equal(same.ratings, known_of_all.ratings)
         found = posterior_ratings(some, rated, expected, X)[language]
