@@ -2,12 +2,8 @@
 
 N-grams within words (scikit-learn's ``char_wb``) are hashed with signs that keep inner products on
 average (Weinberger et al., 2009), counted by their logarithm, weighted by their inverse document
-<<<<<<< HEAD
-frequency, and brought to unit length. Each text becomes one sparse vector.
-=======
-frequency, and brought to unit length: a vector a text, mostly zeros, instead of the text
+frequency, and brought to unit length. Each text becomes one sparse vector
 (docs/reference/formulas.md, "Surrogate").
->>>>>>> e2dc5f28 (Kernels of ratings are simpler by the smooth one, which gained nothing; how the surrogate predicts is a page)
 """
 
 from __future__ import annotations

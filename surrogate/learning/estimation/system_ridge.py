@@ -1,15 +1,9 @@
 """Predicting ratings of whole systems: a kernel ridge on the means of their answers.
 
 A rating is the mean of its language plus functions of the system's average answer: linear in its
-<<<<<<< HEAD
 features, in the language and over all its languages, and of how it writes (``system_looks``). A
 single penalty is chosen: the one that best predicts systems left out one at a time
-(docs/guides/surrogate.md, section 2).
-=======
-features, in the language and over all its languages, and of how it writes (``system_looks``). The
-one penalty is the one that predicts systems, left out one at a time, best
 (docs/guides/surrogate.md, section 2; docs/reference/formulas.md, "Surrogate").
->>>>>>> e2dc5f28 (Kernels of ratings are simpler by the smooth one, which gained nothing; how the surrogate predicts is a page)
 """
 
 from __future__ import annotations
