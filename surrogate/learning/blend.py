@@ -48,7 +48,7 @@ class Blend:
         parts = left_out[["scores", "ridge"]].to_numpy(np.float64)
         weights = _weights(parts, target, reliability)
         predictions = parts @ weights
-        slope = _calibration_slope(predictions, target)
+        slope = _calibration_slope(predictions, target, reliability)
         residuals = target - slope * predictions
         degrees_of_freedom = max(len(residuals) - 1, 1)
         # The error is estimated from few systems, so a normal interval would be too narrow:
@@ -100,25 +100,29 @@ def _weights(parts: Floats, target: Floats, reliability: float) -> Floats:
     return np.asarray(shares / total / np.maximum(units, smallest))
 
 
-def _calibration_slope(predictions: Floats, target: Floats) -> float:
+def _calibration_slope(predictions: Floats, target: Floats, reliability: float) -> float:
     """Return the logits that a unit of the blend is worth: correlation times ratio of spreads.
+
+    It is shrunk by the reliability of the ratings: of few verdicts, their spread is mostly noise.
 
     Args:
         predictions: Left-out predictions by the blend, shape (N,).
         target: Ratings less the others' mean, shape (N,).
+        reliability: Of the ratings, from 0 to 1.
     """
-    # A floor, so that the order of predictions survives where left-out systems show no correlation.
-    smallest_correlation = 0.1
+    # A floor of both, so that the order of predictions survives where left-out systems show no
+    # correlation, and where ratings are noise.
+    smallest = 0.1
     # The belief that ratings spread by one logit counts for this number of systems.
     prior_systems = 1
     n_systems = len(target)
     target_square = float(target @ target)
     prediction_square = max(float(predictions @ predictions), SMALLEST)
     norms = np.sqrt(prediction_square * max(target_square, SMALLEST))
-    correlation = max(float(predictions @ target) / norms, smallest_correlation)
+    correlation = max(float(predictions @ target) / norms, smallest)
     # The two spreads are averaged geometrically. An arithmetic mean would let one logit swamp the
     # ratings of an arena whose systems are close, and place most new systems above all judged ones.
     exponent = n_systems / (n_systems + prior_systems)
     variance = max(target_square / n_systems, SMALLEST) ** exponent
     spread = np.sqrt(variance / (prediction_square / n_systems))
-    return float(correlation * spread)
+    return float(max(reliability, smallest) * correlation * spread)

@@ -243,6 +243,54 @@ def test_where_all_answers_are_equal_all_are_rated_alike(judged):
     assert np.ptp(rated["rating"]) == pytest.approx(0, abs=1e-9)
 
 
+def test_without_a_verdict_slopes_are_zero_and_nothing_is_predicted(judged):
+    scored = scored_language(judged)
+    nothing = Scored(scored.view, np.zeros_like(scored.scores), np.zeros_like(scored.judged))
+    found = QuestionScores.fit({"en": nothing}, np.array([0.4, -0.1, 2.0]))
+    np.testing.assert_allclose(found.slopes, 0.0, atol=1e-12)
+    assert np.isnan(found.left_out["en"]).all()
+    np.testing.assert_allclose(found.predict("en", scored.view), 0.0, atol=1e-12)
+    assert rating_reliability({}) == 0
+
+
+def test_one_question_is_solved_as_by_hand():
+    """Two answers without texts: the difference of scores is shrunk by one ridge."""
+    scores = []
+    for share in (0.0, 0.8):
+        X = pd.DataFrame(
+            {
+                "language": "en",
+                "system": ["s", "t", "u"],
+                "query_id": "q",
+                "length": [2.0, 1.0, np.nan],
+            }
+        )
+        view = Field.of(X, "en", ["length"]).own
+        judged = np.array([[True, True, False]])
+        scored = Scored(view, np.array([[share, 1 - share, 0.0]]), judged)
+        found = QuestionScores.fit({"en": scored}, np.zeros(1))
+        scores.append(found.slopes[0])
+        # Ranks are 1 and -1, so X'PX is 2 and X'Py the difference of the scores.
+        assert found.slopes[0] == pytest.approx((2 * share - 1) / (1 + 2))
+    assert scores[0] < 0 < scores[1]
+
+
+def test_a_system_alone_in_its_language_is_not_learned_from_and_changes_no_other(judged):
+    X, rows = judged
+    alone = X[(X["language"] == "en") | (X["system"] == "system-3")]
+    english = rows[rows["language"] == "en"]
+    table = pd.DataFrame({"language": "fi", "system": ["system-3"], "rating": [0.0]})
+    whole = training_ratings(known(english))
+    plain = AnswersSurrogate().fit(X[X["language"] == "en"], whole)
+    both = AnswersSurrogate().fit(alone, {**whole, **training_ratings(table)})
+    assert "1 system with judged answers" in both.failures_["fi"]
+    rated = both.predict(alone)
+    assert rated.loc[rated["language"] == "fi", "rating"].isna().all()
+    english_rated = rated[rated["language"] == "en"].reset_index(drop=True)
+    expected = plain.predict(X[X["language"] == "en"])
+    pd.testing.assert_frame_equal(english_rated, expected)
+
+
 @given(st.integers(0, 20), st.sampled_from([3, 4, 6]), st.sampled_from([1, 2]))
 def test_few_systems_and_one_question_give_finite_ratings(seed, systems, questions):
     X, rows = arena(systems, questions, ("en",), seed)
@@ -362,6 +410,21 @@ def test_the_ridge_counts_by_the_reliability_of_the_ratings_that_it_learned_from
     # A ridge that is alone counts whatever its reliability.
     alone = Blend.fit(left_out.assign(scores=0.0), reliability).weights * units
     np.testing.assert_allclose(alone, [0, 1])
+
+
+@pytest.mark.parametrize(("reliability", "share"), [(1.0, 1.0), (0.4, 0.4), (0.0, 0.1)])
+def test_predictions_are_shrunk_by_the_reliability_of_the_ratings_down_to_a_tenth(
+    reliability, share
+):
+    """By scores alone, so that the weight of the ridge does not change what is shrunk."""
+    scores = np.array([-1.0, 1.0, 0.5])
+    left_out = pd.DataFrame(
+        {"scores": scores, "ridge": 0.0, "variance": 1.0, "target": [-1.0, 0.2, 0.8]}
+    )
+    parts = np.column_stack([scores, np.zeros(3)])
+    reliable = Blend.fit(left_out).ratings(parts)
+    shrunk = Blend.fit(left_out, reliability).ratings(parts)
+    np.testing.assert_allclose(shrunk, share * reliable)
 
 
 def test_ratings_by_many_verdicts_are_reliable_and_by_coins_or_one_question_are_not():

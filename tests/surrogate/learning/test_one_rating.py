@@ -11,7 +11,7 @@ from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
 from arena.statistics.significance import NORMAL_QUANTILE
 from surrogate.learning.answers import AnswersSurrogate
-from surrogate.learning.estimation.observations import joint_posterior, observe
+from surrogate.learning.estimation.observations import Observation, joint_posterior, observe
 from surrogate.learning.estimation.process import GaussianProcess
 from surrogate.learning.estimation.ratings import posterior_ratings
 from surrogate.learning.training import training_ratings
@@ -290,3 +290,30 @@ def test_a_surrogate_without_kernels_and_one_with_them_agree_where_neither_tells
     by_predictions = posterior_ratings(Silent(), ratings, nothing)["en"]
     assert by_kernels.systems == by_predictions.systems
     np.testing.assert_allclose(by_kernels.ratings, by_predictions.ratings, atol=0.1)
+
+
+def test_a_system_alone_in_its_language_has_its_own_rating():
+    """Its mean is that of the language, which nothing else tells."""
+    alone = {"en": Observation(("a",), np.array([0.3]), np.array([[0.2]]))}
+    found = joint_posterior(alone, np.ones((1, 1, 1)))["en"]
+    assert found.systems == ("a",)
+    np.testing.assert_allclose(found.ratings, [0.3], atol=1e-9)
+    np.testing.assert_allclose(found.covariance, [[0.2]], atol=1e-9)
+    np.testing.assert_allclose(found.shares, [1.0], atol=1e-9)
+
+
+def test_without_verdicts_ratings_are_what_is_expected_and_as_unsure_as_can_be():
+    nothing = Observation((), np.empty(0), np.empty((0, 0))).with_unjudged(["a", "b", "c"])
+    random = np.random.default_rng(4)
+    features = random.normal(size=(3, 2))
+    expected = np.array([0.5, 0.0, -0.5])
+    found = joint_posterior({"en": nothing}, (features @ features.T)[None], expected)["en"]
+    np.testing.assert_allclose(found.ratings, expected, atol=0.01)
+    np.testing.assert_allclose(found.shares, 1 / 3, atol=1e-3)  # of the level, which all share
+    assert (found.standard_errors > 1).all()
+
+
+def test_a_language_that_nobody_judged_has_no_rating():
+    posterior = posterior_ratings(Silent(), known(judged()), expected_of({}))
+    assert posterior["fi"].systems == ()
+    assert list(posterior.by_language()) == ["en"]
