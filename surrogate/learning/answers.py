@@ -28,6 +28,7 @@ from surrogate.learning.estimation.field import (
     Field,
     FieldView,
     views_in_batches,
+    views_of,
 )
 from surrogate.learning.estimation.observations import rating_reliability
 from surrogate.learning.estimation.question_scores import QuestionScores, Scored
@@ -354,15 +355,7 @@ class AnswersSurrogate(Surrogate):
 
     def _views(self, X: pd.DataFrame) -> dict[str, FieldView]:
         """Compare the systems of a table with the fields, by language."""
-        views = {}
-        for name, rows in self._usable_rows(with_features(X, self)).groupby("language"):
-            language = str(name)
-            if language not in self.fields_:
-                continue
-            view = self.fields_[language].seen(rows)
-            if view.systems:  # none if they answered other questions alone
-                views[language] = view
-        return views
+        return views_of(self.fields_, self._usable_rows(with_features(X, self)))
 
     def _contributions(self, views: Mapping[str, FieldView]) -> dict[str, Floats]:
         """Return the logits that each feature adds to the ratings of systems.

@@ -23,7 +23,7 @@ from arena.rating.bradley_terry import ConvergenceError
 from features.engine.workers import work
 from surrogate.learning.languages import LanguageData, judged_questions
 from surrogate.learning.outcomes import Outcome
-from surrogate.learning.surrogate import FEWEST_SYSTEMS, Asked, Surrogate, reseeded
+from surrogate.learning.surrogate import FEWEST_SYSTEMS, Asked, Surrogate, joined, reseeded
 
 Rating = tuple[pd.DataFrame, dict[str, str]]
 """Ratings of a table's systems, and language to why there are none."""
@@ -87,10 +87,7 @@ class HeldOutRatings:
                 tables.append(numbered.reindex(columns=HELD_OUT_COLUMNS))
             for language, reason in failures.items():
                 reasons.setdefault(language, {})[reason] = None
-        if tables:
-            combined = pd.concat(tables, ignore_index=True)
-        else:
-            combined = pd.DataFrame(columns=HELD_OUT_COLUMNS)
+        combined = joined(tables, HELD_OUT_COLUMNS)
         return cls(combined, {language: tuple(texts) for language, texts in reasons.items()})
 
     def matrix(

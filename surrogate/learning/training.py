@@ -118,8 +118,6 @@ def feature_tensor(
 
 def _repeats(codes: Indices) -> Indices:
     """Count how often each code appeared before, shape (N,)."""
-    if not codes.size or np.bincount(codes).max() == 1:
-        return np.zeros(len(codes), dtype=np.intp)
     return np.asarray(pd.Series(codes).groupby(codes).cumcount().to_numpy(), dtype=np.intp)
 
 

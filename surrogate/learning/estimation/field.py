@@ -286,16 +286,22 @@ def views_in_batches(
     systems: Sequence[str] = rows["system"].unique()
     for start in range(0, len(systems), batch_size):
         batch = rows[rows["system"].isin(systems[start : start + batch_size])]
-        views = {}
-        for name, part in batch.groupby("language"):
-            language = str(name)
-            if language not in fields:
-                continue
-            view = fields[language].seen(part)
-            if view.systems:
-                views[language] = view
+        views = views_of(fields, batch)
         if views:
             yield views
+
+
+def views_of(fields: Mapping[str, Field], rows: pd.DataFrame) -> dict[str, FieldView]:
+    """Compare the systems of a table with the fields, by language."""
+    views = {}
+    for name, part in rows.groupby("language"):
+        language = str(name)
+        if language not in fields:
+            continue
+        view = fields[language].seen(part)
+        if view.systems:  # none if they answered other questions alone
+            views[language] = view
+    return views
 
 
 def _hashed_answers(rows: pd.DataFrame) -> sparse.csr_array | None:

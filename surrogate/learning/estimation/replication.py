@@ -33,7 +33,7 @@ from surrogate.learning.estimation.ratings import (
 )
 from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData, others_of
 from surrogate.learning.outcomes import Outcome, resampled_systems
-from surrogate.learning.surrogate import Surrogate
+from surrogate.learning.surrogate import Surrogate, joined
 from surrogate.learning.training import TrainingRatings, finite_means, training_ratings
 
 FEWEST_QUESTIONS = 4
@@ -77,11 +77,10 @@ class Replication:
     @classmethod
     def of_all(cls, parts: Sequence[Replication]) -> Replication:
         """Join languages."""
-        rows = [part.rows for part in parts] or [pd.DataFrame(columns=REPLICATION_COLUMNS)]
         resampled: dict[str, Floats] = {}
         for part in parts:
             resampled.update(part.resampled)
-        return cls(pd.concat(rows, ignore_index=True), resampled)
+        return cls(joined([part.rows for part in parts], REPLICATION_COLUMNS), resampled)
 
     def summary(self) -> dict[str, float]:
         """Average over splits, then over languages, with a bootstrap over systems.
