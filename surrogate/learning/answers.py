@@ -191,8 +191,9 @@ class AnswersSurrogate(Surrogate):
             centered = own[is_rated] - own[is_rated].mean()
             # The mean holds the system itself; its distance from the others' mean is predicted.
             targets.append(centered / (1 - 1 / len(centered)))
-        by_ridge = self.ridge_.left_out
-        return by_ridge.assign(scores=np.concatenate(scores), target=np.concatenate(targets))
+        return self.ridge_.left_out.assign(
+            scores=np.concatenate(scores), target=np.concatenate(targets)
+        )
 
     def _scales(self, fields: Mapping[str, Field]) -> dict[str, Scale]:
         """Return how fields are standardized: by the rated systems, or by all where none are."""

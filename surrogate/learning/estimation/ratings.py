@@ -156,9 +156,9 @@ def _observations_of(
 ) -> dict[str, Observation]:
     """Take the observed ratings of these systems, and append the unjudged ones that are wanted."""
     observations: dict[str, Observation] = {}
-    languages, systems = keys.get_level_values(0), keys.get_level_values(1)
+    systems = keys.get_level_values(1)
     for language in sorted(observed):
-        is_here = languages == language
+        is_here = keys.get_level_values(0) == language
         judged = observed[language].among(set(systems[is_here]))
         observation = judged.with_unjudged(systems[is_here & is_wanted])
         if observation.systems:
@@ -182,7 +182,7 @@ def _centered(
         transform[np.ix_(rows, rows)] = centering(len(rows))
         is_judged = systems[rows].isin(observed[language].systems)
         # A verdict moves the judged systems' mean by 1 / n_judged, which centering takes out.
-        moved = shares[rows] - 1 / max(int(is_judged.sum()), 1)
+        moved = shares[rows] - 1 / max(is_judged.sum(), 1)
         shares[rows] = np.where(is_judged, np.maximum(moved, 0.0), 0.0)
     # Covariances across languages change with the same centering.
     covariance = transform @ joint.covariance @ transform
