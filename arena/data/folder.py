@@ -273,7 +273,6 @@ def append_rows(
     schema, key = _APPENDED[name]
     with locked_folder(folder):
         path = find_table_file(folder, name)
-        answers = find_table_file(folder, "answers")
         old_rows = empty_rows(schema) if path is None else with_columns(read_rows(path), schema)
         problems = row_problems(old_rows, schema)
         if problems:
@@ -290,10 +289,7 @@ def append_rows(
         # Declared first: a system without answers is sound, answers of an unknown one are not.
         _declare_systems(new.get("system", ()), info, folder)
         if path is None:
-            suffix = SUFFIXES[0]
-            if answers is not None and name not in _EDITED:
-                suffix = row_suffix(answers)
-            path = folder / f"{name}{suffix}"
+            path = folder / f"{name}{_suffix_of_new(name, folder)}"
             if len(new):
                 write_rows(new, path)
         elif ".jsonl" in path.name:
@@ -302,6 +298,14 @@ def append_rows(
             parts = [part for part in (old[is_kept], new.astype(object)) if len(part)]
             write_rows(pd.concat(parts or [old[is_kept]], ignore_index=True), path)
     return path, len(new)
+
+
+def _suffix_of_new(name: Table, folder: Path) -> str:
+    """Return the suffix of a table that the folder does not hold yet."""
+    answers = find_table_file(folder, "answers")
+    if answers is None or name in _EDITED:
+        return SUFFIXES[0]
+    return row_suffix(answers)
 
 
 def _row_keys(rows: pd.DataFrame, key: list[str]) -> pd.MultiIndex:

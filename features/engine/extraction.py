@@ -139,8 +139,14 @@ def measure(
             store.add({keys[index]: _written(row) for index, row in new_rows.items()})
         if progress is not None:
             progress(STAGE, len(rows), len(answers))
-    columns = zip(*(rows[index] for index in range(len(answers))), strict=True)
-    return dict(zip(features, columns, strict=True))
+    return _by_feature(features, [rows[index] for index in range(len(answers))])
+
+
+def _by_feature(
+    features: Sequence[Feature], rows: Sequence[Sequence[Value]]
+) -> dict[Feature, Sequence[Value]]:
+    """Turn rows, one value per feature, into one column per feature."""
+    return dict(zip(features, zip(*rows, strict=True), strict=True))
 
 
 def measure_chunk(answers: Sequence[Answer], features: Sequence[Feature]) -> list[list[Value]]:

@@ -106,7 +106,7 @@ def finetune(
         "examples": {"kept": len(short_rows), "too_long": len(rows) - len(short_rows)},
         "tokens": sum(len(row["labels"]) for row in short_rows),
         "tests": len(short_tests),
-        "versions": {package: version(package) for package in _PACKAGES},
+        "versions": _versions(),
         "resumed_from_step": 0 if checkpoint is None else _step(checkpoint),
         "finished": False,
     }
@@ -134,6 +134,10 @@ def finetune(
     _write_record(out, record)
     shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
     return record
+
+
+def _versions() -> dict[str, str]:
+    return {package: version(package) for package in _PACKAGES}
 
 
 def _short_rows(
