@@ -6,6 +6,8 @@ predictions.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -165,6 +167,8 @@ def _judged_in_language(
     compared = {*judgments["system_a"], *judgments["system_b"]}
     names = sorted({*prior["system"], *compared})
     battles = Battles.from_judgments(judgments, systems=names)
+    # Judges that the board does not know count as one, with one side.
+    battles = replace(battles, judge=None, judges=("",))
     # Errors of the prior are those of left-out systems, so that they are neither scaled up nor
     # down. A rating without any prior starts with a precision of 1.
     posterior = battle_posterior(battles, RatingPrior.of_table(prior, names, 1.0), (1.0,))
