@@ -222,11 +222,26 @@ def _marks_of_notes(notes: pd.Series) -> tuple[list[str], list[str]]:
 
 
 def wrapped(text: str, most: int = 3) -> list[str]:
-    """Break a text into at most so many lines of 80 columns; the rest becomes an ellipsis."""
+    """Break a text into at most so many lines of 80 columns, whole sentences where one fits.
+
+    An ellipsis stands for the rest.
+    """
+    lines = _lines(text)
+    if len(lines) <= most:
+        return lines
+    sentences = re.split(r"(?<=[.:;]) ", text)
+    for n_sentences in range(len(sentences) - 1, 0, -1):
+        lines = _lines(" ".join(sentences[:n_sentences]) + " …")
+        if len(lines) <= most:
+            return lines
+    return _lines(text, max_lines=most)
+
+
+def _lines(text: str, max_lines: int | None = None) -> list[str]:
     return textwrap.wrap(
         text,
         WIDTH,
-        max_lines=most,
+        max_lines=max_lines,
         placeholder=" …",
         break_on_hyphens=False,
         break_long_words=False,
