@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from arena.data.errors import UnusableRepliesError
+from arena.data.errors import ArenaError, UnusableRepliesError
 from arena.data.folder import FAILED_JUDGMENTS, append_rows, list_failures
 from arena.data.nuggets import Nuggets
 from arena.data.tables import read_rows
@@ -38,6 +38,7 @@ class Judging:
             other nuggets or marks.
         progress: With adaptive pairs, what each language has judged; see ``AdaptivePairs``.
         ratings: With adaptive pairs, ratings by prior and verdicts; see ``AdaptivePairs``.
+        error: Why the second of two judges gave no verdict; the first one's are here all the same.
     """
 
     judgments: pd.DataFrame
@@ -52,6 +53,7 @@ class Judging:
     n_renewed: int = 0
     progress: pd.DataFrame | None = None
     ratings: pd.DataFrame | None = None
+    error: ArenaError | None = None
 
     @property
     def usage(self) -> Usage:

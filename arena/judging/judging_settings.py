@@ -75,6 +75,12 @@ class JudgingSettings(LlmSettings):
     panel: Names = Field(
         default=(), description="Further models, comma-separated, that judge the same."
     )
+    escalate: str | None = Field(
+        default=None,
+        min_length=1,
+        description="A stronger model, asked after --model about the pairs that tell most about "
+        "the ranking, until it is settled. Limits hold for both; --model takes up to half.",
+    )
     both_orders: bool = Field(
         default=False,
         description="Ask every pair in both orders, twice the calls. Default: the audit alone",
@@ -111,7 +117,9 @@ class JudgingSettings(LlmSettings):
 
     @property
     def judge(self) -> str:
-        """Name in the ``judge`` column; the panel's, where there is one."""
+        """Name in the ``judge`` column; the panel's, where there is one; of two, both."""
+        if self.escalate:
+            return f"{self.escalate},{self.first_judge}"
         return PANEL_JUDGE if self.panel else self.first_judge
 
     @property
@@ -150,8 +158,8 @@ class JudgingSettings(LlmSettings):
         """Check that the settings do not contradict each other.
 
         Raises:
-            UsageError: If marks or orders are to be asked for adaptive pairs, or fixed pairs have
-                settings of adaptive ones.
+            UsageError: If marks or orders are to be asked for adaptive pairs, fixed pairs have
+                settings of adaptive ones, or a second judge cannot follow the first.
         """
         if self.is_adaptive and self.batch:
             raise UsageError(
@@ -167,9 +175,33 @@ class JudgingSettings(LlmSettings):
             raise UsageError(
                 f"adaptive pairs are asked one by one; leave {argument('form')} pairwise"
             )
-        if not self.is_adaptive and self.model_fields_set & {"until", "prior"}:
+        if self.escalate is not None:
+            self._require_two_judges(self.escalate)
+        of_adaptive = {"prior"} if self.escalate else {"until", "prior"}
+        if not self.is_adaptive and self.model_fields_set & of_adaptive:
             raise UsageError(
                 f"{argument('until')} and {argument('prior')} are for {argument('pairs')} adaptive"
+            )
+
+    def _require_two_judges(self, strong: str) -> None:
+        """Check that a second judge can follow the first.
+
+        Raises:
+            UsageError: If it is the same, or settings do not go with two judges.
+        """
+        if strong in (self.model, self.first_judge):
+            raise UsageError(
+                f"{argument('escalate')} names {strong}, which judges first; name a stronger model"
+            )
+        if self.panel:
+            raise UsageError(
+                f"{argument('escalate')} asks two judges one after the other; leave "
+                f"{argument('panel')} out"
+            )
+        if self.batch or self.form != "pairwise":
+            left_out = argument("batch") if self.batch else argument("form")
+            raise UsageError(
+                f"{argument('escalate')} chooses pairs by the verdicts so far; leave {left_out} out"
             )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, argument
 from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, REPEAT
 from arena.data.types import Flags, Progress
 from arena.data.wording import repeated
@@ -66,6 +66,8 @@ def judge_arena(
             to judge. Replies that came are in the store.
         RepliesAwaitedError: If replies are awaited in batches; the same call collects them.
     """
+    if settings.escalate is not None:
+        raise UsageError(f"{argument('escalate')} names a second judge; call judge_escalated")
     judges = llm_judges(settings)
     budget = judging_budget(settings, prices)
     chooser = planned_pairs(arena, settings, budget, prior, failed)

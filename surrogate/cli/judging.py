@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.data.arena import Arena
-    from arena.judging import ChosenPairs, Forecast, Judging
+    from arena.judging import ChosenPairs, EscalationForecast, Forecast, Judging
     from arena.judging.judging_summary import JudgingSummary
     from arena.llm import Price
 
@@ -54,6 +54,7 @@ def judge(
     max_cost: Annotated[float | None, setting(JudgingSettings, "max_cost")] = None,
     prior: Annotated[str | None, setting(JudgingSettings, "prior")] = None,
     panel: Annotated[str | None, setting(JudgingSettings, "panel")] = None,
+    escalate: Annotated[str | None, setting(JudgingSettings, "escalate")] = None,
     both_orders: Annotated[
         bool | None, setting(JudgingSettings, "both_orders", "--both-orders")
     ] = None,
@@ -72,7 +73,7 @@ def judge(
     settings.require_plan()
 
     from arena.data.folder import read_arena
-    from arena.judging import forecast
+    from arena.judging import forecast, forecast_escalated
     from arena.judging.choosing.plans import judging_budget
     from arena.judging.judging_result import lasting_failures, require_verdicts
     from arena.llm import read_prices
@@ -86,8 +87,10 @@ def judge(
     store_path = Path(settings.store or arena / STORE)
     expected = judging_prior(read, settings)
     failed = lasting_failures(arena)
-    likely = None
-    if settings.is_adaptive:
+    likely: Forecast | EscalationForecast | None = None
+    if settings.escalate is not None:
+        likely = forecast_escalated(read, settings, expected)
+    elif settings.is_adaptive:
         likely = forecast(read, settings, prior=expected, failed=failed)
     if dry_run:
         _dry_run(read, settings, store_path, price_of, likely, as_json)
@@ -107,14 +110,21 @@ def judge(
         )
     file, n_added = judging.write(arena)
     _show_judging(judging, file, n_added, as_json)
+    if judging.error is not None:
+        # The first judge's verdicts are in the arena by now, and a board can be built of them.
+        print(command("board", arena, "--judge", settings.first_judge), file=sys.stderr)
+        raise judging.error
     require_verdicts(judging.usage)
     if as_json:
         return
+    judges = settings.judge
+    if settings.escalate not in [summary.judge for summary in judging.summaries]:
+        judges = judges.removeprefix(f"{settings.escalate},")
     # A board of an unreliable judge misleads: first show what is wrong with the verdicts.
     if any(summary.check.grade == "unreliable" for summary in judging.summaries):
-        print(command("diagnose", arena, "--judge", settings.judge))
+        print(command("diagnose", arena, "--judge", judges))
     else:
-        print(command("board", arena, "--judge", settings.judge, "--out", "out/board"))
+        print(command("board", arena, "--judge", judges, "--out", "out/board"))
 
 
 def _dry_run(
@@ -122,28 +132,32 @@ def _dry_run(
     settings: JudgingSettings,
     store_path: Path,
     prices: Mapping[str, Price],
-    likely: Forecast | None,
+    likely: Forecast | EscalationForecast | None,
     as_json: bool,
 ) -> None:
     """Show what judging would ask and cost, without any call."""
     import pandas as pd
 
-    from arena.judging import dry_run_judge
+    from arena.judging import EscalationForecast, Forecast, dry_run_judge
     from arena.judging.choosing.plans import draw_pairs, sample_pairs
     from arena.judging.llm_judge import llm_judges
     from arena.llm import open_for_dry_run
 
-    judges = llm_judges(settings)
     # Which pairs adaptive judging asks about depends on verdicts; as many others cost as much.
-    pairs = (
-        draw_pairs(arena, settings)
-        if likely is None
-        else sample_pairs(arena, settings, likely.calls)
-    )
+    if likely is None:
+        pairs = draw_pairs(arena, settings)
+    elif isinstance(likely, Forecast):
+        pairs = sample_pairs(arena, settings, likely.calls)
+    else:
+        pairs = sample_pairs(arena, settings, likely.first_calls)
+    planned = [(judge, pairs) for judge in llm_judges(settings)]
+    if isinstance(likely, EscalationForecast):
+        second = settings.model_copy(update={"model": likely.second_judge, "name": ""})
+        planned.append((llm_judges(second)[0], sample_pairs(arena, second, likely.second.calls)))
     rows = []
     with open_for_dry_run(store_path) as store:
-        for judge in judges:
-            counts = dry_run_judge(arena, judge, pairs, store, prices)
+        for judge, of_judge in planned:
+            counts = dry_run_judge(arena, judge, of_judge, store, prices)
             rows.append({"judge": judge.judge, **vars(counts)})
     shown = _counts_of(pairs)
     shown["forecast"] = likely
@@ -242,6 +256,7 @@ def gate(
         "form",
         "prior",
         "panel",
+        "escalate",
         "join",
     )
     settings = settings_of(JudgingSettings, config, {**locals(), "budget": None}, of_pairs)

@@ -11,6 +11,7 @@ from arena.data.arena import Arena
 from arena.data.types import Progress
 from arena.diagnostics.people_agreement import PeopleAgreement
 from arena.judging.choosing.plans import judging_budget
+from arena.judging.escalation import judge_escalated
 from arena.judging.judging_result import Judging
 from arena.judging.judging_settings import JudgingSettings
 from arena.judging.run import judge_arena
@@ -30,7 +31,7 @@ def judge(
     progress: Progress | None = None,
     people: Mapping[str, PeopleAgreement] | None = None,
 ) -> Judging:
-    """Judge pairs of an arena's answers with an LLM, or a panel of them.
+    """Judge pairs of an arena's answers with an LLM, a panel of them, or two in turn.
 
     A pair that a judge has judged in the arena is not judged again, and a reply that is in the
     store is not asked for again. A pair without a verdict is a counted failure, never a tie.
@@ -57,7 +58,8 @@ def judge(
     judging_budget(settings, prices)
     if prior is None:
         prior = judging_prior(arena, settings)
-    return judge_arena(
+    ask = judge_arena if settings.escalate is None else judge_escalated
+    return ask(
         arena,
         settings,
         store,

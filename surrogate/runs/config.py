@@ -256,7 +256,7 @@ def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
         yield Problem(source, None, f"{place}.judging.model", None, fault, hint)
     elif judging is not None:
         judges = {name.strip() for name in (options.judge or judging.judge).split(",")}
-        if judges.isdisjoint({judging.judge, "all"}):
+        if judges.isdisjoint({judging.judge, *judging.judge.split(","), "all"}):
             fault = f"is not the judge that judges ({judging.judge})"
             hint = "leave judge or judging out"
             yield Problem(source, None, f"{place}.judge", options.judge, fault, hint)

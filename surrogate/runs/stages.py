@@ -74,6 +74,7 @@ OF_VERDICTS = {
     "budget",
     "until",
     "panel",
+    "escalate",
     "form",
     "verdict",
     "temperature",
@@ -191,6 +192,9 @@ def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -
         failed=lasting_failures(board.arena),
         progress=place.progress,
     )
+    if judging.error is not None:
+        # The board rests on both judges. What was paid for is in the store, for the next run.
+        raise judging.error
     require_verdicts(judging.usage)
     tables = [judging.judgments]
     if judging.panel is not None:

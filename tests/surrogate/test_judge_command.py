@@ -215,6 +215,39 @@ def test_a_key_that_the_server_repeats_is_in_no_file_and_no_output(
         assert not path.is_file() or key.encode() not in path.read_bytes()
 
 
+def test_a_strong_judge_follows_a_cheap_one(judge, serve, folder):
+    options = ["--pairs", "all", "--escalate", "strong", "--budget", 40]
+    server = serve()
+    status, printed = judge(server, *options, "--dry-run", "--json")
+    planned = json.loads(printed)
+    assert [row["judge"] for row in planned["judges"]] == ["local", "strong"]
+    assert planned["forecast"]["first_calls"] == 20
+    assert not server.asked
+    status, printed = judge(server, *options)
+    assert status == 0
+    assert "--judge strong,local --out" in printed
+    models = [body["model"] for body in server.bodies]
+    assert 0 < models.count("local") <= 20
+    assert 0 < models.count("strong") <= 20
+    assert {"local", "strong"} <= set(read_arena(folder).judgments["judge"])
+
+
+def test_verdicts_stay_where_the_strong_judge_fails(judge, serve, folder):
+    def cheap_alone(prompt, earlier):
+        is_cheap = server.bodies[-1]["model"] == "local"
+        return longer(prompt, earlier) if is_cheap else completion("No idea.")
+
+    server = serve(cheap_alone)
+    status, said = judge(server, "--pairs", 4, "--escalate", "strong", "--budget", 40)
+    assert status != 0
+    assert "no pair that was asked got a verdict" in said
+    assert "--judge local" in said
+    judgments = read_arena(folder).judgments
+    assert (judgments["judge"] == "local").sum() == 12
+    failed = (folder / "failed_judgments.jsonl").read_text(encoding="utf-8")
+    assert '"judge":"strong"' in failed.replace(" ", "")
+
+
 def test_a_panel_gives_one_verdict(judge, serve, folder):
     options = ["--pairs", 4, "--panel", "second, third"]
     status, printed = judge(serve(), *options)

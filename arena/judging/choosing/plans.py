@@ -115,7 +115,9 @@ def judging_budget(settings: JudgingSettings, prices: Mapping[str, Price] | None
         UsageError: If the cost is limited, and a model has no price.
     """
     prices = prices or {}
-    models = (settings.model, *settings.panel)
+    models = [settings.model, *settings.panel]
+    if settings.escalate is not None:
+        models.append(settings.escalate)
     without_price = [model for model in models if model not in prices]
     if settings.max_cost is not None and without_price:
         raise UsageError(
