@@ -15,6 +15,7 @@ from arena.judging.judging_settings import JudgingSettings
 from surrogate.cli import options as opt
 from surrogate.cli.options import (
     FILE,
+    OUT_FILE,
     given_features,
     named_columns,
     setting,
@@ -235,6 +236,12 @@ def gate(
     error: Annotated[float, Option(help="Probability of a wrong decision.")] = 0.05,
     margin: Annotated[float, Option(help="Difference of a win rate from 0.5 that matters.")] = 0.05,
     arena: opt.MovedArena = None,
+    junit: Annotated[
+        Path | None, Option(help="JUnit file of the result, for CI servers.", **OUT_FILE)
+    ] = None,
+    markdown: Annotated[
+        Path | None, Option(help="Markdown file of the result, for a comment.", **OUT_FILE)
+    ] = None,
     config: opt.Config = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -261,6 +268,7 @@ def gate(
     )
     settings = settings_of(JudgingSettings, config, {**locals(), "budget": None}, of_pairs)
 
+    from arena.data.files import write_text
     from arena.data.folder import read_arena
     from arena.judging.judging_result import require_verdicts
     from arena.judging.llm_judge import llm_judges
@@ -268,6 +276,7 @@ def gate(
     from surrogate.board.board import Board
     from surrogate.ranking.gate import GateJudging
     from surrogate.ranking.gate import gate as decide
+    from surrogate.ranking.gate_report import gate_junit, gate_markdown
     from surrogate.ranking.rating_difference import GateRates
 
     judging_options = settings.model_fields_set - {"model", "languages", "seed"}
@@ -311,6 +320,9 @@ def gate(
         print_notes(decision.sentences, "")
     if decision.verdicts is not None:
         require_verdicts(decision.verdicts.usage)
+    for path, write in ((junit, gate_junit), (markdown, gate_markdown)):
+        if path is not None:
+            write_text(write(decision), path)
     # 1 and 2 are errors, so that a pipeline can tell a worse system from a broken command.
     status = {"better": 0, "same": 0, "broken": 3, "worse": 3, "cannot say": 4}
     raise SystemExit(status[decision.verdict])
