@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
@@ -123,3 +124,14 @@ def test_the_image_copies_what_is_there_and_runs_the_demo_not_as_root():
     assert all((ROOT / name).exists() for name in copied)
     assert ["USER", "arena"] in told
     assert dict(told)["CMD"] == '["demo", "--out", "/tmp/demo"]'
+
+
+def test_the_citation_names_the_package_as_it_is():
+    """The file is CFF 1.2.0; what it shares with the package's own description is the same."""
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert citation["title"] == project["name"]
+    assert citation["abstract"] == project["description"]
+    assert citation["license"] == project["license"]
+    assert citation["authors"] == project["authors"]
