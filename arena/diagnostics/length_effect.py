@@ -36,10 +36,9 @@ class LengthEffect:
 def length_effect(judgments: pd.DataFrame, answers: pd.DataFrame) -> LengthEffect:
     """Estimate how often the longer answer wins where ratings are equal.
 
-    A better system may write more. Length is therefore a bias of the judge, estimated with the
-    ratings by the decided verdicts of each language; the coefficients of several languages are
-    averaged, weighted by their precision. The share is the mean over the verdicts, at the lengths
-    that their answers have.
+    A better system may write more. Being longer, by however little, is therefore a bias of the
+    judge, estimated with the ratings by the decided verdicts of each language; the coefficients of
+    several languages are averaged, weighted by their precision.
 
     Args:
         judgments: Verdicts of one judge.
@@ -47,10 +46,10 @@ def length_effect(judgments: pd.DataFrame, answers: pd.DataFrame) -> LengthEffec
     """
     decided = calibrated_judgments(judgments[judgments["winner"] != "tie"], hard=True)
     table = with_traits(decided, answers, (LENGTH,))
-    differences = np.abs(table[f"{TRAIT}{LENGTH}"].to_numpy(np.float64))
-    # False of NaN, too.
-    is_unlike = differences > 0
-    table = table[is_unlike]
+    # A judge that looks at length alone may decide by a single word.
+    is_longer = np.sign(table[f"{TRAIT}{LENGTH}"])
+    is_unlike = is_longer.notna() & (is_longer != 0)
+    table = table.assign(**{f"{TRAIT}{LENGTH}": is_longer})[is_unlike]
     if table.empty:
         return LengthEffect(share=np.nan, low=np.nan, high=np.nan, verdicts=0)
     coefficients = []
@@ -62,9 +61,9 @@ def length_effect(judgments: pd.DataFrame, answers: pd.DataFrame) -> LengthEffec
                 precisions.append(1 / bias.standard_error**2)
     mean = float(np.average(coefficients, weights=precisions))
     half_width = NORMAL_QUANTILE / np.sqrt(sum(precisions))
-    differences = differences[is_unlike]
-    share, low, high = (
-        float(expit(coefficient * differences).mean())
-        for coefficient in (mean, mean - half_width, mean + half_width)
+    return LengthEffect(
+        share=float(expit(mean)),
+        low=float(expit(mean - half_width)),
+        high=float(expit(mean + half_width)),
+        verdicts=len(table),
     )
-    return LengthEffect(share=share, low=low, high=high, verdicts=len(table))

@@ -142,15 +142,13 @@ def test_a_better_system_that_writes_more_is_not_taken_for_a_taste_for_length():
 
 def test_the_effect_of_length_is_the_one_verdicts_were_drawn_with():
     rng = np.random.default_rng(1)
-    drawn_shares = []
 
     def drawn(q, one, other, lengths):
-        ratio = np.clip(np.log(lengths[q, one] / lengths[q, other]), -1.0, 1.0)
-        drawn_shares.append(1 / (1 + np.exp(-1.2 * abs(ratio))))
-        return drawn_by(STRENGTHS, rng, one, other, 1.2 * ratio)
+        longer = 1.0 if lengths[q, one] > lengths[q, other] else -1.0
+        return drawn_by(STRENGTHS, rng, one, other, 0.8 * longer)
 
     effect = length_effect(*tournament(drawn, questions=150))
-    assert effect.low < np.mean(drawn_shares) < effect.high
+    assert effect.low < 1 / (1 + np.exp(-0.8)) < effect.high
     assert effect.high - effect.low < 0.15
 
 
