@@ -10,6 +10,7 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
+    Field,
     StringConstraints,
     field_validator,
 )
@@ -100,25 +101,24 @@ class Passage(BaseModel):
 
 
 class ArenaInfo(BaseModel):
-    """The content of ``arena.json``.
-
-    Attributes:
-        name: Short name of the arena.
-        languages: Language codes in it.
-        systems: Systems that may answer and be judged.
-        reference_system: System whose answers serve as reference, or None.
-        source: Where the data come from.
-        note: Anything a reader should know.
-    """
+    """The content of ``arena.json``."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
-    name: Text
-    languages: tuple[LanguageCode, ...]
-    systems: tuple[Text, ...]
-    reference_system: Text | None = None
-    source: str = ""
-    note: str = ""
+    name: Text = Field(description="Short name of the arena.")
+    languages: tuple[LanguageCode, ...] = Field(
+        description="Codes of its languages: ISO 639-1, or 639-3 where no two-letter code exists.",
+        json_schema_extra={"uniqueItems": True},
+    )
+    systems: tuple[Text, ...] = Field(
+        description="Systems that may answer and be judged.",
+        json_schema_extra={"uniqueItems": True},
+    )
+    reference_system: Text | None = Field(
+        default=None, description="System whose answers are the reference; null for none."
+    )
+    source: str = Field(default="", description="Where the data come from.")
+    note: str = Field(default="", description="Anything a reader should know.")
 
     @field_validator("languages", "systems")
     @classmethod

@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    WithJsonSchema,
+)
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, UsageError, argument
@@ -122,7 +130,11 @@ def _omitted(value: tuple[str, ...]) -> tuple[str, ...]:
     return value
 
 
-Names = Annotated[tuple[str, ...], BeforeValidator(listed_names)]
+Names = Annotated[
+    tuple[str, ...],
+    BeforeValidator(listed_names),
+    WithJsonSchema({"type": ["array", "string"], "items": {"type": "string"}}),
+]
 Address = Annotated[str, AfterValidator(_without_password)]
 Server = Annotated[str, AfterValidator(_server)]
 Variable = Annotated[str, AfterValidator(_name_of_variable)]

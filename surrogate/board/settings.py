@@ -14,6 +14,7 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    WithJsonSchema,
 )
 
 from arena.data.errors import UsageError, checked_choice
@@ -75,7 +76,11 @@ def split_list(value: object) -> object:
     return tuple(part.strip() for part in parts if part.strip())
 
 
-Names = Annotated[tuple[str, ...], BeforeValidator(split_list)]
+Names = Annotated[
+    tuple[str, ...],
+    BeforeValidator(split_list),
+    WithJsonSchema({"type": ["array", "string"], "items": {"type": "string"}}),
+]
 Rows = Literal["system", "overall"]
 Missing = Literal["nan", "zero"]
 Ties = Literal["half", "drop"]

@@ -41,6 +41,7 @@ COMMANDS = {
     "metaeval": ("studies:metaeval", "Evaluate judges against human labels."),
     "publish": ("publishing:publish", "Publish a board as pages, figures or tables."),
     "run": ("publishing:run", "Bring several boards up to date."),
+    "schema": ("schemas:schema", "Print a JSON schema, for editors."),
     "diff": ("publishing:diff", "Compare two boards."),
     "trainset": ("training:trainset", "Make a training set of an arena."),
     "finetune": ("training:finetune", "Tune a small model with LoRA."),

@@ -46,37 +46,47 @@ def _board_name(name: str) -> str:
 
 
 class BoardOptions(BoardSettings):
-    """One board: its settings, what it is made from, and what is published of it.
+    """One board: its settings, what it is made from, and what is published of it."""
 
-    Paths are relative to the configuration file.
-
-    Attributes:
-        arena: Arena folder.
-        preset: Settings that go together, under those that are stated.
-        feature_table: File of features already computed, taken in place of ``features``.
-        download: Whether models that are not on this machine may be fetched.
-        llm: How LLMs are asked for features; the features name the models.
-        judging: Judging by an LLM first; None for the arena's own judgments.
-        publish: Outputs of the board, by the names of ``publish --as``.
-    """
-
-    arena: str
-    preset: str | None = None
-    feature_table: str | None = None
-    download: bool = False
-    llm: LlmSettings | None = None
-    judging: JudgingSettings | None = None
-    publish: list[Form] = Field(default_factory=list)
+    arena: str = Field(description="Arena folder, relative to this file.")
+    preset: str | None = Field(
+        default=None, description="Settings that go together (mirage), under those given here."
+    )
+    feature_table: str | None = Field(
+        default=None,
+        description="File of features that are already computed, instead of features; relative to "
+        "this file.",
+    )
+    download: bool = Field(
+        default=False, description="Download models that are not on this machine."
+    )
+    llm: LlmSettings | None = Field(
+        default=None,
+        description="How LLMs are asked for features; the features name the models.",
+    )
+    judging: JudgingSettings | None = Field(
+        default=None,
+        description="How an LLM judges first; left out, the arena's own judgments count.",
+    )
+    publish: list[Form] = Field(
+        default_factory=list, description="What to publish of the board: site, figures."
+    )
 
 
 class Configuration(BaseModel):
-    """A configuration file; ``defaults`` are options of every board that does not state them."""
+    """A configuration of leaderboards, for the command run."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
-    out: str | None = None
-    defaults: dict[str, Any] = {}
-    boards: dict[Annotated[str, AfterValidator(_board_name)], dict[str, Any]] = {}
+    out: str | None = Field(
+        default=None, description="Folder to write to, relative to this file; --out overrides it."
+    )
+    defaults: dict[str, Any] = Field(
+        default={}, description="Options of every board that does not give its own."
+    )
+    boards: dict[Annotated[str, AfterValidator(_board_name)], dict[str, Any]] = Field(
+        default={}, description="A table of options for each board; its name is its folder's."
+    )
 
 
 @dataclass(frozen=True)
