@@ -159,6 +159,15 @@ def test_a_new_version_gets_its_place_and_the_comment_is_brought_up_to_date(fold
     assert {"PATCH", "repos/some/where/issues/comments/123"} <= set(asked)
 
 
+def test_a_comment_is_no_longer_than_the_server_takes(folders, tmp_path):
+    new = arena_of_versions().answers.query("system == 'v2'").assign(system="x" * 70_000)
+    write_rows(new, tmp_path / "new.jsonl")
+    inputs = {"arena": folders / "arena", "candidate": tmp_path / "new.jsonl", "baseline": "v1"}
+    _, outputs, log = run_action(tmp_path / "run", "7", **inputs)
+    assert Path(outputs["markdown"]).stat().st_size > 65_536, log[-500:]
+    assert 50_000 < (tmp_path / "run" / "posted.md").stat().st_size < 65_536
+
+
 @pytest.mark.parametrize("number", ["", "7"])
 def test_without_a_pull_request_or_the_right_to_comment_the_verdict_counts(
     folders, tmp_path, number
