@@ -229,7 +229,7 @@ def wrapped(text: str, most: int = 3) -> list[str]:
     lines = _lines(text)
     if len(lines) <= most:
         return lines
-    sentences = re.split(r"(?<=[.:;]) ", text)
+    sentences = re.split(r"(?<=[.;]) ", text)
     for n_sentences in range(len(sentences) - 1, 0, -1):
         lines = _lines(" ".join(sentences[:n_sentences]) + " …")
         if len(lines) <= most:

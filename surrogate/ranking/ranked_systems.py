@@ -123,10 +123,12 @@ def _feature_moves(rows: pd.DataFrame) -> Iterator[str]:
                 differences[feature] += difference
     for direction, sign in (("higher", 1), ("lower", -1)):
         sizes = sorted((sign * logits, name) for name, logits in added.items() if sign * logits > 0)
-        largest = sizes[::-1][:MOST_NAMED]
-        if largest:
-            clauses = [feature_clause(name, differences[name]) for _, name in largest]
-            yield f"rated {direction} because it {' and '.join(clauses)}"
+        # Features that measure one thing in two ways share their words.
+        clauses = dict.fromkeys(
+            feature_clause(name, differences[name]) for _, name in reversed(sizes)
+        )
+        if clauses:
+            yield f"rated {direction} because it {' and '.join(list(clauses)[:MOST_NAMED])}"
 
 
 def _question_names(rows: pd.DataFrame, column: str, has_languages: bool) -> list[str]:
