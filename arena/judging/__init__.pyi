@@ -10,9 +10,9 @@ from .choosing.pairing import AdaptivePairing as AdaptivePairing
 from .choosing.plans import forecast as forecast
 from .choosing.sampling import SamplingStudy as SamplingStudy
 from .choosing.sampling import study_sampling as study_sampling
-from .escalation import EscalationForecast as EscalationForecast
-from .escalation import forecast_escalated as forecast_escalated
 from .escalation import judge_escalated as judge_escalated
+from .escalation_forecast import EscalationForecast as EscalationForecast
+from .escalation_forecast import forecast_escalated as forecast_escalated
 from .graded import GradedPrompt as GradedPrompt
 from .judging_result import Judging as Judging
 from .judging_settings import JudgingSettings as JudgingSettings

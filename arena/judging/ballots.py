@@ -22,7 +22,7 @@ from arena.data.schema import JUDGMENTS, QUESTION_KEY
 from arena.data.seeds import generator
 from arena.judging.answer_pairs import ArenaTexts, Comparison, PairKey, pair_keys
 from arena.judging.choosing.chosen_pairs import ChosenPairs
-from arena.llm.llm_settings import canonical_json, digest
+from arena.llm.requests import canonical_json, digest
 
 FORMAT = "surrogate-arena votes"
 LONGEST_NAME = 80

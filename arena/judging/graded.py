@@ -30,8 +30,8 @@ from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.prompt import SHOWN_QUESTION, JudgePrompt
 from arena.judging.verdict_parsing import PairVerdict, read_order
 from arena.llm.ask import Asked, Llm, ask_table
-from arena.llm.llm_settings import Prompt
 from arena.llm.replies import UNPARSABLE, Completion, Reply, find_rating
+from arena.llm.requests import Prompt
 from arena.llm.usage import Usage
 from arena.text.prompts import ReplaceablePrompt, Variable
 

@@ -35,7 +35,8 @@ from arena.judging.nugget_prompts import (
 from arena.judging.prompt import REPLY_FORMS, PairwisePrompt, pairwise_prompt
 from arena.llm.ask import Llm, ask_table
 from arena.llm.dry_runs import DryRun, dry_run
-from arena.llm.llm_settings import LlmSettings, Prompt
+from arena.llm.llm_settings import LlmSettings
+from arena.llm.requests import Prompt
 from arena.llm.usage import Budget, Price, Usage
 from arena.text.prompts import read_templates
 

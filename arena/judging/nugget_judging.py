@@ -38,8 +38,8 @@ from arena.judging.nugget_prompts import (
 from arena.judging.nugget_scores import LOG_ODDS, Mark, nugget_points
 from arena.judging.verdict_parsing import PairVerdict
 from arena.llm.ask import Llm, ask_table
-from arena.llm.llm_settings import Prompt
 from arena.llm.replies import UNPARSABLE, Reply
+from arena.llm.requests import Prompt
 from arena.llm.usage import Usage
 from arena.text.trimming import Trimmer
 

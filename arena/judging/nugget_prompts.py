@@ -12,9 +12,10 @@ from arena.data.schema import IMPORTANCES, SUPPORTS
 from arena.judging.answer_pairs import QuestionKey, ShownPassage, ShownTurn
 from arena.judging.nugget_scores import Importance, Support
 from arena.judging.prompt import SHOWN_QUESTION, JudgePrompt
-from arena.llm.llm_settings import LlmSettings, Prompt
+from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import Completion, UnparsableError
 from arena.llm.reply_formats import object_schema, schema_format
+from arena.llm.requests import Prompt
 from arena.text.json_replies import JsonReplyError, last_json_object, with_plain_keys
 from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable
 

@@ -13,8 +13,8 @@ from arena.data.errors import checked_choice
 from arena.judging.answer_pairs import Comparison, ShownPassage, ShownTurn
 from arena.judging.judging_settings import VerdictForm
 from arena.judging.verdict_parsing import PairVerdict, holds_verdict, read_letter, read_verdict
-from arena.llm.llm_settings import Prompt
 from arena.llm.replies import Completion
+from arena.llm.requests import Prompt
 from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable, delimiter_code
 
 STATES_VERDICT = "states_verdict"

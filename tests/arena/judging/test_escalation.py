@@ -11,7 +11,7 @@ from judged_systems import QUALITY, better, build_arena
 from arena import UsageError
 from arena.data.errors import UnusableRepliesError
 from arena.judging import JudgingSettings, forecast_escalated, judge_arena, judge_escalated
-from arena.judging.escalation import (
+from arena.judging.choosing.escalated_pairs import (
     FEWEST_CALIBRATION,
     JUDGE_DIFFERENCE,
     calibrated_prior,
