@@ -29,8 +29,8 @@ from arena.data.files import file_digest
 from arena.data.folder import read_arena
 from arena.llm import LlmSettings, Prompt, open_store
 from arena.llm.completions import MalformedAnswerError, read_completion, read_embedding
-from arena.llm.llm_settings import request_for
 from arena.llm.replies import Completion
+from arena.llm.requests import request_for
 from arena.simulation import simulated_arena
 from surrogate import Board, build_board
 from surrogate.board.tables import BOARD_FILES, MANIFEST_FILE

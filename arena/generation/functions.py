@@ -27,8 +27,8 @@ from arena.generation.generation_settings import GenerationSettings
 from arena.generation.questions import GivenQuestion
 from arena.llm import replies
 from arena.llm.completions import read_completion
-from arena.llm.llm_settings import Message, Prompt, Request
 from arena.llm.replies import Completion, Fault, shown_detail
+from arena.llm.requests import Message, Prompt, Request
 
 BY_NAME = ("language", OWN_PASSAGES, HISTORY)
 """What a function gets if it has parameters of these names; the question comes first."""

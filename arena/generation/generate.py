@@ -27,8 +27,8 @@ from arena.generation.questions import (
 from arena.judging.answer_pairs import ShownPassage
 from arena.llm.ask import Asked, Llm, ask_table
 from arena.llm.dry_runs import DryRun, dry_run
-from arena.llm.llm_settings import Message, Prompt
 from arena.llm.replies import CUT, OVER_BUDGET, Completion
+from arena.llm.requests import Message, Prompt
 from arena.llm.usage import Budget, Usage
 from arena.text.prompts import NO_TEMPLATES, PromptTemplate, Templates
 from arena.text.thoughts import has_thoughts

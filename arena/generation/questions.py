@@ -19,8 +19,9 @@ from arena.generation.generation_settings import GenerationSettings
 from arena.judging.answer_pairs import QuestionKey, ShownPassage, ShownTurn, shown_turns
 from arena.judging.choosing.drawn_pairs import question_draw
 from arena.llm.ask import Llm, ask_table
-from arena.llm.llm_settings import LlmSettings, Prompt
+from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import Completion, UnparsableError
+from arena.llm.requests import Prompt
 from arena.llm.usage import Budget, Usage
 from arena.text.prompts import (
     NO_TEMPLATES,

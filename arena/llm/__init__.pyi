@@ -6,12 +6,12 @@ from .awaiting import RepliesAwaitedError as RepliesAwaitedError
 from .dry_runs import DryRun as DryRun
 from .dry_runs import dry_run as dry_run
 from .llm_settings import LlmSettings as LlmSettings
-from .llm_settings import Message as Message
-from .llm_settings import Prompt as Prompt
 from .replies import Completion as Completion
 from .replies import Reply as Reply
 from .replies import TokenLogprobs as TokenLogprobs
 from .replies import UnparsableError as UnparsableError
+from .requests import Message as Message
+from .requests import Prompt as Prompt
 from .store import open_for_dry_run as open_for_dry_run
 from .store import open_store as open_store
 from .usage import Budget as Budget

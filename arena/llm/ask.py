@@ -16,7 +16,7 @@ from arena.data.errors import MissingDependencyError, UsageError, argument
 from arena.data.types import Progress
 from arena.llm.awaiting import RepliesAwaitedError
 from arena.llm.batch_ledger import BatchLedger
-from arena.llm.llm_settings import LlmSettings, Prompt, Request, request_for
+from arena.llm.llm_settings import LlmSettings
 from arena.llm.names import is_file_name, is_same_model, names_deployments
 from arena.llm.replies import (
     OTHER_MODEL,
@@ -26,6 +26,7 @@ from arena.llm.replies import (
     Reply,
     UnparsableError,
 )
+from arena.llm.requests import Prompt, Request, request_for
 from arena.llm.sending import Sender
 from arena.llm.store import Store
 from arena.llm.usage import Budget, Usage

@@ -11,8 +11,9 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.llm.llm_settings import LlmSettings, Request, request_of_content
+from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import Completion
+from arena.llm.requests import Request, request_of_content
 from arena.llm.store import Store, save_completion
 
 ROWS_AT_A_TIME = 500

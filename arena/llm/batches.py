@@ -27,9 +27,10 @@ from arena.llm.batch_server import (
     BatchState,
     RefusedBatchError,
 )
-from arena.llm.llm_settings import LlmSettings, Request
+from arena.llm.llm_settings import LlmSettings
 from arena.llm.prospects import Prospects
 from arena.llm.replies import Completion, Fault
+from arena.llm.requests import Request
 from arena.llm.sending import MOST_BROKEN
 from arena.llm.store import Store
 from arena.llm.usage import Usage

@@ -9,7 +9,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from arena.llm.batch_ledger import BatchLedger
-from arena.llm.llm_settings import LlmSettings, Prompt, request_for
+from arena.llm.llm_settings import LlmSettings
+from arena.llm.requests import Prompt, request_for
 from arena.llm.usage import Price
 from arena.text.trimming import BYTES_A_TOKEN
 

@@ -1,14 +1,12 @@
-"""How a model is asked: one record of where, how and how hard; what is sent to it."""
+"""How a model is asked: one record of where, how and how hard."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -22,22 +20,21 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, UsageError, argument
+from arena.data.errors import UsageError, argument
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 MOST_CONNECTIONS = 1000
 CHATS, EMBEDDINGS = "/chat/completions", "/embeddings"
 """Where requests go, after the address of a server."""
+NEEDED_FIELDS = frozenset({"model", "messages", "input"})
+"""Fields that a server needs."""
 CONFIDENTIAL = "confidential"
 """Type of the error for a value that may hold a secret, which is never shown."""
-
-Role = Literal["system", "developer", "user", "assistant"]
 
 _LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 _STATED_APART = frozenset({"model", "messages", "input", "temperature", "max_tokens"})
 _UNUSABLE_FIELDS = frozenset({"stream", "n"})
-_NEEDED_FIELDS = frozenset({"model", "messages", "input"})
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _SECRET_NAME = re.compile(
     r"(?:.*[-_.])?(?:api[-_]?key|authorization|password|passwd|secret|credentials?"
@@ -82,7 +79,7 @@ def _server(value: str) -> str:
     return _without_password(value)
 
 
-def _body(value: dict[str, Any]) -> dict[str, Any]:
+def checked_body(value: dict[str, Any]) -> dict[str, Any]:
     """Refuse a body that cannot be sent, without showing what may be a key."""
     fault = None
     if doubled := sorted(_STATED_APART & set(value)):
@@ -124,7 +121,7 @@ def listed_names(value: object) -> object:
 
 
 def _omitted(value: tuple[str, ...]) -> tuple[str, ...]:
-    if needed := sorted(_NEEDED_FIELDS & set(value)):
+    if needed := sorted(NEEDED_FIELDS & set(value)):
         fault = f"holds {', '.join(needed)}, which every request needs"
         raise PydanticCustomError("omit", "{fault}", {"fault": fault})
     return value
@@ -163,7 +160,7 @@ class LlmSettings(BaseModel):
     max_tokens: int | None = Field(
         default=1024, ge=1, description="Maximum length of a reply in tokens."
     )
-    body: Annotated[dict[str, Any], AfterValidator(_body)] = Field(
+    body: Annotated[dict[str, Any], AfterValidator(checked_body)] = Field(
         default_factory=dict, description="Further fields of the request, such as top_p."
     )
     omit: Annotated[Names, AfterValidator(_omitted)] = Field(
@@ -296,117 +293,3 @@ class EmbeddingSettings(LlmSettings):
     max_tokens: None = None
 
     path: ClassVar[str] = EMBEDDINGS
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One message of a prompt."""
-
-    role: Role
-    content: str
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """One prompt, to be answered once.
-
-    Attributes:
-        messages: In order.
-        version: Of the template, kept with the result. No part of the key: the text is.
-        purpose: Part of the key, no part of what is sent: tells equal prompts apart that shall
-            be asked each on its own, such as repetitions (``"repetition 2"``).
-    """
-
-    messages: tuple[Message, ...]
-    version: str = ""
-    purpose: str = ""
-
-    @classmethod
-    def of(cls, user: str, system: str | None = None, version: str = "") -> Prompt:
-        """Build a prompt of one user message, after a system message if one is given."""
-        first = () if system is None else (Message("system", system),)
-        return cls((*first, Message("user", user)), version)
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A prompt to one model.
-
-    Attributes:
-        key: Digest of ``content``: 64 hexadecimal digits.
-        body: The request as sent: canonical JSON.
-        content: Canonical JSON of the body and the prompt's purpose.
-        version: Of the prompt.
-        model: Its name.
-        path: After the address of the server.
-        fields: Names of the fields that are sent besides the model and the prompt.
-    """
-
-    key: str
-    body: str
-    content: str
-    version: str
-    model: str
-    path: str
-    fields: tuple[str, ...] = ()
-
-
-def request_for(prompt: Prompt, settings: LlmSettings) -> Request:
-    """Make the request of a prompt to a model; UsageError if it cannot be sent."""
-    if not settings.model:
-        raise UsageError("no model is named; name it as the server does")
-    try:
-        _body(settings.body)  # of a copy, which is not checked as it is made
-    except PydanticCustomError as error:
-        raise UsageError(f"{argument('body')} {error}") from error
-    if not prompt.messages:
-        raise UsageError("a prompt has no messages; give at least one")
-    messages = [{"role": message.role, "content": message.content} for message in prompt.messages]
-    try:
-        fields = settings.fields()
-        names = tuple(name for name in fields if name != "model")
-        if settings.path == EMBEDDINGS:
-            fields["input"] = messages[-1]["content"]
-        else:
-            fields["messages"] = messages
-        body = canonical_json(fields)
-        content = f'{{"body":{body},"purpose":{canonical_json(prompt.purpose)}}}'
-        return Request(
-            key=digest(content),
-            body=body,
-            content=content,
-            version=prompt.version,
-            model=settings.model,
-            path=settings.path,
-            fields=names,
-        )
-    except UnicodeEncodeError as error:
-        raise UsageError(f"a prompt {HALF_SURROGATE}; {HALF_SURROGATE_HINT}") from error
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"the settings are not JSON ({error}); use plain values") from error
-
-
-def request_of_content(content: str, version: str, path: str) -> Request:
-    """Make a request again of the content that was kept of it."""
-    fields = json.loads(content)["body"]
-    return Request(
-        key=digest(content),
-        body=canonical_json(fields),
-        content=content,
-        version=version,
-        model=fields["model"],
-        path=path,
-        fields=tuple(name for name in fields if name not in _NEEDED_FIELDS),
-    )
-
-
-def canonical_json(value: object) -> str:
-    """Write a value as JSON in the one way that is digested; TypeError, ValueError for others."""
-    return json.dumps(
-        value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
-    )
-
-
-def digest(text: str) -> str:
-    """Return the SHA-256 of a text in 64 hexadecimal digits."""
-    return hashlib.sha256(text.encode()).hexdigest()

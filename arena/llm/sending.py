@@ -12,9 +12,10 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Protocol
 
-from arena.llm.llm_settings import LlmSettings, Request
+from arena.llm.llm_settings import LlmSettings
 from arena.llm.prospects import Prospects
 from arena.llm.replies import BROKEN_OFF, Completion, Fault
+from arena.llm.requests import Request
 from arena.llm.store import Store
 from arena.llm.usage import Usage
 

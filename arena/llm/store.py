@@ -19,8 +19,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from arena.data.errors import UsageError
 from arena.data.files import SAID_AFTER_S
-from arena.llm.llm_settings import Request, digest
 from arena.llm.replies import Completion
+from arena.llm.requests import Request, digest
 
 BUSY_S = 60.0
 

@@ -16,8 +16,9 @@ from arena.llm.answers import read_answer
 from arena.llm.completions import MalformedAnswerError
 from arena.llm.error_reports import ReportedError, reported, reported_error
 from arena.llm.events import is_event_stream, joined_events
-from arena.llm.llm_settings import LlmSettings, Request
+from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import Completion, Fault, shown_detail
+from arena.llm.requests import Request
 
 MOST_BYTES = 32 * 2**20
 """Most bytes of an answer that are read."""

@@ -10,8 +10,9 @@ import numpy as np
 
 from arena.data.errors import UsageError
 from arena.data.types import Floats
-from arena.llm.llm_settings import EmbeddingSettings, Prompt
+from arena.llm.llm_settings import EmbeddingSettings
 from arena.llm.replies import read_vector
+from arena.llm.requests import Prompt
 from features.declare.feature import Item, Scores
 from features.models.llm_scorer import EndpointModel, endpoint_model
 from features.models.model_folder import (

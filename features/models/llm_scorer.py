@@ -15,7 +15,7 @@ from arena.data.languages import named_language
 from arena.data.types import Progress
 from arena.llm.ask import Asked, Llm, ask_table
 from arena.llm.awaiting import AwaitedReplies
-from arena.llm.llm_settings import LlmSettings, Prompt
+from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import (
     Completion,
     RatingForm,
@@ -23,6 +23,7 @@ from arena.llm.replies import (
     UnparsableError,
     find_rating,
 )
+from arena.llm.requests import Prompt
 from arena.llm.store import open_store
 from arena.llm.usage import Budget
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code

@@ -10,8 +10,8 @@ from importlib.resources import files
 
 import numpy as np
 
-from arena.llm.llm_settings import Message, Prompt, canonical_json, digest
 from arena.llm.replies import UNPARSABLE, Reply, UnparsableError
+from arena.llm.requests import Message, Prompt, canonical_json, digest
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
 from features.declare.feature import Item, Scores, Value
 from features.models import scorer

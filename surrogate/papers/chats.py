@@ -15,7 +15,7 @@ from arena.data.errors import Problem, UsageError
 from arena.data.tables import write_rows
 from arena.generation.questions import question_keys
 from arena.judging.answer_pairs import QuestionKey
-from arena.llm.llm_settings import Prompt
+from arena.llm.requests import Prompt
 from surrogate.papers.records import StrictRecord, raise_if, read_records, refuse
 
 COUNTS = ["language", "candidates", "kept"]

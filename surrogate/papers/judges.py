@@ -16,8 +16,8 @@ from arena.data.errors import UsageError
 from arena.data.types import Progress
 from arena.llm import DryRun, Llm, LlmSettings, Price, Prompt, Usage, ask_table, dry_run
 from arena.llm.awaiting import AwaitedReplies
-from arena.llm.llm_settings import canonical_json
 from arena.llm.replies import EMPTY, REFUSAL, UNPARSABLE, Completion
+from arena.llm.requests import canonical_json
 from features.models.llm_scorer import Verdict as Verdict
 
 Value: TypeAlias = str | int | float

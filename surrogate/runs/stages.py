@@ -19,8 +19,9 @@ from arena.data.schema import INFO_FILE
 from arena.data.tables import SUFFIXES, read_rows, write_rows
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.judging_settings import JudgingSettings
-from arena.llm.llm_settings import LlmSettings, canonical_json
+from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import FINAL, UNPARSABLE
+from arena.llm.requests import canonical_json
 from features.declare.feature import Feature
 from features.engine.cache import code_digest
 from features.engine.columns import missing_counts, require_replies
@@ -29,7 +30,8 @@ from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
 from surrogate.board.first_place import conclusion, first_place_sentence
-from surrogate.board.judge_report import METAEVALUATION_FILE, read_judging_records
+from surrogate.board.judge_report import read_judging_records
+from surrogate.board.metaevaluations import METAEVALUATION_FILE
 from surrogate.board.rating_rows import VANISHED
 from surrogate.board.settings import board_judges
 from surrogate.board.tables import (

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from arena.data.errors import UsageError, checked_choice
-from arena.llm.llm_settings import Prompt
 from arena.llm.replies import Completion
 from arena.llm.reply_formats import object_schema, schema_format
+from arena.llm.requests import Prompt
 from arena.text.prompts import (
     NO_TEMPLATES,
     PromptTemplate,

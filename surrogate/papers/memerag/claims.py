@@ -14,8 +14,8 @@ from typing import ClassVar, Literal, get_args
 
 from arena.data.errors import checked_choice
 from arena.data.languages import named_language
-from arena.llm.llm_settings import Prompt
 from arena.llm.replies import Completion, UnparsableError
+from arena.llm.requests import Prompt
 from arena.text.prompts import (
     PromptTemplate,
     ReplaceablePrompt,

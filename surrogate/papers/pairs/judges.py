@@ -14,8 +14,8 @@ from arena.diagnostics.verdicts import QUESTION_PAIR, majorities, verdicts, won_
 from arena.judging.answer_pairs import ArenaTexts, Comparison, PairKey, pair_keys
 from arena.judging.prompt import REPLY_FORMS, PairwisePrompt
 from arena.judging.verdict_parsing import read_verdict
-from arena.llm.llm_settings import Prompt
 from arena.llm.replies import Completion
+from arena.llm.requests import Prompt
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
 from features.models.llm_scorer import Verdict
 from surrogate.papers.judges import FunctionJudge, JudgePrompts

@@ -13,8 +13,8 @@ from typing import ClassVar
 
 from arena.data.types import Progress
 from arena.llm import Budget, Usage
-from arena.llm.llm_settings import Prompt
 from arena.llm.replies import Completion, UnparsableError
+from arena.llm.requests import Prompt
 from arena.text.prompts import (
     NO_TEMPLATES,
     PromptTemplate,

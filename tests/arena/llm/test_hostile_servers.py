@@ -91,7 +91,7 @@ def test_an_answer_in_drops_ends_at_the_time_limit(ask):
 
 
 def _requests(count):
-    from arena.llm.llm_settings import request_for
+    from arena.llm.requests import request_for
 
     return [request_for(prompt, SETTINGS) for prompt in prompts(count)]
 

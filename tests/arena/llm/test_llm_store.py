@@ -13,7 +13,7 @@ from llm_requests import SETTINGS, kept, prompts
 
 from arena.data.errors import ArenaError, UsageError
 from arena.llm import Completion, ask_table, open_store, read_text
-from arena.llm.llm_settings import request_for
+from arena.llm.requests import request_for
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["arena.llm.ask", "arena.llm.transport"])
