@@ -74,6 +74,27 @@ class AnswerCheck:
 
 
 @dataclass(frozen=True)
+class SkippedChecks:
+    """Checks that could not be made, and why.
+
+    Attributes:
+        names: Of ``CHECKS``; empty if none raises an alarm.
+        reason: Why, in words.
+        languages: Where; empty for all languages.
+    """
+
+    names: tuple[str, ...]
+    reason: str
+    languages: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.names:
+            return self.reason
+        place = f" in {', '.join(self.languages)}" if self.languages else ""
+        return f"not checked ({', '.join(self.names)}){place}: {self.reason}"
+
+
+@dataclass(frozen=True)
 class AnswerChecks:
     """What a comparison of answers found.
 
@@ -82,14 +103,14 @@ class AnswerChecks:
         baseline: The system that it is compared with.
         questions: Questions that both answered.
         checks: All checks, those of all languages together first.
-        skipped: What could not be checked and why, in words.
+        skipped: What could not be checked, and why.
     """
 
     candidate: str
     baseline: str
     questions: int
     checks: tuple[AnswerCheck, ...]
-    skipped: tuple[str, ...]
+    skipped: tuple[SkippedChecks, ...]
 
     @property
     def is_broken(self) -> bool:
@@ -122,7 +143,9 @@ class AnswerChecks:
                 f"{count_of(self.questions, 'question')} raise no alarm."
             )
         sentences.extend(f"Different: {note}." for note in self.notes)
-        sentences.extend(f"{text[:1].upper()}{text[1:]}." for text in self.skipped)
+        for skipped in self.skipped:
+            text = str(skipped)
+            sentences.append(f"{text[:1].upper()}{text[1:]}.")
         return tuple(sentences)
 
 
@@ -170,12 +193,17 @@ def compare_measured(
     if len(pairs):
         checks.append(_copies(pairs))
     return AnswerChecks(
-        candidate="".join(candidate["system"][:1]),
-        baseline="".join(baseline["system"][:1]),
+        candidate=_system_of(candidate),
+        baseline=_system_of(baseline),
         questions=len(pairs),
         checks=tuple(checks),
         skipped=tuple(_skipped(pairs, names)),
     )
+
+
+def _system_of(answers: pd.DataFrame) -> str:
+    """Return the one system that answers are of; empty without an answer."""
+    return str(answers["system"].iloc[0]) if len(answers) else ""
 
 
 def _parts(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -247,7 +275,7 @@ def _decided(checks: Sequence[AnswerCheck], accepted: Collection[str]) -> list[A
 
 
 def _is_alarm(check: AnswerCheck) -> bool:
-    """Tell whether a check of a fault finds it more often, beyond chance and by enough."""
+    """Return whether a check of a fault finds it more often, beyond chance and by enough."""
     if check.name not in FAULT_TESTS or not check.adjusted_p_value <= ALARM_ERROR:
         return False
     fault = FAULT_TESTS[check.name]
@@ -259,7 +287,7 @@ def _is_alarm(check: AnswerCheck) -> bool:
 
 
 def _is_note(check: AnswerCheck) -> bool:
-    """Tell whether a difference is worth a word: an empty answer always is."""
+    """Return whether a difference is worth a word: an empty answer always is."""
     if check.name == "empty" and check.candidate > 0:
         return True
     is_large = abs(check.more - check.less) >= LEAST_DIFFERENCE * check.questions
@@ -306,29 +334,28 @@ def _copies(pairs: pd.DataFrame) -> AnswerCheck:
     )
 
 
-def _skipped(pairs: pd.DataFrame, names: Sequence[str]) -> Iterator[str]:
+def _skipped(pairs: pd.DataFrame, names: Sequence[str]) -> Iterator[SkippedChecks]:
     """Say what could not be checked, and where."""
     if pairs.empty:
-        yield "nothing is checked: no question has an answer of both"
+        yield SkippedChecks((), "nothing is checked: no question has an answer of both")
         return
     if len(pairs) < FEWEST_DIFFERENT:
-        yield (
-            f"{count_of(len(pairs), 'question')} with answers of both: an alarm takes at least "
-            f"{FEWEST_DIFFERENT}"
-        )
+        questions = count_of(len(pairs), "question")
+        reason = f"{questions} with answers of both: an alarm takes at least {FEWEST_DIFFERENT}"
+        yield SkippedChecks((), reason)
     n_languages = pairs["language"].nunique()
-    by_reason: dict[str, list[str]] = {}
+    by_reason: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for name in names:
         is_measured = pairs[[name, f"{name}{OF_BASELINE}"]].notna().all(axis=1)
         counts = is_measured.groupby(pairs["language"]).sum()
-        languages = [str(language) for language, count in counts.items() if not count]
+        languages = tuple(str(language) for language, count in counts.items() if not count)
         if languages:
             test = FAULT_TESTS[name] if name in FAULT_TESTS else AMOUNT_TESTS[name]
-            place = "" if len(languages) == n_languages else f" in {', '.join(languages)}"
-            by_reason.setdefault(f"{place}: {test.skipped}", []).append(name)
+            place = () if len(languages) == n_languages else languages
+            by_reason.setdefault((test.skipped, place), []).append(name)
     if "cited" not in names:
         has_passages = pairs["cited"].notna().any()
         reason = "the baseline cites no passage" if has_passages else NO_PASSAGES
-        by_reason.setdefault(f": {reason}", []).extend(OF_CITATIONS)
-    for reason, skipped in by_reason.items():
-        yield f"not checked ({', '.join(skipped)}){reason}"
+        by_reason.setdefault((reason, ()), []).extend(OF_CITATIONS)
+    for (reason, place), skipped in by_reason.items():
+        yield SkippedChecks(tuple(skipped), reason, place)

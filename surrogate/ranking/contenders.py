@@ -65,25 +65,21 @@ def contenders(
         UsageError: If there is no such system, or the answers are of several.
         DataError: For malformed or duplicate answers and answers to unknown questions.
     """
-    versions = list(arena.info.systems)
-    system: str | None = None
-    if answers is None:
-        system = _latest(versions)
-    elif isinstance(answers, str) and answers in versions and not Path(answers).is_file():
-        system = answers
+    system = _named_system(arena, answers)
     if system is not None:
         answers = arena.answers[arena.answers["system"] == system]
     rows = open_answers(answers, arena.queries)
-    candidate = _only_system(rows) if system is None else system
-    names = versions if board is None else list(board.systems)
     # The latest version comes last in an arena, the best one first on a board.
-    others = names[::-1] if board is None else names
-    baseline = _baseline([name for name in others if name != system], baseline)
-    taken = names if system is None else [name for name in names if board is not None]
-    original = candidate
-    while candidate in taken:
-        candidate = f"{candidate} (candidate)"
-    if system is None or candidate != original:
+    names = list(arena.info.systems)[::-1] if board is None else list(board.systems)
+    baseline = _baseline([name for name in names if name != system], baseline)
+    candidate = _only_system(rows) if system is None else system
+    # A version of the arena keeps its name, unless its earlier answers are on the board.
+    taken = [] if system is not None and board is None else names
+    name = candidate
+    while name in taken:
+        name = f"{name} (candidate)"
+    if system is None or name != candidate:
+        candidate = name
         rows = rows.assign(system=candidate)
         arena = _with_system(arena, rows, candidate)
     baseline_rows = arena.answers[arena.answers["system"] == baseline]
@@ -106,6 +102,19 @@ def contenders(
         n_unanswered=len(baseline_keys - keys),
         is_same=keys == baseline_keys and len(same_texts) == len(rows),
     )
+
+
+def _named_system(arena: Arena, answers: CandidateAnswers) -> str | None:
+    """Return the system of the arena that is meant, by default the latest; None for other answers.
+
+    A file of that name goes before a system.
+    """
+    if answers is None:
+        return _latest(arena.info.systems)
+    is_name = isinstance(answers, str) and answers in arena.info.systems
+    if is_name and not Path(str(answers)).is_file():
+        return str(answers)
+    return None
 
 
 def _latest(versions: Sequence[str]) -> str:

@@ -97,7 +97,8 @@ def _add_check(suite: ElementTree.Element, name: str, checks: AnswerChecks) -> N
         reason = f"an alarm takes answers of both to {FEWEST_DIFFERENT} questions"
         ElementTree.SubElement(case, "skipped", message=reason)
     elif not any(check.name == name for check in checks.checks):
-        reason = next((text for text in checks.skipped if name in text), NOT_CHECKED)
+        reasons = [str(skipped) for skipped in checks.skipped if name in skipped.names]
+        reason = reasons[0] if reasons else NOT_CHECKED
         ElementTree.SubElement(case, "skipped", message=_xml_text(reason))
 
 
