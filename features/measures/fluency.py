@@ -11,7 +11,7 @@ from arena.text.thoughts import answer_start, without_thoughts
 from features.declare.feature import THIS_PACKAGE, Value, declared
 from features.declare.sample import EMPTY_ANSWER, NO_FULL_STOPS, NO_LETTERS, Sample
 from features.text.sentences import breaks_off
-from features.text.tokens import expected_scripts, foreign_letters, parts_of_words, word_ngrams
+from features.text.tokens import expected_scripts, foreign_letters, tokens_per_word, word_ngrams
 
 _SECTION_WORDS = "|".join([*ANSWER_WORDS, *REASON_WORDS])
 _PROMPT_WORDS = "instruction|input|response|指示|入力|応答|指令|输入|输出|回复"
@@ -60,7 +60,7 @@ def repetition(sample: Sample) -> Value:
     if not words:
         return EMPTY_ANSWER
     # Where characters or syllables are cut as words, four of them may be a single word or name.
-    run_length = 8 if 2 * parts_of_words(words) > len(words) else 4
+    run_length = 4 * tokens_per_word(words)
     return sum(_is_repeated(words, run_length)) / len(words)
 
 

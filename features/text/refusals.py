@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
-from features.text.tokens import parts_of_words, words
+from features.text.tokens import tokens_per_word, words
 
 MOST_WORDS = 40
 """Words of a refusal, or parts of words twice: a longer text answers after all."""
@@ -39,8 +39,7 @@ def refuses(text: str, language: str) -> bool | None:
     if _pattern(language).search(text[:OPENING].replace("’", "'")) is None:
         return False
     tokens = words(text)
-    is_in_parts = 2 * parts_of_words(tokens) > len(tokens)
-    return len(tokens) <= MOST_WORDS * (1 + is_in_parts)
+    return len(tokens) <= MOST_WORDS * tokens_per_word(tokens)
 
 
 @cache

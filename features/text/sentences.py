@@ -18,7 +18,7 @@ import regex
 
 from arena.data.errors import MissingDependencyError
 from arena.text.citations import find_citations
-from features.text.tokens import parts_of_words, without_surrogates, words
+from features.text.tokens import tokens_per_word, without_surrogates, words
 
 THAI = "th"
 WINDOW = 2_000
@@ -308,6 +308,4 @@ def ends_in_mid_sentence(text: str) -> bool | None:
 def is_prose(line: str) -> bool:
     """Return whether a line has as many words as a sentence, rather than a name or a title."""
     tokens = words(line)
-    # Where characters or syllables are cut as words, twice as many are needed.
-    is_in_parts = 2 * parts_of_words(tokens) > len(tokens)
-    return len(tokens) >= FEWEST_WORDS_OF_PROSE * (1 + is_in_parts)
+    return len(tokens) >= FEWEST_WORDS_OF_PROSE * tokens_per_word(tokens)

@@ -133,13 +133,14 @@ def words_and_marks(text: str) -> list[str]:
     return _WORDS_AND_MARKS.findall(_normalized(text))
 
 
-def parts_of_words(tokens: Sequence[str]) -> int:
-    """Count the tokens that are less than what a reader calls a word.
+def tokens_per_word(tokens: Sequence[str]) -> int:
+    """Return how many tokens count as what a reader calls a word: 2 where most are parts, else 1.
 
-    These are the characters of Chinese and Japanese, syllables of Korean, graphemes of Thai.
+    Parts are the characters of Chinese and Japanese, syllables of Korean, graphemes of Thai.
     """
     first_characters = "".join(token[0] for token in tokens)
-    return sum(map(len, _PARTS.findall(first_characters)))
+    n_parts = sum(map(len, _PARTS.findall(first_characters)))
+    return 2 if 2 * n_parts > len(tokens) else 1
 
 
 def _normalized(text: str) -> str:

@@ -23,7 +23,7 @@ from features.measures.grounding import passage_support
 from features.measures.language import PY3LANGID, target_language
 from features.text.refusals import refuses
 from features.text.sentences import ends_in_mid_sentence, is_prose
-from features.text.tokens import parts_of_words, words
+from features.text.tokens import tokens_per_word, words
 from surrogate.integrity.fit import is_most_frequent_or_empty
 from surrogate.learning.estimation.answer_texts import document_weights, hashed, unit_rows
 
@@ -181,8 +181,7 @@ def _has_paragraph_twice(text: str) -> bool:
         if paragraph in paragraphs:
             return True
         tokens = words(paragraph)
-        is_in_parts = 2 * parts_of_words(tokens) > len(tokens)
-        if len(tokens) >= LONG_PARAGRAPH * (1 + is_in_parts):
+        if len(tokens) >= LONG_PARAGRAPH * tokens_per_word(tokens):
             paragraphs.add(paragraph)
     return False
 
