@@ -6,8 +6,6 @@ board's and do not replace them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
@@ -53,7 +51,9 @@ def equal_length_ratings(judged: Arena, ties: TieRule) -> tuple[pd.Series, tuple
         for system, difference in zip(raw.systems, differences, strict=True):
             moves[str(language), system] = float(difference)
         if _prefers_length(equal):
-            parts.extend(_moved_systems(str(language), raw, differences))
+            moved = _moved_systems(raw, differences)
+            if moved:
+                parts.append(f"{language}: {moved}")
     names = [[name for name, _ in moves], [name for _, name in moves]]
     index = pd.MultiIndex.from_arrays(names, names=["language", "system"])
     series = pd.Series(list(moves.values()), index, dtype=float, name=EQUAL_LENGTH)
@@ -73,7 +73,7 @@ def _posterior(judgments: pd.DataFrame, ties: TieRule) -> RatingPosterior | None
 
 
 def _prefers_length(posterior: RatingPosterior) -> bool:
-    """Tell whether a judge surely likes longer, or shorter, answers."""
+    """Return whether a judge surely likes longer, or shorter, answers."""
     for bias in posterior.biases:
         low, high = bias.bounds
         if bias.trait == LENGTH and (low > 0 or high < 0):
@@ -81,16 +81,14 @@ def _prefers_length(posterior: RatingPosterior) -> bool:
     return False
 
 
-def _moved_systems(language: str, raw: RatingPosterior, differences: Floats) -> Sequence[str]:
-    """Name the systems that move by more than their standard error, in at most one text."""
+def _moved_systems(raw: RatingPosterior, differences: Floats) -> str:
+    """Name the systems that move by more than their standard error; empty if none does."""
     is_moved = np.abs(differences) > raw.standard_errors
     moved = [index for index in np.argsort(-np.abs(differences), kind="stable") if is_moved[index]]
-    if not moved:
-        return ()
     named = []
     for index in moved[:MOST_LISTED]:
         direction = "higher" if differences[index] > 0 else "lower"
         named.append(f"{raw.systems[index]} {abs(differences[index]):.2f} {direction}")
     if len(moved) > MOST_LISTED:
         named.append(f"and {len(moved) - MOST_LISTED} more")
-    return (f"{language}: {', '.join(named)}",)
+    return ", ".join(named)

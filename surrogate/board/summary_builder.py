@@ -19,9 +19,10 @@ from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, macro_agreement
 from features.engine.columns import missing_counts
 from surrogate.board.intervals import unseen_intervals
-from surrogate.board.judge_report import JudgingRecords, recorded_agreement
+from surrogate.board.judge_report import JudgingRecords
 from surrogate.board.language_study import LanguageStudy, arena_agreement, holdout_r2
 from surrogate.board.learned import Learned
+from surrogate.board.metaevaluations import recorded_agreement
 from surrogate.board.record import BoardRecord
 from surrogate.board.summary import (
     BoardSummary,

@@ -78,7 +78,7 @@ def judge(
     from arena.judging.choosing.plans import judging_budget
     from arena.judging.judging_result import lasting_failures, require_verdicts
     from arena.llm import read_prices
-    from surrogate.board.judge_report import recorded_agreements
+    from surrogate.board.metaevaluations import recorded_agreements
     from surrogate.ranking import judging_prior
     from surrogate.ranking.judging import judge as judge_from_prior
 

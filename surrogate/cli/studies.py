@@ -308,7 +308,7 @@ def _print_report(
     report: Report, as_json: bool, arena: Path | None, prices: Mapping[str, Price]
 ) -> None:
     """Note the results in an arena's folder, if one is given, and print them, with what it cost."""
-    from surrogate.board.judge_report import add_metaevaluations, read_metaevaluations
+    from surrogate.board.metaevaluations import add_metaevaluations, read_metaevaluations
     from surrogate.papers.reports import recorded_table
 
     recorded = None

@@ -276,7 +276,7 @@ def agreement(
     )
     from arena.diagnostics.people_agreement import agreement_with_one_vote
     from surrogate.board.judge_comparison import biases
-    from surrogate.board.judge_report import add_metaevaluations, agreements
+    from surrogate.board.metaevaluations import add_metaevaluations, agreements
 
     table = read_arena(judgments).judgments if judgments.is_dir() else read_judgments(judgments)
     if table.empty:

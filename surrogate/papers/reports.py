@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from arena.llm import Usage
-from surrogate.board.judge_report import MetaEvaluation
+from surrogate.board.metaevaluations import MetaEvaluation, model_name
 from surrogate.papers.judges import SENT
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def recorded_table(entries: Iterable[MetaEvaluation]) -> pd.DataFrame:
     """
     cells: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for entry in entries:
-        judge = entry.judge.removeprefix("llm:")
+        judge = model_name(entry.judge)
         column = f"{entry.dataset} {entry.metric}"
         shown = percent_with_error(entry.value, entry.standard_error)
         cells.setdefault((judge, column), []).append((short_prompt(entry.prompt), shown))

@@ -18,7 +18,7 @@ from arena.rating.outcomes import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.significance import EVEN
 from surrogate.board.board import Board, open_board
-from surrogate.board.judge_report import recorded_agreement
+from surrogate.board.metaevaluations import recorded_agreement
 from surrogate.ranking.answer_checks import compare_answers
 from surrogate.ranking.comparison import ORDERS, SystemComparison, compare_systems
 from surrogate.ranking.contenders import CandidateAnswers, Contenders, contenders

@@ -15,7 +15,7 @@ from arena.data.errors import UsageError
 from arena.data.tables import plain_records
 from arena.data.wording import count_of
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
-from surrogate.board.judge_report import MetaEvaluation
+from surrogate.board.metaevaluations import MetaEvaluation
 from surrogate.papers.evaluation import (
     Evaluation,
     Kinds,

@@ -16,7 +16,7 @@ from arena.diagnostics.pair_accuracy import SCORES, Estimate, score_pairs
 from arena.diagnostics.soft_accuracy import FEWEST_SYSTEMS, soft_pairwise_accuracy
 from arena.llm import Usage
 from arena.rating.traits import LENGTH, answer_traits
-from surrogate.board.judge_report import MetaEvaluation
+from surrogate.board.metaevaluations import MetaEvaluation
 from surrogate.papers.pairs.gold_pairs import GoldPairs
 from surrogate.papers.pairs.judges import NOT_RECORDED
 from surrogate.papers.reports import (

@@ -11,13 +11,8 @@ from arena import read_arena, write_arena
 from arena.data.errors import DataError
 from arena.diagnostics import diagnose_languages
 from arena.judging import panel_verdicts
-from surrogate.board.judge_report import (
-    JudgingRecords,
-    MetaEvaluation,
-    add_metaevaluations,
-    read_judging_records,
-    report_judge,
-)
+from surrogate.board.judge_report import JudgingRecords, read_judging_records, report_judge
+from surrogate.board.metaevaluations import MetaEvaluation, add_metaevaluations
 
 
 def entry(judge, dataset="memerag", value=0.712):

@@ -6,7 +6,7 @@ from memerag_samples import answered, labeled, lines_of
 from metaeval_command import run, run_json
 
 from arena import UsageError
-from surrogate.board.judge_report import read_metaevaluations
+from surrogate.board.metaevaluations import read_metaevaluations
 from surrogate.papers.memerag.benchmark import LabelVerdict
 from surrogate.papers.records import read_run
 from surrogate.papers.reports import judges_of
