@@ -47,12 +47,12 @@ def is_person(judge: str) -> bool:
 
 
 def names_one_judge(judge: str) -> bool:
-    """Tell whether a judge's name is that of one judge, rather than of people, or of no one."""
+    """Return whether a judge's name is that of one judge, rather than of people, or of no one."""
     return _UNNAMED.fullmatch(judge.strip()) is None
 
 
 def is_derived(judge: str) -> bool:
-    """Tell whether a judge's verdicts follow from those of others, and are no further evidence."""
+    """Return whether a judge's verdicts follow from those of others: no further evidence."""
     return judge.startswith(PANEL)
 
 

@@ -123,10 +123,7 @@ def flips(part: pd.DataFrame) -> CheckResult:
         "flip_high": high,
     }
     if not n_items:
-        sentence = (
-            "no pair is judged in both orders (judge --both-orders): how often verdicts flip is "
-            "not known"
-        )
+        sentence = "no pair is judged in both orders: how often verdicts flip is not known"
         return row, [("info", "flips", sentence)]
     sentence = (
         f"of {count_of(n_items, 'pair')} judged in both orders {n_flipped:,} flip "
@@ -140,7 +137,7 @@ def flips(part: pd.DataFrame) -> CheckResult:
 
 
 def tells_too_little(low: float, high: float) -> bool:
-    """Tell whether an interval of flips holds those of good judges and of unreliable ones."""
+    """Return whether an interval of flips holds those of good judges and of unreliable ones."""
     return low < NOTABLE_FLIPS and high > UNRELIABLE_FLIPS
 
 

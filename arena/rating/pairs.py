@@ -267,7 +267,7 @@ def connected_groups(
 
 
 def is_strongly_connected(pairs: Pairs, points: Floats, counts: Floats) -> bool:
-    """Tell whether wins (or ties) lead from every system to every other.
+    """Return whether wins (or ties) lead from every system to every other.
 
     There, and only there, the Bradley-Terry likelihood has a maximum (Ford, 1957, "Solution of a
     ranking problem from binary comparisons").

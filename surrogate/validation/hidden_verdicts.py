@@ -105,7 +105,7 @@ def rated_systems(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_of(judgments: pd.DataFrame, queries: pd.DataFrame) -> pd.Series[bool]:
-    """Tell which judgments are of some questions."""
+    """Return which judgments are of some questions."""
     keys = pd.MultiIndex.from_frame(judgments[QUESTION_KEY])
     is_of = keys.isin(pd.MultiIndex.from_frame(queries[QUESTION_KEY]))
     return pd.Series(is_of, index=judgments.index)
