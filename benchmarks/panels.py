@@ -33,10 +33,10 @@ from arena.data.types import Floats
 from arena.judging import panel_verdicts
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.rating.battles import Battles
-from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
 from arena.rating.discrimination import fit_judges
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.outcomes import points_of_a
+from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 from arena.statistics.rank_agreement import kendall_tau
 
 SIZES = (2, 4, 8, 16)

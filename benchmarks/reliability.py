@@ -21,7 +21,7 @@ from arena import read_arena
 from arena.data.seeds import generator
 from arena.data.types import Flags, Floats
 from arena.rating.battles import Battles
-from arena.rating.bradley_terry import DEFAULT_RIDGE
+from arena.rating.penalized_likelihood import DEFAULT_RIDGE
 from arena.rating.tournaments import fit_coefficients
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import kendall_tau

@@ -19,8 +19,8 @@ from arena.data.types import Floats, Indices
 from arena.data.wording import count_of
 from arena.diagnostics.verdicts import Finding, Severity
 from arena.rating.battles import Battles
-from arena.rating.bradley_terry import DEFAULT_RIDGE
 from arena.rating.outcomes import points_of_a, weights_of
+from arena.rating.penalized_likelihood import DEFAULT_RIDGE
 
 FRAGILE = 0.005
 """Share of the verdicts; a first place that fewer of them decide gets a warning."""

@@ -10,26 +10,22 @@ own. Inside, parameters and counts have one column per replicate. Guide: docs/gu
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-import scipy
-from scipy.special import expit
 
 from arena.data.errors import ArenaError, UsageError
 from arena.data.types import Flags, Floats, Indices
-from arena.rating.biases import Biases
-from arena.rating.pairs import Pairs, is_strongly_connected
+from arena.rating.pairs import Pairs
+from arena.rating.penalized_likelihood import (
+    DEFAULT_RIDGE,
+    NormalPrior,
+    PenalizedLikelihood,
+    Solver,
+)
 
-Solver = Callable[[Floats], Floats]
-"""Right-hand sides of shape (K, R) to solutions of that shape."""
-
-DEFAULT_RIDGE = 0.1
-"""Precision of the usual weak prior."""
 TOLERANCE = 1e-10
 """Largest error of a coefficient, in logits."""
 FASTEST = 0.05
@@ -44,7 +40,6 @@ MOST_STEPS = 200
 MOST_SHARED_STEPS = 60
 LONGEST_STEP = 5.0
 HALVINGS = 40
-SINGULAR = 1e-12
 
 NO_MAXIMUM = (
     "the fit did not converge: some systems only win, only lose, or do not meet the others, "
@@ -54,134 +49,6 @@ NO_MAXIMUM = (
 
 class ConvergenceError(ArenaError, ArithmeticError):
     """The likelihood has no maximum, or it was not reached."""
-
-
-@dataclass(frozen=True)
-class NormalPrior:
-    """Independent normal prior of S ratings.
-
-    Attributes:
-        means: Shape (S,).
-        precisions: One over their variances, shape (S,); all 0 for no prior.
-    """
-
-    means: Floats
-    precisions: Floats
-
-    @classmethod
-    def ridge(cls, systems: int, precision: float) -> NormalPrior:
-        """Return a prior with mean 0 and one precision for all.
-
-        Raises:
-            UsageError: If the precision is below 0 or not finite.
-        """
-        if not np.isfinite(precision) or precision < 0:
-            raise UsageError("ridge must be at least 0")
-        return cls(np.zeros(systems), np.full(systems, precision))
-
-
-@dataclass(frozen=True)
-class PenalizedLikelihood:
-    """Battles of P pairs in R replicates, with a prior.
-
-    A column of K parameters holds S coefficients, then those of the judges' biases.
-
-    Attributes:
-        pairs: Which systems meet.
-        points: Points of each pair's first system, shape (P, R): 1 a win, 0.5 a tie.
-        counts: Battles of each pair, shape (P, R).
-        prior: Prior of the coefficients.
-        biases: What judges like besides quality, of a single replicate; None for nothing.
-    """
-
-    pairs: Pairs
-    points: Floats
-    counts: Floats
-    prior: NormalPrior
-    biases: Biases | None = None
-
-    @cached_property
-    def full_prior(self) -> NormalPrior:
-        """Prior of all K parameters."""
-        if self.biases is None:
-            return self.prior
-        precisions = self.biases.prior_precisions
-        return NormalPrior(
-            means=np.append(self.prior.means, np.zeros(len(precisions))),
-            precisions=np.append(self.prior.precisions, precisions),
-        )
-
-    def take(self, columns: slice | Indices) -> PenalizedLikelihood:
-        """Keep some replicates."""
-        return replace(self, points=self.points[:, columns], counts=self.counts[:, columns])
-
-    def pooled(self) -> PenalizedLikelihood:
-        """Average over replicates."""
-        return replace(
-            self,
-            points=self.points.mean(axis=1, keepdims=True),
-            counts=self.counts.mean(axis=1, keepdims=True),
-        )
-
-    def start(self) -> Floats:
-        """The prior's means, shape (K, 1)."""
-        return self.full_prior.means[:, None]
-
-    def _logits(self, parameters: Floats) -> Floats:
-        """Logits that the first system is better: (K, R) to (P, R)."""
-        logits = parameters[self.pairs.first] - parameters[self.pairs.second]
-        if self.biases is not None:
-            logits += self.biases.logits(parameters[self.pairs.n_systems :, 0])[:, None]
-        return logits
-
-    def gradient(self, parameters: Floats) -> Floats:
-        """Gradient of the loss, shape (K, R)."""
-        # sigma(d) = (1 + tanh(d / 2)) / 2: tanh takes a tenth of the time of expit.
-        half = self.counts / 2
-        residuals = self.points - half - half * np.tanh(self._logits(parameters) / 2)
-        prior = self.full_prior
-        gradient = prior.precisions[:, None] * (parameters - prior.means[:, None])
-        slope: Floats = self.pairs.incidence @ residuals
-        if self.biases is not None:
-            slope = np.vstack([slope, self.biases.sums(residuals[:, 0])[:, None]])
-        return gradient - slope
-
-    def loss(self, parameters: Floats) -> Floats:
-        """Penalized negative log-likelihood, shape (R,)."""
-        logits = self._logits(parameters)
-        terms = self.counts * np.logaddexp(0.0, logits) - self.points * logits
-        prior = self.full_prior
-        penalty = prior.precisions[:, None] * (parameters - prior.means[:, None]) ** 2
-        return np.asarray(terms.sum(axis=0) + 0.5 * penalty.sum(axis=0))
-
-    def solver(self, parameters: Floats) -> Solver:
-        """Factorize the information matrix of one replicate, at parameters of shape (K, 1).
-
-        Raises:
-            LinAlgError: If it is singular.
-        """
-        logits = self._logits(parameters)
-        # The variance of a verdict is p (1 - p), with p = sigma(d) and 1 - p = sigma(-d).
-        information = (self.counts * expit(logits) * expit(-logits))[:, 0]
-        matrix = self.pairs.information(information, self.biases)
-        if not self.prior.precisions.any():
-            # Without a prior the level is free; this fixes the mean at 0.
-            n_systems = self.pairs.n_systems
-            matrix[:n_systems, :n_systems] += 1.0 / n_systems
-        matrix += np.diag(self.full_prior.precisions)
-        factor = scipy.linalg.cho_factor(matrix)
-        if (np.diag(factor[0]) ** 2 <= SINGULAR).any():
-            raise np.linalg.LinAlgError("singular information")
-        return lambda right: np.asarray(scipy.linalg.cho_solve(factor, right))
-
-    def may_have_maximum(self) -> Flags:
-        """Tell for each replicate whether wins lead from every system to every other, (R,)."""
-        if self.prior.precisions.all():
-            return np.ones(self.points.shape[1], dtype=bool)
-        replicates = zip(self.points.T, self.counts.T, strict=True)
-        return np.array(
-            [is_strongly_connected(self.pairs, points, counts) for points, counts in replicates]
-        )
 
 
 @dataclass(frozen=True)

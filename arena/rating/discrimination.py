@@ -21,7 +21,7 @@ from scipy.special import expit, log_expit
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Floats, Indices
 from arena.rating.battles import Battles
-from arena.rating.bradley_terry import DEFAULT_RIDGE
+from arena.rating.penalized_likelihood import DEFAULT_RIDGE
 from arena.statistics.significance import NORMAL_QUANTILE
 
 LOG_DEVIATION = 0.5

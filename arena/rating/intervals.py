@@ -12,15 +12,9 @@ import numpy.typing as npt
 from scipy.special import ndtr, stdtr, stdtrit
 
 from arena.data.types import Flags, Floats
-from arena.rating.bradley_terry import (
-    DEFAULT_RIDGE,
-    BradleyTerryFit,
-    PenalizedLikelihood,
-    WarmStart,
-    regularize,
-    solve,
-)
+from arena.rating.bradley_terry import BradleyTerryFit, WarmStart, regularize, solve
 from arena.rating.pairs import JudgedItems
+from arena.rating.penalized_likelihood import DEFAULT_RIDGE, PenalizedLikelihood
 from arena.statistics.bootstrap import percentile_intervals
 from arena.statistics.significance import holm_adjusted
 

@@ -17,12 +17,9 @@ from scipy.special import expit, log_expit
 
 from arena.data.types import Floats
 from arena.rating.biases import Biases
-from arena.rating.bradley_terry import (
-    NormalPrior,
-    PenalizedLikelihood,
-    newton,
-)
+from arena.rating.bradley_terry import newton
 from arena.rating.pairs import JudgedItems, Pairs
+from arena.rating.penalized_likelihood import NormalPrior, PenalizedLikelihood
 
 LEAST_EFFECT = 0.25
 """Smallest design effect of whole verdicts that is believed: an estimate from few questions may be

@@ -15,7 +15,8 @@ from arena.data.folder import open_arena
 from arena.data.seeds import SAME_DECIMALS, generator
 from arena.data.types import Floats, Indices
 from arena.rating.battles import Battles, TieRule
-from arena.rating.bradley_terry import DEFAULT_RIDGE, fit_bradley_terry
+from arena.rating.bradley_terry import fit_bradley_terry
+from arena.rating.penalized_likelihood import DEFAULT_RIDGE
 from arena.rating.tournaments import WEAKEST_RIDGE
 from arena.statistics.bootstrap import percentile_intervals
 from arena.statistics.rank_agreement import kendall_taus

@@ -20,8 +20,8 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.types import Floats, Indices
 from arena.diagnostics.verdicts import QUESTION_PAIR
 from arena.rating.battles import Battles
-from arena.rating.bradley_terry import DEFAULT_RIDGE, NormalPrior
 from arena.rating.likelihood import BattleLikelihood
+from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 
 FEWEST_QUESTIONS = 2
 """Shared questions below which the variance between questions is not known."""

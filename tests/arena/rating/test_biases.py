@@ -13,8 +13,8 @@ from scipy.special import expit, logit
 from arena import read_arena
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
-from arena.rating.bradley_terry import NormalPrior
 from arena.rating.likelihood import BattleLikelihood
+from arena.rating.penalized_likelihood import NormalPrior
 from arena.rating.posterior import battle_posterior
 from arena.rating.traits import answer_traits, with_traits
 
