@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -131,8 +132,6 @@ def demo(out: opt.BoardFolder = Path("out/demo"), jobs: opt.Jobs = -1) -> None:
     questions of each are judged here, and one system is not. OUT/arena is the sample with all
     verdicts.
     """
-    import shutil
-
     from surrogate.board.board import check_board_target
 
     check_board_target(out)

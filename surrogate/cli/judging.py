@@ -119,8 +119,9 @@ def judge(
     if as_json:
         return
     judges = settings.judge
-    if settings.escalate not in [summary.judge for summary in judging.summaries]:
-        judges = judges.removeprefix(f"{settings.escalate},")
+    asked = {summary.judge for summary in judging.summaries}
+    if settings.escalate is not None and settings.escalate not in asked:
+        judges = settings.first_judge
     # A board of an unreliable judge misleads: first show what is wrong with the verdicts.
     if any(summary.check.grade == "unreliable" for summary in judging.summaries):
         print(command("diagnose", arena, "--judge", judges))
@@ -335,8 +336,10 @@ def _candidate_answers(
     from arena.adapters.new_answers import read_answers
     from arena.data.errors import checked_choice
 
-    if candidate is None or Path(candidate).is_file():
-        return candidate and read_answers(candidate, arena.queries, named_columns(columns))
+    if candidate is None:
+        return None
+    if Path(candidate).is_file():
+        return read_answers(candidate, arena.queries, named_columns(columns))
     return checked_choice(candidate, arena.info.systems, "file or system of the arena")
 
 
