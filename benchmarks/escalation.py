@@ -32,13 +32,14 @@ from arena.judging.choosing.chosen_pairs import Verdicts
 from arena.judging.choosing.escalated_pairs import (
     EscalatedPairs,
     calibrated_prior,
+    n_calibration,
     ratings_by_first,
 )
+from arena.judging.escalation import NEVER
 from arena.judging.llm_judge import FAILURE_COLUMNS
 from arena.llm.usage import Budget
 
 CALLS = (15, 30, 60, 120, 240)
-NEVER = 1e-9
 METHODS = ("cheap alone", "random alone", "adaptive alone", "escalated")
 
 
@@ -82,7 +83,7 @@ def taus_of(records: Records, cheap_rows: pd.DataFrame, n_calls: Integers, seed:
     """Return tau by method and calls."""
     cheap = random_pairs(replace(records, rows=cheap_rows), seed)
     first_ratings = ratings_by_first(cheap.assign(judge="c"), "c")
-    n_random = max(10, 2 * len(records.systems))
+    n_random = n_calibration(len(records.systems))
     escalated = escalated_plan(records, first_ratings, int(n_calls[-1]))
     # The prior is calibrated on the random pairs, as ``EscalatedPairs`` does.
     prior = calibrated_prior(first_ratings, escalated.iloc[:n_random])
