@@ -12,6 +12,7 @@ import tomllib
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from simulations import small_simulation
@@ -19,6 +20,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from arena import Arena
+from arena.sample import sample_arena
 from features import Question, Sample, parse_features
 from features.declare.sample import EMPTY_ANSWER, NO_REFERENCE_SYSTEM
 from surrogate.cli.app import app
@@ -287,6 +289,36 @@ def test_the_python_quickstart_runs(tmp_path, monkeypatch, capsys, whole):
     if whole:
         assert printed == blocks(ROOT / "README.md", "text")[0]
     assert printed.splitlines()[1].split()[1] == names["board"].overall["system"].iloc[0]
+
+
+def test_a_gate_of_five_versions_prints_what_the_readme_shows(tmp_path, monkeypatch, capsys):
+    versions = [
+        "Orca-2-7b",
+        "Orca-2-13b",
+        "gpt-3.5-turbo-azure",
+        "Mixtral-8x7B-Instruct-v0.1",
+        "Mistral-7B-Instruct-v0.2",
+    ]
+    part = sample_arena().part(["en"])
+    questions = part.queries[["query_id", "query"]].rename(columns={"query": "question"})
+    answers = part.answers[["query_id", "system", "answer"]].merge(questions, on="query_id")
+    tables = [
+        answers[answers["system"] == name].assign(system=f"v{number}")
+        for number, name in enumerate(versions, 1)
+    ]
+    first_words = tables[-1]["answer"].str.split(" ").str[:15].str.join(" ")
+    tables.append(tables[-1].assign(system="v6", answer=first_words))
+    pd.concat(tables).to_csv(tmp_path / "answers.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    (console,) = blocks(ROOT / "README.md", "console")
+    shown = console.splitlines()
+    for line in shown:
+        if line.startswith("$ "):
+            _, _, *words = shlex.split(line, comments=True)
+            result = CliRunner().invoke(app, words)
+    printed = [line for line in shown if not line.startswith("$ ")]
+    assert result.output.splitlines()[: len(printed)] == printed
+    assert result.exit_code == 3
 
 
 def test_own_systems_go_from_tables_to_a_gate(tmp_path, monkeypatch, capsys):
