@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -21,6 +21,7 @@ from arena.adapters.tool_records import ToolReader
 from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.files import replaced_folder
 from arena.data.folder import write_arena
+from arena.data.plug_ins import find_plug_in, plug_ins
 from arena.data.schema import INFO_FILE
 from arena.data.tables import write_rows
 from arena.data.wording import count_of
@@ -50,8 +51,9 @@ def import_arena(
     """Read what others published as an arena.
 
     Args:
-        kind: One of ``READERS``, or a reader: a function of paths and options, such as
-            ``surrogate.papers.read_mirage`` or one of your own.
+        kind: One of ``READERS``, the name of an importer of another installed package, or a
+            reader: a function of paths and options, such as ``surrogate.papers.read_mirage`` or
+            one of your own.
         paths: Files, folders, or clones of repositories.
         options: Options of that kind's reader, such as ``language`` or ``name``.
 
@@ -70,6 +72,11 @@ def import_arena(
         foreign = reader(paths, **options)
     except (UsageError, DataError) as error:
         raise _with_evident_kind(error, kind, paths) from None
+    if not isinstance(foreign, ForeignArena):
+        raise UsageError(
+            f"{shown_kind} returned {type(foreign).__name__}; a reader returns an "
+            "arena.adapters.ForeignArena"
+        )
     # Files of another kind often read as tables without a single row of use.
     if foreign.arena.queries.empty and foreign.arena.judgments.empty:
         raise _with_evident_kind(UsageError(_nothing_read(foreign)), kind, paths)
@@ -116,9 +123,26 @@ def reader_options(kind: str | Reader) -> list[str]:
 
 
 def _reader_of(kind: str | Reader) -> Reader:
-    if isinstance(kind, str):
-        return READERS[checked_choice(kind, READERS, "kind of source")]
-    return kind
+    if not isinstance(kind, str):
+        return kind
+    check_kind(kind, READERS)
+    plug_in = find_plug_in("importer", kind)
+    return READERS[kind] if plug_in is None else plug_in.load_function()
+
+
+def check_kind(kind: str, builtin: Collection[str]) -> None:
+    """Check that this project, or one other package, has a reader of a kind of source.
+
+    Args:
+        kind: As the user wrote it.
+        builtin: Kinds that this project reads.
+
+    Raises:
+        UsageError: If none has, or several have.
+    """
+    if find_plug_in("importer", kind, builtin) is None:
+        further = [plug_in.name for plug_in in plug_ins("importer")]
+        checked_choice(kind, [*builtin, *further], "kind of source")
 
 
 @dataclass(frozen=True)

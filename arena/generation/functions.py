@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
-import inspect
 import json
 import sys
-import time
-import traceback
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 from arena.data.checks import passages_fault
 from arena.data.errors import UsageError, argument
 from arena.data.passages import passages_of
+from arena.data.plug_ins import exception_line
 from arena.data.schema import HISTORY, OWN_PASSAGES
 from arena.data.wording import did_you_mean
 from arena.generation.generation_settings import GenerationSettings
 from arena.generation.questions import GivenQuestion
-from arena.llm import replies
-from arena.llm.completions import read_completion
-from arena.llm.replies import Completion, Fault, shown_detail
-from arena.llm.requests import Message, Prompt, Request
+from arena.llm.functions import (
+    RAISED,
+    FunctionTransport,
+    is_async,
+    named_parameters,
+    source_digest,
+    source_files,
+)
+from arena.llm.replies import Completion
+from arena.llm.requests import Message, Prompt
 
 BY_NAME = ("language", OWN_PASSAGES, HISTORY)
 """What a function gets if it has parameters of these names; the question comes first."""
 PASSAGE_FIELDS = ("passage_id", "text", "title")
-RAISED = (Exception, SystemExit, KeyboardInterrupt)
-"""What a function may raise; SystemExit and KeyboardInterrupt of its own must not end the run."""
 
 
 @dataclass(frozen=True)
@@ -81,20 +79,15 @@ class FunctionSystem:
         if foreign:
             raise UsageError(f"a function takes no {', '.join(map(argument, foreign))}")
         function = _imported(place)
-        # An object may be called through an async ``__call__``.
-        is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-            type(function).__call__
-        )
-        if not is_async and "concurrency" not in settings.model_fields_set:
+        if not is_async(function) and "concurrency" not in settings.model_fields_set:
             # A plain function need not be safe to call from several threads.
             settings = settings.model_copy(update={"concurrency": 1})
-        files = _source_files(function, place)
-        sources = b"\0".join(Path(file).read_bytes() for file in files)
-        model = f"{place}@{hashlib.sha256(sources).hexdigest()[:12]}"
-        caller = _Caller(function, is_async, settings.timeout_s, files)
+        module, _, _ = place.partition(":")
+        files = source_files(function, module)
+        transport = FunctionTransport(function, ("question",), _encoded, settings.timeout_s, files)
         return cls(
-            settings=settings.handled_by(caller, place, model),
-            parameters=_parameters(function, place),
+            settings=settings.handled_by(transport, place, f"{place}@{source_digest(files)}"),
+            parameters=named_parameters(function, ("question",), BY_NAME, place),
         )
 
     @property
@@ -141,63 +134,6 @@ def import_from_here() -> None:
         sys.path.insert(0, directory)
 
 
-@dataclass(frozen=True)
-class _Caller:
-    """Calls a function where other systems call a server."""
-
-    function: Callable[..., Any]
-    is_async: bool
-    timeout_s: float
-    files: list[str]
-
-    async def close(self) -> None:
-        """Do nothing: nothing was opened."""
-
-    async def call(self, request: Request) -> Completion | Fault:
-        """Call the function once; if it raises, the exception explains the missing answer."""
-        arguments = json.loads(json.loads(request.body)["messages"][0]["content"])
-        question = arguments.pop("question")
-        started = time.perf_counter()
-        limit = asyncio.timeout(self.timeout_s)
-        call = self.function if self.is_async else self._in_thread
-        try:
-            async with limit:
-                result = await call(question, **arguments)
-                # A plain function may return a coroutine of another one.
-                if inspect.isawaitable(result):
-                    result = await result
-        except (*RAISED, asyncio.CancelledError) as error:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():  # the run ends
-                raise
-            if limit.expired():
-                return Fault(replies.TIMEOUT, f"no answer in {self.timeout_s:g} s")
-            return Fault(replies.RAISED, _described(error, self.files))
-        try:
-            columns = _columns(result)
-        except ValueError as error:
-            hint = "return the answer as a text, or the answer and the list of its passages"
-            return Fault(replies.MALFORMED, f"{error}; {hint}")
-        if not columns["answer"].strip():
-            return Completion(None, failure=replies.EMPTY, detail="it returned no answer")
-        message = {"content": json.dumps(columns, ensure_ascii=False)}
-        return read_completion({"choices": [{"message": message}]}, time.perf_counter() - started)
-
-    def _in_thread(self, question: str, **arguments: object) -> asyncio.Future[Any]:
-        """Call the function in a thread of its own, which does not keep the program from ending."""
-        result: Future[Any] = Future()
-        result.set_running_or_notify_cancel()
-
-        def run() -> None:
-            try:
-                result.set_result(self.function(question, **arguments))
-            except BaseException as error:
-                result.set_exception(error)
-
-        Thread(target=run, name="arena-system", daemon=True).start()
-        return asyncio.wrap_future(result)
-
-
 def _imported(place: str) -> Callable[..., Any]:
     module, _, path = place.partition(":")
     if not (module and path):
@@ -214,7 +150,7 @@ def _imported(place: str) -> Callable[..., Any]:
                 f"there is no module {absent!r}, neither in {Path.cwd()} nor installed; name it as "
                 "Python imports it"
             ) from error
-        raise UsageError(f"{module} cannot be imported: {_described(error)}") from error
+        raise UsageError(f"{module} cannot be imported: {exception_line(error)}") from error
     for name in path.split("."):
         if not hasattr(target, name):
             hint = did_you_mean(name, dir(target)) or "name a function of the module"
@@ -225,25 +161,18 @@ def _imported(place: str) -> Callable[..., Any]:
     return target  # type: ignore[no-any-return]
 
 
-def _source_files(function: Callable[..., Any], place: str) -> list[str]:
-    """Return the files of the module named and of the function, which it may only import."""
-    module = sys.modules[place.partition(":")[0]]
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    candidates = {getattr(module, "__file__", None), getattr(code, "co_filename", None)}
-    return sorted(file for file in candidates if file and Path(file).is_file())
+def _encoded(result: object) -> str:
+    """Write the columns of an answer as JSON; empty where there is none.
 
-
-def _parameters(function: Callable[..., Any], place: str) -> tuple[str, ...]:
+    Raises:
+        ValueError: If the function returned something else.
+    """
     try:
-        signature = inspect.signature(function)
-        parameters = tuple(name for name in BY_NAME if name in signature.parameters)
-        signature.bind("question", **dict.fromkeys(parameters))
-    except (TypeError, ValueError) as error:
-        raise UsageError(
-            f"{place} cannot be called with a question ({error}); give it one parameter for the "
-            f"question, and {', '.join(BY_NAME)} if it wants them"
-        ) from error
-    return parameters
+        columns = _columns(result)
+    except ValueError as error:
+        hint = "return the answer as a text, or the answer and the list of its passages"
+        raise ValueError(f"{error}; {hint}") from error
+    return json.dumps(columns, ensure_ascii=False) if columns["answer"].strip() else ""
 
 
 def _columns(result: object) -> dict[str, Any]:
@@ -270,12 +199,3 @@ def _columns(result: object) -> dict[str, Any]:
     if fault:
         raise ValueError(f"the passages it returned are wrong ({fault})")
     return {"answer": answer or "", OWN_PASSAGES: passages}
-
-
-def _described(error: BaseException, files: Sequence[str] = ()) -> str:
-    """Describe what was raised and where: the last line in the user's files, if it passed there."""
-    frames = traceback.extract_tb(error.__traceback__)
-    frames_of_user = [frame for frame in frames if frame.filename in files]
-    last = (frames_of_user or frames)[-1]
-    line = f"{Path(last.filename).name}, line {last.lineno}"
-    return shown_detail(f"{type(error).__name__}: {error} ({line})", "")

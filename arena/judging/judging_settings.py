@@ -28,6 +28,25 @@ CALLS_A_SYSTEM = 50
 PANEL_JUDGE = f"{PANEL}majority)"
 """Name of a panel in the ``judge`` column."""
 
+_OF_LLMS = frozenset(
+    {
+        "model",
+        "base_url",
+        "api_key_env",
+        "temperature",
+        "max_tokens",
+        "body",
+        "omit",
+        "batch",
+        "panel",
+        "escalate",
+        "form",
+        "verdict",
+        "template",
+    }
+)
+"""Settings that a judge of another package has no use for."""
+
 
 def _number_of_pairs(value: object) -> object:
     if value in (None, "all", "adaptive") or (isinstance(value, int) and value > 0):
@@ -38,9 +57,14 @@ def _number_of_pairs(value: object) -> object:
 
 
 class JudgingSettings(LlmSettings):
-    """How an LLM judges pairs of an arena's answers; ``model`` must be given."""
+    """How an LLM judges pairs of an arena's answers; ``model`` or ``plug_in`` must be given."""
 
     name: str = Field(default="", description="Name in the judge column; the model if not given.")
+    plug_in: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Judge of an installed package to ask instead of an LLM (--model).",
+    )
     questions: int = Field(default=100, ge=1, description="Questions to draw in each language.")
     pairs: Annotated[Pairs | None, BeforeValidator(_number_of_pairs)] = Field(
         default=None,
@@ -125,7 +149,7 @@ class JudgingSettings(LlmSettings):
     @property
     def first_judge(self) -> str:
         """Name of the judge that ``model`` is, whether or not it belongs to a panel."""
-        return self.name or judge_name(self.model, self.form)
+        return self.name or self.plug_in or judge_name(self.model, self.form)
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -161,6 +185,8 @@ class JudgingSettings(LlmSettings):
             UsageError: If marks or orders are to be asked for adaptive pairs, fixed pairs have
                 settings of adaptive ones, or a second judge cannot follow the first.
         """
+        if self.plug_in is not None:
+            self._require_no_llm()
         if self.is_adaptive and self.batch:
             raise UsageError(
                 "adaptive pairs follow from the verdicts so far, and each batch may take a day; "
@@ -181,6 +207,19 @@ class JudgingSettings(LlmSettings):
         if not self.is_adaptive and self.model_fields_set & of_adaptive:
             raise UsageError(
                 f"{argument('until')} and {argument('prior')} are for {argument('pairs')} adaptive"
+            )
+
+    def _require_no_llm(self) -> None:
+        """Check that nothing is set that a judge of another package has no use for.
+
+        Raises:
+            UsageError: If something is.
+        """
+        unused = sorted(_OF_LLMS & self.model_fields_set)
+        if unused:
+            raise UsageError(
+                f"{argument('plug_in')} asks a judge of a package, and no LLM; leave "
+                f"{', '.join(map(argument, unused))} out"
             )
 
     def _require_two_judges(self, strong: str) -> None:

@@ -15,6 +15,7 @@ from arena.data.types import Progress
 from arena.diagnostics.judge_label import FLAG_SEPARATOR, IDENTICAL
 from arena.judging.answer_pairs import ArenaTexts, pair_keys
 from arena.judging.choosing.chosen_pairs import AskedKey, ChosenPairs, Verdicts, asked_keys
+from arena.judging.function_judge import FunctionPrompt, plug_in_settings, read_function_verdict
 from arena.judging.graded import (
     GRADED_PROMPTS,
     GradedPrompt,
@@ -85,7 +86,8 @@ class LlmJudge:
             ``[[A]]``, ``[[B]]``, ``[[C]]`` in the reply. ``logprobs``: the likeliest of the letters
             A, B, C as the reply's first token; one token is asked for, whatever the settings say.
         prompt: By default the packaged one for this form of verdict. A ``GradedPrompt`` asks for
-            marks or orders, a ``NuggetPrompt`` for nuggets; both become verdicts.
+            marks or orders, a ``NuggetPrompt`` for nuggets; both become verdicts. A
+            ``FunctionPrompt`` is for a judge of another package.
         name: In the ``judge`` column; see ``judge_name`` for the default.
 
     Raises:
@@ -94,7 +96,7 @@ class LlmJudge:
 
     settings: LlmSettings
     verdict: VerdictForm = "text"
-    prompt: PairwisePrompt | GradedPrompt | NuggetPrompt | None = None
+    prompt: PairwisePrompt | GradedPrompt | NuggetPrompt | FunctionPrompt | None = None
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -113,7 +115,7 @@ class LlmJudge:
         return self.name or judge_name(self.settings.model, form)
 
     @property
-    def prompt_in_use(self) -> PairwisePrompt | GradedPrompt | NuggetPrompt:
+    def prompt_in_use(self) -> PairwisePrompt | GradedPrompt | NuggetPrompt | FunctionPrompt:
         """The prompt, or the packaged one where none is set."""
         return self.prompt or pairwise_prompt(verdict=self.verdict)
 
@@ -134,8 +136,11 @@ def llm_judges(settings: JudgingSettings) -> list[LlmJudge]:
     """Return the judge that settings describe, then the other members of its panel.
 
     Raises:
-        UsageError: If a setting or the template cannot be used.
+        UsageError: If a setting, the template or the plug-in cannot be used.
     """
+    if settings.plug_in is not None:
+        asked, function_prompt = plug_in_settings(settings)
+        return [LlmJudge(asked, prompt=function_prompt, name=settings.first_judge)]
     prompt = _prompt_of(settings)
     judges: list[LlmJudge] = []
     for model in (settings.model, *settings.panel):
@@ -285,7 +290,7 @@ def dry_run_judge(
 def _ask_pairwise(
     arena: Arena,
     judge: LlmJudge,
-    prompt: PairwisePrompt,
+    prompt: PairwisePrompt | FunctionPrompt,
     pairs: ChosenPairs,
     llm: Llm,
     progress: Progress | None,
@@ -301,14 +306,15 @@ def _ask_pairwise(
         flags.append(answer_flags)
         return request
 
-    read = REPLY_FORMS[judge.verdict].read
+    is_function = isinstance(prompt, FunctionPrompt)
+    read = read_function_verdict if is_function else REPLY_FORMS[judge.verdict].read
     answered = ask_table(keys, prompt_of, read, llm, stage=judge.judge, progress=progress)
     outcomes = zip(pair_keys(pairs.table), answered.replies, flags, strict=True)
     return list(outcomes), answered.usage
 
 
 def _pairwise_request(
-    prompt: PairwisePrompt, texts: ArenaTexts, key: AskedKey
+    prompt: PairwisePrompt | FunctionPrompt, texts: ArenaTexts, key: AskedKey
 ) -> tuple[Prompt, tuple[str, ...]]:
     """Make the prompt of a pair, and flag what is odd about its answers."""
     language, query_id, system_a, system_b, repeat = key

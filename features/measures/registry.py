@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from importlib import import_module
 from types import MappingProxyType
 
 import pandas as pd
 
-from arena.data.errors import MissingDependencyError, UsageError
+from arena.data.errors import ArenaError, MissingDependencyError, UsageError
+from arena.data.plug_ins import Guarded, PlugIn, find_plug_in, plug_ins
 from arena.text.prompts import PACKAGED, Templates
 from features.declare.feature import (
     CUTOFF,
@@ -140,15 +142,18 @@ GROUPS = MappingProxyType[str, tuple[Feature, ...]](
 an LLM."""
 
 
-def parse_features(text: str) -> tuple[Feature, ...]:
+def parse_features(text: str, *, with_plug_ins: bool = True) -> tuple[Feature, ...]:
     """Read features from text such as ``citation_recall@5,english(identifier=langid)``.
 
     Args:
         text: Names of features and groups, separated by commas; features that groups share count
             once.
+        with_plug_ins: Whether features of other installed packages may be named, whose packages
+            are then imported. False for names that a file holds: it may be anybody's.
 
     Raises:
-        UsageError: For unknown names, parameters and values, and for features named twice.
+        UsageError: For unknown names, parameters and values, for features named twice, and for
+            plug-ins that cannot be used.
     """
     parts: list[str] = []
     if text.strip():
@@ -156,7 +161,7 @@ def parse_features(text: str) -> tuple[Feature, ...]:
     named: list[Feature] = []
     chosen: dict[str, Feature] = {}
     for part in parts:
-        features = GROUPS.get(part) or (_parse_feature(part),)
+        features = GROUPS.get(part) or (_parse_feature(part, with_plug_ins),)
         if part not in GROUPS:
             named += features
         chosen.update({str(feature): feature for feature in features})
@@ -166,10 +171,15 @@ def parse_features(text: str) -> tuple[Feature, ...]:
     return distinct_features(chosen.values())
 
 
-def chosen_features(choices: Iterable[Feature | str] | str) -> tuple[Feature, ...]:
-    """Return the chosen features, which may be values, names, or names of groups."""
+def chosen_features(
+    choices: Iterable[Feature | str] | str, *, with_plug_ins: bool = True
+) -> tuple[Feature, ...]:
+    """Return the chosen features, which may be values, names, or names of groups.
+
+    ``with_plug_ins`` is that of ``parse_features``.
+    """
     if isinstance(choices, str):
-        return parse_features(choices)
+        return parse_features(choices, with_plug_ins=with_plug_ins)
     texts: list[str] = []
     features: list[Feature] = []
     for feature in choices:
@@ -178,7 +188,7 @@ def chosen_features(choices: Iterable[Feature | str] | str) -> tuple[Feature, ..
         else:
             features.append(feature)
     if texts:
-        features = [*parse_features(",".join(texts)), *features]
+        features = [*parse_features(",".join(texts), with_plug_ins=with_plug_ins), *features]
     return distinct_features(features)
 
 
@@ -221,14 +231,16 @@ def with_templates(features: Iterable[Feature], templates: Templates) -> tuple[F
     return chosen
 
 
-def _parse_feature(text: str) -> Feature:
+def _parse_feature(text: str, with_plug_ins: bool) -> Feature:
     match = _FEATURE.fullmatch(text)
     if match is None:
         raise UsageError(f"{text!r} is not a feature; write name, name@k or name(parameter=value)")
     name = match["name"]
-    feature = FEATURES.get(name)
+    plug_in = find_plug_in("feature", name, _names()) if with_plug_ins else None
+    feature = FEATURES.get(name) if plug_in is None else feature_of(plug_in)
     if feature is None:
-        raise UsageError(f"no feature is named {name!r}; {offer(name, _names())}")
+        further = [plug_in.name for plug_in in plug_ins("feature")] if with_plug_ins else []
+        raise UsageError(f"no feature is named {name!r}; {offer(name, [*_names(), *further])}")
     return feature.with_settings(_parse_settings(feature, match["cutoff"], match["settings"]))
 
 
@@ -253,6 +265,42 @@ def _parse_settings(feature: Feature, cutoff: str | None, listed: str | None) ->
 
 def _names() -> list[str]:
     return [*FEATURES, *GROUPS]
+
+
+def feature_of(plug_in: PlugIn) -> Feature:
+    """Import a feature of another package; its ``source`` is that package.
+
+    Raises:
+        UsageError: If it cannot be imported, or is no feature of this name.
+    """
+    feature = plug_in.load()
+    if not isinstance(feature, Feature):
+        raise plug_in.unusable(f"is of type {type(feature).__name__}, not a features.Feature")
+    if feature.name != plug_in.name:
+        raise plug_in.unusable(f"calls itself {feature.name}; both names must be the same")
+    reading = feature.reading
+    if reading is not None:
+        reading = replace(reading, items=Guarded(reading.items, str(plug_in)))
+    measurement = Guarded(feature.measurement, str(plug_in))
+    return replace(feature, source=plug_in.package, measurement=measurement, reading=reading)
+
+
+def describe_all_features() -> pd.DataFrame:
+    """Tabulate the features of this project, then those of other packages, each imported.
+
+    Returns:
+        As ``describe_features``; of a plug-in that cannot be used, ``available`` is the reason.
+    """
+    tables = [describe_features()]
+    for plug_in in plug_ins("feature"):
+        try:
+            find_plug_in("feature", plug_in.name, _names())
+            tables.append(describe_features([feature_of(plug_in)]))
+        except ArenaError as error:
+            row = dict.fromkeys(tables[0].columns, "")
+            row.update(feature=plug_in.name, source=plug_in.package, available=str(error))
+            tables.append(pd.DataFrame([row]))
+    return pd.concat(tables, ignore_index=True)
 
 
 def describe_features(features: Iterable[Feature] = FEATURES.values()) -> pd.DataFrame:

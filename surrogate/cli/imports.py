@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import UsageError
 from arena.data.languages import UNDETERMINED
 from arena.data.wording import count_of
 from surrogate.cli import options as opt
@@ -31,7 +31,7 @@ def import_command(
             help="csv (your table: CSV, JSONL, Parquet, JSON); deepeval, inspect, langfuse, "
             "langsmith, open-rag-eval, opentelemetry, phoenix, promptfoo, ragchecker, ragelo "
             "(tools); fastchat, lmarena, memerag, miracl, mirage, mtrag, search-arena, trec-rag "
-            "(published)."
+            "(published); or an importer of another installed package."
         ),
     ],
     out: opt.ArenaFolder,
@@ -87,11 +87,17 @@ def import_command(
 
     Further settings of a kind's reader, such as the split of mirage, are keys of --config.
     """
-    from arena.adapters import READERS, check_import_folder, import_arena, reader_options
+    from arena.adapters import (
+        READERS,
+        check_import_folder,
+        check_kind,
+        import_arena,
+        reader_options,
+    )
     from surrogate.papers import read_memerag_answers, read_mirage
 
     papers = {"memerag": read_memerag_answers, "mirage": read_mirage}
-    checked_choice(kind, [*READERS, *papers], "kind of source")
+    check_kind(kind, [*READERS, *papers])
     source = papers.get(kind, kind)
 
     check_import_folder(out, replace_there)

@@ -16,6 +16,7 @@ from surrogate.cli import options as opt
 from surrogate.cli.options import (
     FILE,
     OUT_FILE,
+    given_board,
     given_features,
     named_columns,
     setting,
@@ -42,6 +43,7 @@ NO_BATCH_COST = "not known; give each model's price in batches (--prices FILE: b
 def judge(
     arena: opt.Arena,
     model: Annotated[str | None, setting(JudgingSettings, "model")] = None,
+    plug_in: Annotated[str | None, setting(JudgingSettings, "plug_in")] = None,
     base_url: Annotated[str | None, setting(JudgingSettings, "base_url")] = None,
     api_key_env: Annotated[str | None, setting(JudgingSettings, "api_key_env")] = None,
     temperature: opt.Temperature = None,
@@ -232,6 +234,7 @@ def gate(
     body: opt.Body = None,
     omit: opt.Omit = None,
     columns: opt.Columns = None,
+    features: opt.OtherFeatures = None,
     feature_table: opt.FeatureTable = None,
     budget: Annotated[int | None, Option(min=2, help="Maximum number of verdicts.")] = None,
     error: Annotated[float, Option(help="Probability of a wrong decision.")] = 0.05,
@@ -266,6 +269,7 @@ def gate(
         "panel",
         "escalate",
         "join",
+        "plug_in",
     )
     settings = settings_of(JudgingSettings, config, {**locals(), "budget": None}, of_pairs)
 
@@ -274,7 +278,6 @@ def gate(
     from arena.judging.judging_result import require_verdicts
     from arena.judging.llm_judge import llm_judges
     from arena.llm import open_store
-    from surrogate.board.board import Board
     from surrogate.ranking.gate import GateJudging
     from surrogate.ranking.gate import gate as decide
     from surrogate.ranking.gate_report import gate_junit, gate_markdown
@@ -289,7 +292,7 @@ def gate(
     if not settings.model and (judging_options or budget is not None):
         raise UsageError("judging options need --model")
     judges = llm_judges(settings) if settings.model else []
-    published = None if board is None else Board.load(board)
+    published = None if board is None else given_board(board, features)
     folder = arena if published is None or arena is not None else published.arena_folder()
     if folder is None:
         raise UsageError("name a board (--board) or an arena (--arena)")

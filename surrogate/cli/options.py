@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from features.models import ModelOptions
+    from surrogate.board.board import Board as LoadedBoard
 
 Settings = TypeVar("Settings", bound=BaseModel)
 
@@ -83,6 +84,12 @@ Preset = Annotated[
 FeatureTable = Annotated[
     Path | None,
     Option(help="Feature table, or folder, to use instead of computing features.", exists=True),
+]
+OtherFeatures = Annotated[
+    str | None,
+    Option(
+        help="Comma-separated features of other installed packages that the board was built with."
+    ),
 ]
 Download = Annotated[
     bool, Option("--download", help="Download models that are not on this machine.")
@@ -249,6 +256,14 @@ def given_features(path: Path | None, answers: pd.DataFrame) -> pd.DataFrame | N
     from surrogate.board.tables import read_feature_table
 
     return None if path is None else read_feature_table(path, answers)
+
+
+def given_board(folder: Path, features: str | None) -> LoadedBoard:
+    """Load a board, with the features of other packages that the user names for it, if any."""
+    from features.measures.registry import parse_features
+    from surrogate.board.board import Board
+
+    return Board.load(folder, parse_features(features) if features else ())
 
 
 def check_target(path: Path | str, is_folder: bool) -> None:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from surrogate.cli import options as opt
-from surrogate.cli.options import OUT_FILE, given_features, given_models, named_columns
+from surrogate.cli.options import (
+    OUT_FILE,
+    given_board,
+    given_features,
+    given_models,
+    named_columns,
+)
 from surrogate.cli.printing import (
     command,
     is_missing,
@@ -55,13 +61,13 @@ def read_to_rank(
     *,
     repeats: str | None = None,
     is_judged: bool = False,
+    features: str | None = None,
 ) -> tuple[Board, Path, Arena, pd.DataFrame]:
     """Return a board, the folder of its arena, the arena, and new answers to its questions."""
     from arena.adapters.new_answers import read_answers
     from arena.data.folder import read_arena
-    from surrogate.board.board import Board
 
-    published = Board.load(board)
+    published = given_board(board, features)
     folder = arena or published.arena_folder()
     read = read_arena(folder, is_judged=is_judged)
     new = read_answers(answers, read.queries, named_columns(columns), repeats)
@@ -83,6 +89,7 @@ def rank(
     out: Annotated[Path | None, Option(help="CSV file for the new board.", **OUT_FILE)] = None,
     columns: opt.Columns = None,
     repeats: opt.Repeats = None,
+    features: opt.OtherFeatures = None,
     feature_table: opt.FeatureTable = None,
     judgments: opt.Judgments = None,
     jobs: opt.Jobs = 1,
@@ -98,7 +105,9 @@ def rank(
     from arena.data.tables import guarded_csv
     from surrogate.ranking.rank import rank_systems
 
-    published, _, read, new = read_to_rank(board, arena, answers, columns, repeats=repeats)
+    published, _, read, new = read_to_rank(
+        board, arena, answers, columns, repeats=repeats, features=features
+    )
     placed = rank_systems(
         published,
         new,
@@ -110,7 +119,8 @@ def rank(
     )
     if out is not None:
         write_text(guarded_csv(placed.board), out)
-    _print_ranked(placed, command("advise", answers, "--board", board), as_json)
+    named = ("--features", features) if features else ()
+    _print_ranked(placed, command("advise", answers, "--board", board, *named), as_json)
     if placed.new["rank"].isna().all():
         raise SystemExit(NONE_RANKED)
 
@@ -158,6 +168,7 @@ def advise(
     arena: opt.MovedArena = None,
     columns: opt.Columns = None,
     questions: Annotated[int, Option(min=1, help="Number of questions to suggest.")] = 20,
+    features: opt.OtherFeatures = None,
     feature_table: opt.FeatureTable = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -165,7 +176,7 @@ def advise(
     from surrogate.ranking.advice import advise as suggest
     from surrogate.ranking.rank import rank_systems
 
-    published, _, read, new = read_to_rank(board, arena, answers, columns)
+    published, _, read, new = read_to_rank(board, arena, answers, columns, features=features)
     placed = rank_systems(
         published,
         new,

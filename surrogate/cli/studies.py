@@ -77,13 +77,13 @@ def features(
     from features.engine.columns import missing_counts, require_replies
     from features.engine.extraction import extract
     from features.engine.parts import CACHE, extract_parts
-    from features.measures.registry import describe_features
+    from features.measures.registry import describe_all_features
 
     in_parts = out is not None and not (out.suffix and row_suffix(out))
     if out is not None:
         check_target(out, in_parts)
     if arena is None:
-        descriptions = describe_features()
+        descriptions = describe_all_features()
         if not as_json:
             descriptions = descriptions[["feature", "summary", "source", "needs", "available"]]
         show({"features": descriptions}, as_json)

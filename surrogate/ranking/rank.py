@@ -141,12 +141,13 @@ def _declared(names: Sequence[str], own_features: Sequence[Feature]) -> tuple[Fe
     """Return the features that a board was built with, by their names."""
     by_name = {str(feature): feature for feature in own_features}
     try:
-        return chosen_features([by_name.get(name, name) for name in names])
+        # The names are the board's, and a board may come from anybody: it imports nothing.
+        return chosen_features([by_name.get(name, name) for name in names], with_plug_ins=False)
     except UsageError as error:
         raise UsageError(
-            "give the board its features of your own when it is loaded, Board.load(FOLDER, "
-            "features=[...]), or these answers' features in a table, "
-            f"{argument('feature_table')}: {error}"
+            "the board was built with features of your own or of another package; name them "
+            f"({argument('features')}; in Python Board.load(FOLDER, features=[...])), or give "
+            f"these answers' features in a table, {argument('feature_table')}: {error}"
         ) from error
 
 

@@ -261,7 +261,7 @@ def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
     judging = board.judging
     place = f"boards.{board.name}"
     checks: list[tuple[str, object, Callable[[], object]]] = []
-    if judging is not None and not judging.model:
+    if judging is not None and not (judging.model or judging.plug_in):
         fault, hint = "is missing", "name the model that judges"
         yield Problem(source, None, f"{place}.judging.model", None, fault, hint)
     elif judging is not None:

@@ -85,7 +85,7 @@ def feature_families(columns: Sequence[str]) -> dict[str, list[str]]:
 def feature_name(column: str) -> str:
     """Return the name of the feature in a column, without its parameters."""
     try:
-        [feature] = parse_features(column)
+        [feature] = parse_features(column, with_plug_ins=False)  # a file's column
     except (UsageError, ValueError):
         return column
     return feature.name

@@ -172,8 +172,8 @@ def test_a_function_that_only_returns_the_wrong_type_stops(own_system, store, re
         ("json:dump_s", "json:dump_s: there is no 'dump_s'; did you mean 'dump"),
         ("json:decoder.NaN.x", "there is no 'x'"),
         ("json:__name__", "json:__name__ is of type str; name a function"),
-        ("os:getcwd", r"os:getcwd cannot be called with a question \(too many positional"),
-        ("shutil:copyfile", "give it one parameter for the question"),
+        ("os:getcwd", r"os:getcwd cannot be called with question \(too many positional"),
+        ("shutil:copyfile", "give it parameters for these, in this order"),
     ],
 )
 def test_a_place_without_a_function_is_said(place, said):

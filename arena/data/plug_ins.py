@@ -1,0 +1,180 @@
+"""Plug-ins: features, judges and importers that other installed packages declare.
+
+A package declares them as entry points (``pyproject.toml``), such as::
+
+    [project.entry-points."surrogate_arena.features"]
+    digit_share = "arena_example.digits:DIGIT_SHARE"
+
+Looking for names reads metadata alone; only a plug-in that the user names is imported. A name in an
+arena, a board or a model must never get here: such files may come from anybody.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field
+from functools import cache, update_wrapper
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from traceback import extract_tb
+from typing import Any, Literal
+
+from arena.data.errors import ArenaError, UsageError
+from arena.data.wording import did_you_mean, first_of
+
+Kind = Literal["feature", "judge", "importer"]
+
+PROJECT = "surrogate-arena"
+_LONGEST_MESSAGE = 300
+
+
+@dataclass(frozen=True)
+class PlugIn:
+    """A feature, judge or importer of another installed package.
+
+    Attributes:
+        kind: Feature, judge or importer.
+        name: Its name, as users write it.
+        package: Name and version of the package that declares it.
+        entry_point: Imports it.
+    """
+
+    kind: Kind
+    name: str
+    package: str
+    entry_point: EntryPoint = field(repr=False)
+
+    def __str__(self) -> str:
+        return f"the {self.kind} {self.name} of the package {self.package}"
+
+    def load(self) -> Any:  # noqa: ANN401 - what the package declares
+        """Import the object that the package declares.
+
+        Raises:
+            UsageError: If it cannot be imported; the message names the package.
+        """
+        try:
+            # What a module prints must not mix with a command's output, which may be JSON.
+            with redirect_stdout(sys.stderr):
+                return self.entry_point.load()
+        except (Exception, SystemExit) as error:
+            raise self.unusable(f"cannot be imported: {exception_line(error)}") from error
+
+    def load_function(self) -> Guarded:
+        """Import a function; an exception that it raises later names the package.
+
+        Raises:
+            UsageError: If it cannot be imported, or is no function.
+        """
+        target = self.load()
+        if not callable(target):
+            raise self.unusable(f"is of type {type(target).__name__}, not a function")
+        return Guarded(target, str(self))
+
+    def unusable(self, fault: str) -> UsageError:
+        """Return the error of a plug-in that does not do what it should."""
+        return _unusable(str(self), fault)
+
+
+class Guarded:
+    """A plug-in's function: what it raises names its package.
+
+    Args:
+        function: The function.
+        origin: Its kind, name and package, for messages.
+    """
+
+    def __init__(self, function: Callable[..., Any], origin: str) -> None:
+        update_wrapper(self, function)
+        self.function = function
+        self.origin = origin
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Guarded) and self.function == other.function
+
+    def __hash__(self) -> int:
+        return hash(self.function)
+
+    def __call__(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - of any function
+        """Call the function.
+
+        Raises:
+            UsageError: If it raises anything but an ``ArenaError``.
+        """
+        try:
+            return self.function(*args, **options)
+        except ArenaError:
+            raise
+        except Exception as error:
+            raise _unusable(self.origin, f"raised {exception_line(error)}") from error
+
+
+def _unusable(origin: str, fault: str) -> UsageError:
+    return UsageError(f"{origin} {fault}; update or uninstall that package")
+
+
+@cache
+def plug_ins(kind: Kind) -> tuple[PlugIn, ...]:
+    """Return the plug-ins of a kind, sorted by name and package, without importing any."""
+    found: set[PlugIn] = set()
+    for entry_point in entry_points(group=f"surrogate_arena.{kind}s"):
+        distribution = entry_point.dist
+        package = "of unknown name"
+        if distribution is not None:
+            package = f"{distribution.name} {distribution.version}"
+        found.add(PlugIn(kind, entry_point.name, package, entry_point))
+    return tuple(sorted(found, key=lambda plug_in: (plug_in.name, plug_in.package)))
+
+
+def find_plug_in(kind: Kind, name: str, builtin: Collection[str] = ()) -> PlugIn | None:
+    """Return the plug-in of a name, or None if no other package declares one.
+
+    Args:
+        kind: Feature, judge or importer.
+        name: As the user wrote it.
+        builtin: Names of this project.
+
+    Raises:
+        UsageError: If two packages declare the name, this one among them.
+    """
+    declared = [plug_in for plug_in in plug_ins(kind) if plug_in.name == name]
+    packages = [plug_in.package for plug_in in declared]
+    if name in builtin:
+        packages.insert(0, PROJECT)
+    if len(packages) > 1:
+        raise UsageError(
+            f"the {kind} {name} is declared by {' and by '.join(packages)}; uninstall one of "
+            "them, or ask its authors for another name"
+        )
+    return declared[0] if declared else None
+
+
+def required_plug_in(kind: Kind, name: str) -> PlugIn:
+    """Return the plug-in of a name.
+
+    Raises:
+        UsageError: If no package declares it, or two do.
+    """
+    plug_in = find_plug_in(kind, name)
+    if plug_in is not None:
+        return plug_in
+    names = list(dict.fromkeys(plug_in.name for plug_in in plug_ins(kind)))
+    hint = did_you_mean(name, names)
+    listed = first_of(names) or "none"
+    raise UsageError(f"no installed package declares a {kind} {name!r}; {hint} known: {listed}")
+
+
+def exception_line(error: BaseException, files: Collection[str] = ()) -> str:
+    """Describe in one line what was raised, and where.
+
+    Args:
+        error: The exception.
+        files: Source files whose last line is named, if the exception passed through any.
+    """
+    frames = extract_tb(error.__traceback__)
+    named_frames = [frame for frame in frames if frame.filename in files]
+    last = (named_frames or frames)[-1]
+    message = " ".join(str(error).split())[:_LONGEST_MESSAGE]
+    return f"{type(error).__name__}: {message} ({Path(last.filename).name}, line {last.lineno})"

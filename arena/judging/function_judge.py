@@ -1,0 +1,108 @@
+"""Judges that are functions of other installed packages."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from arena.data.plug_ins import required_plug_in
+from arena.data.schema import WINNERS
+from arena.judging.answer_pairs import Comparison
+from arena.judging.judging_settings import JudgingSettings
+from arena.judging.prompt import answer_flags
+from arena.judging.verdict_parsing import PairVerdict
+from arena.llm.functions import (
+    FunctionTransport,
+    is_async,
+    named_parameters,
+    source_digest,
+    source_files,
+)
+from arena.llm.replies import Completion
+from arena.llm.requests import Prompt
+
+POSITIONAL = ("question", "answer_a", "answer_b")
+BY_NAME = ("language", "passages", "history")
+"""What a judge gets if it has parameters of these names, after ``POSITIONAL``."""
+_RESULT = "return 'a', 'b' or 'tie', or a tuple of that and the reason as a text"
+
+
+@dataclass(frozen=True)
+class FunctionPrompt:
+    """What a judge that is a function gets of a pair: its arguments, without names of systems.
+
+    Attributes:
+        version: Of the judge: its name, digits of the digest of its file, and its package.
+        parameters: Parameters that it has of ``BY_NAME``.
+    """
+
+    version: str
+    parameters: tuple[str, ...]
+
+    def ask(self, comparison: Comparison) -> tuple[Prompt, tuple[str, ...]]:
+        """Return the arguments for a pair of answers as JSON, and the answers' flags."""
+        arguments: dict[str, Any] = {
+            "question": comparison.question,
+            "answer_a": comparison.answer_a,
+            "answer_b": comparison.answer_b,
+        }
+        if "language" in self.parameters:
+            arguments["language"] = comparison.key[0]
+        if "passages" in self.parameters:
+            arguments["passages"] = [
+                {"passage_id": passage.passage_id, "text": passage.text, "title": passage.title}
+                for passage in comparison.passages
+            ]
+        if "history" in self.parameters:
+            arguments["history"] = [
+                {"role": turn.role, "content": turn.text} for turn in comparison.history
+            ]
+        flags = [f"a:{flag}" for flag in answer_flags(comparison.answer_a)]
+        flags += [f"b:{flag}" for flag in answer_flags(comparison.answer_b)]
+        content = json.dumps(arguments, ensure_ascii=False)
+        return Prompt.of(content, version=self.version), tuple(flags)
+
+
+def plug_in_settings(settings: JudgingSettings) -> tuple[JudgingSettings, FunctionPrompt]:
+    """Import the judge that ``settings.plug_in`` names.
+
+    Returns:
+        The settings with the judge in a server's place, and what it is asked.
+
+    Raises:
+        UsageError: If no package declares it, two do, or it cannot be used.
+    """
+    plug_in = required_plug_in("judge", str(settings.plug_in))
+    function = plug_in.load_function().function
+    files = source_files(function, plug_in.entry_point.module)
+    parameters = named_parameters(function, POSITIONAL, BY_NAME, str(plug_in))
+    if not is_async(function) and "concurrency" not in settings.model_fields_set:
+        # A plain function need not be safe to call from several threads.
+        settings = settings.model_copy(update={"concurrency": 1})
+    transport = FunctionTransport(function, POSITIONAL, _encoded, settings.timeout_s, files)
+    version = f"{plug_in.name}@{source_digest(files)}|{plug_in.package}"
+    return (
+        settings.handled_by(transport, where=plug_in.name, model=version),
+        FunctionPrompt(version, parameters),
+    )
+
+
+def read_function_verdict(completion: Completion) -> PairVerdict:
+    """Read the verdict that ``_encoded`` wrote."""
+    result = json.loads(completion.text or "")
+    return PairVerdict(result["winner"], reason=result["reason"])
+
+
+def _encoded(result: object) -> str:
+    """Write what a judge returned as JSON.
+
+    Raises:
+        ValueError: If it is no verdict.
+    """
+    winner, reason = result, ""
+    if isinstance(result, tuple) and len(result) == 2:
+        winner, reason = result
+    if winner not in WINNERS or not isinstance(reason, str):
+        raise ValueError(f"it returned {result!r:.80}; {_RESULT}")
+    return json.dumps({"winner": winner, "reason": reason}, ensure_ascii=False)

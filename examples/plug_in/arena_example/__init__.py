@@ -1,0 +1,1 @@
+"""A feature, a judge and an importer for surrogate-arena."""
