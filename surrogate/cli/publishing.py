@@ -14,7 +14,15 @@ from typer import Argument, Exit, Option, echo
 
 from arena.data.errors import UsageError, checked_choice
 from surrogate.cli import options as opt
-from surrogate.cli.options import FILE, FOLDER, OUT_FOLDER, check_target, split_names
+from surrogate.cli.options import (
+    FILE,
+    FOLDER,
+    OUT_FOLDER,
+    check_target,
+    setting,
+    settings_of,
+    split_names,
+)
 from surrogate.cli.printing import (
     MOST_OF_A_TEXT,
     plain,
@@ -24,6 +32,7 @@ from surrogate.cli.printing import (
     show,
     wrapped,
 )
+from surrogate.publish.site_settings import SiteSettings
 
 if TYPE_CHECKING:
     from surrogate.publish.figures.figure import Drawing
@@ -71,10 +80,17 @@ def publish(
     ] = None,
     file_format: Annotated[str, Option("--format", help="Figures: png, svg or pdf.")] = "png",
     arena: opt.MovedArena = None,
-    questions: Annotated[int, Option(min=0, help="Site: questions to show answers to.")] = 20,
+    title: Annotated[str | None, setting(SiteSettings, "title")] = None,
+    description: Annotated[str | None, setting(SiteSettings, "description")] = None,
+    license: Annotated[str | None, setting(SiteSettings, "license")] = None,
+    home: Annotated[str | None, setting(SiteSettings, "home")] = None,
+    date: Annotated[str | None, setting(SiteSettings, "date")] = None,
+    order: Annotated[str | None, setting(SiteSettings, "order")] = None,
+    questions: Annotated[int | None, setting(SiteSettings, "questions")] = None,
 ) -> None:
     """Publish a board: as pages, figures or tables."""
     checked_choice(form, (SITE, FIGURES, *TABLES), "form (--as)")
+    site_settings = settings_of(SiteSettings, None, locals())
     if out is not None:
         check_target(out, is_folder=form in (SITE, FIGURES))
 
@@ -90,7 +106,7 @@ def publish(
         return
     board = Board.load(source)
     if form == SITE:
-        index = write_site(board, out or Path(SITE), arena, questions=questions)
+        index = write_site(board, out or Path(SITE), arena, site_settings)
         print(f"Site written: open {index}")
         return
     if form == FIGURES:

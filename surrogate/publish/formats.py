@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from operator import mul
 from types import MappingProxyType
 from typing import Literal, SupportsFloat
+from urllib.parse import urlsplit
 
 from arena.data.languages import MIRACL_LANGUAGES, UNDETERMINED, is_language_code
 
@@ -145,6 +146,11 @@ def rank_range(low: Number, high: Number) -> str:
 def language_name(code: str) -> str:
     """Return a language's English name, or its code where the name is not known."""
     return "Unknown language" if code == UNDETERMINED else MIRACL_LANGUAGES.get(code, code)
+
+
+def site_name(address: str) -> str:
+    """Return the name of the site that an address leads to, or the address within this one."""
+    return urlsplit(address).netloc or address
 
 
 def language_tag(code: str) -> str:

@@ -29,6 +29,7 @@ FILTERS = (
     "rank_range",
     "sentence",
     "significant",
+    "site_name",
     "whole",
 )
 THEME = "theme.js"

@@ -19,10 +19,9 @@ from arena.judging.answer_pairs import (
 )
 from arena.text.citations import find_citations
 from surrogate.publish.answer_nuggets import AnswerMarks, shown_texts
+from surrogate.publish.site_settings import MOST_QUESTIONS
 from surrogate.publish.views import Row, cut_text
 
-MOST_QUESTIONS = 20
-"""Questions of a language whose answers are shown."""
 LONGEST_PAGE = 1_000_000
 """Bytes of questions, answers, passages and reasons that a page has room for."""
 LONGEST_SITE = 10_000_000

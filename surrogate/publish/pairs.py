@@ -48,18 +48,26 @@ NUMBERS = [
 class PairPages:
     """The pages of all languages; what they share is computed once."""
 
-    def __init__(self, board: Board, texts: Texts | str, names: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        board: Board,
+        texts: Texts | str,
+        names: Mapping[str, str],
+        languages: Sequence[str],
+    ) -> None:
         """Prepare what pages share.
 
         Args:
             board: The board.
             texts: Texts and verdicts of its arena, or the reason why pages have none.
             names: System to slug.
+            languages: The board's languages in the order in which pages list them.
         """
         self._board = board
         self._texts = texts
         self._names = names
-        self._slugs = slugs(board.languages)
+        files = slugs(board.languages)
+        self._slugs = {language: files[language] for language in languages}
 
     def page(self, language: str) -> Row:
         """Prepare the page of a language, as its template takes it; ``data`` is for scripts."""

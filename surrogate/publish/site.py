@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import replace
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from arena.data import __version__
 from arena.data.arena import Arena
-from arena.data.errors import ArenaError, UsageError, argument
+from arena.data.errors import ArenaError, UsageError
 from arena.data.files import replaced_folder
 from arena.data.folder import open_arena
 from surrogate.board.board import Board
@@ -19,8 +18,9 @@ from surrogate.board.first_place import conclusion, first_place_sentence
 from surrogate.board.summary import LEVEL, fingerprint
 from surrogate.publish.formats import language_name, short_digest, slugs
 from surrogate.publish.pages import filled
-from surrogate.publish.pair_texts import MOST_QUESTIONS, Texts
+from surrogate.publish.pair_texts import Texts
 from surrogate.publish.pairs import MOST_SYSTEMS, PairPages
+from surrogate.publish.site_settings import SiteSettings, chosen_site, in_order
 from surrogate.publish.views import SPLIT_NAMES, SystemPages, cautions, overview
 
 MARKER = "site.json"
@@ -28,6 +28,8 @@ MARKER = "site.json"
 GENERATOR = "surrogate-arena publish"
 INDEX = "index.html"
 FIRST_LANGUAGE = "en"
+HIDDEN = "Questions and answers are not published."
+"""Why a site shows no answers where none are to be shown."""
 SCRIPTS = {"index": ("tables.js", "board.js"), "pairs": ("tables.js", "pairs.js")}
 """Name of a page to its scripts, where it has others than tables that sort."""
 
@@ -75,8 +77,10 @@ def write_site(
     board: Board,
     out: Path | str,
     arena: Arena | Path | str | None = None,
+    settings: SiteSettings | None = None,
     *,
-    questions: int = MOST_QUESTIONS,
+    parent: str = "",
+    **options: Any,  # noqa: ANN401 - fields of SiteSettings
 ) -> Path:
     """Write a board as HTML pages that need neither a server nor the network; return the first.
 
@@ -89,21 +93,24 @@ def write_site(
         arena: The arena the board was built from, or its folder, for results by question and
             answers side by side; by default it is read from where it was. Pages say so where it
             is not there any more, or has lost the verdicts of the board's judge.
-        questions: Questions of a language whose answers are shown, while a page has room for them
-            (``pairs.LONGEST_PAGE``); 0 for none.
+        settings: What the pages state and show.
+        parent: Title of the page over several sites, one folder up; empty where there is none.
+        options: Fields of ``SiteSettings``, over those of ``settings``: ``title``, ``description``,
+            ``license``, ``home``, ``date``, ``order``, and ``questions`` per language whose answers
+            are shown while a page has room for them (``pairs.LONGEST_PAGE``), 0 for none.
 
     Raises:
-        UsageError: If ``out`` holds anything but a site, the arena is not the board's, or a number
-            is negative.
+        UsageError: If ``out`` holds anything but a site, the arena is not the board's, or a
+            setting cannot be used.
         DataError: If a file is damaged.
     """
     out = Path(out)
     check_replaceable(out)
-    if questions < 0:
-        raise UsageError(f"{argument('questions')} is {questions}; use 0 or more")
-    texts = _texts(board, arena, questions)
+    chosen = chosen_site(settings, options)
+    # Without its texts the arena is not even read, so that no page can show any.
+    texts = _texts(board, arena, chosen.questions) if chosen.questions else HIDDEN
     with replaced_folder(out) as folder:
-        _write_pages(board, texts, folder)
+        _write_pages(board, texts, folder, chosen, parent)
         content = {"generator": GENERATOR, "version": __version__, "files": _files(folder)}
         text = json.dumps(content, indent=1) + "\n"
         (folder / MARKER).write_text(text, encoding="utf-8")
@@ -139,19 +146,25 @@ def _arena_folder_name(board: Board) -> str:
     return (board.folder / board.summary.arena_folder).resolve().name
 
 
-def _write_pages(board: Board, texts: Texts | str, folder: Path) -> None:
+def _write_pages(
+    board: Board, texts: Texts | str, folder: Path, settings: SiteSettings, parent: str
+) -> None:
     summary = board.summary
     names = slugs(board.systems)
-    languages = slugs(board.languages)
-    language_summaries = [(language_name(code), item) for code, item in summary.languages.items()]
-    first = FIRST_LANGUAGE if FIRST_LANGUAGE in languages else min(languages)
+    files = slugs(board.languages)
+    languages = in_order(board.languages, settings.order, summary.part)
+    by_name = in_order(sorted(files, key=language_name), settings.order, summary.part)
+    first = FIRST_LANGUAGE if FIRST_LANGUAGE in files and not settings.order else languages[0]
     shared: dict[str, Any] = {
         "board": board,
         "summary": summary,
         "slugs": names,
-        "pairs": languages[first],
+        "settings": settings,
+        "title": settings.title or summary.arena,
+        "parent": parent,
+        "pairs": files[first],
         "splits": SPLIT_NAMES,
-        "named": sorted(language_summaries, key=itemgetter(0)),
+        "named": [(language_name(code), summary.languages[code]) for code in by_name],
         "headline": conclusion(board) if summary.is_first else first_place_sentence(board),
         "caution": next(iter(cautions(board)), ""),
         "signature": short_digest(summary.signature),
@@ -164,14 +177,14 @@ def _write_pages(board: Board, texts: Texts | str, folder: Path) -> None:
         text = filled(page, SCRIPTS.get(page, ("tables.js",)), root=root, **shared, **values)
         path.write_text(text, encoding="utf-8", newline="\n")
 
-    write("index", view=overview(board, names))
+    write("index", view=overview(board, names, languages))
     write("judge", report=board.judge_report, cautions=cautions(board))
     write("method", level=LEVEL, arena_folder=shlex.quote(_arena_folder_name(board)))
-    system_pages = SystemPages(board)
+    system_pages = SystemPages(board, by_name)
     compared = set(board.table(first)["system"][:MOST_SYSTEMS])
     for system in board.systems:
         view = system_pages.page(system)
         write("system", f"systems/{names[system]}.html", view=view, compared=compared)
-    pair_pages = PairPages(board, texts, names)
-    for language, slug in languages.items():
-        write("pairs", f"pairs/{slug}.html", view=pair_pages.page(language))
+    pair_pages = PairPages(board, texts, names, languages)
+    for language in languages:
+        write("pairs", f"pairs/{files[language]}.html", view=pair_pages.page(language))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
 from typing import Any
 
 import pandas as pd
@@ -88,9 +87,12 @@ def _caution_beside_judge(board: Board, language: str) -> str:
     return ""
 
 
-def overview(board: Board, system_slugs: Mapping[str, str]) -> dict[str, Any]:
+def overview(
+    board: Board, system_slugs: Mapping[str, str], languages: Sequence[str]
+) -> dict[str, Any]:
     """Prepare the overview: the board over all languages, and each language's for its filter.
 
+    Languages are listed in the order in which they are given.
     ``rows`` are ranked systems, best first, ``unranked`` the others with reasons; ``data`` is what
     scripts read.
     """
@@ -108,11 +110,11 @@ def overview(board: Board, system_slugs: Mapping[str, str]) -> dict[str, Any]:
     return {
         "rows": plain_records(rows),
         "unranked": _unranked(board, set(system)),
-        "languages": {code: language_name(code) for code in board.languages},
+        "languages": {code: language_name(code) for code in languages},
         "data": _overview_data(board, system_slugs),
         "judges": _judges(board),
         # With one language the table would repeat the ranks above it.
-        "ranks": _ranks(board) if len(board.languages) > 1 else [],
+        "ranks": _ranks(board, languages) if len(languages) > 1 else [],
     }
 
 
@@ -148,10 +150,12 @@ def _overview_data(board: Board, system_slugs: Mapping[str, str]) -> Row:
     }
 
 
-def _ranks(board: Board) -> list[tuple[str, list[tuple[float | None, ...]]]]:
+def _ranks(
+    board: Board, languages: Sequence[str]
+) -> list[tuple[str, list[tuple[float | None, ...]]]]:
     """Return each system's rank in each language: its shade, itself, and by verdicts alone."""
-    ranks = _by_language(board, "rank")
-    verdict_ranks = _by_language(board, "arena_rank")
+    ranks = _by_language(board, "rank", languages)
+    verdict_ranks = _by_language(board, "arena_rank", languages)
     # The best rank of a language has the first shade, the worst one the last.
     worst = (ranks.max() - 1).clip(lower=1)
     shades = ((ranks - 1) / worst * (len(SEQUENTIAL) - 1)).round()
@@ -162,10 +166,10 @@ def _ranks(board: Board) -> list[tuple[str, list[tuple[float | None, ...]]]]:
     return rows
 
 
-def _by_language(board: Board, column: str) -> pd.DataFrame:
+def _by_language(board: Board, column: str, languages: Sequence[str]) -> pd.DataFrame:
     """Return a column of the ratings: a row per system, a column per language."""
     table = board.ratings.pivot(index="system", columns="language", values=column)
-    return table.reindex(index=board.systems, columns=board.languages).astype(float)
+    return table.reindex(index=board.systems, columns=list(languages)).astype(float)
 
 
 def _judges(board: Board) -> dict[str, Any]:
@@ -222,8 +226,10 @@ def unranked_reason(board: Board, note: str, language: str) -> str:
 class SystemPages:
     """The pages of all systems of a board; what they share is computed once."""
 
-    def __init__(self, board: Board) -> None:
+    def __init__(self, board: Board, languages: Sequence[str]) -> None:
+        """Look up what pages share; they list languages in the order given."""
         self._board = board
+        self._place_of = {language: place for place, language in enumerate(languages)}
         self._features = _features(board)
         self._languages = _by_system(board.ratings)
         self._ranked = board.ratings.groupby("language")["rank"].count()
@@ -248,7 +254,7 @@ class SystemPages:
             "system": system,
             "overall": self._overall.get(system),
             "ranked": int(self._board.overall["rank"].notna().sum()),
-            "languages": sorted(languages, key=itemgetter("name")),
+            "languages": sorted(languages, key=lambda row: self._place_of[row["language"]]),
             "coverage_differs": any(row["coverage"] != 1 for row in languages),
             "splits_differ": any(row["split"] != "train" for row in languages),
             "features": features,

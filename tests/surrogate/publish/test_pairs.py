@@ -25,7 +25,7 @@ def texts(small_arena):
 
 @pytest.fixture(scope="module")
 def english(board, texts):
-    return PairPages(board, texts, slugs(board.systems)).page("en")
+    return PairPages(board, texts, slugs(board.systems), board.languages).page("en")
 
 
 def pair_places(count):

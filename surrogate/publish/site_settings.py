@@ -1,0 +1,97 @@
+"""What an operator states about a site: its title, license, order and more."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
+
+from arena.data.errors import UsageError, argument
+from arena.data.wording import did_you_mean
+from surrogate.board.settings import Names, check_option_names
+
+MOST_QUESTIONS = 20
+"""Questions of a language whose answers are shown."""
+WEB_ADDRESS = re.compile(r"(https?://[^\s/]|/)\S*")
+
+
+def _web_address(address: str) -> str:
+    # A link must lead to a page: other schemes, such as javascript:, would run something.
+    if address and not WEB_ADDRESS.fullmatch(address):
+        raise PydanticCustomError(
+            "web_address", "is no address of a page; begin it with https://, http:// or /"
+        )
+    return address
+
+
+WebAddress = Annotated[str, AfterValidator(_web_address)]
+
+
+class PageSettings(BaseModel):
+    """What all pages state, those of one board and those over several."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: str = Field(default="", description="Title on every page. Default: the arena's name.")
+    description: str = Field(default="", description="Text below the headline of the first page.")
+    license: str = Field(
+        default="", description="License of what is published, named on every page."
+    )
+    home: WebAddress = Field(default="", description="Address that every page links back to.")
+    questions: int = Field(
+        default=MOST_QUESTIONS,
+        ge=0,
+        description="Questions per language to show answers to; 0 hides questions and answers.",
+    )
+
+
+class SiteSettings(PageSettings):
+    """What the pages of a board state and show."""
+
+    date: datetime.date | None = Field(
+        default=None, description="Date on every page, such as 2026-11-27."
+    )
+    order: Names = Field(
+        default=(), description="Languages, or other parts, that come first, comma-separated."
+    )
+
+
+def chosen_site(settings: SiteSettings | None, options: Mapping[str, object]) -> SiteSettings:
+    """Return settings of a site with some options in their place.
+
+    Raises:
+        UsageError: For an unknown option, or a value that cannot be used.
+    """
+    check_option_names(options, list(SiteSettings.model_fields))
+    values = {} if settings is None else settings.model_dump(exclude_unset=True)
+    try:
+        return SiteSettings.model_validate({**values, **options})
+    except ValidationError as error:
+        faults = []
+        for fault in error.errors():
+            reason = fault["msg"][:1].lower() + fault["msg"][1:]
+            faults.append(f"{argument(str(fault['loc'][0]))} is {fault['input']!r}: {reason}")
+        raise UsageError("; ".join(faults)) from error
+
+
+def in_order(names: Iterable[str], first: Sequence[str], part: str) -> list[str]:
+    """Return the parts of a board as its pages list them: those named first, then the others.
+
+    Args:
+        names: The parts, such as languages.
+        first: Those that come first.
+        part: What one of them is called.
+
+    Raises:
+        UsageError: If one that comes first is none of them.
+    """
+    present = list(names)
+    for name in first:
+        if name not in present:
+            hint = did_you_mean(name, present) or f"there is {', '.join(present)}"
+            raise UsageError(f"{argument('order')}: there is no {part} {name!r}; {hint}")
+    return [*dict.fromkeys(first), *(name for name in present if name not in first)]
