@@ -141,7 +141,7 @@ def same_answer_findings(arena: Arena) -> Iterator[Finding]:
         yield Finding("warning", "same answers", f"{language}, {system}", sentence)
     for language, answers in rows.groupby("language"):
         for group in _groups_alike(answers):
-            sentence = f"{listed(group)} gave the same answers to most of the questions they share"
+            sentence = f"most of their shared questions have the same answer from {listed(group)}"
             yield Finding("warning", "same answers", str(language), sentence)
 
 

@@ -25,6 +25,7 @@ from surrogate.board.equal_length import equal_length_ratings
 from surrogate.board.first_board import build_first_board
 from surrogate.board.holdout import check_holdout, choose_holdout
 from surrogate.board.judge_comparison import alone_ratings, judges_beside, side_by_side
+from surrogate.board.judge_preferences import judge_preferences
 from surrogate.board.judge_report import JudgingRecords, report_judge
 from surrogate.board.language_study import importances_table
 from surrogate.board.learned import Learned, learn, tournament_settings
@@ -186,13 +187,14 @@ def _board(
     """Put a board together from what was learned."""
     summary = summarize_board(learned)
     rated = _rated_languages(learned, summary)
-    moves, length_remarks = equal_length_ratings(learned.judged, learned.record.ties)
+    equal = equal_length_ratings(learned.judged, learned.record.ties)
+    length_remarks, biases = equal.remarks, equal.biases
     arena_ratings = _stacked(
-        [arena_table(study.ratings, study.language, moves) for study in learned.studies]
+        [arena_table(study.ratings, study.language, equal.moves) for study in learned.studies]
     )
     judge = summary.macro.judge
     if judge is not None and judge.is_one_sided:
-        length_remarks = ()
+        length_remarks, biases = (), ()
         rated = [(without_intervals(rows), covariance * np.nan) for rows, covariance in rated]
         arena_ratings = without_intervals(arena_ratings)
     ratings = _stacked([rows for rows, _ in rated if not rows.empty])
@@ -200,6 +202,7 @@ def _board(
     if by_judge is not None:
         ratings = ratings.join(by_judge, on=["language", "system"])
     report = report_judge(learned.arena, learned.record.judge, learned.diagnoses, learned.records)
+    report = report.model_copy(update={"preferences": judge_preferences(biases)})
     beside = (*remarks, *further_remarks, *report.member_sentences, *length_remarks)
     macro = summary.macro.model_copy(update={"beside": beside})
     overall = overall_board(ratings, _joint_covariance(learned, rated), learned.record.seed)

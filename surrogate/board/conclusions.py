@@ -121,11 +121,15 @@ NOT_SPLIT = Conclusion(
     sentence="How ratings hold on other questions is not known: verdicts are missing, too few or "
     "all ties, so that their questions cannot be split in half."
 )
-UNJUDGED_BOARD = Conclusion(
-    sentence="Ranks rest on no verdict: they say how far answers agree with those of others, with "
-    "references and with relevance labels or, without passages, have what judges of other arenas "
-    "liked. On public arenas their Kendall tau with verdicts was 0.07 to 0.86. Have some pairs "
-    "judged, and build the board again."
+UNJUDGED_BY_CONSENSUS = Conclusion(
+    sentence="Ranks rest on no verdict: they say how far answers agree with those of others, and "
+    "with references and relevance labels where there are any. On public arenas their Kendall tau "
+    "with verdicts was 0.07 to 0.50. Have some pairs judged, and build the board again."
+)
+UNJUDGED_BY_PREFERENCES = Conclusion(
+    sentence="Ranks rest on no verdict: they say how far answers have what judges of other arenas "
+    "liked, and agree with references where there are any. On public arenas their Kendall tau with "
+    "verdicts was 0.47 to 0.86. Have some pairs judged, and build the board again."
 )
 
 
@@ -133,6 +137,9 @@ class Agreements(SummaryPart):
     """How far ratings agree with verdicts they have not seen.
 
     Attributes:
+        is_first: Whether nobody has judged.
+        is_by_preferences: Whether what judges of other arenas liked ranks the answers that nobody
+            has judged.
         tau: Kendall tau-b between what the trained surrogate predicts and the ratings by
             verdicts alone (MIRAGE-Bench, table 2); high, since it was trained on these. With its
             95% bootstrap interval over systems and questions.
@@ -153,6 +160,7 @@ class Agreements(SummaryPart):
     """
 
     is_first: bool = False
+    is_by_preferences: bool = False
     is_untested: bool = False
     systems_compared: int = 0
     tau: Number = None
@@ -174,7 +182,8 @@ class Agreements(SummaryPart):
     def conclusions(self) -> tuple[Conclusion, ...]:
         """The meaning of these scores: for unseen systems first, then for ratings with verdicts."""
         if self.is_first:
-            return (UNJUDGED_BOARD,)
+            is_liked = self.is_by_preferences
+            return (UNJUDGED_BY_PREFERENCES if is_liked else UNJUDGED_BY_CONSENSUS,)
         return self._on_unseen(), self._on_gain()
 
     def _on_gain(self) -> Conclusion:

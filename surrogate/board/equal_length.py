@@ -6,13 +6,15 @@ board's and do not replace them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.types import Floats
 from arena.rating.battles import Battles, TieRule
-from arena.rating.biases import TRAIT
+from arena.rating.biases import SIDE, TRAIT, JudgeBias
 from arena.rating.posterior import RatingPosterior, battle_posterior
 from arena.rating.traits import LENGTH, with_traits
 
@@ -23,17 +25,28 @@ MOST_LISTED = 3
 """Systems of a language that the sentence names: those that move most."""
 
 
-def equal_length_ratings(judged: Arena, ties: TieRule) -> tuple[pd.Series, tuple[str, ...]]:
+@dataclass(frozen=True)
+class EqualLength:
+    """Ratings by verdicts as if all answers were equally long.
+
+    Attributes:
+        moves: By language and system, how far the rating by verdicts moves.
+        remarks: Where the judge's preference for length is beyond its error and moves a system by
+            more than the rating's standard error, a sentence that says so.
+        biases: The judge's bias to a side, and to length, in each language.
+    """
+
+    moves: pd.Series
+    remarks: tuple[str, ...] = ()
+    biases: tuple[JudgeBias, ...] = ()
+
+
+def equal_length_ratings(judged: Arena, ties: TieRule) -> EqualLength:
     """Rate by verdicts as if all answers were equally long.
 
     Args:
         judged: An arena with the verdicts of one judge.
         ties: ``half`` or ``drop``.
-
-    Returns:
-        By language and system, how far the rating by verdicts moves; and, where the judge's
-        preference for length is beyond its error and moves a system by more than the rating's
-        standard error, a sentence that says so.
     """
     judgments = judged.judgments
     if len(judgments):
@@ -42,11 +55,14 @@ def equal_length_ratings(judged: Arena, ties: TieRule) -> tuple[pd.Series, tuple
         judgments = judgments[judgments[_COLUMN].notna()]
     moves: dict[tuple[str, str], float] = {}
     parts: list[str] = []
+    biases: list[JudgeBias] = []
     for language, rows in judgments.groupby("language"):
         raw = _posterior(rows.drop(columns=_COLUMN), ties)
         equal = _posterior(rows, ties)
         if raw is None or equal is None:
             continue
+        biases += [bias for bias in raw.biases if bias.trait == SIDE]
+        biases += [bias for bias in equal.biases if bias.trait == LENGTH]
         differences = equal.ratings - raw.ratings
         for system, difference in zip(raw.systems, differences, strict=True):
             moves[str(language), system] = float(difference)
@@ -58,9 +74,10 @@ def equal_length_ratings(judged: Arena, ties: TieRule) -> tuple[pd.Series, tuple
     index = pd.MultiIndex.from_arrays(names, names=["language", "system"])
     series = pd.Series(list(moves.values()), index, dtype=float, name=EQUAL_LENGTH)
     if not parts:
-        return series, ()
+        return EqualLength(series, biases=tuple(biases))
     start = "At equal length, ratings by verdicts differ by more than their error"
-    return series, (f"{start}: {'; '.join(parts)} ({EQUAL_LENGTH} in arena.csv).",)
+    remark = f"{start}: {'; '.join(parts)} ({EQUAL_LENGTH} in arena.csv)."
+    return EqualLength(series, (remark,), tuple(biases))
 
 
 def _posterior(judgments: pd.DataFrame, ties: TieRule) -> RatingPosterior | None:

@@ -159,6 +159,7 @@ def _summary(
         rows = features[features["language"] == language]
         languages[language] = LanguageSummary(
             is_first=True,
+            is_by_preferences=PREFERENCES in part.used,
             interval=RatingInterval(reason="no verdict in this arena"),
             systems=rows["system"].nunique(),
             questions=question_count(arena, language),
@@ -166,7 +167,9 @@ def _summary(
             evidence=part.used,
             notes=tuple(notes),
         )
-    return summary_of(arena, record, MacroSummary(is_first=True), languages)
+    is_by_preferences = any(item.is_by_preferences for item in languages.values())
+    macro = MacroSummary(is_first=True, is_by_preferences=is_by_preferences)
+    return summary_of(arena, record, macro, languages)
 
 
 def _preferences_note() -> str:

@@ -43,8 +43,10 @@ def first_place_sentence(board: Board) -> str:
     scope = ""
     n_languages = len(board.languages)
     if n_languages > 1:
-        most = "at least half" if indistinguishable else "most"
-        scope = f"in {most} of {n_languages} {board.summary.parts} "
+        fewest = math.ceil(n_languages / 2) if indistinguishable else n_languages // 2 + 1
+        scope = f"in at least {fewest} of {n_languages} {board.summary.parts} "
+        if fewest == n_languages:
+            scope = f"in all {n_languages} {board.summary.parts} "
     probability = ranked["probability_best"].iloc[0]
     return f"{leading(systems, indistinguishable, scope, probability)}."
 

@@ -21,6 +21,7 @@ from arena.diagnostics.judge_label import JudgeLabel, label_judge
 from arena.diagnostics.verdicts import share_of
 from arena.rating.discrimination import judge_discriminations
 from surrogate.board.conclusions import Number
+from surrogate.board.judge_preferences import JudgePreference
 from surrogate.board.metaevaluations import (
     MetaEvaluation,
     model_name,
@@ -160,6 +161,7 @@ class JudgeReport(JudgingRecords):
         first_wins: Decided judgments won by the answer shown first; with the 95% Wilson interval
             of their share.
         members: Of a panel, the one that tells most first; empty for other judges.
+        preferences: What it likes besides quality, as far as the verdicts tell.
     """
 
     judge: str
@@ -174,6 +176,7 @@ class JudgeReport(JudgingRecords):
     first_high: Number = None
     first_places: tuple[FirstPlaceRecord, ...] = ()
     members: tuple[PanelMember, ...] = ()
+    preferences: tuple[JudgePreference, ...] = ()
 
     @property
     def member_sentences(self) -> tuple[str, ...]:

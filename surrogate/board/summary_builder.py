@@ -329,6 +329,6 @@ def suspect_answer_notes(arena: Arena) -> dict[str, list[str]]:
     notes: dict[str, list[str]] = {}
     for finding in same_answer_findings(arena):
         language, _, system = finding.subject.partition(", ")
-        sentence = f"{system}: {finding.sentence}" if system else finding.sentence
+        sentence = f"answers of {system}: {finding.sentence}" if system else finding.sentence
         notes.setdefault(language, []).append(sentence)
     return notes

@@ -163,7 +163,7 @@ def _dry_run(
         for judge, of_judge in planned:
             counts = dry_run_judge(arena, judge, of_judge, store, prices)
             rows.append({"judge": judge.judge, **vars(counts)})
-    shown = _counts_of(pairs)
+    shown = _counts_of(pairs, as_json)
     shown["forecast"] = likely
     shown["judges"] = pd.DataFrame(rows)
     shown["cost"] = "" if prices else NO_COST
@@ -174,7 +174,7 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
     if not as_json:
         for summary in judging.summaries:
             _print_summary(summary)
-    shown = _counts_of(judging.pairs)
+    shown = _counts_of(judging.pairs, as_json)
     shown["judges"] = [summary.as_json() for summary in judging.summaries]
     shown["panel"] = judging.panel and {
         "verdicts": len(judging.panel.judgments),
@@ -201,7 +201,7 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
         "agreement": "Agreement with other judges on the same pairs (Cohen's kappa)",
         "failures": "Without a verdict, listed in failed_judgments.jsonl",
         "languages": "Pairs of the questions drawn",
-        "ratings": "Ratings by these verdicts and the prior, if any (90% intervals)",
+        "ratings": "Ratings by which the pairs were chosen (90% intervals)",
         "added": "Verdicts added",
         "nuggets": "New in nuggets.jsonl and nugget_marks.jsonl",
         "renewed": "Verdicts made again from nuggets and marks as they are now",
@@ -370,11 +370,13 @@ def kept_replies(store: Path | str) -> Iterator[None]:
         raise SystemExit(interrupted) from None
 
 
-def _counts_of(chosen: ChosenPairs) -> dict[str, Any]:
+def _counts_of(chosen: ChosenPairs, as_json: bool) -> dict[str, Any]:
+    # An audit may ask some pairs in both orders all the same: a bare "False" would mislead.
+    is_shown = as_json or chosen.both_orders
     return {
         "questions": chosen.counts,
         "pairs": len(chosen),
-        "both_orders": chosen.both_orders,
+        "both_orders": chosen.both_orders if is_shown else None,
         "identical_answers": len(chosen.identical),
     }
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from arena.data.errors import UnusableRepliesError, UsageError, argument, checked_choice
+from arena.data.errors import UnusableRepliesError, UsageError, checked_choice
 from arena.llm.llm_settings import LlmSettings
 from surrogate.board.settings import MOST_DRAWS, BoardSettings
 from surrogate.cli import options as opt
@@ -162,25 +162,19 @@ def validate(
     settings = settings_of(BoardSettings, config, options)
 
     from arena.data.folder import read_arena
-    from surrogate.papers.mirage.tables import TABLE_3, TABLES, validate_table_3, validate_table_4
     from surrogate.validation import PROTOCOLS
     from surrogate.validation import validate as validate_arena
+    from surrogate.validation.mirage_tables import TABLE_3
 
-    checked_choice(protocol, [*PROTOCOLS, *TABLES], "protocol")
+    checked_choice(protocol, list(PROTOCOLS), "protocol")
     read = read_arena(arena)
     options["settings"] = settings
     options["preset"] = preset
     options["feature_table"] = given_features(feature_table, read.answers)
     options["n_jobs"] = jobs
     options["progress"] = progress_lines()
-    if protocol in PROTOCOLS:
-        study = validate_arena(read, protocol, surrogate, repeats, holdout=holdout, **options)
-    elif protocol == TABLE_3:
-        if holdout is not None:
-            raise UsageError(f"{argument('holdout')} is not for {protocol}, which draws systems")
-        study = validate_table_3(read, split_names(surrogate), repeats, **options)
-    else:
-        study = validate_table_4(read, surrogate, repeats, holdout, **options)
+    surrogates = split_names(surrogate) if protocol == TABLE_3 else surrogate
+    study = validate_arena(read, protocol, surrogates, repeats, holdout=holdout, **options)
     _show_study(study, protocol, as_json)
 
 
@@ -191,10 +185,12 @@ def _show_study(study: Any, protocol: str, as_json: bool) -> None:  # noqa: ANN4
     # A terminal of 80 columns has no room for these; --json has them.
     wide_columns = {"replication": ["questions", "judgments"], "ablation": ["features"]}
     table = study.table.drop(columns=wide_columns.get(protocol, []))
-    reasons: list[str] = []
+    reasons: dict[str, None] = {}
     if "reason" in table:
-        reasons = [reason for reason in table.pop("reason").unique() if reason]
-    content = {"table": with_spans(table), "signature": study.signature, "reasons": reasons}
+        # Rows of a study share reasons: each is printed once.
+        for joined_reasons in table.pop("reason").unique():
+            reasons |= dict.fromkeys(filter(None, joined_reasons.split("; ")))
+    content = {"table": with_spans(table), "signature": study.signature, "reasons": list(reasons)}
     show(content, as_json, {"table": f"{protocol} (taus are Kendall's, intervals 95%)"})
 
 

@@ -200,6 +200,9 @@ def remarks_about(measures: pd.Series, judged: pd.DataFrame) -> Iterator[Note]:
         squares = n_prior * remark.typical_deviation**2 + (n_judged - 1) * deviation**2
         deviation = math.sqrt(squares / (n_prior + n_judged - 1))
         if value > center + beyond_ordinary(probability, n_judged, n_prior) * deviation:
+            # Measures are shares and cosines. That of an answer to a question to which all are
+            # alike may exceed 1, as if its question were a usual one.
+            value = min(value, 1.0)
             sentence = remark.sentence.format(
                 value=value, usual=center, nearest=measures["nearest"]
             )

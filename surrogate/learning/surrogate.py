@@ -197,7 +197,7 @@ def too_few(systems: int, features: int) -> str:
     """Say why nothing can be learned from so few systems or features."""
     return (
         f"{count_of(systems, 'system')} with judged answers and {count_of(features, 'feature')} "
-        f"to train on; at least {FEWEST_SYSTEMS} systems and a feature are needed"
+        f"to train on, where at least {FEWEST_SYSTEMS} systems and a feature are needed"
     )
 
 

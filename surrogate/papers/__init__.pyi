@@ -30,8 +30,6 @@ from .memerag.sentences import read_memerag as read_memerag
 from .mirage.figures import sampling_curves as sampling_curves
 from .mirage.reader import read_mirage as read_mirage
 from .mirage.recipe import run_recipe as run_recipe
-from .mirage.tables import validate_table_3 as validate_table_3
-from .mirage.tables import validate_table_4 as validate_table_4
 from .mirage.training_set import mirage_examples as mirage_examples
 from .pairs.benchmark import PairBenchmark as PairBenchmark
 from .pairs.gold_pairs import GoldPairs as GoldPairs

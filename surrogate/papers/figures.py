@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,7 @@ from arena.data.errors import UsageError
 from arena.data.tables import read_rows
 from surrogate.papers.grouse.figures import grouse_drawings
 from surrogate.papers.memerag.figures import memerag_drawings
-from surrogate.papers.mirage.figures import read_sampling, sampling_curves
+from surrogate.papers.mirage.figures import MAKE, read_sampling, sampling_curves
 from surrogate.papers.records import JSONL_SUFFIXES
 from surrogate.publish.figures.figure import Drawing
 
@@ -23,7 +24,13 @@ def study_drawings(path: Path) -> Iterator[Drawing]:
         DataError: If it is damaged.
     """
     if not path.name.endswith(JSONL_SUFFIXES):
-        yield Drawing("sampling", partial(sampling_curves, *read_sampling(path)))
+        table, signature = read_sampling(path)
+        protocol = re.match(r"protocol:([^|]+)", signature)
+        if protocol is not None:
+            raise UsageError(
+                f"a study of {protocol[1]} has a table but no figure; figures are drawn of  {MAKE}"
+            )
+        yield Drawing("sampling", partial(sampling_curves, table, signature))
         return
     columns = read_rows(path).table.columns
     if "test_id" in columns:  # only GroUSE's verdicts name a test

@@ -84,6 +84,8 @@ def _row(outcome: Outcome, taus: Floats, systems: int) -> dict[str, object]:
     low, high = percentile_interval(taus) if np.isfinite(tau) else (np.nan, np.nan)
     is_alike = np.isnan(tau) or not np.ptp(outcome.predicted[has_both])
     why = (ALIKE if is_rated else NOT_RATED,) if is_alike else ()
+    # Errors name the language, which the row names already.
+    reasons = [text.removeprefix(f"{outcome.language}: ") for text in outcome.reasons or why]
     return {
         "language": outcome.language,
         "tau": tau,
@@ -93,7 +95,7 @@ def _row(outcome: Outcome, taus: Floats, systems: int) -> dict[str, object]:
         "r2": outcome.explained,
         "coverage": outcome.coverage,
         "systems": systems,
-        "reason": "; ".join(outcome.reasons or why),
+        "reason": "; ".join(dict.fromkeys(reasons)),
     }
 
 

@@ -13,16 +13,15 @@ from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.folder import open_arena
 from arena.judging.choosing.sampling import FEWEST_SYSTEMS as FEWEST_TO_SAMPLE
 from arena.judging.choosing.sampling import study_sampling
-from surrogate.board.holdout import check_holdout
-from surrogate.board.settings import (
-    PRESET,
-    BoardSettings,
-    check_option_names,
-    lists_options,
-)
+from surrogate.board.settings import BoardSettings, check_option_names, lists_options
 from surrogate.learning.cross_fitting import FEWEST_SYSTEMS_TO_FOLD
-from surrogate.learning.names import as_surrogate
-from surrogate.learning.surrogate import Surrogate
+from surrogate.validation.mirage_tables import (
+    FEWEST_FOR_TABLE_3,
+    TABLE_3,
+    TABLE_4,
+    validate_table_3,
+    validate_table_4,
+)
 from surrogate.validation.protocols import LANGUAGE, check_languages
 from surrogate.validation.study import (
     BEST,
@@ -33,6 +32,11 @@ from surrogate.validation.study import (
     REPLICATION,
     Study,
     StudyTable,
+)
+from surrogate.validation.study_checks import (
+    check_rated_systems,
+    holdout_names,
+    surrogate_with_rules,
 )
 from surrogate.validation.study_options import (
     LEARNING_OPTIONS,
@@ -45,7 +49,7 @@ from surrogate.validation.study_options import (
 )
 
 SAMPLING = "sampling"
-PROTOCOLS_WITH = {"holdout": (MIRAGE,), "judged": (REPLICATION,)}
+PROTOCOLS_WITH = {"holdout": (MIRAGE, TABLE_4), "judged": (REPLICATION,)}
 """Arguments that only some protocols take."""
 
 
@@ -55,7 +59,7 @@ class Protocol:
 
     Attributes:
         method: The method of ``Study`` that follows it; empty for ``sampling``, which needs no
-            surrogate.
+            surrogate, and for the paper's tables.
         repeats: How often it repeats unless a user says otherwise.
         fewest_systems: Judged systems that it needs.
     """
@@ -77,6 +81,8 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
         "learning-curve": Protocol("learning_curves", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
         REPLICATION: Protocol("replicate", 10, 1),
         SAMPLING: Protocol("", 100, FEWEST_TO_SAMPLE),
+        TABLE_3: Protocol("", 50, FEWEST_FOR_TABLE_3),
+        TABLE_4: Protocol("", 1, FEWEST_SYSTEMS_TO_FOLD),
     }
 )
 """The protocols by name."""
@@ -86,7 +92,7 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
 def validate(
     arena: Arena | Path | str,
     protocol: str = DEFAULT_PROTOCOL,
-    surrogate: SurrogateLike | None = None,
+    surrogate: SurrogateLike | Sequence[SurrogateLike] | None = None,
     repeats: int | None = None,
     *,
     holdout: str | Sequence[str] | None = None,
@@ -100,13 +106,15 @@ def validate(
 
     Args:
         arena: The arena, or the path of its folder.
-        protocol: One of ``PROTOCOLS``; see the method of ``Study`` that it names, and for
-            ``sampling`` ``arena.study_sampling``.
+        protocol: One of ``PROTOCOLS``; see the method of ``Study`` that it names, for
+            ``sampling`` ``arena.study_sampling``, and for ``table3`` and ``table4``
+            ``surrogate.validation.mirage_tables``.
         surrogate: What to validate; by default that of ``settings``, the preset's, or
-            ``answers``.
+            ``answers``. ``table3`` takes several, by default the paper's five; the default of
+            ``table4`` is the paper's.
         repeats: How often to repeat with other folds, draws or seeds; the protocol's own number
             if None.
-        holdout: For ``mirage``: systems to hold out.
+        holdout: For ``mirage`` and ``table4``: systems to hold out.
         judged: For ``replication``: numbers of judged questions to learn from.
         options: ``settings``, ``feature_table``, ``n_jobs`` and ``progress``, see
             ``StudyOptions``; and those below.
@@ -125,6 +133,12 @@ def validate(
             raise UsageError(f"{argument(name)} is for {takers}, not for {protocol}")
     if protocol == SAMPLING:
         return _sampling(arena, repeats, settings, {**options, "surrogate": surrogate})
+    if protocol == TABLE_3:
+        return validate_table_3(arena, surrogate or (), repeats, **options)
+    if surrogate is not None and not isinstance(surrogate, str) and isinstance(surrogate, Sequence):
+        raise UsageError(f"{protocol} validates one surrogate; {TABLE_3} compares several")
+    if protocol == TABLE_4:
+        return validate_table_4(arena, surrogate, repeats, holdout, **options)
 
     arguments: dict[str, object] = {}
     if judged is not None:
@@ -136,8 +150,6 @@ def validate(
     if held_out is not None:
         arguments["holdout"] = held_out
 
-    if surrogate is not None and not isinstance(surrogate, str) and isinstance(surrogate, Sequence):
-        raise UsageError(f"{protocol} validates one surrogate; table3 compares several")
     chosen = settings.surrogate if surrogate is None else surrogate
     trained = surrogate_with_rules(chosen, settings, options)
 
@@ -150,64 +162,6 @@ def validate(
     study = Study.of(opened, trained, repeats, **options)
     table: StudyTable = getattr(study, rules.method)(**arguments)
     return table
-
-
-def check_rated_systems(
-    arena: Arena,
-    settings: BoardSettings,
-    protocol: str,
-    fewest: int,
-    holdout: Sequence[str] | None = None,
-) -> Arena:
-    """Check that a study has enough judged systems, before features cost anything.
-
-    Args:
-        arena: The arena.
-        settings: Whose judgments count.
-        protocol: Name of the protocol, for the error.
-        fewest: Judged systems that it needs.
-        holdout: Systems to hold out, if some are named; then these are checked instead.
-
-    Returns:
-        The arena as a study sees it, see ``judged_view``.
-
-    Raises:
-        UsageError: If there are too few systems, or some cannot be held out.
-    """
-    judged_arena = judged_view(arena, settings)
-    if holdout is not None:
-        check_holdout(holdout, judged_arena.rated_systems)
-    elif len(judged_arena.rated_systems) < fewest:
-        raise UsageError(f"{protocol} needs at least {fewest} judged systems")
-    return judged_arena
-
-
-def holdout_names(names: str | Sequence[str]) -> tuple[str, ...]:
-    """Return names that may be given as one text with commas."""
-    if isinstance(names, str):
-        return tuple(name.strip() for name in names.split(","))
-    return tuple(names)
-
-
-def is_chosen(name: str, options: StudyOptions) -> bool:
-    """Return whether an option, the settings or a preset choose a value."""
-    settings = options.get("settings")
-    is_set = settings is not None and name in settings.model_fields_set
-    return name in options or is_set or options.get(PRESET) is not None
-
-
-def surrogate_with_rules(
-    surrogate: SurrogateLike, settings: BoardSettings, options: StudyOptions
-) -> Surrogate:
-    """Return an unfitted surrogate, one by name with the rules of the settings."""
-    if isinstance(surrogate, Surrogate):
-        for name in ("rows", "missing"):
-            if name in options:
-                raise UsageError(
-                    f"{argument(name)} is for surrogates by name; {surrogate.name!r} was "
-                    "made with its own"
-                )
-    return as_surrogate(surrogate, settings.rows, settings.missing)
 
 
 def _sampling(

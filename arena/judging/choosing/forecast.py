@@ -74,10 +74,10 @@ class Course:
 
         All verdicts that may be asked where it is never settled.
         """
-        falling = np.minimum.accumulate(self.misordered, axis=1)
-        is_settled = falling <= until
-        first = np.where(is_settled.any(axis=1), is_settled.argmax(axis=1), -1)
-        return np.asarray(self.n_verdicts[first] / SETTLING_GAIN)
+        is_settled = self.misordered <= until
+        first = is_settled.argmax(axis=1)
+        n_needed = self.n_verdicts[first] / SETTLING_GAIN
+        return np.asarray(np.where(is_settled.any(axis=1), n_needed, self.n_verdicts[-1]))
 
     def tau(self, n_verdicts: Floats) -> float:
         """Return the expected tau after adaptive verdicts, a number for each set of ratings."""

@@ -95,7 +95,7 @@ def test_one_system(texts, words):
 def test_systems_that_agree_word_for_word_are_named_together():
     copied = own("x")
     found = list(same_answer_findings(told(x=copied, y=own("y"), z=[*copied[:4], "1", "2"])))
-    assert [(item.subject, item.sentence.split(" gave")[0]) for item in found] == [("en", "x, z")]
+    assert [(item.subject, item.sentence.split("from ")[1]) for item in found] == [("en", "x, z")]
 
 
 def test_honest_and_empty_answers_are_not_named():

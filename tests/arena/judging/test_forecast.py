@@ -34,6 +34,7 @@ def test_more_calls_are_never_expected_to_rank_worse():
 
 def test_a_ranking_that_never_settles_takes_all_calls():
     unsettled = Course(N_VERDICTS, np.full((4, len(N_VERDICTS)), 0.3), N_SYSTEMS)
-    forecast = forecast_adaptive({"en": unsettled}, 0.05, 100, 1.0)
-    assert forecast.calls == 100
-    assert forecast.tau == pytest.approx(0.4)
+    for n_pairs, n_calls in ((100, 100), (5_000, 1_000)):
+        forecast = forecast_adaptive({"en": unsettled}, 0.05, n_pairs, 1.0)
+        assert (forecast.low, forecast.calls, forecast.high) == (n_calls, n_calls, n_calls)
+        assert forecast.tau == pytest.approx(0.4)

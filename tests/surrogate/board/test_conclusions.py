@@ -128,7 +128,9 @@ def test_a_board_names_its_leader_who_may_be_as_good_and_its_judge(quick_board, 
 
 def test_half_of_the_languages_are_enough_not_to_be_distinguishable(quick_board):
     said = conclusion(altered(quick_board, **dict(zip(quick_board.languages, (0, 1), strict=True))))
-    assert "in at least half of 2 languages the first 2 are not" in said
+    assert "in at least 1 of 2 languages the first 2 are not" in said
+    apart = conclusion(altered(quick_board, **dict.fromkeys(quick_board.languages, 0)))
+    assert "in all 2 languages distinguishable from all others" in apart
 
 
 @pytest.mark.parametrize(

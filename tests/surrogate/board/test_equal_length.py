@@ -42,31 +42,32 @@ def arena_by_length(preference, questions=60, seed=0):
 
 def test_who_is_rated_for_its_length_is_named():
     arena = arena_by_length(1.5)
-    moves, remarks = equal_length_ratings(arena, "half")
+    made = equal_length_ratings(arena, "half")
+    moves = made.moves
     raw = battle_posterior(Battles.from_judgments(arena.judgments))
     equal = dict(zip(raw.systems, raw.ratings + moves["en"][list(raw.systems)], strict=True))
     assert moves["en"]["wordy"] < -0.4
     assert abs(equal["wordy"] - STRENGTHS[3]) < 0.4
-    (remark,) = remarks
+    (remark,) = made.remarks
     assert f"wordy {-moves['en']['wordy']:.2f} lower" in remark
 
 
 def test_a_judge_who_does_not_care_for_length_moves_nobody():
-    moves, remarks = equal_length_ratings(arena_by_length(0.0), "drop")
-    assert remarks == ()
-    assert moves.abs().max() < 0.3
+    made = equal_length_ratings(arena_by_length(0.0), "drop")
+    assert made.remarks == ()
+    assert made.moves.abs().max() < 0.3
 
 
 def test_verdicts_on_absent_answers_are_left_out():
     arena = arena_by_length(1.5)
     few = arena.answers[arena.answers["system"] != "s0"]
-    moves, _ = equal_length_ratings(replace(arena, answers=few), "half")
-    assert list(moves["en"].index) == ["s1", "s2", "wordy"]
+    made = equal_length_ratings(replace(arena, answers=few), "half")
+    assert list(made.moves["en"].index) == ["s1", "s2", "wordy"]
 
 
 def test_a_board_has_the_ratings_at_equal_length(small_arena, small_board):
     arena = small_board.arena.set_index(["language", "system"])
-    moves, remarks = equal_length_ratings(small_arena, "half")
-    expected = arena["rating"] + moves.reindex(arena.index)
+    made = equal_length_ratings(small_arena, "half")
+    expected = arena["rating"] + made.moves.reindex(arena.index)
     np.testing.assert_allclose(arena["at_equal_length"], expected, atol=2e-6)
-    assert set(remarks) <= set(small_board.summary.macro.beside)
+    assert set(made.remarks) <= set(small_board.summary.macro.beside)

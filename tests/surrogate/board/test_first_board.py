@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from arena.data.errors import UsageError
 from features import extract
 from surrogate import build_board
-from surrogate.board.conclusions import UNJUDGED_BOARD
+from surrogate.board.conclusions import UNJUDGED_BY_CONSENSUS, UNJUDGED_BY_PREFERENCES
 from surrogate.board.first_board import IS_REFERENCE, NO_VERDICT, first_ratings, shares_below
 from surrogate.board.first_place import first_place_sentence
 from surrogate.board.rating_rows import NO_ANSWER
@@ -130,7 +130,7 @@ def test_a_board_without_passages_says_whose_preferences_it_rests_on(unjudged):
         assert language.evidence == (PREFERENCES,)
         assert "judges of other arenas" in language.notes[-1]
         assert all(source.arena in language.notes[-1] for source in shipped_preferences().arenas)
-    assert board.summary.macro.conclusions == (UNJUDGED_BOARD,)
+    assert board.summary.macro.conclusions == (UNJUDGED_BY_PREFERENCES,)
     assert "judges of other arenas" in first_place_sentence(board)
     prior = expected_systems(board, chat)
     with_passages = build_board(unjudged, features="answer_length,repetition")
@@ -174,8 +174,8 @@ def test_what_rests_on_verdicts_is_missing_and_every_row_says_why(built, small_a
 def test_summary_report_and_signature_say_that_nobody_judged(built):
     summary = built.summary
     assert (summary.judge, summary.is_first, summary.is_published) == (NOBODY, True, False)
-    assert summary.macro.conclusions == (UNJUDGED_BOARD,)
-    assert all(item.conclusions == (UNJUDGED_BOARD,) for item in summary.languages.values())
+    assert summary.macro.conclusions == (UNJUDGED_BY_CONSENSUS,)
+    assert all(item.conclusions == (UNJUDGED_BY_CONSENSUS,) for item in summary.languages.values())
     assert all("no logits" in item.notes[0] for item in summary.languages.values())
     assert summary.languages["sw"].systems_judged == summary.languages["sw"].judgments == 0
     assert built.judge_report.judge == NOBODY
@@ -214,7 +214,7 @@ def test_pages_show_the_answers_that_nobody_has_judged(built, unjudged, tmp_path
 
 def test_pages_figures_and_exports_are_marked(built, tmp_path):
     index = write_site(built, tmp_path / "site").read_text()
-    assert UNJUDGED_BOARD.sentence.split(".")[0] in index
+    assert UNJUDGED_BY_CONSENSUS.sentence.split(".")[0] in index
     assert "in logits" not in index
     system = next((tmp_path / "site" / "systems").iterdir()).read_text()
     assert not any(name in system for name in ("Own verdicts", "Surrogate alone", "Verdicts alone"))

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -51,6 +52,20 @@ def test_fit_prints_a_table_or_strict_json(run, arena_folder, capsys):
     sides = [row for row in found["biases"] if row["trait"] == "side"]
     assert all(row["low"] < row["logits"] < row["high"] for row in sides)
     assert sides
+
+
+def test_fit_asks_for_a_language_only_where_there_are_several(
+    run, arena_folder, tiny_folder, capsys
+):
+    assert run("fit", arena_folder) == 2
+    refusal = capsys.readouterr().err
+    assert "en, sw" in refusal
+    assert run("fit", tiny_folder, "--json") == 0
+    assert strict_json(capsys)["ratings"]
+    assert run("fit", "-h") == 0
+    (of_language,) = re.findall(r"--language(.*?)--column", capsys.readouterr().out, re.DOTALL)
+    # No language is assumed: an arena with several needs one, or "all".
+    assert "default" not in of_language.lower()
 
 
 def test_fit_rates_at_equal_length_where_there_are_answers(run, arena_folder, tmp_path, capsys):

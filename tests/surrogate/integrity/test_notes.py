@@ -1,6 +1,7 @@
 """Notes on answers: facts that keep a system from a rank, and remarks that do not."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -260,3 +261,30 @@ def test_text_behind_a_long_gap_is_read_as_the_surrogate_reads_it(chatbots):
     texts = chatbots.answers.loc[chatbots.answers["system"] == first, "answer"].to_numpy()
     hidden = [f"{text}{' ' * 25_000}{best}" for text, best in zip(texts, copied, strict=True)]
     assert "shared" in measures_of(chatbots, first, rows.assign(answer=hidden))
+
+
+def test_no_note_claims_more_than_all_of_the_wording():
+    """Where all answer one question alike, a copy is likelier than all of its wording."""
+    random = np.random.default_rng(0)
+    vocabulary = [f"word{number}" for number in range(400)]
+    judged = [f"s{number}" for number in range(4)]
+    rows = []
+    for question in range(12):
+        common = " ".join(random.choice(vocabulary, 40))
+        for system in judged:
+            # Half of the questions have one answer, which all give.
+            text = common if question % 2 else " ".join(random.choice(vocabulary, 40))
+            rows.append(("en", system, f"q{question}", text))
+    answers = pd.DataFrame(rows, columns=["language", "system", "query_id", "answer"])
+    copied = answers[answers["system"] == "s0"].assign(system="copy")
+    queries = answers[["language", "query_id"]].drop_duplicates()
+    queries = queries.assign(passages=[[] for _ in range(len(queries))])
+    both = pd.concat([answers, copied], ignore_index=True)
+    (note,) = [
+        note
+        for note in notes_on_answers(both, {"en": judged}, queries, {})["en", "copy"]
+        if note.measure == "shared"
+    ]
+    assert note.value <= 1
+    (share,) = re.findall(r"explain (\d+)%", note.sentence)
+    assert int(share) <= 100

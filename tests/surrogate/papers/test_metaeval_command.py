@@ -7,6 +7,7 @@ from metaeval_command import run, run_json
 
 from arena import UsageError
 from surrogate.board.metaevaluations import read_metaevaluations
+from surrogate.cli.app import main
 from surrogate.papers.memerag.benchmark import LabelVerdict
 from surrogate.papers.records import read_run
 from surrogate.papers.reports import judges_of
@@ -175,3 +176,14 @@ def test_a_dry_run_of_grouse_asks_each_answer_four_times_at_most(tmp_path, monke
     assert row["prompts"] == 4 * 16
     assert row["cost_at_most"] is None
     assert "Dry run" in run(*asked).stdout
+
+
+def test_a_judge_without_one_readable_reply_fails_the_command(
+    folder, tmp_path, quick, serve, capsys
+):
+    server = serve(lambda prompt, _: completion("I would rather not say."))
+    told = f"--base-url={server.url}", "--config", quick, "--store", tmp_path / "s.sqlite"
+    with pytest.raises(SystemExit) as stop:
+        main([*map(str, ("metaeval", "memerag", folder, "--judge", "llm:m", *told))])
+    assert stop.value.code == 1
+    assert "llm:m gave no verdict: 24 unparsable" in capsys.readouterr().err

@@ -88,3 +88,27 @@ def test_a_preset_gives_what_is_not_stated(study, tmp_path, capsys):
     assert "|ties:half|ridge:0.2|" in signature
     assert study("--preset", "mirag") == 2
     assert "'mirag'" in capsys.readouterr().err
+
+
+def test_the_reasons_of_a_learning_curve_are_printed_once(study, capsys):
+    options = (*QUICK, "--protocol", "learning-curve")
+    assert study(*options, "--json") == 0
+    table = json.loads(capsys.readouterr().out)["table"]
+    reasons = {row["reason"] for row in table if row["language"] == "en"} - {""}
+    assert reasons  # few systems are left to learn from in the smallest parts
+    # The row names its language.
+    assert not any("en: " in reason for reason in reasons)
+    assert study(*options) == 0
+    lines = " ".join(capsys.readouterr().out.split()).split("Reason: ")[1:]
+    assert len(lines) == len(set(lines)) > 0
+    assert not any(one != other and one in other for one in lines for other in lines)
+
+
+def test_a_study_without_a_figure_is_named(study, run, tmp_path, capsys):
+    file = tmp_path / "ablation.json"
+    assert study(*QUICK, "--protocol", "ablation", "--json") == 0
+    file.write_text(capsys.readouterr().out)
+    assert run("publish", file, "--as", "figures", "--out", tmp_path / "figures") == 2
+    message = capsys.readouterr().err
+    assert "a study of ablation has a table but no figure" in message
+    assert not (tmp_path / "figures").exists()

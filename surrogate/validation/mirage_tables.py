@@ -1,6 +1,6 @@
 """MIRAGE-Bench's tables 3 and 4: R² of regressors, and rankings by groups of features.
 
-Both are protocols of ``surrogate-arena validate``, next to those of ``surrogate.validation``.
+Both are protocols of ``validate``.
 """
 
 from __future__ import annotations
@@ -32,19 +32,18 @@ from surrogate.validation.feature_groups import feature_name
 from surrogate.validation.protocols import drawn_holdout
 from surrogate.validation.scores import MACRO
 from surrogate.validation.study import Study, StudyTable, holdout_text, settings_text
-from surrogate.validation.study_options import StudyOptions, SurrogateLike, study_settings
-from surrogate.validation.validate import (
+from surrogate.validation.study_checks import (
     check_rated_systems,
     holdout_names,
     is_chosen,
     surrogate_with_rules,
 )
+from surrogate.validation.study_options import StudyOptions, SurrogateLike, study_settings
 
 TABLE_3, TABLE_4 = "table3", "table4"
-TABLES = (TABLE_3, TABLE_4)
-"""Protocols of this module."""
 HELD_OUT = 4
 """Systems that a repeat of table 3 holds out."""
+FEWEST_FOR_TABLE_3 = FEWEST_SYSTEMS + HELD_OUT
 LLM_MEASURED = frozenset(feature.name for feature in GROUPS["llm"])
 LOW_CORRELATION = frozenset({"target_language", "english", "nli_entailment", "nli_neutral"})
 """Language detection and support: the features of little importance in figure 5."""
@@ -52,8 +51,8 @@ LOW_CORRELATION = frozenset({"target_language", "english", "nli_entailment", "nl
 
 def validate_table_3(
     arena: Arena | Path | str,
-    surrogates: SurrogateLike | Sequence[SurrogateLike] = (),
-    repeats: int | None = None,
+    surrogates: SurrogateLike | Sequence[SurrogateLike],
+    repeats: int,
     **options: Unpack[StudyOptions],
 ) -> StudyTable:
     """Compare surrogates on random held-out systems (table 3).
@@ -63,8 +62,8 @@ def validate_table_3(
 
     Args:
         arena: The arena, or the path of its folder.
-        surrogates: One or several to compare; by default the paper's five regressors.
-        repeats: How often; 50 times by default.
+        surrogates: One or several to compare; the paper's five regressors if empty.
+        repeats: How often.
         options: See ``StudyOptions``.
 
     Returns:
@@ -82,8 +81,8 @@ def validate_table_3(
         surrogates = [surrogates]
     compared = [surrogate_with_rules(surrogate, settings, options) for surrogate in surrogates]
     opened = open_arena(arena)
-    check_rated_systems(opened, settings, TABLE_3, FEWEST_SYSTEMS + HELD_OUT)
-    study = Study.of(opened, compared[0], 50 if repeats is None else repeats, **options)
+    check_rated_systems(opened, settings, TABLE_3, FEWEST_FOR_TABLE_3)
+    study = Study.of(opened, compared[0], repeats, **options)
     table = _r2_of_surrogates(study.languages, compared, study.repeats)
     names = ",".join(map(settings_text, compared))
     return study.tabulated(table, TABLE_3, f"held:{HELD_OUT}", surrogates=names)
@@ -127,9 +126,9 @@ def _tournament_r2(
 
 def validate_table_4(
     arena: Arena | Path | str,
-    surrogate: SurrogateLike | None = None,
-    repeats: int | None = None,
-    holdout: str | Sequence[str] | None = None,
+    surrogate: SurrogateLike | None,
+    repeats: int,
+    holdout: str | Sequence[str] | None,
     **options: Unpack[StudyOptions],
 ) -> StudyTable:
     """Rank all systems by the paper's groups of features (table 4).
@@ -140,9 +139,9 @@ def validate_table_4(
 
     Args:
         arena: The arena, or the path of its folder.
-        surrogate: Surrogate to train; by default that of the settings, or else the random forest.
-        repeats: How often; once by default.
-        holdout: Systems to keep out of training; by default two, the first time those that a
+        surrogate: Surrogate to train; if None that of the settings, or else the random forest.
+        repeats: How often.
+        holdout: Systems to keep out of training; if None two, the first time those that a
             board with this seed holds out.
         options: See ``StudyOptions``; features are the paper's unless some are chosen.
 
@@ -163,7 +162,7 @@ def validate_table_4(
     held_out = settings.holdout if holdout is None else holdout_names(holdout)
     opened = open_arena(arena)
     check_rated_systems(opened, settings, TABLE_4, FEWEST_SYSTEMS_TO_FOLD, held_out)
-    study = Study.of(opened, trained, 1 if repeats is None else repeats, **options)
+    study = Study.of(opened, trained, repeats, **options)
     groups = papers_groups(study.features)
     languages_by_group = {
         name: study.with_features(columns).languages for name, columns in groups.items() if columns

@@ -7,7 +7,8 @@ from arena.data.errors import UsageError
 from features.declare.feature import Feature
 from features.measures.registry import GROUPS
 from surrogate.learning.names import find_surrogate
-from surrogate.papers.mirage.tables import papers_groups, validate_table_3, validate_table_4
+from surrogate.validation import validate
+from surrogate.validation.mirage_tables import papers_groups
 
 
 @pytest.mark.parametrize("surrogates", ["linear", ["linear"]])
@@ -16,7 +17,7 @@ def test_table_3_refuses_an_arena_too_small_before_answers_are_measured(simulate
     small = arena.part(systems=list(arena.info.systems[:6]))
     unread = Feature("own", "", "", (), lambda _: pytest.fail("measured"))
     with pytest.raises(UsageError, match="needs at least 7"):
-        validate_table_3(small, surrogates, 1, features=[unread])
+        validate(small, "table3", surrogates, 1, features=[unread])
 
 
 @pytest.mark.parametrize("features", [GROUPS["paper"], GROUPS["as-published"]])
@@ -34,7 +35,7 @@ def test_the_papers_features_fall_into_its_groups(features):
 def test_a_group_that_holds_the_good_feature_does_as_well_as_all(simulated, table, settings):
     """The good feature passes for one that an LLM rates, the other for language detection."""
     renamed = table.rename(columns={"close": "llm_overlap", "nothing": "target_language"})
-    done = validate_table_4(simulated.arena, "linear", feature_table=renamed, **settings)
+    done = validate(simulated.arena, "table4", "linear", feature_table=renamed, **settings)
     taus = done.table.set_index(["language", "group"])["tau"].loc["macro"]
     assert taus["all features"] > 0.6
     assert taus["only LLM-measured"] == pytest.approx(taus["all features"], abs=0.2)
@@ -46,7 +47,9 @@ def test_a_group_that_holds_the_good_feature_does_as_well_as_all(simulated, tabl
 def test_a_group_that_is_not_there_has_no_tau_and_says_why(simulated, table, settings):
     held = simulated.arena.info.systems[:2]
     surrogate = find_surrogate("linear", missing="zero")
-    found = validate_table_4(simulated.arena, surrogate, 2, held, feature_table=table, **settings)
+    found = validate(
+        simulated.arena, "table4", surrogate, 2, holdout=held, feature_table=table, **settings
+    )
     absent = found.table[found.table["group"] != "all features"]
     assert absent["tau"].isna().all()
     assert (absent["reason"] != "").all()
