@@ -63,7 +63,9 @@ def prior_of(data: LanguageData, everything: Sequence[LanguageData]) -> pd.DataF
     halves = [[data.systems[place] for place in order[start::2]] for start in (0, 1)]
     parts = []
     for left_out in halves:
-        expected = predicted([data.without(left_out)], data.X[data.X["system"].isin(left_out)])
+        expected = predicted(
+            [data.without_systems(left_out)], data.X[data.X["system"].isin(left_out)]
+        )
         parts.append(expected)
     return pd.concat(parts, ignore_index=True)
 

@@ -76,7 +76,7 @@ def draw_of(
     judged = sorted(random.choice(data.systems_by_content, size, replace=False))
     others = [name for name in data.systems if name not in judged]
     shown = sorted(random.choice(others, min(len(others), MOST_LEFT_OUT), replace=False))
-    part = data.without(others)
+    part = data.without_systems(others)
     if asked:
         names = list(part.tournaments.battles.questions)
         part = part.judged_on(sorted(random.choice(names, asked, replace=False)))

@@ -110,7 +110,7 @@ def few_draws(
             size = min(n_questions, len(questions))
             drawn = random.choice(questions, size, replace=False).tolist()
             try:
-                parts.append(data.without(left_out).judged_on(drawn))
+                parts.append(data.without_systems(left_out).judged_on(drawn))
             except UsageError:
                 continue  # no verdict is left in this language
         if parts:
@@ -130,7 +130,7 @@ def full_draws(languages: Sequence[LanguageData], most_folds: int) -> Iterator[D
             folds += [part.tolist() for part in np.array_split(shuffled, FOLDS)]
     for left_out in folds[:most_folds]:
         with suppress(UsageError):  # all verdicts are on one of them
-            yield Draw([data.without(left_out) for data in languages], left_out)
+            yield Draw([data.without_systems(left_out) for data in languages], left_out)
 
 
 def tau_of(surrogate: AnswersSurrogate, draw: Draw, languages: Sequence[LanguageData]) -> float:

@@ -89,7 +89,7 @@ def battles_border(work: Path, rng: random.Random) -> Border:
 
 def _arena() -> Arena:
     sample = simulated_arena()
-    part = sample.part(["en"], sample.info.systems[:5])
+    part = sample.select(["en"], sample.info.systems[:5])
     asked = part.queries["query_id"].head(4)
     tables = {
         name: (rows := getattr(part, name))[rows["query_id"].isin(asked)].reset_index(drop=True)

@@ -70,7 +70,7 @@ def main() -> None:
 
 def drawn_sample(nomiracl: Arena) -> Arena:
     """Keep some languages and questions, without labels of passages."""
-    sample, _ = evaluation_set(nomiracl.part(LANGUAGES), SetRules(questions=QUESTIONS))
+    sample, _ = evaluation_set(nomiracl.select(LANGUAGES), SetRules(questions=QUESTIONS))
     passages = [
         [passage | {"relevance": None} for passage in passages]
         for passages in sample.queries["passages"]

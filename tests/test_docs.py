@@ -299,7 +299,7 @@ def test_a_gate_of_five_versions_prints_what_the_readme_shows(tmp_path, monkeypa
         "Mixtral-8x7B-Instruct-v0.1",
         "Mistral-7B-Instruct-v0.2",
     ]
-    part = sample_arena().part(["en"])
+    part = sample_arena().select(["en"])
     questions = part.queries[["query_id", "query"]].rename(columns={"query": "question"})
     answers = part.answers[["query_id", "system", "answer"]].merge(questions, on="query_id")
     tables = [

@@ -212,7 +212,7 @@ def write_import(
         if system == arena.info.reference_system:
             raise UsageError(f"{system!r} is the reference; others need its answers in the arena")
         checked_choice(system, arena.info.systems, "system to keep apart")
-    part = arena.part(systems=[name for name in arena.info.systems if name not in apart])
+    part = arena.select(systems=[name for name in arena.info.systems if name not in apart])
     apart_answers = arena.answers[arena.answers["system"].isin(apart)].reset_index(drop=True)
     tables = {FEATURES_FILE: foreign.features, APART_FILE: apart_answers}
     written: dict[str, Path | None] = dict.fromkeys(tables)

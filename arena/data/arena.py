@@ -201,7 +201,7 @@ class Arena:
             f"{count_of(len(self.judgments), 'judgment')}>"
         )
 
-    def part(
+    def select(
         self,
         languages: Collection[str] | None = None,
         systems: Collection[str] | None = None,

@@ -166,7 +166,7 @@ def _is_in(table: pd.DataFrame, keys: Collection[QuestionKey]) -> Flags:
 
 
 def _with_questions(arena: Arena, queries: pd.DataFrame) -> Arena:
-    part = arena.part(languages=set(queries["language"]))
+    part = arena.select(languages=set(queries["language"]))
     keys = question_keys(queries)
     answers = part.answers[_is_in(part.answers, keys)]
     judgments = part.judgments[_is_in(part.judgments, keys)]

@@ -40,14 +40,24 @@ from surrogate.board.settings import (
     board_judges,
     chosen_settings,
     lists_options,
+    values_by_judge,
 )
 from surrogate.board.summary import UNPROVEN, BoardSummary
 from surrogate.board.summary_builder import summarize_board
+from surrogate.integrity.status import bar_from_ranks
 from surrogate.learning.languages import language_data, others_of
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.surrogate import KEYS, Surrogate, reseeded
 
-RUN_ARGUMENTS = ("settings", "feature_table", "records", "n_jobs", "models", "progress", "cache")
+RUN_ARGUMENTS = (
+    "settings",
+    "feature_table",
+    "judging_records",
+    "n_jobs",
+    "models",
+    "progress",
+    "cache",
+)
 """Keyword arguments of ``build_board`` that are no options of the board."""
 
 Rated = tuple[pd.DataFrame, pd.DataFrame]
@@ -60,7 +70,7 @@ def build_board(
     settings: BoardSettings | None = None,
     *,
     feature_table: pd.DataFrame | None = None,
-    records: JudgingRecords | None = None,
+    judging_records: JudgingRecords | None = None,
     n_jobs: int = 1,
     models: ModelOptions | None = None,
     progress: Progress | None = None,
@@ -80,7 +90,7 @@ def build_board(
         settings: Settings of the board; ``options`` override them.
         feature_table: Features already at hand (published scores, say), used instead of
             extracting any.
-        records: The judge's meta-evaluations and failures; see ``read_judging_records``.
+        judging_records: The judge's meta-evaluations and failures; see ``read_judging_records``.
         n_jobs: Processes to use; -1 for all cores.
         models: How features' models are run; see ``features.extract``.
         progress: Called as stages advance.
@@ -105,14 +115,14 @@ def build_board(
         seed=settings.seed,
         n_jobs=n_jobs,
     )
-    parted_arena = settings.view(arena)
     temperatures: tuple[Temperature, ...] = ()
     if judges:
         by_judges = arena.by_criterion(settings.criterion).judgments
         temperatures = settings.learned_temperatures(by_judges)
+    sliced_arena = settings.view(arena, values_by_judge(temperatures))
     holdout: tuple[str, ...] = ()
     if judges:
-        holdout = _holdout(parted_arena.judged_by(judges[0]), settings.holdout, surrogate)
+        holdout = _holdout(sliced_arena.judged_by(judges[0]), settings.holdout, surrogate)
     if feature_table is None:
         from features.engine.extraction import extract  # heavy imports, not always needed
 
@@ -125,12 +135,12 @@ def build_board(
             cache=cache,
         )
     table = in_slices(feature_table, arena.queries, settings.by)
-    table = _rows_of_answers(table, parted_arena)
-    records = records or JudgingRecords()
-    record = _board_record(settings, judges, holdout, table, records, temperatures)
+    table = _rows_of_answers(table, sliced_arena)
+    judging_records = judging_records or JudgingRecords()
+    record = _board_record(settings, judges, holdout, table, judging_records, temperatures)
     if not judges:
-        return build_first_board(parted_arena, table, record)
-    learned = learn(parted_arena, table, surrogate, record, records, n_jobs, progress)
+        return build_first_board(sliced_arena, table, record)
+    learned = learn(sliced_arena, table, surrogate, record, judging_records, n_jobs, progress)
     own_features = tuple(feature for feature in features or () if isinstance(feature, Feature))
     remarks = [*omitted_judges, *temperature_notes(temperatures, learned.arena.judgments)]
     return _board(learned, remarks, own_features)
@@ -163,12 +173,12 @@ def _board_record(
     judges: Sequence[str],
     holdout: tuple[str, ...],
     features: pd.DataFrame,
-    records: JudgingRecords,
+    judging_records: JudgingRecords,
     temperatures: Sequence[Temperature],
 ) -> BoardRecord:
     """Record the settings as they were resolved."""
     resolved = settings.model_dump(exclude={"judge", "features", "holdout", "ratings"})
-    metaevaluations = records.metaevaluations if judges else ()
+    metaevaluations = judging_records.metaevaluations if judges else ()
     return BoardRecord(
         **resolved,
         judge=judges[0] if judges else NOBODY,
@@ -177,7 +187,7 @@ def _board_record(
         features=tuple(feature_columns(features)),
         holdout=holdout,
         metaevaluation=tuple(str(entry) for entry in metaevaluations),
-        temperatures={temperature.judge: temperature.value for temperature in temperatures},
+        temperatures=values_by_judge(temperatures),
     )
 
 
@@ -201,7 +211,9 @@ def _board(
     by_judge, remarks = _ratings_by_judge(learned)
     if by_judge is not None:
         ratings = ratings.join(by_judge, on=["language", "system"])
-    report = report_judge(learned.arena, learned.record.judge, learned.diagnoses, learned.records)
+    report = report_judge(
+        learned.arena, learned.record.judge, learned.diagnoses, learned.judging_records
+    )
     report = report.model_copy(update={"preferences": judge_preferences(biases)})
     beside = (*remarks, *further_remarks, *report.member_sentences, *length_remarks)
     macro = summary.macro.model_copy(update={"beside": beside})
@@ -229,7 +241,7 @@ def _rated_languages(learned: Learned, summary: BoardSummary) -> list[Rated]:
     systems = learned.arena.info.systems
     n_questions = learned.arena.queries["language"].value_counts()
     studies = {study.language: study for study in learned.studies}
-    looks = learned.looks()
+    status = learned.system_status()
     rated = []
     for language in sorted(n_questions.index):
         never_judged: list[str] = []
@@ -241,40 +253,36 @@ def _rated_languages(learned: Learned, summary: BoardSummary) -> list[Rated]:
             barred = _unproven(never_judged)
             rows = unjudged_rows(language, predictions, systems, int(n_questions[language]), barred)
         else:
-            language_looks = looks[looks.index.get_level_values("language") == language]
-            language_looks = _with_unproven(language_looks.droplevel("language"), never_judged)
+            is_here = status.index.get_level_values("language") == language
+            language_status = status[is_here].droplevel("language")
+            is_barred = language_status.index.isin(never_judged)
+            language_status = bar_from_ranks(language_status, is_barred, UNPROVEN)
             interval = summary.languages[language].interval
-            rows = judged_rows(study, predictions, systems, interval, language_looks)
+            rows = judged_rows(study, predictions, systems, interval, language_status)
         rated.append(rows)
     return rated
 
 
 def _unproven(systems: Sequence[str]) -> pd.DataFrame:
-    """Return looks that keep systems from a rank until they are judged."""
+    """Return a status that keeps systems from a rank until they are judged."""
     return pd.DataFrame(
         {"unranked": UNPROVEN, "original": "", "remark": "", "variance": 0.0}, list(systems)
     )
 
 
-def _with_unproven(looks: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
-    """Keep systems from a rank, unless their answers already do, or they copy a judged system."""
-    is_barred = looks.index.isin(systems)
-    is_barred &= ((looks["unranked"] == "") & (looks["original"] == "")).to_numpy()
-    return looks.assign(unranked=looks["unranked"].mask(is_barred, UNPROVEN))
-
-
 def _ratings_by_judge(learned: Learned) -> tuple[pd.DataFrame | None, tuple[str, ...]]:
     """Rate by each judge alone, where there are several, and compare them with the board's own."""
-    others = others_of(learned.data)
+    data = [study.data for study in learned.studies]
+    others = others_of(data)
     if others is None:
         return None, ()
     record = learned.record
-    by_judge = {record.judge: alone_ratings(learned.data, learned.surrogate)}
+    by_judge = {record.judge: alone_ratings(data, learned.surrogate)}
     for name in record.other_judges:
         judged = learned.arena.judged_by(name)
-        data = language_data(judged, learned.X, tournament_settings(record))
+        judged_data = language_data(judged, learned.X, tournament_settings(record))
         untrained = reseeded(learned.surrogate, learned.surrogate.seed)
-        by_judge[name] = alone_ratings(data, untrained)
+        by_judge[name] = alone_ratings(judged_data, untrained)
     return side_by_side(by_judge, others.slopes)
 
 

@@ -45,7 +45,7 @@ from surrogate.board.summary_builder import (
     summary_of,
     suspect_answer_notes,
 )
-from surrogate.learning.estimation.field import CONSENSUS, Field
+from surrogate.learning.estimation.field import CONSENSUS, AnswerField
 from surrogate.learning.languages import with_answers
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.preferences import (
@@ -122,7 +122,7 @@ def build_first_board(arena: Arena, features: pd.DataFrame, record: BoardRecord)
         features=features,
         judge_report=JudgeReport(judge=NOBODY),
         summary=_summary(arena, features, first, record),
-        surrogate_or_file=unlearned.restore(X.iloc[:0], {}, {}),
+        surrogate_or_file=unlearned.fit_with(X.iloc[:0], {}, {}),
     )
 
 
@@ -269,11 +269,11 @@ def _evidence(
         Shares from 0 to 1, one column per feature; and feature to why it was left out.
     """
     features = rows[feature_columns(rows)].select_dtypes("number").columns
-    field = Field.of(rows, str(rows["language"].iloc[0]), features)
+    field = AnswerField.of(rows, str(rows["language"].iloc[0]), features)
     preferred = _preferred_shares(field, preferences)
     table = rows
     if preferred is None:
-        table = rows.assign(**{CONSENSUS: _by_row(field, field.own.values[:, :, -1])})
+        table = rows.assign(**{CONSENSUS: _by_row(field, field.self_view.values[:, :, -1])})
     is_reference = rows["system"] == reference
     shares = {}
     left_out = {}
@@ -295,7 +295,7 @@ def _evidence(
     return pd.DataFrame(shares, index=rows.index), left_out
 
 
-def _preferred_shares(field: Field, preferences: Mapping[str, float]) -> Floats | None:
+def _preferred_shares(field: AnswerField, preferences: Mapping[str, float]) -> Floats | None:
     """Weight, for each answer, the shares of the others that it is above by each feature.
 
     A feature with a weight below 0 counts the others that it is below; a missing value counts as
@@ -304,7 +304,7 @@ def _preferred_shares(field: Field, preferences: Mapping[str, float]) -> Floats 
     Returns:
         Shape (N, Q), from 0 to 1, NaN without another answer; None if no feature counts.
     """
-    view = field.own
+    view = field.self_view
     has_values = np.asarray(np.isfinite(view.values).any(axis=(0, 1)))
     weights = preference_slopes(preferences, field.names, has_values)
     # A rank is twice the share of the others that are below, less 1; it is 0 if all are alike.
@@ -317,7 +317,7 @@ def _preferred_shares(field: Field, preferences: Mapping[str, float]) -> Floats 
     return np.where(is_compared, shares, np.nan)
 
 
-def _by_row(field: Field, values: Floats) -> Floats:
+def _by_row(field: AnswerField, values: Floats) -> Floats:
     """Arrange values of answers, shape (N, Q), by the rows that the field is of; NaN without."""
     is_answer = field.places >= 0
     arranged = np.full(int(is_answer.sum()), np.nan)

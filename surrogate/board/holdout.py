@@ -107,7 +107,9 @@ def fit_tournament(
     # One tournament has one row per system, whose features are those of its own questions.
     rows = "system" if surrogate.rows == "overall" else surrogate.rows
     untrained = reseeded(surrogate, seed, trees=trees, rows=rows, n_jobs=1)
-    fitted = untrained.fit(pd.concat([data.hiding(holdout).X for data in languages]), ratings)
+    fitted = untrained.fit(
+        pd.concat([data.without_answers_of(holdout).X for data in languages]), ratings
+    )
     drawn = pd.concat([data.drawn(index) for data in languages])
     questions = {data.language: data.drawn_questions(index) for data in languages}
     predictions = fitted.predict(drawn, questions).set_index(["language", "system"])["rating"]

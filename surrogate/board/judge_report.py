@@ -222,7 +222,7 @@ def read_judging_records(folder: Path | str, judge: str) -> JudgingRecords:
 
 
 def report_judge(
-    arena: Arena, judge: str, diagnoses: Mapping[str, Diagnosis], records: JudgingRecords
+    arena: Arena, judge: str, diagnoses: Mapping[str, Diagnosis], judging_records: JudgingRecords
 ) -> JudgeReport:
     """Sum up a judge's verdicts in an arena.
 
@@ -230,7 +230,7 @@ def report_judge(
         arena: The arena.
         judge: The judge.
         diagnoses: Of the judge's own verdicts, by language.
-        records: Records about the judge in the arena's folder.
+        judging_records: Records about the judge in the arena's folder.
     """
     judged = arena.judged_by(judge)
     languages = {*judged.judgments["language"], *judged.published_ratings["language"]}
@@ -242,8 +242,8 @@ def report_judge(
     if totals["decided"]:
         _, first_low, first_high = share_of(totals["won_by_a"], totals["decided"])
     return JudgeReport(
-        metaevaluations=records.metaevaluations,
-        failures=records.failures,
+        metaevaluations=judging_records.metaevaluations,
+        failures=judging_records.failures,
         judge=judge,
         judgments=len(judged.judgments),
         systems=len(judged.rated_systems),

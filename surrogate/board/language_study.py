@@ -50,7 +50,7 @@ class LanguageStudy:
         ratings: The arena's ratings of the judged systems.
         posterior: Their ratings by verdicts and surrogate together.
         joint: The posteriors of all languages, and how they vary together.
-        by: Whether the board's ratings are the posterior, or the trained surrogate's predictions.
+        rated_by: By what the board rates: the posterior, or the trained surrogate's predictions.
         holdout: Judged systems kept out of training.
         halves: How ratings replicate; see ``surrogate.learning.estimation.replication``.
         unseen: Each judged system's rating by a surrogate trained without it.
@@ -64,7 +64,7 @@ class LanguageStudy:
     ratings: Ratings
     posterior: RatingPosterior
     joint: JointPosterior
-    by: Literal["posterior", "surrogate"]
+    rated_by: Literal["posterior", "surrogate"]
     holdout: tuple[str, ...]
     halves: Replication
     unseen: Outcome
@@ -116,7 +116,9 @@ def study_languages(
         One a language, in the order given.
     """
     ratings = {part.language: part.tournaments for part in data}
-    training = pd.concat([part.hiding(settings.holdout).X for part in data], ignore_index=True)
+    training = pd.concat(
+        [part.without_answers_of(settings.holdout).X for part in data], ignore_index=True
+    )
     with suppress(UsageError):  # a board without ratings says why, language by language
         surrogate.fit(training, ratings)
     unseen = _rate_unseen(data, surrogate, n_jobs, progress)
@@ -140,7 +142,7 @@ def study_languages(
                 ratings=part.tournaments.rate(settings.arena_ratings),
                 posterior=posteriors[part.language],
                 joint=posteriors,
-                by="surrogate" if settings.ratings == "surrogate" else "posterior",
+                rated_by="surrogate" if settings.ratings == "surrogate" else "posterior",
                 holdout=tuple(held_out[index]),
                 halves=halves.of(part.language),
                 unseen=unseen[index],

@@ -35,11 +35,10 @@ class Learned:
         arena: The arena in its parts, with the verdicts of all judges.
         judged: The same with the verdicts of the board's own judge alone.
         record: The settings that reproduce the board.
-        records: The judge's meta-evaluations and failures, from the arena's folder.
+        judging_records: The judge's meta-evaluations and failures, from the arena's folder.
         features: Feature table, one row per answer.
         X: The same with the answers' texts.
-        data: One per judged language.
-        studies: One per judged language, in the same order.
+        studies: One per judged language.
         surrogate: The fitted surrogate.
         predictions: Its predictions for every language and system.
         diagnoses: What limits the verdicts, by judged language.
@@ -48,10 +47,9 @@ class Learned:
     arena: Arena
     judged: Arena
     record: BoardRecord
-    records: JudgingRecords
+    judging_records: JudgingRecords
     features: pd.DataFrame
     X: pd.DataFrame
-    data: Sequence[LanguageData]
     studies: Sequence[LanguageStudy]
     surrogate: Surrogate
     predictions: pd.DataFrame
@@ -70,7 +68,7 @@ class Learned:
         is_here = self.predictions["language"] == language
         return self.predictions[is_here].set_index("system")
 
-    def looks(self) -> pd.DataFrame:
+    def system_status(self) -> pd.DataFrame:
         """Compare all answers in judged languages with those of the judged systems.
 
         Returns:
@@ -91,7 +89,7 @@ def learn(
     features: pd.DataFrame,
     surrogate: Surrogate,
     record: BoardRecord,
-    records: JudgingRecords,
+    judging_records: JudgingRecords,
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> Learned:
@@ -102,7 +100,7 @@ def learn(
         features: Feature table, one row per answer.
         surrogate: What to train; it is fitted in place.
         record: The board's settings.
-        records: The judge's meta-evaluations and failures, from the arena's folder.
+        judging_records: The judge's meta-evaluations and failures, from the arena's folder.
         n_jobs: Processes to use; -1 for all cores.
         progress: Called as stages advance.
 
@@ -120,10 +118,9 @@ def learn(
         arena=arena,
         judged=judged,
         record=record,
-        records=records,
+        judging_records=judging_records,
         features=features,
         X=X,
-        data=data,
         studies=studies,
         surrogate=surrogate,
         predictions=surrogate.predict(X),

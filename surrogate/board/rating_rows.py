@@ -42,7 +42,7 @@ INTERVAL_COLUMNS = [
 ]
 """Columns of ``tables.RATINGS`` and ``tables.ARENA`` that say how sure a rating is."""
 UNJUDGED_SPLITS = ["unjudged", "new"]
-NO_LOOKS = pd.DataFrame(columns=["unranked", "original", "remark", "variance"])
+NO_STATUS = pd.DataFrame(columns=["unranked", "original", "remark", "variance"])
 
 VANISHED = "not ranked: it was judged, but none of its answers are in the arena: were they lost?"
 NO_ANSWER = "no answer here"
@@ -58,7 +58,7 @@ BORROWED = "few verdicts here; also estimated from those elsewhere"
 def rated_rows(
     estimates: pd.DataFrame,
     interval: RatingInterval,
-    looks: pd.DataFrame = NO_LOOKS,
+    status: pd.DataFrame = NO_STATUS,
     originals: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Rate the systems of one language: judged, unjudged and new ones.
@@ -69,10 +69,11 @@ def rated_rows(
     Args:
         estimates: By system: ``expected, expected_error`` (by a surrogate that has not seen it),
             ``posterior, error, verdict_share`` (NaN without verdicts), ``answers, coverage``,
-            ``split``, and ``why`` an estimate is missing. ``predicted, predicted_error``, where
-            present, rate the systems without a posterior instead of ``expected``.
+            ``split``, and ``why`` an estimate is missing. ``trained, trained_error``, where
+            present, rate the systems without a posterior instead of ``expected``: by the surrogate
+            that was trained on all of them.
         interval: Conformal interval of the surrogate's predictions.
-        looks: By system, see ``integrity.notes``: who is not ranked, which system it copies, what
+        status: By system, see ``integrity.notes``: who is not ranked, which system it copies, what
             to remark, and the variance due to missing answers.
         originals: Rows of the systems that copies take their rating from; by default those made
             here.
@@ -81,7 +82,7 @@ def rated_rows(
         By system, the columns of ``tables.RATINGS`` except ranks and those by verdicts alone. The
         upper bound of a system that may be better than every judged one is infinite.
     """
-    table = estimates.join(looks[list(NO_LOOKS.columns)])
+    table = estimates.join(status[list(NO_STATUS.columns)])
     texts = table[["unranked", "original", "remark"]].astype(object).fillna("").astype("str")
     is_unjudged = table["split"].isin(UNJUDGED_SPLITS)
     has_posterior = table["posterior"].notna()
@@ -132,8 +133,8 @@ def _ratings_and_widths(
 ) -> tuple[pd.Series, pd.Series]:
     """Return ratings and half-widths of their intervals: the posterior's, else the prediction's."""
     has_posterior = table["posterior"].notna()
-    predicted = table.get("predicted", table["expected"])
-    predicted_error = table.get("predicted_error", table["expected_error"])
+    predicted = table.get("trained", table["expected"])
+    predicted_error = table.get("trained_error", table["expected_error"])
     predicted_width = np.hypot(interval.width(predicted_error), missing_answers_width)
     # Missing answers matter only for the part of a rating that does not come from verdicts.
     unjudged_share = 1 - table["verdict_share"]
@@ -219,7 +220,7 @@ def covariance_of(rows: pd.DataFrame, study: LanguageStudy | None = None) -> pd.
         return covariance
     posterior = study.posterior
     judged = [name for name in posterior.systems if name in covariance.index]
-    if study.by == "posterior":
+    if study.rated_by == "posterior":
         indices = [posterior.systems.index(name) for name in judged]
         covariance.loc[judged, judged] = posterior.covariance[np.ix_(indices, indices)]
     without_error = [name for name in judged if name in study.without_error]
@@ -233,7 +234,7 @@ def judged_rows(
     predictions: pd.DataFrame,
     systems: Sequence[str],
     interval: RatingInterval,
-    looks: pd.DataFrame,
+    status: pd.DataFrame,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rate every system of the arena in a language with verdicts.
 
@@ -247,37 +248,43 @@ def judged_rows(
         predictions: The surrogate's predictions in this language, by system.
         systems: Every system of the arena.
         interval: As of ``rated_rows``.
-        looks: As of ``rated_rows``.
+        status: As of ``rated_rows``.
 
     Returns:
         ``tables.RATINGS``, and the covariance of the ratings.
     """
-    estimates = _predictions(predictions, systems, len(study.data.questions))
-    is_predicted = estimates["expected"].notna()
-    if study.by == "surrogate":
-        estimates["predicted"] = estimates["expected"]
-        estimates["predicted_error"] = estimates["expected_error"]
-    unseen = study.unseen_ratings.set_index("system")
-    never_judged = predictions.index.difference(unseen.index)
-    unseen = pd.concat([unseen, predictions.loc[never_judged]])
-    estimates["expected"] = unseen["rating"].reindex(estimates.index)
-    estimates["expected_error"] = unseen["standard_error"].reindex(estimates.index)
-    estimates["split"] = _splits(study, systems)
-    if study.by == "posterior":
-        estimates[POSTERIOR_COLUMNS] = _posterior_columns(study).reindex(estimates.index)
+    trained = _predicted_estimates(predictions, systems, len(study.data.questions))
+    unseen = _unseen_ratings(study, predictions).reindex(trained.index)
+    posterior = _posterior_columns(study).reindex(trained.index)
+    estimates = trained.assign(
+        expected=unseen["rating"],
+        expected_error=unseen["standard_error"],
+        split=_splits(study, systems),
+    )
+    if study.rated_by == "posterior":
+        estimates[POSTERIOR_COLUMNS] = posterior
     else:
-        shares = _posterior_columns(study)[["error", "verdict_share"]]
-        estimates[["error", "verdict_share"]] = shares.reindex(estimates.index)
+        estimates["trained"] = trained["expected"]
+        estimates["trained_error"] = trained["expected_error"]
+        estimates[["error", "verdict_share"]] = posterior[["error", "verdict_share"]]
+    is_predicted = trained["expected"].notna()
     estimates["why"] = [
         _why(study, row, was_predicted)
         for row, was_predicted in zip(estimates.to_dict("records"), is_predicted, strict=True)
     ]
     if study.borrows and interval.half_width is None:
         interval = BY_STANDARD_ERRORS
-    rows = rated_rows(estimates, interval, looks)
+    rows = rated_rows(estimates, interval, status)
     covariance = covariance_of(rows, study)
     arena = study.ratings.table.set_index("system")[["rank", "rating", "low", "high"]]
     return ranked_rows(rows, covariance, study.language, arena), covariance
+
+
+def _unseen_ratings(study: LanguageStudy, predictions: pd.DataFrame) -> pd.DataFrame:
+    """Return each system's rating by a surrogate that has not seen it: judged ones are left out."""
+    judged = study.unseen_ratings.set_index("system")
+    never_judged = predictions.index.difference(judged.index)
+    return pd.concat([judged, predictions.loc[never_judged]])
 
 
 def _splits(study: LanguageStudy, systems: Sequence[str]) -> list[str]:
@@ -315,14 +322,14 @@ def unjudged_rows(
     predictions: pd.DataFrame,
     systems: Sequence[str],
     n_questions: int,
-    barred: pd.DataFrame = NO_LOOKS,
+    barred: pd.DataFrame = NO_STATUS,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rate the systems in a language without a verdict, by the surrogate's predictions.
 
     Arguments and results as of ``judged_rows``; no row where the surrogate rates nobody. Those
-    that are ``barred``, as of ``rated_rows``' ``looks``, have no rank until they are judged.
+    that are ``barred``, as of ``rated_rows``' ``status``, have no rank until they are judged.
     """
-    estimates = _predictions(predictions, systems, n_questions)
+    estimates = _predicted_estimates(predictions, systems, n_questions)
     if estimates["expected_error"].isna().all() or estimates["expected"].isna().all():
         return RATINGS.empty(), pd.DataFrame()
     reasons = []
@@ -357,7 +364,7 @@ def absence(rating: float, n_answers: int) -> str:
     return NO_FEATURES if n_answers else NO_ANSWER
 
 
-def _predictions(
+def _predicted_estimates(
     predictions: pd.DataFrame, systems: Sequence[str], n_questions: int
 ) -> pd.DataFrame:
     """Arrange a surrogate's predictions in one language as ``rated_rows`` takes them."""
@@ -383,7 +390,7 @@ def _why(study: LanguageStudy, row: dict[str, float], was_predicted: bool) -> st
     """Return why an estimate of a system is missing, or how else its rating came about."""
     n_answers = int(row["answers"])
     has_posterior = bool(np.isfinite(row["posterior"]))
-    prediction = row.get("predicted", row["expected"])
+    prediction = row.get("trained", row["expected"])
     if not has_posterior and not np.isfinite(prediction):
         return "" if study.failure else absence(math.nan, n_answers)
     if study.borrows and n_answers:

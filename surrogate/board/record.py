@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pydantic import Field
@@ -42,11 +43,9 @@ class BoardRecord(BoardSettings):
     def __str__(self) -> str:
         return "|".join(f"{name}:{text}" for name, text, _ in self.fields())
 
-    def counted(self, judgments: pd.DataFrame) -> pd.DataFrame:
-        """Return judgments with the probabilities that count on the board."""
-        from arena.rating.soft_verdicts import calibrated_judgments
-
-        return calibrated_judgments(judgments, self.temperatures, hard=self.hard_verdicts)
+    def temperatures_by_judge(self, judgments: pd.DataFrame) -> Mapping[str, float]:  # noqa: ARG002
+        """Return the temperatures that the board was built with."""
+        return self.temperatures
 
     def fields(self) -> list[tuple[str, str, str]]:
         """Return the name, value and meaning of every field; a meta-evaluation is one each."""

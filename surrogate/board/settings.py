@@ -218,15 +218,19 @@ class BoardSettings(BaseModel):
         "count, at a temperature learned from people's votes or from repeated verdicts.",
     )
 
-    def view(self, arena: Arena) -> Arena:
-        """Return an arena as a board has it: judged by its criterion, and in its parts.
+    def view(self, arena: Arena, temperatures: Mapping[str, float] | None = None) -> Arena:
+        """Return an arena as a board has it: judged by its criterion, and in its slices.
 
-        Probabilities of verdicts are those that count.
+        Args:
+            arena: The arena.
+            temperatures: By judge, by what logits are divided where probabilities count; by
+                default those of ``temperatures_by_judge``.
         """
         from arena.data.slices import sliced
 
         arena = arena.by_criterion(self.criterion)
-        return sliced(replace(arena, judgments=self.counted(arena.judgments)), self.by)
+        judgments = self.counted(arena.judgments, temperatures)
+        return sliced(replace(arena, judgments=judgments), self.by)
 
     def learned_temperatures(self, judgments: pd.DataFrame) -> tuple[Temperature, ...]:
         """Return the temperatures of all judges whose probabilities count."""
@@ -234,13 +238,19 @@ class BoardSettings(BaseModel):
 
         return () if self.hard_verdicts else learn_temperatures(judgments)
 
-    def counted(self, judgments: pd.DataFrame) -> pd.DataFrame:
-        """Return judgments with the probabilities that count."""
+    def counted(
+        self, judgments: pd.DataFrame, temperatures: Mapping[str, float] | None = None
+    ) -> pd.DataFrame:
+        """Return judgments with the probabilities that count; see ``view``."""
         from arena.rating.soft_verdicts import calibrated_judgments
 
-        learned = self.learned_temperatures(judgments)
-        temperatures = {temperature.judge: temperature.value for temperature in learned}
+        if temperatures is None:
+            temperatures = self.temperatures_by_judge(judgments)
         return calibrated_judgments(judgments, temperatures, hard=self.hard_verdicts)
+
+    def temperatures_by_judge(self, judgments: pd.DataFrame) -> Mapping[str, float]:
+        """Return the temperature of each judge whose probabilities count, learned from them."""
+        return values_by_judge(self.learned_temperatures(judgments))
 
     def judged(self, judgments: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFrame:
         """Return judgments on an arena's questions as a board has them."""
@@ -250,6 +260,11 @@ class BoardSettings(BaseModel):
         if self.criterion is not None and CRITERION in judgments:
             judgments = judgments[judgments[CRITERION] == self.criterion]
         return in_slices(self.counted(judgments), queries, self.by)
+
+
+def values_by_judge(temperatures: Iterable[Temperature]) -> dict[str, float]:
+    """Return by what each judge's logits are divided."""
+    return {temperature.judge: temperature.value for temperature in temperatures}
 
 
 def preset_values(name: object) -> dict[str, object]:

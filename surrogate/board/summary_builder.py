@@ -156,7 +156,7 @@ def _macro_summary(
     unseen_low, unseen_high = percentile_interval(mean_resampled_taus)
     replication = Replication.of_all([study.halves for study in learned.studies]).summary()
     return MacroSummary(
-        judge=_judge_label(learned.arena, learned.record.judge, learned.records),
+        judge=_judge_label(learned.arena, learned.record.judge, learned.judging_records),
         tau=in_sample.tau,
         tau_low=in_sample.interval[0],
         tau_high=in_sample.interval[1],
@@ -278,12 +278,12 @@ def _worth_in_verdicts(studies: Sequence[LanguageStudy]) -> float:
     return information / squared_error if squared_error else float("nan")
 
 
-def _judge_label(arena: Arena, judge: str, records: JudgingRecords) -> JudgeLabel | None:
+def _judge_label(arena: Arena, judge: str, judging_records: JudgingRecords) -> JudgeLabel | None:
     """Say what may be said of the judge; None if ratings are published."""
     names = judges_named(arena.judges, judge)
     if not arena.judgments["judge"].isin(names).any():
         return None
-    people = recorded_agreement(records.metaevaluations, judge)
+    people = recorded_agreement(judging_records.metaevaluations, judge)
     return label_judge(judge, arena.judgments, arena.answers, people=people)
 
 

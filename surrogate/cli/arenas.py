@@ -50,7 +50,7 @@ def _template(name: str) -> Arena:
     from arena.simulation import simulated_arena
 
     simulated = simulated_arena()
-    part = simulated.part(["en"], list(simulated.info.systems[:3]))
+    part = simulated.select(["en"], list(simulated.info.systems[:3]))
     template, _ = evaluation_set(part, SetRules(questions=4))
     info = template.info.model_copy(
         update={
@@ -258,14 +258,14 @@ def _evaluation_set(folder: Path, parts: _Parts, rules: SetRules) -> tuple[Arena
     from arena.generation import SetRules, evaluation_set, read_arena_to_answer
 
     if rules.least_words or rules.one_answer:
-        return evaluation_set(read_arena(folder).part(*parts), rules)
+        return evaluation_set(read_arena(folder).select(*parts), rules)
     if (folder / "answers.parquet").is_dir():
         # Answers in parts may be too many for memory: draw questions first, then read theirs.
         unread = read_arena_to_answer(folder, without_answers=True)
-        drawn, counts = evaluation_set(unread.part(parts.languages, parts.systems), rules)
-        chosen, _ = evaluation_set(read_arena(folder, drawn.queries).part(*parts), SetRules())
+        drawn, counts = evaluation_set(unread.select(parts.languages, parts.systems), rules)
+        chosen, _ = evaluation_set(read_arena(folder, drawn.queries).select(*parts), SetRules())
         return chosen, counts
-    return evaluation_set(read_arena_to_answer(folder).part(*parts), rules)
+    return evaluation_set(read_arena_to_answer(folder).select(*parts), rules)
 
 
 def _with_best_passages(

@@ -120,8 +120,8 @@ def board(
         criteria = weighted_overview(boards_of_criteria, left_out, shares)
         publish_overview(criteria, out, arena, read, site, as_json)
         return
-    records = read_judging_records(arena, judges[0]) if judges else None
-    built = build_board(read, settings, records=records, **options)
+    judging_records = read_judging_records(arena, judges[0]) if judges else None
+    built = build_board(read, settings, judging_records=judging_records, **options)
     publish_board(built, out, arena, read, site, as_json)
 
 

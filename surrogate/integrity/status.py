@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import pandas as pd
 
+from arena.data.types import Flags
 from surrogate.integrity.notes import Findings, Key, flag_judged
 from surrogate.learning.surrogate import ANSWER_MARK, Surrogate
 
@@ -61,6 +62,20 @@ def ranking_status(
         rows.append(("; ".join(reasons), original, "; ".join(remarks), variances.get(key, 0.0)))
     columns = ["unranked", "original", "remark", "variance"]
     return pd.DataFrame(rows, n_answers.index, columns)
+
+
+def bar_from_ranks(status: pd.DataFrame, is_barred: Flags, reason: str) -> pd.DataFrame:
+    """Keep systems from a rank, unless their answers already do, or they copy a judged system.
+
+    Args:
+        status: As of ``ranking_status``; NaN for a system without answers.
+        is_barred: Whom to keep from a rank, one for each row.
+        reason: Why.
+    """
+    texts = ["unranked", "original", "remark"]
+    status = status.assign(**status[texts].astype(object).fillna(""))
+    is_free = (status["unranked"] == "") & (status["original"] == "")
+    return status.assign(unranked=status["unranked"].mask(is_free & is_barred, reason))
 
 
 def without_remarks(note: str) -> str:

@@ -25,15 +25,15 @@ from surrogate.learning.blend import Blend
 from surrogate.learning.estimation.field import (
     ANSWER,
     CONSENSUS,
-    Field,
+    AnswerField,
     FieldView,
     views_in_batches,
     views_of,
 )
 from surrogate.learning.estimation.observations import rating_reliability
 from surrogate.learning.estimation.question_scores import QuestionScores, Scored
-from surrogate.learning.estimation.system_looks import Looks, Scale
 from surrogate.learning.estimation.system_ridge import SystemRidge
+from surrogate.learning.estimation.system_vectors import Scale, SystemVectors
 from surrogate.learning.explanations import explained, feature_effects
 from surrogate.learning.preferences import preference_slopes, shipped_weights
 from surrogate.learning.surrogate import (
@@ -93,8 +93,10 @@ class AnswersSurrogate(Surrogate):
         """The settings as part of a board's signature."""
         return f"surrogate:{self.name}"
 
-    def restore(self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays]) -> Self:
-        """Learn from all languages, with vectors in place of texts; see ``Surrogate.restore``."""
+    def fit_with(
+        self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays]
+    ) -> Self:
+        """Learn from all languages, with vectors in place of texts; see ``Surrogate.fit_with``."""
         names = [name for name in feature_columns(X) if name not in (ANSWER, CONSENSUS)]
         self.features_ = tuple(X[names].select_dtypes("number").columns)
         self.ratings_ = {}
@@ -111,7 +113,7 @@ class AnswersSurrogate(Surrogate):
                 training_rows.append(rows)
             if systems and len(answering) >= FEWEST_SYSTEMS:
                 vectors = arrays.get(language)
-                self.fields_[language] = Field.of(rows, language, self.features_, vectors)
+                self.fields_[language] = AnswerField.of(rows, language, self.features_, vectors)
             else:
                 reason = too_few(len(systems), len(self.features_))
                 self.failures_[language] = f"{language}: {reason}"
@@ -137,7 +139,7 @@ class AnswersSurrogate(Surrogate):
         self.levels_ = {language: float(np.nanmean(own)) for language, own in ratings.items()}
         if not ratings:
             return
-        views = {language: field.own for language, field in self.fields_.items()}
+        views = {language: field.self_view for language, field in self.fields_.items()}
         scored = {}
         for language in ratings:
             tensor = self.fields_[language].tensor
@@ -160,7 +162,7 @@ class AnswersSurrogate(Surrogate):
         fields = list(self.fields_.values())
         has_values = np.zeros(len(fields[0].names), dtype=bool)
         for field in fields:
-            has_values |= np.isfinite(field.own.values).any(axis=(0, 1))
+            has_values |= np.isfinite(field.self_view.values).any(axis=(0, 1))
         return preference_slopes(self.preferences, fields[0].names, has_values)
 
     def _field_ratings(self, language: str) -> Floats:
@@ -195,14 +197,14 @@ class AnswersSurrogate(Surrogate):
             scores=np.concatenate(scores), target=np.concatenate(targets)
         )
 
-    def _scales(self, fields: Mapping[str, Field]) -> dict[str, Scale]:
+    def _scales(self, fields: Mapping[str, AnswerField]) -> dict[str, Scale]:
         """Return how fields are standardized: by the rated systems, or by all where none are."""
         scales = {}
         for language, field in fields.items():
             scale = self.ridge_.scales.get(language)
             if scale is None:
                 everybody = np.ones(len(field.tensor.systems), dtype=bool)
-                scale = Scale.of(field.own, everybody)
+                scale = Scale.of(field.self_view, everybody)
             scales[language] = scale
         return scales
 
@@ -235,15 +237,15 @@ class AnswersSurrogate(Surrogate):
         if not self.fields_:
             return None
         scales = self._scales(self.fields_)
-        views = {language: field.own for language, field in self.fields_.items()}
-        looks = Looks.of(views, scales)
+        views = {language: field.self_view for language, field in self.fields_.items()}
+        vectors = SystemVectors.of(views, scales)
         if X is not None:
             rows = self._usable_rows(with_features(X, self))
             rows = rows[rows["language"].isin(list(self.fields_))]
             keys = pd.MultiIndex.from_frame(rows[["language", "system"]])
-            for new_views in views_in_batches(self.fields_, rows[~keys.isin(looks.keys)]):
-                looks = looks.joined(Looks.of(new_views, scales))
-        return Covariances(looks.keys, looks.covariances())
+            for new_views in views_in_batches(self.fields_, rows[~keys.isin(vectors.keys)]):
+                vectors = vectors.joined(SystemVectors.of(new_views, scales))
+        return Covariances(vectors.keys, vectors.covariances())
 
     @property
     def left_out_(self) -> dict[str, dict[str, str]]:
@@ -251,7 +253,7 @@ class AnswersSurrogate(Surrogate):
         reasons: dict[str, dict[str, str]] = {}
         for language, field in self.fields_.items():
             n_values = np.isfinite(field.tensor.values).sum(axis=(0, 1))
-            differences = np.abs(field.own.ranks).sum(axis=(0, 1))
+            differences = np.abs(field.self_view.ranks).sum(axis=(0, 1))
             reasons[language] = {}
             for index, feature in enumerate(self.features_):
                 if differences[index]:
@@ -288,7 +290,7 @@ class AnswersSurrogate(Surrogate):
         columns = ["language", "system", "rating", "answers", "standard_error"]
         return rated[columns].sort_values(["language", "system"], ignore_index=True)
 
-    def _new_fields(self, rows: pd.DataFrame) -> dict[str, Field]:
+    def _new_fields(self, rows: pd.DataFrame) -> dict[str, AnswerField]:
         """Return fields of languages that were not learned from, of the systems in a table."""
         fields = {}
         for name, part in rows.groupby("language"):
@@ -296,7 +298,7 @@ class AnswersSurrogate(Surrogate):
             if language in self.fields_ or language in self.failures_:
                 continue
             if part["system"].nunique() >= FEWEST_SYSTEMS:
-                fields[language] = Field.of(part, language, self.features_)
+                fields[language] = AnswerField.of(part, language, self.features_)
         return fields
 
     def used_rows(self, rows: pd.DataFrame) -> pd.DataFrame:
@@ -320,7 +322,7 @@ class AnswersSurrogate(Surrogate):
     def importances(self) -> pd.DataFrame:
         """Return the spread of each feature's contributions; see ``Surrogate.importances``."""
         left_out = self.left_out_
-        views = {language: field.own for language, field in self.fields_.items()}
+        views = {language: field.self_view for language, field in self.fields_.items()}
         parts = []
         for language, contributions in self._contributions(views).items():
             is_rated = np.isfinite(self._field_ratings(language))
@@ -369,12 +371,12 @@ class AnswersSurrogate(Surrogate):
         """
         if not views:
             return {}
-        looks = Looks.of(views, self._scales(self.fields_))
-        by_ridge = self.blend_.weights[1] * self.ridge_.contributions(looks)
+        vectors = SystemVectors.of(views, self._scales(self.fields_))
+        by_ridge = self.blend_.weights[1] * self.ridge_.contributions(vectors)
         contributions = {}
         for language, view in views.items():
             added = np.zeros(view.means.shape)
-            rows = by_ridge[looks.languages == language]
+            rows = by_ridge[vectors.languages == language]
             added[:, : rows.shape[1]] = rows
             if self.scores_ is not None:
                 n_answers = np.maximum(view.answered.sum(axis=1), 1)

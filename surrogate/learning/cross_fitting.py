@@ -138,7 +138,7 @@ class HeldOutRatings:
 
 def everything_left(data: LanguageData, held: Sequence[str], _: int) -> LanguageData:
     """Learn from everything that is left without the held-out systems."""
-    return data.without(held)
+    return data.without_systems(held)
 
 
 def leave_systems_out(

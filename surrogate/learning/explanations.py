@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 
 from arena.data.types import Flags, Floats
-from surrogate.learning.estimation.field import Field, FieldView
+from surrogate.learning.estimation.field import AnswerField, FieldView
 from surrogate.learning.estimation.question_scores import Scored
 from surrogate.learning.surrogate import EXPLANATION_COLUMNS
 from surrogate.learning.training import finite_means
 
 
 def explained(
-    field: Field, view: FieldView, contributions: Floats, scored: Scored | None
+    field: AnswerField, view: FieldView, contributions: Floats, scored: Scored | None
 ) -> pd.DataFrame:
     """Explain the ratings of M systems in one language.
 
@@ -61,7 +61,7 @@ def _likeness_weights(view: FieldView, scored: Scored, index: int) -> Floats:
 
 
 def feature_effects(
-    field: Field, view: FieldView, contributions: Floats, is_rated: Flags
+    field: AnswerField, view: FieldView, contributions: Floats, is_rated: Flags
 ) -> pd.DataFrame:
     """Return what each feature adds to the ratings of M systems in one language.
 
@@ -74,7 +74,7 @@ def feature_effects(
     Returns:
         ``EFFECT_COLUMNS``, one row per system and feature; see ``Surrogate.feature_effects``.
     """
-    rated_means = field.own.means[is_rated]
+    rated_means = field.self_view.means[is_rated]
     usual = finite_means(rated_means)
     counts = np.isfinite(rated_means).sum(axis=0)
     squares = np.nansum((rated_means - usual) ** 2, axis=0)

@@ -123,7 +123,7 @@ class LanguageData:
         draws = self.tournaments.draws[index]
         return tuple(np.array(self.tournaments.battles.questions)[draws > 0].tolist())
 
-    def without(self, systems: Sequence[str]) -> LanguageData:
+    def without_systems(self, systems: Sequence[str]) -> LanguageData:
         """Leave systems out of everything: answers, judgments, and the tournaments drawn again.
 
         Published ratings of the others stay as they are, but for how often they were drawn.
@@ -133,22 +133,24 @@ class LanguageData:
         """
         if self.judgments.empty:
             tournaments = self.tournaments.first(self.settings.tournaments).without(systems)
-            return replace(self.hiding(systems), tournaments=tournaments)
+            return replace(self.without_answers_of(systems), tournaments=tournaments)
         names = set(systems)
         has_system = self.judgments["system_a"].isin(names) | self.judgments["system_b"].isin(names)
         battles = self.tournaments.battles
         is_left_out = np.isin(battles.systems, systems)
         is_affected = is_left_out[battles.side_a] | is_left_out[battles.side_b]
-        return self.hiding(systems).judged_by(self.judgments[~has_system], ~is_affected)
+        return self.without_answers_of(systems).with_judgments(
+            self.judgments[~has_system], ~is_affected
+        )
 
-    def hiding(self, systems: Sequence[str]) -> LanguageData:
+    def without_answers_of(self, systems: Sequence[str]) -> LanguageData:
         """Leave out the answers of systems, which still take part in the tournaments.
 
         They are not trained on, as in Algorithm 1 of MIRAGE-Bench.
         """
         return replace(self, X=self.X[~self.X["system"].isin(set(systems))])
 
-    def judged_by(self, judgments: pd.DataFrame, battles: Flags | None = None) -> LanguageData:
+    def with_judgments(self, judgments: pd.DataFrame, battles: Flags | None = None) -> LanguageData:
         """Rate the systems again, by some of the judgments.
 
         Args:
@@ -179,7 +181,7 @@ class LanguageData:
         wanted = set(questions)
         is_wanted = np.array([name in wanted for name in battles.questions])
         judgments = self.judgments[self.judgments["query_id"].isin(wanted)]
-        return self.judged_by(judgments, is_wanted[battles.question])
+        return self.with_judgments(judgments, is_wanted[battles.question])
 
     def origin_of(self, part: LanguageData) -> float:
         """Return what to add to ratings on a part's scale to have them on this one's.

@@ -92,8 +92,10 @@ class RegressionSurrogate(Surrogate):
         rule = "" if self.missing == "nan" else f"|missing:{self.missing}"
         return f"surrogate:{self.name}|rows:{self.rows}{rule}"
 
-    def restore(self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays]) -> Self:
-        """Train one model per language; see ``Surrogate.restore``."""
+    def fit_with(
+        self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays]
+    ) -> Self:
+        """Train one model per language; see ``Surrogate.fit_with``."""
         if arrays:
             raise UsageError("a surrogate of features is learned again, not kept as arrays")
         self.features_ = tuple(X[feature_columns(X)].select_dtypes("number").columns)

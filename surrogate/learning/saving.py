@@ -163,7 +163,7 @@ def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:
     # The weights that it was built with, whatever this version of the package comes with.
     surrogate = reseeded(surrogate, description.seed, preferences=description.preferences)
     rows = _rows(_read_member(archive, ROWS), description.features)
-    return surrogate.restore(rows, ratings, models)
+    return surrogate.fit_with(rows, ratings, models)
 
 
 def _ratings(

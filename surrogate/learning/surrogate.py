@@ -109,14 +109,16 @@ class Surrogate(ABC):
         Raises:
             UsageError: If no language can be learned from; ``failures_`` says why.
         """
-        self.restore(X, ratings, {})
+        self.fit_with(X, ratings, {})
         if not self.systems_.keys() - self.failures_.keys():
             reasons = "; ".join(dict.fromkeys(self.failures_.values()))
             raise UsageError(reasons or "no system has both answers and a rating to learn from")
         return self
 
     @abstractmethod
-    def restore(self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays]) -> Self:
+    def fit_with(
+        self, X: pd.DataFrame, ratings: KnownRatings, arrays: Mapping[str, Arrays]
+    ) -> Self:
         """Learn what the arrays do not hold, and nothing where ``fit`` would fail.
 
         Raises:

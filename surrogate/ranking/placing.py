@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.schema import QUESTION_KEY
+from arena.data.types import Flags
 from surrogate.board.board import Board
 from surrogate.board.rating_rows import (
     SUBSTANTIAL_SHARE,
@@ -19,7 +20,7 @@ from surrogate.board.rating_rows import (
 from surrogate.board.summary import UNPROVEN
 from surrogate.board.tables import DECIMALS, RATINGS
 from surrogate.integrity.notes import Findings, unusual_features
-from surrogate.integrity.status import ranking_status
+from surrogate.integrity.status import bar_from_ranks, ranking_status
 from surrogate.ranking.judged import (
     JUDGED_COLUMNS,
     counted_judgments,
@@ -80,14 +81,14 @@ def place_systems(
     keys = pd.MultiIndex.from_product([languages, systems], names=["language", "system"])
     estimates = _estimates(board, predictions, judged, keys, n_questions)
     findings = findings.with_notes(unusual_features(board.surrogate, table))
-    looks = ranking_status(findings, board.surrogate, table, n_questions, {}).reindex(keys)
-    looks = _with_unproven(board, looks, estimates)
+    status = ranking_status(findings, board.surrogate, table, n_questions, {}).reindex(keys)
+    status = bar_from_ranks(status, _is_unproven(board, estimates), UNPROVEN)
     parts = []
     for language in languages:
-        parts.append(_placed_rows(board, language, estimates.loc[language], looks.loc[language]))
+        parts.append(_placed_rows(board, language, estimates.loc[language], status.loc[language]))
     new = pd.concat(parts, ignore_index=True)
     new = new.fillna({"verdict_share": 0.0}).sort_values(["language", "rank", "system"])
-    explanations = _explanations(board, table, estimates, looks, findings)
+    explanations = _explanations(board, table, estimates, status, findings)
     return RankedSystems(
         board=_board_with(board, new),
         overall=_overall_with(board.overall, new, board.ratings["language"].nunique()),
@@ -140,25 +141,20 @@ def _estimates(
     )
 
 
-def _with_unproven(board: Board, looks: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
-    """Keep systems from a rank where the surrogate is unproven and their verdicts are few."""
-    texts = ["unranked", "original", "remark"]
-    looks[texts] = looks[texts].astype(object).fillna("")
-    languages = looks.index.get_level_values("language")
+def _is_unproven(board: Board, estimates: pd.DataFrame) -> Flags:
+    """Flag systems where the surrogate is unproven and their verdicts are few."""
+    languages = estimates.index.get_level_values("language")
     unproven = [name for name in languages.unique() if not board.summary.ranks_unseen_in(name)]
-    is_barred = pd.Series(languages.isin(unproven), looks.index)
-    is_barred &= (looks["unranked"] == "") & (looks["original"] == "")
-    is_barred &= ~(estimates["verdict_share"] >= SUBSTANTIAL_SHARE)
-    looks.loc[is_barred, "unranked"] = UNPROVEN
-    return looks
+    has_few_verdicts = ~(estimates["verdict_share"] >= SUBSTANTIAL_SHARE).to_numpy()
+    return np.asarray(languages.isin(unproven) & has_few_verdicts)
 
 
 def _placed_rows(
-    board: Board, language: str, estimates: pd.DataFrame, looks: pd.DataFrame
+    board: Board, language: str, estimates: pd.DataFrame, status: pd.DataFrame
 ) -> pd.DataFrame:
     """Rate and rank the new systems of one language among the board's."""
     on_board = board.ratings[board.ratings["language"] == language].set_index("system")
-    rows = rated_rows(estimates, interval_of(board, language), looks, on_board).round(DECIMALS)
+    rows = rated_rows(estimates, interval_of(board, language), status, on_board).round(DECIMALS)
     # The better the rating, the lower the rank: an interval's high end gives the lowest rank.
     for rank, rating in (("rank", "rating"), ("rank_low", "high"), ("rank_high", "low")):
         ranks = [1 + (on_board["rating"] > value).sum() for value in rows[rating]]
@@ -171,7 +167,7 @@ def _explanations(
     board: Board,
     table: pd.DataFrame,
     estimates: pd.DataFrame,
-    looks: pd.DataFrame,
+    status: pd.DataFrame,
     findings: Findings,
 ) -> pd.DataFrame:
     """Arrange what was seen in answers, and what moves ratings, by language and system."""
@@ -182,7 +178,7 @@ def _explanations(
         {
             "seen": notes,
             "expected": estimates["posterior"].fillna(estimates["expected"]),
-            "original": looks["original"],
+            "original": status["original"],
         },
         estimates.index,
     )

@@ -96,7 +96,7 @@ def build_criteria(
         try:
             judges = board_judges(arena, chosen_settings(settings, values))
             if folder is not None and judges:
-                board_options["records"] = read_judging_records(folder, judges[0])
+                board_options["judging_records"] = read_judging_records(folder, judges[0])
             boards[criterion] = build_board(arena, settings, **board_options)
         except UsageError as error:
             left_out[criterion] = str(error)

@@ -242,12 +242,12 @@ def _measure(board: ConfiguredBoard, features: Sequence[Feature], place: Workpla
 def _build(board: ConfiguredBoard, place: Workplace) -> None:
     arena = judged_arena(board, place.board)
     judges = board_judges(arena, board.settings)
-    records = None
+    judging_records = None
     if judges:
-        records = read_judging_records(board.arena, judges[0])
+        judging_records = read_judging_records(board.arena, judges[0])
         if board.judging is not None:
             failures = read_judging_records(place.board / JUDGING, judges[0]).failures
-            records = records.model_copy(update={"failures": failures})
+            judging_records = judging_records.model_copy(update={"failures": failures})
     table_path = place.board / FEATURES / FEATURES_FILE
     if board.options.feature_table is not None:
         table_path = board.base / board.options.feature_table
@@ -255,7 +255,7 @@ def _build(board: ConfiguredBoard, place: Workplace) -> None:
         arena,
         board.settings,
         feature_table=read_feature_table(table_path, arena.answers),
-        records=records,
+        judging_records=judging_records,
         n_jobs=place.n_jobs,
         progress=place.progress,
     )

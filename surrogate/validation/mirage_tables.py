@@ -227,7 +227,9 @@ def _taus_of_all(
     languages: Sequence[LanguageData], surrogate: Surrogate, held_out: Sequence[str]
 ) -> dict[str, float]:
     """Train without the held-out systems; return each language's tau over all systems."""
-    training = pd.concat([data.hiding(held_out).X for data in languages], ignore_index=True)
+    training = pd.concat(
+        [data.without_answers_of(held_out).X for data in languages], ignore_index=True
+    )
     try:
         surrogate.fit(training, {data.language: data.tournaments for data in languages})
     except UsageError:

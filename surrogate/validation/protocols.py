@@ -157,7 +157,7 @@ def _hold_out(
 ) -> tuple[Rating, dict[str, list[float]]]:
     """Rate all systems, and find R² in the tournaments that have a seed."""
     everyone = pd.concat([data.rows() for data in languages])
-    hidden = [data.hiding(held) for data in languages]
+    hidden = [data.without_answers_of(held) for data in languages]
     rating = train_and_rate(surrogate, hidden, everyone, judged_questions(languages))
     r2: dict[str, list[float]] = {data.language: [] for data in languages}
     for index, seed in seeds.items():
@@ -216,11 +216,11 @@ def part_left(
 
     if axis == "systems":
         left = [name for name in data.systems_by_content if name not in set(held)]
-        return data.without([*held, *map(str, dropped(left))])
+        return data.without_systems([*held, *map(str, dropped(left))])
     rows = data.judgments
     judged = rows[~rows["system_a"].isin(held) & ~rows["system_b"].isin(held)]
     if axis == "questions":
         judgments = judged[~judged["query_id"].isin(dropped(sorted(judged["query_id"].unique())))]
     else:
         judgments = judged.drop(index=dropped(list(judged.index)))
-    return data.hiding(held).judged_by(judgments)
+    return data.without_answers_of(held).with_judgments(judgments)

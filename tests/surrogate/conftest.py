@@ -27,7 +27,7 @@ def small_arena(simulation):
 @pytest.fixture(scope="session")
 def english_arena(small_arena):
     """The small arena in one language, which halves the price of what is built of it."""
-    return small_arena.part(["en"])
+    return small_arena.select(["en"])
 
 
 @pytest.fixture(scope="session")

@@ -156,7 +156,7 @@ class FieldView:
 
 
 @dataclass(frozen=True)
-class Field:
+class AnswerField:
     """Answers of the N systems of a language to Q questions.
 
     Attributes:
@@ -178,7 +178,7 @@ class Field:
         language: str,
         features: Sequence[str],
         arrays: Mapping[str, npt.NDArray[Any]] | None = None,
-    ) -> Field:
+    ) -> AnswerField:
         """Take the field from a table.
 
         Args:
@@ -209,7 +209,7 @@ class Field:
         }
 
     @cached_property
-    def own(self) -> FieldView:
+    def self_view(self) -> FieldView:
         """The field's own systems, compared with each other."""
         return self._view(self.tensor, self.vectors)
 
@@ -218,7 +218,7 @@ class Field:
         """Vectors of the answers, in the order of the rows."""
         return self._unit_vectors(self.counts, self.places)
 
-    def seen(self, rows: pd.DataFrame) -> FieldView:
+    def compare(self, rows: pd.DataFrame) -> FieldView:
         """Compare other systems with the field.
 
         Args:
@@ -279,7 +279,7 @@ class Field:
 
 
 def views_in_batches(
-    fields: Mapping[str, Field], rows: pd.DataFrame
+    fields: Mapping[str, AnswerField], rows: pd.DataFrame
 ) -> Iterator[dict[str, FieldView]]:
     """Compare the systems of a table with the fields, some at a time, which bounds memory."""
     batch_size = 100
@@ -291,14 +291,14 @@ def views_in_batches(
             yield views
 
 
-def views_of(fields: Mapping[str, Field], rows: pd.DataFrame) -> dict[str, FieldView]:
+def views_of(fields: Mapping[str, AnswerField], rows: pd.DataFrame) -> dict[str, FieldView]:
     """Compare the systems of a table with the fields, by language."""
     views = {}
     for name, part in rows.groupby("language"):
         language = str(name)
         if language not in fields:
             continue
-        view = fields[language].seen(part)
+        view = fields[language].compare(part)
         if view.systems:  # none if they answered other questions alone
             views[language] = view
     return views
@@ -311,7 +311,7 @@ def _hashed_answers(rows: pd.DataFrame) -> sparse.csr_array | None:
 
 
 def _counts_from(arrays: Mapping[str, npt.NDArray[Any]], n_answers: int) -> sparse.csr_array:
-    """Undo ``Field.arrays``; they may come from a file that somebody else wrote."""
+    """Undo ``AnswerField.arrays``; they may come from a file that somebody else wrote."""
     is_complete = set(arrays) == {"values", "columns", "ends"}
     if not is_complete or arrays["ends"].shape != (n_answers + 1,):
         raise UsageError(f"the vectors of its answers are not those of {n_answers} answers")

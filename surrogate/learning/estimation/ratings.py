@@ -24,7 +24,7 @@ from surrogate.learning.estimation.observations import (
     rating_keys,
 )
 from surrogate.learning.estimation.other_judges import OtherJudges
-from surrogate.learning.estimation.system_looks import same_system
+from surrogate.learning.estimation.system_vectors import same_system
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import TrainingRatings, finite_means

@@ -1,7 +1,7 @@
 """Predicting ratings of whole systems: a kernel ridge on the means of their answers.
 
 A rating is the mean of its language plus functions of the system's average answer: linear in its
-features, in the language and over all its languages, and of how it writes (``system_looks``). A
+features, in the language and over all its languages, and of how it writes (``system_vectors``). A
 single penalty is chosen: the one that best predicts systems left out one at a time
 (docs/guides/surrogate.md, section 2; docs/reference/formulas.md, "Surrogate").
 """
@@ -16,7 +16,7 @@ import pandas as pd
 
 from arena.data.types import Floats
 from surrogate.learning.estimation.field import FieldView
-from surrogate.learning.estimation.system_looks import SMALLEST, Looks, Scale
+from surrogate.learning.estimation.system_vectors import SMALLEST, Scale, SystemVectors
 
 PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """As shares of the kernels' mean variance."""
@@ -28,7 +28,7 @@ class SystemRidge:
 
     Attributes:
         scales: Language learned from to how its systems are standardized.
-        looks: Of the systems learned from.
+        vectors: Of the systems learned from.
         is_alone: Whether no scores are predicted, so that it also has the consensus, and features
             count by their reliability.
         variances: Mean diagonal of each kernel, by which it is divided, shape (K,).
@@ -42,7 +42,7 @@ class SystemRidge:
     """
 
     scales: Mapping[str, Scale]
-    looks: Looks
+    vectors: SystemVectors
     is_alone: bool
     variances: Floats
     kernel: Floats
@@ -65,28 +65,30 @@ class SystemRidge:
         """
         is_rated = {language: np.isfinite(values) for language, values in ratings.items()}
         scales = {language: Scale.of(views[language], rows) for language, rows in is_rated.items()}
-        looks = Looks.of({language: views[language] for language in ratings}, scales, is_rated)
+        vectors = SystemVectors.of(
+            {language: views[language] for language in ratings}, scales, is_rated
+        )
         target = np.concatenate([ratings[language][rows] for language, rows in is_rated.items()])
         n_ratings = len(target)
         kernels = np.array(
-            looks.kernels(looks, is_shrunk=is_alone, over_languages=looks.over_languages)
+            vectors.kernels(vectors, is_shrunk=is_alone, over_languages=vectors.over_languages)
         )
         diagonals = np.einsum("knn->k", kernels) / n_ratings
         variances = np.where(diagonals > SMALLEST, diagonals, np.inf)
         kernel = np.tensordot(1 / variances, kernels, 1)
-        best = _best_penalty(kernel, target, looks)
+        best = _best_penalty(kernel, target, vectors)
         # What is predicted is the distance from the mean of the language's other systems.
-        predictions = target - best.residuals - _others_mean(target, looks)
+        predictions = target - best.residuals - _others_mean(target, vectors)
         return cls(
             scales=scales,
-            looks=looks,
+            vectors=vectors,
             is_alone=is_alone,
             variances=variances,
             kernel=kernel,
             penalty=best.penalty,
             inverse=best.inverse,
             dual=best.dual,
-            left_out=pd.DataFrame({"ridge": predictions, "variance": best.variances}, looks.keys),
+            left_out=pd.DataFrame({"ridge": predictions, "variance": best.variances}, vectors.keys),
         )
 
     def predict(self, views: Mapping[str, FieldView], scales: Mapping[str, Scale]) -> pd.DataFrame:
@@ -100,41 +102,41 @@ class SystemRidge:
             Columns ``language, system, rating, variance``, the variance in units of the kernel. A
             language without ratings is rated by what the others teach about features and texts.
         """
-        looks = Looks.of(views, scales)
-        kernel = self._kernel(looks, self.looks)
-        prior_variances = self._kernel(looks, looks).diagonal().copy()
+        vectors = SystemVectors.of(views, scales)
+        kernel = self._kernel(vectors, self.vectors)
+        prior_variances = self._kernel(vectors, vectors).diagonal().copy()
         for language in self.scales.keys() & views.keys():
             # Var(f - mean of the rated) = Var(f) - 2 Cov(f, mean) + Var(mean)
-            rows = looks.languages == language
-            is_rated = self.looks.languages == language
+            rows = vectors.languages == language
+            is_rated = self.vectors.languages == language
             covariance_with_mean = kernel[np.ix_(rows, is_rated)].mean(axis=1)
             variance_of_mean = self.kernel[np.ix_(is_rated, is_rated)].mean()
             prior_variances[rows] += variance_of_mean - 2 * covariance_with_mean
             kernel[rows] -= self.kernel[is_rated].mean(axis=0)
         explained = np.einsum("mn,nk,mk->m", kernel, self.inverse, kernel)
-        table = looks.keys.to_frame(index=False, name=["language", "system"])
+        table = vectors.keys.to_frame(index=False, name=["language", "system"])
         table["rating"] = kernel @ self.dual
         table["variance"] = np.maximum(prior_variances - explained, 0.0) + self.penalty
         return table
 
-    def _kernel(self, looks: Looks, others: Looks) -> Floats:
+    def _kernel(self, vectors: SystemVectors, others: SystemVectors) -> Floats:
         """Return the kernel of M systems with N others, shape (M, N)."""
-        kernels = looks.kernels(
-            others, is_shrunk=self.is_alone, over_languages=self.looks.over_languages
+        kernels = vectors.kernels(
+            others, is_shrunk=self.is_alone, over_languages=self.vectors.over_languages
         )
-        total = np.zeros((len(looks.keys), len(others.keys)))
+        total = np.zeros((len(vectors.keys), len(others.keys)))
         for kernel, variance in zip(kernels, self.variances, strict=True):
             total += kernel / variance
         return total
 
-    def contributions(self, looks: Looks) -> Floats:
+    def contributions(self, vectors: SystemVectors) -> Floats:
         """Return what each feature adds to the ratings of M systems, shape (M, F).
 
         Texts are left out.
         """
-        over_languages = self.looks.over_languages
-        designs = looks.designs(is_shrunk=self.is_alone, over_languages=over_languages)
-        rated_designs = self.looks.designs(is_shrunk=self.is_alone, over_languages=over_languages)
+        over_languages = self.vectors.over_languages
+        designs = vectors.designs(is_shrunk=self.is_alone, over_languages=over_languages)
+        rated_designs = self.vectors.designs(is_shrunk=self.is_alone, over_languages=over_languages)
         contributions = np.zeros(designs[0].shape)
         for design, rated_design, variance in zip(
             designs, rated_designs, self.variances, strict=False
@@ -154,7 +156,9 @@ class _LeftOut:
     variances: Floats  # (N,), of the residuals, in units of the kernel
 
     @classmethod
-    def of(cls, inverse: Floats, target: Floats, looks: Looks, penalty: float) -> _LeftOut:
+    def of(
+        cls, inverse: Floats, target: Floats, vectors: SystemVectors, penalty: float
+    ) -> _LeftOut:
         """Leave each system out of all languages at once, in closed form.
 
         With P the inverse covariance, the residuals of a block B of ratings are P_BB⁻¹ (P y)_B
@@ -163,7 +167,7 @@ class _LeftOut:
         dual = inverse @ target
         residuals = np.zeros(len(target))
         variances = np.zeros(len(target))
-        system_codes, systems = looks.owners
+        system_codes, systems = vectors.owners
         for code in range(len(systems)):
             block = np.flatnonzero(system_codes == code)
             covariance = np.linalg.pinv(inverse[np.ix_(block, block)])
@@ -177,25 +181,26 @@ class _LeftOut:
         return float(self.residuals @ self.residuals)
 
 
-def _others_mean(ratings: Floats, looks: Looks) -> Floats:
+def _others_mean(ratings: Floats, vectors: SystemVectors) -> Floats:
     """Return the mean rating of the other systems in each one's language, shape (N,)."""
-    same_language = np.equal.outer(looks.languages, looks.languages)
+    same_language = np.equal.outer(vectors.languages, vectors.languages)
     n_others = np.maximum(same_language.sum(axis=1) - 1, 1)
     return np.asarray((same_language @ ratings - ratings) / n_others)
 
 
-def _best_penalty(kernel: Floats, target: Floats, looks: Looks) -> _LeftOut:
+def _best_penalty(kernel: Floats, target: Floats, vectors: SystemVectors) -> _LeftOut:
     """Choose the penalty that predicts ratings with their systems left out best."""
     n_ratings = len(target)
     # The means of languages are unknown: ratings and kernel are projected onto what is left when
     # each language's mean is taken out, which the penalty does not touch.
-    same_language = np.equal.outer(looks.languages, looks.languages)
+    same_language = np.equal.outer(vectors.languages, vectors.languages)
     centering = np.eye(n_ratings) - same_language / same_language.sum(axis=1)
-    eigenvalues, vectors = np.linalg.eigh(centering @ kernel @ centering)
-    vectors = centering @ vectors
+    eigenvalues, eigenvectors = np.linalg.eigh(centering @ kernel @ centering)
+    eigenvectors = centering @ eigenvectors
     mean_variance = max(float(np.trace(kernel)) / n_ratings, SMALLEST)
     candidates = []
     for penalty in mean_variance * np.array(PENALTIES):
-        inverse = (vectors / (np.maximum(eigenvalues, 0.0) + penalty)) @ vectors.T
-        candidates.append(_LeftOut.of(inverse, target, looks, float(penalty)))
+        scaled = eigenvectors / (np.maximum(eigenvalues, 0.0) + penalty)
+        inverse = scaled @ eigenvectors.T
+        candidates.append(_LeftOut.of(inverse, target, vectors, float(penalty)))
     return min(candidates, key=lambda candidate: candidate.squared_error)

@@ -114,7 +114,7 @@ def read_gold_pairs(
     """
     path = Path(path)
     if path.is_dir() and (path / INFO_FILE).is_file():
-        return gold_pairs_of_arena(read_arena(path).part(languages or None), reference)
+        return gold_pairs_of_arena(read_arena(path).select(languages or None), reference)
     if reference is not None:
         raise UsageError("a reference is a judge of an arena; the table says who is better")
     return read_pair_table(path, columns, languages)

@@ -14,7 +14,7 @@ from arena.simulation import simulated_arena
 @pytest.fixture(scope="module")
 def arena():
     """Two languages, two judges, ratings and attributes of systems, and one of no system here."""
-    sample = simulated_arena().part(["en", "es"])
+    sample = simulated_arena().select(["en", "es"])
     systems = sample.info.systems
     rated = [
         (language, system)
@@ -34,7 +34,7 @@ def arena():
 
 
 def test_languages_are_kept_in_every_table(arena, tmp_path):
-    spanish = arena.part(["es"])
+    spanish = arena.select(["es"])
     assert spanish.info.languages == ("es",)
     tables = (spanish.queries, spanish.answers, spanish.judgments, spanish.published_ratings)
     assert all(set(table["language"]) == {"es"} for table in tables)
@@ -46,14 +46,14 @@ def test_languages_are_kept_in_every_table(arena, tmp_path):
 
 def test_systems_and_judges_are_kept_in_every_table(arena, tmp_path):
     names = [arena.info.reference_system, *arena.info.systems[2:5]]
-    part = arena.part(systems=names, judges=["second"])
+    part = arena.select(systems=names, judges=["second"])
     assert set(part.info.systems) == set(part.answers["system"]) == set(names)
     assert {*part.judgments["system_a"], *part.judgments["system_b"]} <= set(names)
     assert part.judges == ("second",)
     assert set(part.attributes["system"]) == set(names)
     write_arena(part, tmp_path)
     assert set(read_arena(tmp_path).attributes["system"]) == set(names)
-    assert arena.part().answers.equals(arena.answers)
+    assert arena.select().answers.equals(arena.answers)
 
 
 def test_an_arena_without_systems_that_are_apart_can_be_read(arena, tmp_path):
@@ -93,4 +93,4 @@ def test_questions_of_one_language_leave_no_ratings_of_another(arena, tmp_path):
 )
 def test_unknown_names_are_told_and_the_reference_stays(arena, chosen, error):
     with pytest.raises(UsageError, match=error):
-        arena.part(**chosen)
+        arena.select(**chosen)

@@ -409,5 +409,5 @@ def test_an_arena_keeps_its_nuggets_when_it_is_written_or_cut(judged, folder, tm
     copy = read_arena(tmp_path / "copy")
     assert copy.nuggets.table.equals(arena.nuggets.table)
     assert copy.nuggets.marks.equals(arena.nuggets.marks)
-    part = arena.part(systems=["good", "fair"])
+    part = arena.select(systems=["good", "fair"])
     assert set(part.nuggets.marks["system"]) == {"good", "fair"}

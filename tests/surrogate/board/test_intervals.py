@@ -66,7 +66,7 @@ def test_the_frontier_is_where_a_tenth_of_ordinary_systems_lie():
 def held_out_residuals(data):
     """For every system: the other systems' unseen residuals, and its own, when left out."""
     for index, system in enumerate(data.systems):
-        others = data.without([system])
+        others = data.without_systems([system])
         fitted = find_surrogate("linear").fit(others.X, {data.language: others.tournaments})
         [rated] = fitted.predict(data.rows([system]))["rating"] + data.origin_of(others)
         [found] = leave_systems_out([others], find_surrogate("linear"), Repeats(1, 1))

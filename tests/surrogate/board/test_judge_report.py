@@ -28,14 +28,14 @@ def entry(judge, dataset="memerag", value=0.712):
     )
 
 
-def report_of(arena, rows, judge="m", records=None):
+def report_of(arena, rows, judge="m", judging_records=None):
     """A report on judgments of (query_id, side A, side B, winner, judge) in English."""
     columns = ["query_id", "system_a", "system_b", "winner", "judge"]
     judgments = pd.DataFrame(rows, columns=columns).assign(language="en")
     arena = type(arena)(arena.info, arena.queries, arena.answers, judgments)
     own = arena.judged_by(judge)
     diagnoses = diagnose_languages(own)
-    return report_judge(arena, judge, diagnoses, records or JudgingRecords())
+    return report_judge(arena, judge, diagnoses, judging_records or JudgingRecords())
 
 
 @pytest.fixture(scope="module")
@@ -109,14 +109,14 @@ def test_failures_are_those_of_the_judges_run(run, small_arena, tmp_path, capsys
         endpoint = ["--model", "local", "--base-url", server.url]
         assert run("judge", tmp_path, *endpoint, *options) == 0
     (summary,) = json.loads(capsys.readouterr().out)["judges"]
-    records = read_judging_records(tmp_path, "local")
-    assert records.failures == summary["failures"]
-    assert sum(records.failures.values()) == summary["invalid"] > 0
+    judging_records = read_judging_records(tmp_path, "local")
+    assert judging_records.failures == summary["failures"]
+    assert sum(judging_records.failures.values()) == summary["invalid"] > 0
     assert read_judging_records(tmp_path, "other").failures == {}
     arena = read_arena(tmp_path)
     own = arena.judged_by("local")
     diagnoses = diagnose_languages(own)
-    report = report_judge(arena, "local", diagnoses, records)
+    report = report_judge(arena, "local", diagnoses, judging_records)
     assert report.first_share == 1.0  # this judge says A whenever it says something
 
 

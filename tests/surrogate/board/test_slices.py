@@ -38,7 +38,7 @@ def figures(board, names=None):
 @pytest.fixture(scope="module")
 def few(small_arena):
     """Five systems, two languages."""
-    return small_arena.part(systems=small_arena.info.systems[:5])
+    return small_arena.select(systems=small_arena.info.systems[:5])
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def sliced(few, quick_features):
 @FEW
 @given(value=st.one_of(st.text(st.characters(codec="utf-8"), min_size=1), st.integers(), st.none()))
 def test_one_slice_is_no_slicing(few, quick_features, value):
-    english = few.part(["en"])
+    english = few.select(["en"])
     board = built(with_topics(english, [value]), quick_features, by="topic")
     (name,) = board.languages
     whole = figures(built(english, quick_features))
@@ -106,7 +106,7 @@ def test_new_systems_find_their_place_on_a_board_by_category(run, tmp_path, caps
         name: getattr(arena, name).merge(asked[["language", "query_id"]])
         for name in ("answers", "judgments")
     }
-    cut = replace(arena, queries=asked, **tables).part(systems=systems, judges=[judge])
+    cut = replace(arena, queries=asked, **tables).select(systems=systems, judges=[judge])
     write_arena(cut, tmp_path / "arena")
     folder, answers = str(tmp_path / "board"), str(tmp_path / "new.jsonl")
     options = ["--by", "category", "--features", "answer_length", "--out", folder]

@@ -61,7 +61,7 @@ def test_hard_verdicts_give_the_board_of_the_winners(whole, soft):
 
 def test_rank_takes_new_verdicts_at_the_temperature_of_the_board(soft):
     new = soft.info.systems[7]
-    known = soft.part(systems=soft.info.systems[:7])
+    known = soft.select(systems=soft.info.systems[:7])
     board = build_board(known, **OPTIONS)
     is_new = (soft.judgments[["system_a", "system_b"]] == new).any(axis=1)
     judgments = soft.judgments[is_new]

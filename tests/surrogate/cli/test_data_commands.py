@@ -69,7 +69,7 @@ def before(tiny_arena, tmp_path_factory):
     """A folder with all systems but one, and that one's answers."""
     folder = tmp_path_factory.mktemp("before")
     *others, last = tiny_arena.info.systems
-    write_arena(tiny_arena.part(["en"], others), folder / "arena")
+    write_arena(tiny_arena.select(["en"], others), folder / "arena")
     new = tiny_arena.answers[tiny_arena.answers["system"] == last].assign(system=NEW)
     new.to_json(folder / "new.jsonl", orient="records", lines=True)
     return folder

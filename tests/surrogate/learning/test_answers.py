@@ -10,7 +10,7 @@ from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.learning.answers import AnswersSurrogate
 from surrogate.learning.blend import Blend
-from surrogate.learning.estimation.field import Field
+from surrogate.learning.estimation.field import AnswerField
 from surrogate.learning.estimation.observations import rating_reliability
 from surrogate.learning.estimation.question_scores import (
     LIKENESS_VARIANCE,
@@ -18,8 +18,8 @@ from surrogate.learning.estimation.question_scores import (
     Scored,
 )
 from surrogate.learning.estimation.ratings import posterior_ratings
-from surrogate.learning.estimation.system_looks import Looks, Scale
 from surrogate.learning.estimation.system_ridge import SystemRidge
+from surrogate.learning.estimation.system_vectors import Scale, SystemVectors
 from surrogate.learning.training import training_ratings
 
 WORDS = ["the", "a", "river", "flows", "under", "old", "bridges", "while", "markets", "close"]
@@ -73,8 +73,10 @@ def fitted(judged):
 
 def scored_language(judged):
     X = judged[0][judged[0]["language"] == "en"]
-    field = Field.of(X, "en", ["length", "noise"])
-    return Scored.of(field.own, field.tensor.questions, training_ratings(known(judged[1]))["en"])
+    field = AnswerField.of(X, "en", ["length", "noise"])
+    return Scored.of(
+        field.self_view, field.tensor.questions, training_ratings(known(judged[1]))["en"]
+    )
 
 
 def dense(scored, preferences):
@@ -114,8 +116,8 @@ def test_scores_are_those_of_one_normal_distribution(judged, preferences):
 
 def test_sums_of_vectors_tell_what_cosines_do(judged):
     X = judged[0][judged[0]["language"] == "en"].drop(columns="noise")
-    field = Field.of(X[X["system"] != "system-1"].iloc[3:], "en", ["length"])
-    seen, weights = field.seen(X.iloc[5:]), np.sin(np.arange(72)).reshape(9, 8)
+    field = AnswerField.of(X[X["system"] != "system-1"].iloc[3:], "en", ["length"])
+    seen, weights = field.compare(X.iloc[5:]), np.sin(np.arange(72)).reshape(9, 8)
     expected = np.einsum("qmn,nq->mq", seen.cosines, weights)
     np.testing.assert_allclose(seen.likeness(weights), expected, atol=1e-12)
     others = ~seen.is_self[:, None] & field.tensor.answered.T
@@ -128,12 +130,13 @@ def test_ratings_of_left_out_systems_are_those_of_a_fit_without_them(judged):
     """Exactly, on features and texts that are scaled as they were with them."""
     X, rows = judged
     seen = {
-        name: Field.of(own, name, ["length", "noise"]).own for name, own in X.groupby("language")
+        name: AnswerField.of(own, name, ["length", "noise"]).self_view
+        for name, own in X.groupby("language")
     }
     rated = training_ratings(known(rows))
     ratings = {name: item.means for name, item in rated.items()}
     ridge = SystemRidge.fit(seen, ratings)
-    kernel = ridge._kernel(ridge.looks, ridge.looks) + ridge.penalty * np.eye(20)
+    kernel = ridge._kernel(ridge.vectors, ridge.vectors) + ridge.penalty * np.eye(20)
     owners, languages = np.tile(range(10), 2), np.repeat(range(2), 10)
     target = np.concatenate(list(ratings.values()))
     design = np.equal.outer(languages, range(2)).astype(float)
@@ -161,8 +164,8 @@ def test_a_feature_counts_by_the_share_of_its_variance_that_is_no_noise_of_few_a
             "none": random.normal(size=1800),
         }
     )
-    field = Field.of(rows, "en", ["plain", "half", "none"])
-    reliability = Scale.of(field.own, np.ones(300, dtype=bool)).reliability
+    field = AnswerField.of(rows, "en", ["plain", "half", "none"])
+    reliability = Scale.of(field.self_view, np.ones(300, dtype=bool)).reliability
     np.testing.assert_allclose(reliability, [1.0, 0.5, 0.0], atol=0.12)
 
 
@@ -265,7 +268,7 @@ def test_one_question_is_solved_as_by_hand():
                 "length": [2.0, 1.0, np.nan],
             }
         )
-        view = Field.of(X, "en", ["length"]).own
+        view = AnswerField.of(X, "en", ["length"]).self_view
         judged = np.array([[True, True, False]])
         scored = Scored(view, np.array([[share, 1 - share, 0.0]]), judged)
         found = QuestionScores.fit({"en": scored}, np.zeros(1))
@@ -319,7 +322,7 @@ def test_a_file_whose_vectors_are_not_of_its_rows_is_refused(fitted):
         arrays = fitted.arrays()
         arrays["en"] = {**arrays["en"], name: change(arrays["en"][name])}
         with pytest.raises(UsageError, match="vectors of its answers"):
-            AnswersSurrogate().restore(fitted.X_, fitted.ratings_, arrays)
+            AnswersSurrogate().fit_with(fitted.X_, fitted.ratings_, arrays)
 
 
 def test_a_system_of_which_nothing_is_known_has_no_rating(judged):
@@ -447,13 +450,13 @@ def test_contributions_of_features_add_up_to_what_the_ridge_predicts_without_tex
     """In each language but for a constant, since ratings are about the mean of its systems."""
     X, rows = judged
     views = {
-        name: Field.of(part.drop(columns="answer"), name, ["length", "noise"]).own
+        name: AnswerField.of(part.drop(columns="answer"), name, ["length", "noise"]).self_view
         for name, part in X.groupby("language")
     }
     ratings = {name: item.means for name, item in training_ratings(known(rows)).items()}
     ridge = SystemRidge.fit(views, ratings)
     predicted = ridge.predict(views, ridge.scales)
-    contributions = ridge.contributions(Looks.of(views, ridge.scales))
+    contributions = ridge.contributions(SystemVectors.of(views, ridge.scales))
     differences = contributions.sum(axis=1) - predicted["rating"]
     spread = differences.groupby(predicted["language"]).agg(np.ptp)
     np.testing.assert_allclose(spread, 0.0, atol=1e-9)

@@ -113,7 +113,7 @@ def test_copies_are_unfitted_and_follow_their_seed():
 
 def test_systems_hidden_from_training_still_take_part_in_the_tournaments(data):
     item, held = data[0], data[0].systems[:3]
-    hidden, left = item.hiding(held), item.without(held)
+    hidden, left = item.without_answers_of(held), item.without_systems(held)
     assert hidden.tournaments is item.tournaments
     assert not set(held) & set(hidden.X["system"])
     assert left.tournaments.systems == item.systems[3:]

@@ -20,7 +20,7 @@ WEIGHTS = st.floats(0.01, 100)
 @pytest.fixture(scope="module")
 def plain(small_arena):
     """Five systems, one language."""
-    return small_arena.part(["en"], systems=small_arena.info.systems[:5])
+    return small_arena.select(["en"], systems=small_arena.info.systems[:5])
 
 
 @pytest.fixture(scope="module")

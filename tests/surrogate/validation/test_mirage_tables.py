@@ -14,7 +14,7 @@ from surrogate.validation.mirage_tables import papers_groups
 @pytest.mark.parametrize("surrogates", ["linear", ["linear"]])
 def test_table_3_refuses_an_arena_too_small_before_answers_are_measured(simulated, surrogates):
     arena = simulated.arena
-    small = arena.part(systems=list(arena.info.systems[:6]))
+    small = arena.select(systems=list(arena.info.systems[:6]))
     unread = Feature("own", "", "", (), lambda _: pytest.fail("measured"))
     with pytest.raises(UsageError, match="needs at least 7"):
         validate(small, "table3", surrogates, 1, features=[unread])

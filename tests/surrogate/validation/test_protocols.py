@@ -95,7 +95,7 @@ def test_what_is_held_out_has_no_part_in_what_is_learned(name, simulated, table,
         data = data_of(replace(simulated.arena, judgments=judgments), features)
         rated, _ = train_and_rate(
             find_surrogate(name, seed=5),
-            [item.without(held) for item in data],
+            [item.without_systems(held) for item in data],
             pd.concat([item.rows(held) for item in data]),
         )
         assert np.isfinite(rated["rating"]).all()

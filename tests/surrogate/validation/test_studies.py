@@ -139,4 +139,4 @@ def test_parts_grow_and_never_hold_what_is_held_out(axis, simulated, table, data
         assert not set(held) & {*part.systems, *part.X["system"]}
         sizes.append(len(part.judgments))
     assert sizes[0] < sizes[1] < sizes[2]
-    assert sizes[2] == len(data.without(held).judgments)
+    assert sizes[2] == len(data.without_systems(held).judgments)

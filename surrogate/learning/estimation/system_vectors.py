@@ -75,7 +75,7 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Looks:
+class SystemVectors:
     """M systems in languages, as the kernels see them.
 
     Attributes:
@@ -96,7 +96,7 @@ class Looks:
         views: Mapping[str, FieldView],
         scales: Mapping[str, Scale],
         selected: Mapping[str, Flags] | None = None,
-    ) -> Looks:
+    ) -> SystemVectors:
         """Standardize the systems of every language, all or some of them."""
         keys: list[tuple[str, str]] = []
         features = []
@@ -121,9 +121,9 @@ class Looks:
             texts=np.concatenate(texts),
         )
 
-    def joined(self, others: Looks) -> Looks:
+    def joined(self, others: SystemVectors) -> SystemVectors:
         """Append other systems."""
-        return Looks(
+        return SystemVectors(
             keys=self.keys.append(others.keys),
             features=np.concatenate([self.features, others.features]),
             reliable=np.concatenate([self.reliable, others.reliable]),
@@ -161,7 +161,9 @@ class Looks:
         means = membership.T @ features / membership.sum(axis=0)[:, None]
         return [features, means[codes]]
 
-    def kernels(self, others: Looks, *, is_shrunk: bool, over_languages: bool) -> list[Floats]:
+    def kernels(
+        self, others: SystemVectors, *, is_shrunk: bool, over_languages: bool
+    ) -> list[Floats]:
         """Return the kernels of features and of texts with N others, shape (M, N) each."""
         designs = self.designs(is_shrunk=is_shrunk, over_languages=over_languages)
         other_designs = others.designs(is_shrunk=is_shrunk, over_languages=over_languages)
@@ -170,7 +172,7 @@ class Looks:
             kernels.append(design @ other_design.T)
         return [*kernels, *self.alike(others, over_languages)]
 
-    def alike(self, others: Looks, over_languages: bool) -> list[Floats]:
+    def alike(self, others: SystemVectors, over_languages: bool) -> list[Floats]:
         """Return kernels of texts, shape (M, N): in the same language, and over all languages."""
         same_language = np.equal.outer(self.languages, others.languages)
         within = self.texts @ others.texts.T * same_language
