@@ -42,6 +42,7 @@ COMMANDS = {
     "publish": ("publishing:publish", "Publish a board as pages, figures or tables."),
     "run": ("publishing:run", "Bring several boards up to date."),
     "schema": ("schemas:schema", "Print a JSON schema, for editors."),
+    "mcp": ("mcp_server:mcp", "Serve check, board, rank, gate and advise over MCP."),
     "diff": ("publishing:diff", "Compare two boards."),
     "trainset": ("training:trainset", "Make a training set of an arena."),
     "finetune": ("training:finetune", "Tune a small model with LoRA."),

@@ -102,10 +102,10 @@ def check(
     if as_json:
         show({"problems": [], "unit": unit, "languages": contents, "gaps": gaps}, as_json)
         return
-    _print_checked(read, gaps, arena)
+    print_checked(read, gaps, arena)
 
 
-def _print_checked(arena: Arena, gaps: Sequence[str], folder: Path) -> None:
+def print_checked(arena: Arena, gaps: Sequence[str], folder: Path) -> None:
     """Print what a valid arena holds and lacks, and the next command."""
     counts = [
         count_of(len(arena.queries), "question"),

@@ -297,7 +297,7 @@ def gate(
     if folder is None:
         raise UsageError("name a board (--board) or an arena (--arena)")
     read = read_arena(folder)
-    new = _candidate_answers(candidate, read, columns)
+    new = candidate_answers(candidate, read, columns)
     store_path = Path(settings.store or folder / STORE)
     judging = None
     with kept_replies(store_path), ExitStack() as opened:
@@ -332,7 +332,7 @@ def gate(
     raise SystemExit(status[decision.verdict])
 
 
-def _candidate_answers(
+def candidate_answers(
     candidate: str | None, arena: Arena, columns: Sequence[str] | None
 ) -> pd.DataFrame | str | None:
     """Return the answers of a candidate's file, or the name of a system of the arena."""

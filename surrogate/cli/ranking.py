@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from arena.data.arena import Arena
     from surrogate.board.board import Board
+    from surrogate.ranking.advice import Advice
     from surrogate.ranking.ranked_systems import RankedSystems
 
 NONE_RANKED = 1
@@ -120,12 +121,13 @@ def rank(
     if out is not None:
         write_text(guarded_csv(placed.board), out)
     named = ("--features", features) if features else ()
-    _print_ranked(placed, command("advise", answers, "--board", board, *named), as_json)
+    print_ranked(placed, command("advise", answers, "--board", board, *named), as_json)
     if placed.new["rank"].isna().all():
         raise SystemExit(NONE_RANKED)
 
 
-def _print_ranked(placed: RankedSystems, then: str, as_json: bool) -> None:
+def print_ranked(placed: RankedSystems, then: str, as_json: bool) -> None:
+    """Print the places of new systems, why they have them, and what to do next."""
     import pandas as pd
 
     from arena.data.wording import count_of
@@ -193,6 +195,11 @@ def advise(
         }
         show(content, as_json)
         return
+    print_advice(advice, placed)
+
+
+def print_advice(advice: Advice, placed: RankedSystems) -> None:
+    """Print how far new systems are from their neighbors, and what to judge first."""
     lines = list(placed.notes[:2])
     for row in advice.neighbors.head(MOST_NEIGHBORS).itertuples():
         place = _place(row.rank, row.expected_rank)

@@ -120,7 +120,7 @@ LLM_OPTIONS = {"base_url", "api_key_env", "temperature", "max_tokens", "body", "
 def test_the_surface_is_small():
     group = get_command(app)
     commands = {name: group.get_command(None, name) for name in group.list_commands(None)}
-    assert len(commands) <= 26
+    assert len(commands) <= 28
     for name, command in commands.items():
         options = [each.name for each in command.params if each.param_type_name == "option"]
         shared = {"_backend", "_scheduler", "batch"} | LLM_OPTIONS  # where and how, not what
