@@ -291,13 +291,13 @@ def checked_arena(
     answers: Rows,
     judgments: Rows | None = None,
     published: Rows | None = None,
-    systems: Rows | None = None,
+    attribute_rows: Rows | None = None,
     nuggets: Rows | None = None,
     nugget_marks: Rows | None = None,
 ) -> Arena:
     """Build an arena from rows, checking each table and how the tables agree.
 
-    ``systems`` holds what systems are made of: ``system`` and one column per attribute.
+    ``attribute_rows`` holds what systems are made of: ``system`` and one column per attribute.
 
     Raises:
         DataError: With every problem of every table.
@@ -321,7 +321,7 @@ def checked_arena(
         ratings, rating_problems = published_ratings(
             published, info.languages, question_counts, judges
         )
-    attributes, attribute_problems = system_attributes(systems, info.systems)
+    attributes, attribute_problems = system_attributes(attribute_rows, info.systems)
     nugget_tables, nugget_problems = checked_nuggets(nuggets, nugget_marks, queries, info)
     name_source = "systems" if queries.is_frame else INFO_FILE
     problems = [

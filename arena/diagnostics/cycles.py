@@ -13,7 +13,7 @@ from arena.data.types import Flags, Floats, Indices
 from arena.diagnostics.verdicts import ITEM, majorities, verdicts
 from arena.rating.battles import Battles
 from arena.rating.posterior import battle_posterior
-from arena.statistics.significance import NORMAL_QUANTILE
+from arena.statistics.significance import NORMAL_95
 
 LARGEST_FIELD = 300
 """Systems judged on one question above which its circles are not counted."""
@@ -67,7 +67,7 @@ def cycles(judgments: pd.DataFrame) -> Cycles:
         share = float(circular.sum() / n_triples)
         # A ratio's variance over questions (linearized), as in cluster sampling.
         residuals = circular - share * triples
-        share_low = share - NORMAL_QUANTILE * float(np.sqrt(residuals @ residuals)) / n_triples
+        share_low = share - NORMAL_95 * float(np.sqrt(residuals @ residuals)) / n_triples
     return Cycles(
         triples=round(n_triples),
         circular=round(float(circular.sum())),

@@ -127,7 +127,7 @@ def diagnose(
     return replace(diagnosis, findings=by_severity([*absent, *diagnosis.findings, *published]))
 
 
-def diagnose_languages(judged: Arena, seed: int = 0) -> dict[str, Diagnosis]:
+def diagnose_languages(judged: Arena) -> dict[str, Diagnosis]:
     """Diagnose each language of an arena with one judge's judgments by itself.
 
     Returns:
@@ -138,7 +138,7 @@ def diagnose_languages(judged: Arena, seed: int = 0) -> dict[str, Diagnosis]:
     for language, judgments in judged.judgments.groupby("language"):
         answers = judged.answers[judged.answers["language"] == language]
         part = replace(judged, info=without_systems, answers=answers)
-        diagnoses[str(language)] = _diagnosis(judgments, judgments, part, seed)
+        diagnoses[str(language)] = _diagnosis(judgments, judgments, part, seed=0)
     return diagnoses
 
 

@@ -13,7 +13,7 @@ from arena.rating.biases import TRAIT
 from arena.rating.posterior import battle_posterior
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.rating.traits import LENGTH, with_traits
-from arena.statistics.significance import NORMAL_QUANTILE
+from arena.statistics.significance import NORMAL_95
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def length_effect(judgments: pd.DataFrame, answers: pd.DataFrame) -> LengthEffec
                 coefficients.append(bias.coefficient)
                 precisions.append(1 / bias.standard_error**2)
     mean = float(np.average(coefficients, weights=precisions))
-    half_width = NORMAL_QUANTILE / np.sqrt(sum(precisions))
+    half_width = NORMAL_95 / np.sqrt(sum(precisions))
     return LengthEffect(
         share=float(expit(mean)),
         low=float(expit(mean - half_width)),

@@ -18,7 +18,7 @@ from arena.diagnostics.agreement import FEWEST_ITEMS, agreement_with_reference
 from arena.diagnostics.verdicts import PAIR, QUESTION_PAIR, majorities, verdicts
 from arena.statistics.agreement import cohen_kappas
 from arena.statistics.bootstrap import resampled_sums
-from arena.statistics.significance import NORMAL_QUANTILE
+from arena.statistics.significance import NORMAL_95
 
 ONE_VOTE = ["judge", "items", "kappa", "kappa_of_people", "difference", "low", "high"]
 _OUTCOMES = (-1, 0, 1)
@@ -49,7 +49,7 @@ class AmongPeople:
     @property
     def is_as_good(self) -> bool:
         """Whether the judge is not shown to agree with people less than they with each other."""
-        return self.kappa - self.judge_kappa <= NORMAL_QUANTILE * self.difference_error
+        return self.kappa - self.judge_kappa <= NORMAL_95 * self.difference_error
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class PeopleAgreement:
     @property
     def bounds(self) -> tuple[float, float]:
         """Lower and upper bound of the 95% interval."""
-        half_width = NORMAL_QUANTILE * self.standard_error
+        half_width = NORMAL_95 * self.standard_error
         return self.kappa - half_width, self.kappa + half_width
 
 
@@ -128,7 +128,7 @@ def agreement_with_one_vote(judgments: pd.DataFrame, people: Sequence[str]) -> p
             continue
         kappa = among_people.judge_kappa
         difference = kappa - among_people.kappa
-        half_width = NORMAL_QUANTILE * among_people.difference_error
+        half_width = NORMAL_95 * among_people.difference_error
         bounds = (difference - half_width, difference + half_width)
         rows.append([judge, among_people.items, kappa, among_people.kappa, difference, *bounds])
     return pd.DataFrame(rows, columns=ONE_VOTE)

@@ -26,8 +26,8 @@ class Panel:
     Attributes:
         judgments: Verdicts of ``PANEL_JUDGE``; probabilities are shares of votes.
         too_few: Number of items left out because fewer than half of the judges gave a verdict.
-        members: How much each judge tells, ``MEMBER_COLUMNS``; see ``judge_discriminations``. Their
-            votes count the same.
+        members: How much each judge tells, see ``judge_discriminations`` and
+            ``JudgeAwareFit.table``. Their votes count the same.
     """
 
     judgments: pd.DataFrame

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.types import Flags, Floats, Indices
-from arena.statistics.significance import NORMAL_QUANTILE
+from arena.statistics.significance import NORMAL_95
 
 SIDE = "side"
 """Trait of the answer on side A."""
@@ -166,7 +166,7 @@ class JudgeBias:
     @property
     def bounds(self) -> tuple[float, float]:
         """Lower and upper bound of the 95% interval."""
-        half_width = NORMAL_QUANTILE * self.standard_error
+        half_width = NORMAL_95 * self.standard_error
         return self.coefficient - half_width, self.coefficient + half_width
 
 

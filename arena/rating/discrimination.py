@@ -22,11 +22,10 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.types import Floats, Indices
 from arena.rating.battles import Battles
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE
-from arena.statistics.significance import NORMAL_QUANTILE
+from arena.statistics.significance import NORMAL_95
 
 LOG_DEVIATION = 0.5
 """Standard deviation of the logarithm of a discrimination before any verdict."""
-MEMBER_COLUMNS = ["judge", "verdicts", "discrimination", "low", "high"]
 
 LanguageJudge = tuple[str, str]
 """A language and the name of a judge."""
@@ -54,8 +53,12 @@ class JudgeAwareFit:
     ratings: pd.Series
 
     def table(self) -> pd.DataFrame:
-        """Return ``MEMBER_COLUMNS``: discriminations with 95% intervals, the largest first."""
-        factors = np.exp(NORMAL_QUANTILE * self.log_errors)
+        """Return discriminations with 95% intervals, the largest first.
+
+        Returns:
+            Columns ``judge, verdicts, discrimination, low, high``.
+        """
+        factors = np.exp(NORMAL_95 * self.log_errors)
         table = pd.DataFrame(
             {
                 "judge": self.judges,

@@ -24,7 +24,7 @@ from arena.rating.biases import JudgeBias
 from arena.rating.likelihood import BattleLikelihood, DesignEffects
 from arena.rating.penalized_likelihood import NormalPrior
 from arena.statistics.bootstrap import normal_draws
-from arena.statistics.significance import NORMAL_QUANTILE
+from arena.statistics.significance import NORMAL_95
 
 TRUST = (1.0, 0.25, 0.0625)
 """Factors of stated precisions, by how much ratings may differ more than stated."""
@@ -127,7 +127,7 @@ class RatingPosterior:
     @property
     def bounds(self) -> tuple[Floats, Floats]:
         """Lower and upper bounds of 95% intervals, each of shape (S,)."""
-        half_widths = NORMAL_QUANTILE * self.standard_errors
+        half_widths = NORMAL_95 * self.standard_errors
         return self.ratings - half_widths, self.ratings + half_widths
 
     def draws(self, random: np.random.Generator, rounds: int = DRAWS) -> Floats:

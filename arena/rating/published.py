@@ -24,7 +24,7 @@ from arena.rating.tournaments import (
     Tournaments,
 )
 from arena.statistics.bootstrap import bootstrap_weights
-from arena.statistics.significance import NORMAL_QUANTILE
+from arena.statistics.significance import NORMAL_95
 
 NO_ERRORS = (
     "ratings are published without standard errors: they count as exact, with ranks without "
@@ -106,7 +106,7 @@ class PublishedTournaments(Tournaments):
         Errors of different systems are taken as independent, see ``errors``.
         """
         errors = self.errors
-        half_widths = NORMAL_QUANTILE * errors
+        half_widths = NORMAL_95 * errors
         is_assumed = np.isnan(self.standard_errors) & np.isfinite(errors)
         n_assumed = int(is_assumed.sum())
         assumed_error = float(errors[is_assumed].max(initial=0.0))

@@ -21,7 +21,7 @@ from arena.data.types import Floats
 
 Difference = Literal["better", "same", "worse"]
 
-NORMAL_QUANTILE = 1.959963984540054
+NORMAL_95 = 1.959963984540054
 """The 97.5% quantile of the normal distribution, for intervals of 95%."""
 NORMAL_90 = 1.6448536269514722
 """The 95% quantile, for intervals of 90%."""
@@ -79,7 +79,7 @@ def wilson_interval(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Fl
     n = np.where(n > 0, n, np.nan)
     p = np.asarray(successes, dtype=np.float64) / n
     # The bounds solve (p - x)**2 = z**2 x (1 - x) / n for x.
-    z2_n = NORMAL_QUANTILE**2 / n
+    z2_n = NORMAL_95**2 / n
     center = (p + z2_n / 2) / (1 + z2_n)
     half_width = np.sqrt(p * (1 - p) * z2_n + z2_n**2 / 4) / (1 + z2_n)
     return np.clip(center - half_width, 0.0, 1.0), np.clip(center + half_width, 0.0, 1.0)

@@ -14,7 +14,7 @@ from features.models.scorer import NO_USABLE_REPLY, NOT_REACHED
 if TYPE_CHECKING:
     from arena.llm.usage import Usage
 
-ORDER = ["language", "system", "query_id"]
+FEATURE_KEY = ["language", "system", "query_id"]
 """Columns that identify an answer in a table of features; its rows are sorted by them."""
 MISSING_SUFFIX = ":missing"
 """Ends the name of a column with the reasons why a feature is missing."""
@@ -28,7 +28,7 @@ def feature_columns(table: pd.DataFrame) -> list[str]:
     return [
         column
         for column in table.columns
-        if column not in (*ORDER, KEY) and not column.endswith(MISSING_SUFFIX)
+        if column not in (*FEATURE_KEY, KEY) and not column.endswith(MISSING_SUFFIX)
     ]
 
 
@@ -37,23 +37,25 @@ def plain_name(column: str) -> str:
     return re.split(r"[@(]", column, maxsplit=1)[0]
 
 
-def missing_counts(table: pd.DataFrame) -> pd.DataFrame:
-    """Count the answers that lack a feature, by language and reason.
+def missing_counts(table: pd.DataFrame, by: str = "language") -> pd.DataFrame:
+    """Count the answers that lack a feature, by language or system, and reason.
 
     Args:
         table: What ``extract`` returns, or a table of features without columns of reasons.
+        by: Column to count by.
 
     Returns:
-        Columns ``language, feature, reason, answers``; nothing for what is not missing.
+        Columns ``language`` (or the other one), ``feature, reason, answers``; nothing for what is
+        not missing.
     """
     counts = []
     for position, feature in enumerate(feature_columns(table)):
-        sizes = table.groupby([table["language"], _reasons(table, feature)]).size()
-        for (language, reason), n_answers in sizes.items():
-            counts.append((language, position, reason, feature, n_answers))
-    counts.sort(key=lambda row: row[:3])  # within a language in the order of the columns
-    columns = ["language", "position", "reason", "feature", "answers"]
-    return pd.DataFrame(counts, columns=columns)[["language", "feature", "reason", "answers"]]
+        sizes = table.groupby([table[by], _reasons(table, feature)]).size()
+        for (group, reason), n_answers in sizes.items():
+            counts.append((group, position, reason, feature, n_answers))
+    counts.sort(key=lambda row: row[:3])  # within a group in the order of the columns
+    columns = [by, "position", "reason", "feature", "answers"]
+    return pd.DataFrame(counts, columns=columns)[[by, "feature", "reason", "answers"]]
 
 
 def require_replies(missing: pd.DataFrame, answers: int, usages: Iterable[Usage]) -> None:

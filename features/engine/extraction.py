@@ -23,7 +23,7 @@ from features.declare.feature import SENTENCES, Feature, Item, Items, Scores, Va
 from features.declare.sample import Memo, Missing, Sample
 from features.engine.answers import Answer, answer_keys, answers_of
 from features.engine.cache import Cache, code_digest, content_key
-from features.engine.columns import MISSING_SUFFIX, ORDER
+from features.engine.columns import FEATURE_KEY, MISSING_SUFFIX
 from features.engine.workers import work
 from features.measures.registry import DEFAULT_FEATURES, chosen_features, require, with_templates
 from features.models.scorer import KINDS, ModelOptions, Scorer, load_scorer
@@ -282,7 +282,7 @@ def _answer_rows(arena: Arena, answers: pd.DataFrame | Path | str | None) -> pd.
 
 
 def _table(rows: pd.DataFrame, values: dict[str, Sequence[Value]]) -> pd.DataFrame:
-    columns: dict[str, object] = {name: rows[name].astype("str").to_numpy() for name in ORDER}
+    columns: dict[str, object] = {name: rows[name].astype("str").to_numpy() for name in FEATURE_KEY}
     reasons: dict[str, object] = {}
     for name, column in values.items():
         numbers = [np.nan if isinstance(value, Missing) else value for value in column]
@@ -290,5 +290,5 @@ def _table(rows: pd.DataFrame, values: dict[str, Sequence[Value]]) -> pd.DataFra
         texts = [str(value) if isinstance(value, Missing) else None for value in column]
         reasons[f"{name}{MISSING_SUFFIX}"] = pd.Series(texts, dtype=object)
     columns.update(reasons)  # all reasons stand to the right of all values
-    table = pd.DataFrame(columns).astype(dict.fromkeys(ORDER, "str"))
-    return table.sort_values(ORDER, ignore_index=True)
+    table = pd.DataFrame(columns).astype(dict.fromkeys(FEATURE_KEY, "str"))
+    return table.sort_values(FEATURE_KEY, ignore_index=True)

@@ -28,7 +28,7 @@ from arena.data.types import Progress
 from features.declare.feature import Feature
 from features.engine.answers import answer_keys, answers_of
 from features.engine.cache import KEY_BYTES, code_digest, content_key
-from features.engine.columns import KEY, ORDER, feature_columns, missing_counts
+from features.engine.columns import FEATURE_KEY, KEY, feature_columns, missing_counts
 from features.engine.extraction import STAGE, by_model, extract, is_ours
 from features.engine.workers import work
 from features.measures.registry import DEFAULT_FEATURES, chosen_features, with_templates
@@ -215,9 +215,11 @@ def _measure(
     )
     notes = []
     for name, questions in parts:
-        rows = part_arena.answers.merge(questions).sort_values(ORDER, ignore_index=True)
+        rows = part_arena.answers.merge(questions).sort_values(FEATURE_KEY, ignore_index=True)
         keys = answer_keys(answers_of(part_arena, rows))
-        key = content_key(rows[ORDER].to_numpy().tolist(), [digest.hex() for digest in keys]).hex()
+        key = content_key(
+            rows[FEATURE_KEY].to_numpy().tolist(), [digest.hex() for digest in keys]
+        ).hex()
         note, earlier = _read_part(out / name, scope)
         if note.get("key") != key:
             table = _part_table(rows, keys, earlier, measure)
@@ -259,7 +261,7 @@ def _part_table(
     earlier_index = {key: index for index, key in enumerate(earlier[KEY].to_pylist())}
     indices = np.array([earlier_index.get(key, -1) for key in keys], int)
     is_new = indices < 0
-    measured = measure(rows[is_new]).drop(columns=ORDER)
+    measured = measure(rows[is_new]).drop(columns=FEATURE_KEY)
     indices[is_new] = len(earlier) + np.arange(len(measured))
 
     names = list(measured)
@@ -270,7 +272,7 @@ def _part_table(
     both = pa.concat_tables([earlier, new], promote_options="default").select(names)
     values = both.take(indices)
 
-    columns: dict[str, Any] = {name: rows[name].tolist() for name in ORDER[1:]}
+    columns: dict[str, Any] = {name: rows[name].tolist() for name in FEATURE_KEY[1:]}
     columns[KEY] = pa.array(keys, pa.binary(KEY_BYTES))
     for name in names:
         columns[name] = values[name].combine_chunks()

@@ -91,7 +91,7 @@ _DETERMINISTIC = (
     *_RETRIEVAL,
     "cited_sentences",  # not measured by default: cutting Thai into sentences needs a package
 )
-_ALL = (*_DETERMINISTIC, *_SUPPORT, "reranker_score")
+_WITHOUT_LLM = (*_DETERMINISTIC, *_SUPPORT, "reranker_score")
 _AS_PUBLISHED = MappingProxyType[str, dict[str, Setting]](
     {
         "target_language": {"identifier": "langid", "part": "output"},
@@ -107,7 +107,7 @@ def _features(names: Iterable[str]) -> tuple[Feature, ...]:
 
 
 FEATURES = MappingProxyType(
-    {name: DECLARED[name] for name in (*_ALL, *_NUGGETS, *_LLM, *_RAGAS, *_RAGAS_PACKAGE)}
+    {name: DECLARED[name] for name in (*_WITHOUT_LLM, *_NUGGETS, *_LLM, *_RAGAS, *_RAGAS_PACKAGE)}
 )
 """Every feature by name, with its default parameters."""
 
@@ -135,7 +135,7 @@ GROUPS = MappingProxyType[str, tuple[Feature, ...]](
         "nuggets": _features(_NUGGETS),
         "llm": _features(_LLM),
         "ragas": _features(_RAGAS),
-        "all": (*_features(_ALL), *_OF_THE_REASON),
+        "without-llm": (*_features(_WITHOUT_LLM), *_OF_THE_REASON),
     }
 )
 """Groups of features by name. Only ``llm``, ``ragas``, ``paper`` and ``as-published`` cost calls to

@@ -17,14 +17,14 @@ from arena.data.types import Progress
 from arena.rating.pairs import checked_number
 from arena.rating.soft_verdicts import Temperature, temperature_notes
 from features.declare.feature import Feature
-from features.engine.columns import feature_columns
+from features.engine.columns import FEATURE_KEY, feature_columns
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.detail_tables import arena_table, difference_table, win_table
 from surrogate.board.equal_length import equal_length_ratings
 from surrogate.board.first_board import build_first_board
 from surrogate.board.holdout import check_holdout, choose_holdout
-from surrogate.board.judge_comparison import alone_ratings, judges_beside, side_by_side
+from surrogate.board.judge_comparison import alone_ratings, comparable_judges, side_by_side
 from surrogate.board.judge_preferences import judge_preferences
 from surrogate.board.judge_report import JudgingRecords, report_judge
 from surrogate.board.language_study import importances_table
@@ -47,7 +47,7 @@ from surrogate.board.summary_builder import summarize_board
 from surrogate.integrity.status import bar_from_ranks
 from surrogate.learning.languages import language_data, others_of
 from surrogate.learning.names import find_surrogate
-from surrogate.learning.surrogate import KEYS, Surrogate, reseeded
+from surrogate.learning.surrogate import Surrogate, reseeded
 
 RUN_ARGUMENTS = (
     "settings",
@@ -106,7 +106,7 @@ def build_board(
     settings = chosen_settings(settings, options, RUN_ARGUMENTS)
     arena = open_arena(arena)
     _check_pair_counts(arena)
-    judges, omitted_judges = judges_beside(arena, board_judges(arena, settings))
+    judges, omitted_judges = comparable_judges(arena, board_judges(arena, settings))
     # Before anything is measured, so that a misspelt name costs no time.
     surrogate = find_surrogate(
         settings.surrogate,
@@ -163,8 +163,8 @@ def _holdout(judged: Arena, holdout: Sequence[str] | None, surrogate: Surrogate)
 
 def _rows_of_answers(table: pd.DataFrame, arena: Arena) -> pd.DataFrame:
     """Keep the rows of a feature table that are of the arena's answers."""
-    answers = pd.MultiIndex.from_frame(arena.answers[KEYS])
-    is_answer = pd.MultiIndex.from_frame(table[KEYS]).isin(answers)
+    answers = pd.MultiIndex.from_frame(arena.answers[FEATURE_KEY])
+    is_answer = pd.MultiIndex.from_frame(table[FEATURE_KEY]).isin(answers)
     return table[is_answer].reset_index(drop=True)
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, computed_field
 
-from arena.statistics.significance import NORMAL_QUANTILE
+from arena.statistics.significance import NORMAL_95
 
 
 def _none_for_nan(value: object) -> object:
@@ -209,7 +209,7 @@ class Agreements(SummaryPart):
             return "untested" if self.is_untested else "unknown"
         if self.tau_unseen_low > 0:
             return "shown"
-        error = (self.tau_unseen_high - self.tau_unseen_low) / (2 * NORMAL_QUANTILE)
+        error = (self.tau_unseen_high - self.tau_unseen_low) / (2 * NORMAL_95)
         probability = probability_of_use(self.tau_unseen, error, self.systems_compared)
         return "likely" if probability >= LIKELY else "unproven"
 

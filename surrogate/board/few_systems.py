@@ -34,7 +34,6 @@ def student_half_width(
     *,
     training_share: float = 1.0,
     is_informed: bool = True,
-    level: float = LEVEL,
 ) -> float:
     """Return the half-width of the interval of an unseen system's rating (logits).
 
@@ -45,7 +44,6 @@ def student_half_width(
         training_share: Share of the systems that the surrogates of the residuals had learned from.
         is_informed: Whether the surrogate is the default one, of which other arenas tell; any
             other one is expected to know the mean of the ratings alone.
-        level: Share of new systems that it is to hold.
     """
     share = error_share(n_systems) if is_informed else 1 + 1 / n_systems
     prior_residuals = _PRIOR_RESIDUALS if is_informed else 2.0
@@ -53,7 +51,7 @@ def student_half_width(
     squares = float(residuals @ residuals) * training_share
     squares += prior_residuals * share * spread**2
     variance = squares / (prior_residuals + len(residuals))
-    return float(stdtrit(n_systems - 1, (1 + level) / 2)) * math.sqrt(variance)
+    return float(stdtrit(n_systems - 1, (1 + LEVEL) / 2)) * math.sqrt(variance)
 
 
 def error_share(n_systems: int) -> float:

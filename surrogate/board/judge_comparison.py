@@ -82,7 +82,9 @@ def biases(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
 
-def judges_beside(arena: Arena, judges: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def comparable_judges(
+    arena: Arena, judges: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Leave out other judges who judged too few systems to compare.
 
     Args:

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from arena.rating.biases import SIDE, SIDE_PRECISION, TRAIT_PRECISION, JudgeBias
 from arena.rating.traits import LENGTH
-from arena.statistics.significance import NORMAL_QUANTILE
+from arena.statistics.significance import NORMAL_95
 
 SENTENCES = {
     SIDE: "of two otherwise equal answers the one shown first wins {share}; ratings are free of it",
@@ -73,7 +73,7 @@ def judge_preferences(biases: Sequence[JudgeBias]) -> tuple[JudgePreference, ...
         n_languages = len(estimated)
         mean = sum(bias.coefficient for bias in estimated) / n_languages
         error = math.hypot(*(bias.standard_error for bias in estimated)) / n_languages
-        half_width = NORMAL_QUANTILE * error
+        half_width = NORMAL_95 * error
         low, share, high = expit([unit * (mean + shift) for shift in (-half_width, 0, half_width)])
         preferences.append(
             JudgePreference(

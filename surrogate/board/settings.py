@@ -149,7 +149,7 @@ class BoardSettings(BaseModel):
         default=("default",),
         description="Features to measure on every answer, such as citation_recall@10,bleu; or "
         "groups of them: default, deterministic, paper, as-published, retrieval, grounding, "
-        "fluency, llm, ragas, all.",
+        "fluency, nuggets, llm, ragas, without-llm.",
     )
     surrogate: Annotated[str, BeforeValidator(_surrogate_name)] = Field(
         default="answers",
@@ -381,10 +381,10 @@ def board_judges(arena: Arena, settings: BoardSettings) -> tuple[str, ...]:
         return ()
     if not arena.judges and settings.judge is None and settings.ratings == "posterior":
         return ()
-    return named_judges(arena, settings)
+    return resolved_judges(arena, settings)
 
 
-def named_judges(arena: Arena, settings: BoardSettings) -> tuple[str, ...]:
+def resolved_judges(arena: Arena, settings: BoardSettings) -> tuple[str, ...]:
     """Return whose verdicts are learned from, then other judges; see ``Arena.chosen_judges``.
 
     Args:

@@ -20,7 +20,7 @@ import pandas as pd
 
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Floats
-from features.engine.columns import feature_columns
+from features.engine.columns import FEATURE_KEY, feature_columns
 from surrogate.learning.blend import Blend
 from surrogate.learning.estimation.field import (
     ANSWER,
@@ -41,7 +41,6 @@ from surrogate.learning.surrogate import (
     EXPLANATION_COLUMNS,
     FEWEST_SYSTEMS,
     IMPORTANCE_COLUMNS,
-    KEYS,
     NO_VALUE,
     Arrays,
     Asked,
@@ -117,7 +116,7 @@ class AnswersSurrogate(Surrogate):
             else:
                 reason = too_few(len(systems), len(self.features_))
                 self.failures_[language] = f"{language}: {reason}"
-        columns = [*KEYS, *self.features_]
+        columns = [*FEATURE_KEY, *self.features_]
         self.X_ = pd.concat([X.iloc[:0], *training_rows])[columns].reset_index(drop=True)
         self._learn()
         return self
@@ -269,7 +268,7 @@ class AnswersSurrogate(Surrogate):
     ) -> pd.DataFrame:
         """Rate every system by its answers, with a standard error; see ``Surrogate.predict``."""
         n_answers = X.groupby(["language", "system"]).size()
-        rows = self._usable_rows(with_features(X, self)).drop_duplicates(KEYS)
+        rows = self._usable_rows(with_features(X, self)).drop_duplicates(FEATURE_KEY)
         if self._reads:
             rows = rows.assign(**{ANSWER: rows.get(ANSWER, "")})
         else:

@@ -24,9 +24,8 @@ from arena.rating.tournaments import (
     bootstrap_tournaments,
 )
 from arena.text.thoughts import without_thoughts
-from features.engine.columns import MISSING_SUFFIX
+from features.engine.columns import FEATURE_KEY, MISSING_SUFFIX
 from surrogate.learning.estimation.other_judges import OtherJudges, learn_from_other_judges
-from surrogate.learning.surrogate import KEYS
 
 FEW_TOURNAMENTS = 20
 """Enough for surrogates that learn from tournaments, where many are trained to be compared."""
@@ -215,9 +214,9 @@ def with_answers(X: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
 
     Thoughts before an answer are left out, as features leave them out.
     """
-    texts = answers[[*KEYS, "answer"]].drop_duplicates(KEYS)
+    texts = answers[[*FEATURE_KEY, "answer"]].drop_duplicates(FEATURE_KEY)
     texts = texts.assign(answer=[without_thoughts(str(text)) for text in texts["answer"]])
-    joined = X.drop(columns="answer", errors="ignore").merge(texts, on=KEYS, how="left")
+    joined = X.drop(columns="answer", errors="ignore").merge(texts, on=FEATURE_KEY, how="left")
     return joined.assign(answer=joined["answer"].fillna(""))
 
 

@@ -18,13 +18,12 @@ import pandas as pd
 from arena.data.errors import MissingDependencyError, UsageError
 from arena.data.seeds import seed_sequence
 from arena.data.types import Flags, Floats
-from features.engine.columns import feature_columns
+from features.engine.columns import FEATURE_KEY, feature_columns
 from features.engine.workers import work
 from surrogate.learning.regressor_text import read
 from surrogate.learning.surrogate import (
     FEWEST_SYSTEMS,
     IMPORTANCE_COLUMNS,
-    KEYS,
     NO_VALUE,
     TREES,
     Arrays,
@@ -123,7 +122,7 @@ class RegressionSurrogate(Surrogate):
         for language, names in self.systems_.items():
             trained.extend((language, name) for name in names)
         keys = pd.MultiIndex.from_frame(X[["language", "system"]])
-        columns = [*KEYS, *self.features_]
+        columns = [*FEATURE_KEY, *self.features_]
         return X.loc[keys.isin(trained), columns].reset_index(drop=True)
 
     def _train(self) -> None:

@@ -23,9 +23,10 @@ from arena.data.files import atomic_path, most_expanded, refuse_beyond
 from arena.data.parquet import read_parquet
 from arena.rating.biases import Biases
 from arena.rating.pairs import JudgedItems, Pairs
+from features.engine.columns import FEATURE_KEY
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
 from surrogate.learning.regressor_text import check_packages
-from surrogate.learning.surrogate import KEYS, Surrogate, reseeded
+from surrogate.learning.surrogate import Surrogate, reseeded
 from surrogate.learning.training import MissingRule, RowKind, TrainingRatings
 
 FORMAT: Literal[1] = 1
@@ -244,9 +245,9 @@ def _rows(content: bytes, features: tuple[str, ...]) -> pd.DataFrame:
     for name in rows.select_dtypes("category"):
         rows[name] = rows[name].astype("str")
     names = list(features)
-    if list(rows.columns[: len(KEYS) + len(names)]) != [*KEYS, *names]:
+    if list(rows.columns[: len(FEATURE_KEY) + len(names)]) != [*FEATURE_KEY, *names]:
         raise UsageError("its training rows have other columns than it says")
-    if not all(pd.api.types.is_string_dtype(rows[name]) for name in KEYS):
+    if not all(pd.api.types.is_string_dtype(rows[name]) for name in FEATURE_KEY):
         raise UsageError("its training rows name a system, question or language that is not a text")
     if list(rows[names].select_dtypes("number").columns) != names:
         raise UsageError("a feature of its training rows is not a number")

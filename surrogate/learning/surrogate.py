@@ -24,7 +24,6 @@ FEWEST_SYSTEMS = 3
 TREES = 100
 FEW_TREES = 25
 """Trees of a forest that learns from a single tournament, of which there are hundreds."""
-KEYS = ["language", "system", "query_id"]
 EXPLANATION_COLUMNS = ["language", "system", "moved_by", "like_winners", "like_losers"]
 EFFECT_COLUMNS = ["language", "system", "feature", "added", "value", "usual", "deviation", "count"]
 IMPORTANCE_COLUMNS = ["language", "feature", "importance"]

@@ -321,14 +321,11 @@ def group_means(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 def _missing(table: pd.DataFrame) -> dict[tuple[Any, str], str]:
     """Return why values of a feature are missing, by system and feature."""
     answers = table["system"].value_counts()
-    # missing_counts counts by language; with the system in that column it counts by system.
-    by_system = table.assign(language=table["system"])
     reasons: dict[tuple[Any, str], list[str]] = {}
-    for row in missing_counts(by_system).itertuples(index=False):
-        reason = (
-            f"{row.reason} ({row.answers:,} of {count_of(int(answers[row.language]), 'answer')})"
-        )
-        reasons.setdefault((row.language, row.feature), []).append(reason)
+    for row in missing_counts(table, by="system").itertuples(index=False):
+        n_answers = int(answers[row.system])
+        reason = f"{row.reason} ({row.answers:,} of {count_of(n_answers, 'answer')})"
+        reasons.setdefault((row.system, row.feature), []).append(reason)
     return {key: "; ".join(parts) for key, parts in reasons.items()}
 
 

@@ -17,6 +17,7 @@ from arena.data.slices import in_slices, sliced
 from arena.data.systems import alike
 from arena.data.wording import count_of
 from features.declare.feature import Feature
+from features.engine.columns import FEATURE_KEY
 from features.engine.extraction import extract
 from features.measures.registry import chosen_features, with_templates
 from features.models.scorer import ModelOptions
@@ -26,7 +27,7 @@ from surrogate.integrity.faults import measure_faults
 from surrogate.integrity.inspection import inspect_answers
 from surrogate.integrity.notes import Findings
 from surrogate.learning.languages import with_answers
-from surrogate.learning.surrogate import KEYS, known_features
+from surrogate.learning.surrogate import known_features
 from surrogate.ranking.answer_checks import AnswerChecks, compare_measured
 from surrogate.ranking.placing import place_systems
 from surrogate.ranking.ranked_systems import RankedSystems
@@ -166,8 +167,8 @@ def _refuse_other_templates(features: Sequence[Feature], models: ModelOptions | 
 
 def _rows_of(answers: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of a feature table that are of some answers."""
-    rows = answers[KEYS].merge(table, on=KEYS, how="left", indicator="_row")
-    absent = rows.loc[rows.pop("_row") == "left_only", KEYS]
+    rows = answers[FEATURE_KEY].merge(table, on=FEATURE_KEY, how="left", indicator="_row")
+    absent = rows.loc[rows.pop("_row") == "left_only", FEATURE_KEY]
     if not absent.empty:
         raise UsageError(
             f"the feature table has no row of {len(absent)} of {count_of(len(answers), 'answer')} "

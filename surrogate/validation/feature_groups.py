@@ -10,10 +10,10 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.statistics.bootstrap import percentile_interval
+from features.engine.columns import FEATURE_KEY
 from features.measures.registry import FEATURES, parse_features
 from surrogate.learning.languages import LanguageData
 from surrogate.learning.outcomes import Outcome, on_common_systems
-from surrogate.learning.surrogate import KEYS
 from surrogate.validation.scores import MACRO, outcome_scores, replicate_taus
 
 ALL = "all"
@@ -61,7 +61,7 @@ class FeatureSubset:
 
     def of(self, data: LanguageData) -> LanguageData:
         """Return a language with this part of its features and texts alone."""
-        columns = [*KEYS, *self.columns]
+        columns = [*FEATURE_KEY, *self.columns]
         if self.has_texts:
             columns.append(TEXT_COLUMN)
         return replace(data, X=data.X[[name for name in data.X if name in columns]])

@@ -116,19 +116,13 @@ def mirage(
         UsageError: If a chosen system is not judged, or too few are left to train on.
     """
     systems = systems_by_content(languages)
-    tasks = [
-        delayed(_hold_out)(
-            group,
-            repeats.reseeded(surrogate, "mirage", str(repeat)),
-            drawn_holdout(systems, holdout, repeats.seed, str(repeat)),
-            {
-                index: derived_seed(repeats.seed, "mirage", str(repeat), str(index))
-                for index in range(repeat, group[0].settings.tournaments, repeats.times)
-            },
-        )
-        for repeat in range(repeats.times)
-        for group in grouped(languages, surrogate)
-    ]
+    tasks = []
+    for repeat in range(repeats.times):
+        held = drawn_holdout(systems, holdout, repeats.seed, str(repeat))
+        reseeded = repeats.reseeded(surrogate, "mirage", str(repeat))
+        for group in grouped(languages, surrogate):
+            seeds = _tournament_seeds(group[0].settings.tournaments, repeat, repeats)
+            tasks.append(delayed(_hold_out)(group, reseeded, held, seeds))
     done = repeats.run(tasks)
     outcomes = []
     for data in languages:
@@ -142,6 +136,14 @@ def mirage(
         mean = float(defined.mean()) if defined.size else float("nan")
         outcomes.append(_gathered(ratings).outcome(data, len(ratings), r2=mean))
     return outcomes
+
+
+def _tournament_seeds(n_tournaments: int, repeat: int, repeats: Repeats) -> dict[int, int]:
+    """Return the seed of each tournament that has its surrogate in a repeat."""
+    seeds = {}
+    for index in range(repeat, n_tournaments, repeats.times):
+        seeds[index] = derived_seed(repeats.seed, "mirage", str(repeat), str(index))
+    return seeds
 
 
 def _gathered(ratings: Iterable[Rating]) -> HeldOutRatings:

@@ -18,7 +18,7 @@ from arena.data.slices import in_slices
 from arena.diagnostics.families import families_of_systems
 from features.engine.columns import feature_columns
 from features.engine.extraction import extract
-from surrogate.board.settings import check_option_names, lists_options, named_judges
+from surrogate.board.settings import check_option_names, lists_options, resolved_judges
 from surrogate.learning.cross_fitting import (
     Repeats,
     Training,
@@ -163,7 +163,7 @@ class Study:
             languages=language_data(judged, with_answers(table, judged.answers), tournaments),
             features=tuple(feature_columns(table)),
             name=judged.info.name,
-            judge=named_judges(settings.view(arena), settings)[0],
+            judge=resolved_judges(settings.view(arena), settings)[0],
             settings=tournaments,
             surrogate=as_surrogate(chosen, settings.rows, settings.missing),
             repeats=Repeats(repeats, settings.seed, n_jobs, options.get("progress")),

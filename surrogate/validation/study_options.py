@@ -14,7 +14,7 @@ from surrogate.board.settings import (
     BoardSettings,
     LearningOptions,
     chosen_settings,
-    named_judges,
+    resolved_judges,
 )
 from surrogate.learning.surrogate import Surrogate
 
@@ -71,4 +71,4 @@ def judged_view(arena: Arena, settings: BoardSettings) -> Arena:
         UsageError: If there is no such judge, part or criterion, or a choice to be made.
     """
     view = settings.view(arena)
-    return view.judged_by(named_judges(view, settings)[0])
+    return view.judged_by(resolved_judges(view, settings)[0])

@@ -22,8 +22,8 @@ from arena.data.types import Flags, Floats
 from arena.rating.battles import Battles
 from arena.rating.tournaments import DECIMALS
 from arena.statistics.bootstrap import bootstrap_weights
+from features.engine.columns import FEATURE_KEY
 from surrogate.learning.regression import made
-from surrogate.learning.surrogate import KEYS
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def _feature_values(
     questions: Sequence[str] | None = None,
 ) -> Floats:
     """Return features of answers, shape (Q, S, F); a missing value counts 0, as published."""
-    names = [name for name in features if name not in KEYS and not name.endswith(":missing")]
+    names = [name for name in features if name not in FEATURE_KEY and not name.endswith(":missing")]
     table = features[features["language"] == language].set_index(["query_id", "system"])
     if questions is None:
         questions = sorted(table.index.unique("query_id"))

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from features.engine.columns import FEATURE_KEY
 from surrogate import build_board
 from surrogate.board.rating_rows import BORROWED as FEW
 from surrogate.learning.answers import (
@@ -14,7 +15,6 @@ from surrogate.learning.answers import (
 from surrogate.learning.estimation.ratings import posterior_ratings
 from surrogate.learning.estimation.replication import NOTHING_EXPECTED
 from surrogate.learning.languages import TournamentSettings, language_data
-from surrogate.learning.surrogate import KEYS
 from surrogate.learning.training import training_ratings
 
 
@@ -39,7 +39,7 @@ def rated(small_arena, quick_features):
     for count in (0, 1, 2):
         arena = judged_among(small_arena, order[: max(count, 2)] if count else [])
         answered = without_answers(arena, order[1]) if count == 1 else arena
-        X = quick_features.merge(answered.answers[KEYS], on=KEYS)
+        X = quick_features.merge(answered.answers[FEATURE_KEY], on=FEATURE_KEY)
         data = language_data(arena, X, TournamentSettings(tournaments=2))
         known = training_ratings({item.language: item.tournaments for item in data})
         surrogate = AnswersSurrogate().fit(X, known)

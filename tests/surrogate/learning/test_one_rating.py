@@ -9,7 +9,7 @@ from scipy.optimize import approx_fprime
 
 from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
-from arena.statistics.significance import NORMAL_QUANTILE
+from arena.statistics.significance import NORMAL_95
 from surrogate.learning.answers import AnswersSurrogate
 from surrogate.learning.estimation.observations import Observation, joint_posterior, observe
 from surrogate.learning.estimation.process import GaussianProcess
@@ -92,7 +92,7 @@ def test_the_covariance_is_that_of_a_bootstrap_over_questions_on_average():
     tournaments = bootstrap_tournaments(rows, 2)
     seen = observe(training_ratings({"en": tournaments}))["en"]
     table = rate(tournaments.battles, ridge=0.1).table.set_index("system").loc[list(seen.systems)]
-    expected = ((table["high"] - table["low"]) / (2 * NORMAL_QUANTILE)).to_numpy() ** 2
+    expected = ((table["high"] - table["low"]) / (2 * NORMAL_95)).to_numpy() ** 2
     np.testing.assert_allclose(np.diag(seen.noise).mean(), expected.mean(), rtol=0.1)
     np.testing.assert_allclose(np.diag(seen.noise), expected, rtol=0.3)
     np.testing.assert_allclose(seen.ratings, table["rating"], atol=0.01)

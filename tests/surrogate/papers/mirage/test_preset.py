@@ -16,8 +16,8 @@ from arena.rating.tournaments import TOURNAMENTS_REGULARIZED, bootstrap_tourname
 from arena.text.answers import parse_answer
 from arena.text.citations import strip_citations
 from features import extract, parse_features
+from features.engine.columns import FEATURE_KEY
 from surrogate import Board, build_board, place_systems
-from surrogate.learning.surrogate import KEYS
 from surrogate.papers.mirage.recipe import fit_with_choix, run_recipe
 
 SEED, TOURNAMENTS = 5, 4
@@ -83,10 +83,10 @@ def test_its_features_are_those_of_the_libraries(arena, table, langid):
     names = [str(item) for item in parse_features(f"{BY_LANGID},{BY_LIBRARIES}")]
     identifier = LanguageIdentifier.from_modelstring(model, norm_probs=True) if langid else None
     scores = scored_by_libraries(arena, identifier)
-    expected = pd.DataFrame(scores, columns=[*KEYS, *names]).set_index(KEYS)
+    expected = pd.DataFrame(scores, columns=[*FEATURE_KEY, *names]).set_index(FEATURE_KEY)
     expected = expected if langid else expected[names[2:]]
-    measured = extract(arena, BY_LANGID).merge(table, on=KEYS) if langid else table
-    found = measured.set_index(KEYS)[list(expected)].fillna(0.0).loc[expected.index]
+    measured = extract(arena, BY_LANGID).merge(table, on=FEATURE_KEY) if langid else table
+    found = measured.set_index(FEATURE_KEY)[list(expected)].fillna(0.0).loc[expected.index]
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
@@ -144,7 +144,7 @@ def test_it_ranks_a_new_system_once_loaded(board, table, tmp_path):
     board.save(tmp_path / "board")
     loaded = Board.load(tmp_path / "board")
     new = table[table["system"] == best].assign(system="newcomer", answer="")
-    answers = new[[*KEYS, "answer"]]
+    answers = new[[*FEATURE_KEY, "answer"]]
     rows = board.ratings[board.ratings["system"] == best].set_index("language")["rating"]
     for item in (board, loaded):
         placed = place_systems(item, new, answers[["language", "query_id"]]).new
