@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,9 +13,16 @@ from arena.adapters.battle_rows import NO_LANGUAGES, BattleOptions, BattleReader
 from arena.adapters.collected import Collected
 from arena.adapters.columns import NO_COLUMNS
 from arena.adapters.lmarena import foreign_of_battles
-from arena.data.errors import UsageError
+from arena.adapters.plain_judgments import (
+    is_read_as_written,
+    plain_judgments,
+    sample_of_all_texts,
+)
+from arena.data.codes import coded_judgments, without_categories
+from arena.data.errors import ArenaError, UsageError
 from arena.data.folder import read_arena
 from arena.data.judgments import with_known_columns
+from arena.data.rows import Rows
 from arena.data.schema import INFO_FILE
 
 
@@ -25,7 +33,8 @@ class CountedJudgments:
     Attributes:
         table: Columns ``query_id, language, system_a, system_b, winner, judge``, and those of
             ``criterion``, ``chosen``, ``probability_a``, ``probability_b``, ``voter``,
-            ``weight``, ``both_bad`` and ``repeat`` that it has; one row per judgment.
+            ``weight``, ``both_bad`` and ``repeat`` that it has; one row per judgment, names and
+            ids as categories.
         skipped: Counts of what was left out or changed: ``source, item, reason, count``, sorted.
     """
 
@@ -40,7 +49,8 @@ def read_judgments(path: Path | str, questions: pd.DataFrame | None = None) -> p
         UsageError: If the file is absent, of unknown format, or holds no judgments.
         DataError: With every problem: unknown winners, missing values, systems against themselves.
     """
-    return counted_judgments_of(path, questions).table
+    options = BattleOptions(languages=_languages_of(questions))
+    return without_categories(_read(Path(path), options).table)
 
 
 def counted_judgments_of(
@@ -66,7 +76,13 @@ def counted_judgments_of(
         UsageError: If the file is absent, of unknown format, or holds no judgments.
         DataError: With every problem: unknown winners, missing values, systems against themselves.
     """
-    path = Path(path)
+    options = BattleOptions(columns, languages=_languages_of(questions), drops_flagged=drop_flagged)
+    read = _read(Path(path), options)
+    return replace(read, table=coded_judgments(read.table))
+
+
+def _read(path: Path, options: BattleOptions) -> CountedJudgments:
+    """Read judgments: those of large plain files as categories, all others as texts."""
     if path.is_dir() and (path / INFO_FILE).is_file():
         arena = read_arena(path)
         if arena.judgments.empty:
@@ -75,19 +91,41 @@ def counted_judgments_of(
         return CountedJudgments(with_known_columns(arena.judgments), Collected().skipped())
     if not path.exists():
         raise UsageError(f"there is no file {path}")
+    plain = None if options.columns else plain_judgments(path)
+    if plain is not None:
+        sample = sample_of_all_texts(plain, path.name)
+        # What cells mean is read text by text: a file whose texts stay as they are needs no more.
+        # Where one is at fault, all rows are read, so that messages name their lines.
+        with suppress(ArenaError):
+            read = _read_files(Collected(), [sample], path.name, options)
+            if read.skipped.empty and is_read_as_written(sample, read.table):
+                return replace(read, table=plain)
     collected = Collected()
-    languages = _languages_of(questions)
-    options = BattleOptions(columns, languages=languages, drops_flagged=drop_flagged)
+    files = (rows for _, rows in collected.files([path]))
+    return _read_files(collected, files, path.name, options)
+
+
+def _read_files(
+    collected: Collected, files: Iterable[Rows], name: str, options: BattleOptions
+) -> CountedJudgments:
+    """Read judgments row by row.
+
+    Args:
+        collected: What was read so far, and what was wrong.
+        files: Rows of files.
+        name: What messages call them.
+        options: How to read.
+    """
     reader = BattleReader(collected, options)
-    for _, rows in collected.files([path]):
-        for battle in reader.battles_of(replace(rows, source=path.name)):
+    for rows in files:
+        for battle in reader.battles_of(replace(rows, source=name)):
             _, query_id = battle.key
             collected.question(battle.place, battle.key, query_id, [], may_repeat=True)
     if not reader.n_rows and not collected.problems:
-        raise UsageError(f"{path.name}: there is no judgment in it")
+        raise UsageError(f"{name}: there is no judgment in it")
     foreign = foreign_of_battles(collected, "battles")
     if foreign.arena.judgments.empty:
-        raise UsageError(f"{path.name}: there is no judgment in it")
+        raise UsageError(f"{name}: there is no judgment in it")
     return CountedJudgments(with_known_columns(foreign.arena.judgments), foreign.skipped)
 
 

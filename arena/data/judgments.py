@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 
 from arena.data.cells import is_null, whole_digits
 from arena.data.checks import check_table, probability_problems, self_judgments
+from arena.data.codes import distinct, repeated_rows, text_codes
 from arena.data.errors import DataError, UsageError
 from arena.data.frames import as_rows, with_language_of
 from arena.data.judge_names import PANEL_OF, UNKNOWN_JUDGE, names_one_judge
@@ -25,7 +27,7 @@ from arena.data.schema import (
     WEIGHT,
 )
 from arena.data.systems import name_problems
-from arena.data.types import Flags
+from arena.data.types import Flags, Indices
 
 
 def copies_of_others(judgments: pd.DataFrame) -> Flags:
@@ -42,13 +44,10 @@ def copies_of_others(judgments: pd.DataFrame) -> Flags:
     is_named = named_voters(judgments)
     if not is_named.any():
         return is_named
-    named = judgments[is_named]
-    try:
-        is_duplicate = named.duplicated()
-    except TypeError:  # lists have no hash
-        is_duplicate = named.astype(str).duplicated()
+    if is_named.all():
+        return repeated_rows(judgments)
     is_copy = np.zeros(len(judgments), dtype=np.bool_)
-    is_copy[is_named] = is_duplicate.to_numpy()
+    is_copy[is_named] = repeated_rows(judgments[is_named])
     return is_copy
 
 
@@ -64,19 +63,34 @@ def named_voters(judgments: pd.DataFrame) -> Flags:
     if "judge" not in judgments:
         return np.zeros(len(judgments), dtype=np.bool_)
     # Few distinct judges, many judgments: names are looked at once.
-    codes, names = pd.factorize(judgments["judge"].astype(str))
-    is_one = np.array([names_one_judge(name) for name in names], dtype=np.bool_)[codes]
+    judge, names = text_codes(judgments["judge"])
+    is_one = _flags_of(names)[judge]
     if CRITERION in judgments:
-        for row in np.flatnonzero(is_one & judgments[CRITERION].notna().to_numpy()):
-            criterion = str(judgments[CRITERION].iloc[row])
-            judge = str(judgments["judge"].iloc[row]).removesuffix(f":{criterion}")
-            is_one[row] = names_one_judge(judge)
+        is_one &= _named_without_criterion(judge, names, judgments[CRITERION])
     if VOTER in judgments:
-        voters = judgments[VOTER].astype(object)
-        is_named = [pd.notna(voter) and names_one_judge(str(voter)) for voter in voters]
-        # Without a type, no voters at all would be an array of floats.
-        is_one |= np.array(is_named, dtype=np.bool_)
+        voter, voters = text_codes(judgments[VOTER])
+        is_one |= _flags_of(voters)[voter]
     return np.asarray(is_one)
+
+
+def _named_without_criterion(judge: Indices, names: Sequence[str], criterion: pd.Series) -> Flags:
+    """Tell which judges have a name once the criterion is taken from its end, shape (N,)."""
+    codes, criteria = text_codes(criterion)
+    suffixes = ["", *(f":{text}" for text in criteria)]
+    # The first ones are those of missing values.
+    judges = ["", *names]
+    numbers = (codes + 1) * len(judges) + judge + 1
+    present = distinct(numbers, len(suffixes) * len(judges))
+    bare_names = []
+    for number in present.values:
+        suffix, name = divmod(int(number), len(judges))
+        bare_names.append(judges[name].removesuffix(suffixes[suffix]))
+    return _flags_of(bare_names)[present.codes]
+
+
+def _flags_of(names: Sequence[str]) -> Flags:
+    """Tell which names are those of one judge, shape (names + 1,); the last is of no name."""
+    return np.array([*map(names_one_judge, names), False], dtype=np.bool_)
 
 
 def named_by_criterion(judgments: pd.DataFrame) -> pd.DataFrame:

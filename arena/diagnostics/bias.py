@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from arena.data.codes import row_keys
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY, REPEAT
 from arena.data.types import Floats
 from arena.data.wording import count_of
@@ -90,7 +91,7 @@ def _fixed_sides(part: pd.DataFrame) -> tuple[int, int, bool]:
         The number of pairs in one order, the number that met repeatedly, and whether the former
         are most of these and many more than random sides would leave.
     """
-    meetings = part.groupby(PAIR)["first_on_a"].agg(["size", "mean"])
+    meetings = part.groupby(PAIR, observed=True)["first_on_a"].agg(["size", "mean"])
     meetings = meetings[meetings["size"] > 1]
     # With random sides, n meetings are all in one order with probability 2 / 2^n.
     chance = np.exp2(1.0 - meetings["size"])
@@ -110,10 +111,12 @@ def flips(part: pd.DataFrame) -> CheckResult:
         ``flip_rate, flip_low, flip_high``.
     """
     orders = majorities(part, [*ITEM, "first_on_a"])
-    by_order = orders.pivot(index=ITEM, columns="first_on_a", values="outcome")
-    by_order = by_order.reindex(columns=[True, False]).dropna()
-    n_items = len(by_order)
-    n_flipped = int((by_order[True] * by_order[False] == -1).sum())
+    item, _ = row_keys(orders[ITEM])
+    # Both orders of an item follow each other.
+    has_both = item[1:] == item[:-1]
+    outcome = orders["outcome"].to_numpy()
+    n_items = int(has_both.sum())
+    n_flipped = int((has_both & (outcome[1:] * outcome[:-1] == -1)).sum())
     share, low, high = share_of(n_flipped, n_items)
     row: dict[str, float] = {
         "items": n_items,
@@ -153,22 +156,25 @@ def repeatability(judgments: pd.DataFrame) -> CheckResult:
     repeated = judgments.iloc[:0]
     if REPEAT in judgments:
         repeated = judgments[judgments[REPEAT].notna()]
-    key = [*GROUP, "query_id", "system_a", "system_b"]
-    first = judgments.drop(repeated.index).drop_duplicates(key)
-    votes = repeated.merge(first[[*key, "winner"]], on=key, suffixes=("", "_first"))
-    n_changed = int((votes["winner"] != votes["winner_first"]).sum())
-    share, low, high = share_of(n_changed, len(votes))
+    n_asked, n_changed = 0, 0
+    if len(repeated):
+        key = [*GROUP, "query_id", "system_a", "system_b"]
+        first = judgments.drop(repeated.index).drop_duplicates(key)
+        votes = repeated.merge(first[[*key, "winner"]], on=key, suffixes=("", "_first"))
+        n_asked = len(votes)
+        n_changed = int((votes["winner"] != votes["winner_first"]).sum())
+    share, low, high = share_of(n_changed, n_asked)
     row: dict[str, float] = {
-        "repeated": len(votes),
+        "repeated": n_asked,
         "changed": n_changed,
         "change_rate": share,
         "change_low": low,
         "change_high": high,
     }
-    if votes.empty:
+    if not n_asked:
         return row, []
     sentence = (
-        f"of {count_of(len(votes), 'pair')} asked twice in the same order {n_changed:,} got "
+        f"of {count_of(n_asked, 'pair')} asked twice in the same order {n_changed:,} got "
         f"another verdict ({shown_share(share, low, high)})"
     )
     severity: Severity = "warning" if low >= NOTABLE_FLIPS else "info"

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import coo_array, csr_array
 from scipy.special import expit
 
-from arena.data.types import Flags, Floats, Indices
-from arena.diagnostics.verdicts import ITEM, majorities, verdicts
+from arena.data.codes import distinct, row_keys, text_codes
+from arena.data.types import Floats, Indices
+from arena.diagnostics.verdicts import ITEM, PAIR, majorities, verdicts
 from arena.rating.battles import Battles
 from arena.rating.posterior import battle_posterior
 from arena.statistics.significance import NORMAL_95
 
 LARGEST_FIELD = 300
 """Systems judged on one question above which its circles are not counted."""
+QUESTIONS_AT_ONCE = 100
+"""Questions of which all steps between systems are held at a time."""
 FEWEST_QUESTIONS = 10
 """Questions below which the share of circles has no lower bound."""
 
@@ -46,10 +50,11 @@ def cycles(judgments: pd.DataFrame) -> Cycles:
     Verdicts in both orders count once, if they agree. The expected number comes from ratings by
     the decided verdicts: few where systems are far apart, a quarter where they are equal.
     """
-    rows: list[tuple[float, float, float]] = []
-    for _, language_judgments in judgments[judgments["winner"] != "tie"].groupby("language"):
-        rows.extend(_question_cycles(language_judgments))
-    triples, circular, expected = np.array(rows, dtype=np.float64).reshape(-1, 3).T
+    decided = judgments[judgments["winner"] != "tie"]
+    counts = [np.empty((0, 3))]
+    for _, language_judgments in decided.groupby("language", observed=True):
+        counts.append(_question_cycles(language_judgments))
+    triples, circular, expected = np.concatenate(counts).T
     has_triples = triples > 0
     if not has_triples.any():
         return Cycles(triples=0, circular=0, expected=0.0, beyond=0.0, share_low=0.0)
@@ -77,46 +82,84 @@ def cycles(judgments: pd.DataFrame) -> Cycles:
     )
 
 
-def _question_cycles(decided: pd.DataFrame) -> Iterator[tuple[float, float, float]]:
-    """Yield triples, circles and expected circles of each question of one language."""
-    posterior = battle_posterior(Battles.from_judgments(decided).largest_group())
-    rating_of = pd.Series(posterior.ratings, list(posterior.systems))
-    table = majorities(verdicts(decided), ITEM)
-    # Ratings of systems that no battle connects are on other scales.
-    is_rated = table["first"].isin(rating_of.index) & table["second"].isin(rating_of.index)
-    table = table[is_rated & (table["outcome"] != 0)]
-    for _, rows in table.groupby("query_id"):
-        codes, systems = pd.factorize(pd.concat([rows["first"], rows["second"]]))
-        if not 3 <= len(systems) <= LARGEST_FIELD:
-            continue
-        beats = _wins_matrix(codes, rows["outcome"].to_numpy() > 0, len(systems))
-        is_decided = beats + beats.T
-        ratings = rating_of[systems].to_numpy()
-        expected = expit(ratings[:, None] - ratings[None, :]) * is_decided
-        # Without directions each triple can be walked both ways round.
-        yield _circles(is_decided) / 2, _circles(beats), _circles(expected)
+def _question_cycles(decided: pd.DataFrame) -> Floats:
+    """Count triples, circles and expected circles of each question of one language, (Q, 3)."""
+    battles = Battles.from_judgments(decided).largest_group()
+    question, winner, loser = _decided_pairs(decided, battles.systems)
+    if not len(question):
+        return np.empty((0, 3))
+    ratings = battle_posterior(battles).ratings
+    counts = []
+    for start in range(0, int(question.max()) + 1, QUESTIONS_AT_ONCE):
+        rows = (question >= start) & (question < start + QUESTIONS_AT_ONCE)
+        if rows.any():
+            counts.append(_counts(question[rows] - start, winner[rows], loser[rows], ratings))
+    return np.concatenate(counts)
 
 
-def _wins_matrix(codes: Indices, is_first_better: Flags, n_systems: int) -> Floats:
-    """Return 1 where a row's system beats a column's, else 0, shape (S, S).
+def _decided_pairs(
+    decided: pd.DataFrame, systems: Sequence[str]
+) -> tuple[Indices, Indices, Indices]:
+    """Return the pairs decided on each question, of fields that are neither tiny nor huge.
 
     Args:
-        codes: The first systems of N decided verdicts, then the second ones, shape (2 N,).
-        is_first_better: Whether the first system wins, shape (N,).
-        n_systems: Number of systems S.
+        decided: Verdicts of one language.
+        systems: The rated systems; ratings of others are on other scales.
+
+    Returns:
+        Question, winner and loser of each, numbered by id and in the order of the systems.
     """
-    first, second = np.split(codes, 2)
+    table = majorities(verdicts(decided), ITEM)
+    sides = []
+    for side in PAIR:
+        codes, names = text_codes(table[side])
+        sides.append(pd.Index(systems).get_indexer(names)[codes])
+    first, second = sides
+    question, n_possible = row_keys(table[["query_id"]], is_sorted=True)
+    outcome = table["outcome"].to_numpy()
+    is_counted = (first >= 0) & (second >= 0) & (outcome != 0)
+    nodes = np.concatenate([first, second]) + len(systems) * np.tile(question, 2)
+    fields = distinct(nodes[np.tile(is_counted, 2)], n_possible * len(systems))
+    n_judged = np.bincount(fields.values // len(systems), minlength=n_possible)
+    is_counted &= ((n_judged >= 3) & (n_judged <= LARGEST_FIELD))[question]
+    is_first_better = outcome > 0
     winner = np.where(is_first_better, first, second)
     loser = np.where(is_first_better, second, first)
-    beats = np.zeros((n_systems, n_systems))
-    beats[winner, loser] = 1.0
-    return beats
+    return question[is_counted], winner[is_counted], loser[is_counted]
 
 
-def _circles(steps: Floats) -> float:
-    """Count circles of three steps: trace(A³) / 3, since a circle starts at any of its systems.
+def _counts(question: Indices, winner: Indices, loser: Indices, ratings: Floats) -> Floats:
+    """Count triples, circles and expected circles of some questions that have any pair, (Q, 3).
 
     Args:
-        steps: Number (or probability) of steps from one system to another, shape (S, S).
+        question: Question of N decided pairs, shape (N,).
+        winner: Their winners, shape (N,).
+        loser: Their losers, shape (N,).
+        ratings: Of all systems, shape (S,).
     """
-    return float(((steps @ steps) * steps.T).sum() / 3)
+    # A system on one question is a node; no step leads from one question to another.
+    n_systems = len(ratings)
+    n_possible = (int(question.max()) + 1) * n_systems
+    nodes = distinct(np.concatenate([winner, loser]) + n_systems * np.tile(question, 2), n_possible)
+    size = len(nodes.values)
+    steps = np.split(nodes.codes, 2)
+    beats = coo_array((np.ones(len(winner)), (steps[0], steps[1])), shape=(size, size)).tocsr()
+    # Several judges may agree on a pair.
+    beats.data[:] = 1.0
+    is_decided = (beats + beats.T).tocoo()
+    rating = ratings[nodes.values % n_systems]
+    probabilities = expit(rating[is_decided.row] - rating[is_decided.col])
+    expected = coo_array((probabilities * is_decided.data, is_decided.coords), shape=(size, size))
+    # Without directions each triple can be walked both ways round.
+    by_node = [_circles(is_decided.tocsr()) / 2, _circles(beats), _circles(expected.tocsr())]
+    question_of_node = distinct(nodes.values // n_systems, n_possible // n_systems)
+    return np.column_stack([question_of_node.sums(values) for values in by_node])
+
+
+def _circles(steps: csr_array) -> Floats:
+    """Count circles of three steps by node: diag(A³) / 3, a third of a circle at each of its nodes.
+
+    Args:
+        steps: Number (or probability) of steps from one node to another, shape (N, N).
+    """
+    return np.asarray((steps @ steps).multiply(steps.T).sum(axis=1)).ravel() / 3

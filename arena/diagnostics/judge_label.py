@@ -169,7 +169,7 @@ def label_judge(
 
 def _judges_of(judge: str, judgments: pd.DataFrame) -> tuple[str, ...]:
     """Return the judges that a name stands for; the name itself if it has no verdict."""
-    present = sorted(set(judgments["judge"]))
+    present = sorted(judgments["judge"].unique())
     with suppress(UsageError):
         return judges_named(present, judge)
     return (judge,)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from arena.data.codes import without_categories
 from arena.data.errors import UsageError
 from arena.data.judge_names import is_person
 from arena.data.judgments import named_voters
@@ -87,6 +88,7 @@ def agreement_with_people(judgments: pd.DataFrame, judges: Sequence[str]) -> Peo
     people = sorted(set(judgments.loc[is_by_people, "judge"]))
     if not people or not is_by_judge.any():
         return None
+    judgments = without_categories(judgments)
     both = judgments[is_by_judge | is_by_people]
     both = both.assign(judge=both["judge"].mask(is_by_judge, judges[0]))
     try:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from arena.data.codes import distinct, row_keys, text_codes
 from arena.data.schema import QUESTION_KEY
 from arena.statistics.significance import wilson_interval
 
@@ -83,22 +84,32 @@ def verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
         second``, ``outcome`` (1 the first system wins, -1 the second, 0 a tie) and ``first_on_a``
         (was it on side A?).
     """
-    side_a = judgments["system_a"]
-    side_b = judgments["system_b"]
+    code_a, names_a = text_codes(judgments["system_a"])
+    code_b, names_b = text_codes(judgments["system_b"])
+    names = pd.Index(sorted({*names_a, *names_b}), dtype=object)
+    side_a = names.get_indexer(names_a)[code_a]
+    side_b = names.get_indexer(names_b)[code_b]
+    first = pd.Categorical.from_codes(np.minimum(side_a, side_b), names)
+    second = pd.Categorical.from_codes(np.maximum(side_a, side_b), names)
     first_on_a = side_a < side_b
     winner = judgments["winner"]
-    outcome_of_a = (winner == "a").astype(int) - (winner == "b").astype(int)
-    return pd.DataFrame(
+    outcome_of_a = np.asarray(winner == "a", np.int64) - np.asarray(winner == "b", np.int64)
+    table = pd.DataFrame(
         {
             "language": judgments["language"],
             "judge": judgments["judge"],
             "query_id": judgments["query_id"],
-            "first": side_a.where(first_on_a, side_b),
-            "second": side_b.where(first_on_a, side_a),
-            "outcome": outcome_of_a.where(first_on_a, -outcome_of_a),
+            "first": first,
+            "second": second,
+            "outcome": np.where(first_on_a, outcome_of_a, -outcome_of_a),
             "first_on_a": first_on_a,
-        }
+        },
+        index=judgments.index,
     )
+    kind = judgments["system_a"].dtype
+    if isinstance(kind, pd.CategoricalDtype):
+        return table
+    return table.astype({"first": kind, "second": kind})
 
 
 def won_by_a(table: pd.DataFrame) -> pd.Series:
@@ -115,9 +126,14 @@ def majorities(table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     Returns:
         The keys and ``outcome``; sorted by keys.
     """
-    outcome = table["outcome"]
-    marked = table[keys].assign(verdicts=1, wins=outcome == 1, losses=outcome == -1)
-    counts = marked.groupby(keys, sort=True, observed=True).sum().reset_index()
-    has_won = 2 * counts["wins"] > counts["verdicts"]
-    has_lost = 2 * counts["losses"] > counts["verdicts"]
-    return counts[keys].assign(outcome=has_won.astype(np.int64) - has_lost.astype(np.int64))
+    is_known = table[keys].notna().all(axis=1)
+    if not is_known.all():
+        table = table[is_known]
+    numbers, n_possible = row_keys(table[keys], is_sorted=True)
+    counted = distinct(numbers, n_possible)
+    outcome = table["outcome"].to_numpy()
+    n_verdicts = counted.sums(None)
+    has_won = 2 * counted.sums(outcome == 1) > n_verdicts
+    has_lost = 2 * counted.sums(outcome == -1) > n_verdicts
+    rows = table[keys].iloc[counted.first_rows].reset_index(drop=True)
+    return rows.assign(outcome=has_won.astype(np.int64) - has_lost.astype(np.int64))

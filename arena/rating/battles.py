@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.data.codes import distinct, text_codes, value_codes
 from arena.data.errors import UsageError
 from arena.data.judge_names import chosen_judges, judges_named
 from arena.data.judgments import copies_of_others
@@ -36,6 +37,8 @@ TIE_RULES: tuple[TieRule, ...] = ("half", "drop")
 
 _RECORD = ["wins", "losses", "ties"]
 """Columns of records, in the order of ``WINNERS`` for the system on side A."""
+_MIRRORED = np.array([1, 0, TIE])
+"""Index in ``WINNERS`` of each winner if the sides change places."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Battles:
         judges: Their names; all people are one judge. One of no name by default.
         traits: Names of F traits that judges may like.
         differences: By how much A's answer exceeds B's in them, shape (N, F); None without traits.
+        n_copies: Number of judgments that were left out on reading, as exact copies of others.
     """
 
     systems: tuple[str, ...]
@@ -74,6 +78,7 @@ class Battles:
     judges: tuple[str, ...] = ("",)
     traits: tuple[str, ...] = ()
     differences: Floats | None = None
+    n_copies: int = 0
 
     @classmethod
     def from_judgments(cls, judgments: pd.DataFrame, systems: Sequence[str] = ()) -> Battles:
@@ -95,14 +100,17 @@ class Battles:
         """
         if judgments.empty:
             raise UsageError("there are no judgments to count")
-        counted = judgments[~copies_of_others(judgments)]
+        is_copy = copies_of_others(judgments)
+        n_copies = int(is_copy.sum())
+        counted = judgments[~is_copy] if n_copies else judgments
         judgments, position, shares = outcome_rows(counted)
-        sides = pd.concat([judgments["system_a"], judgments["system_b"]], ignore_index=True)
-        if sides.isna().any():
+        code_a, names_a = text_codes(judgments["system_a"])
+        code_b, names_b = text_codes(judgments["system_b"])
+        if min(code_a.min(), code_b.min()) < 0:
             raise UsageError("judgments hold a system without a name")
-        codes, met = pd.factorize(sides.astype(str))
-        names = pd.Index(sorted({*met, *systems}), dtype=object)
-        side_a, side_b = np.split(names.get_indexer(met)[codes], 2)
+        names = pd.Index(sorted({*names_a, *names_b, *systems}), dtype=object)
+        side_a = names.get_indexer(names_a)[code_a]
+        side_b = names.get_indexer(names_b)[code_b]
         is_same = side_a == side_b
         if is_same.any():
             raise UsageError(f"{names[side_a[is_same][0]]} is judged against itself")
@@ -124,6 +132,7 @@ class Battles:
             judges=judges,
             traits=tuple(name.removeprefix(TRAIT) for name in trait_columns),
             differences=trait_differences(judgments[trait_columns]),
+            n_copies=n_copies,
         )
 
     @classmethod
@@ -174,8 +183,10 @@ class Battles:
         battles = self._take(rows)
         if not len(battles):
             raise UsageError("there are no judgments to count")
-        met = np.unique(np.concatenate([battles.side_a, battles.side_b]))
-        return battles.among([self.systems[index] for index in met]).on_battled_questions()
+        has_met = np.zeros(len(self.systems), dtype=np.bool_)
+        has_met[battles.side_a] = True
+        has_met[battles.side_b] = True
+        return battles.among(list(compress(self.systems, has_met))).on_battled_questions()
 
     def among(self, systems: Sequence[str]) -> Battles:
         """Keep the battles between some of the systems; all questions stay."""
@@ -194,11 +205,14 @@ class Battles:
 
     def on_battled_questions(self) -> Battles:
         """Drop questions without a battle."""
-        present, question = np.unique(self.question, return_inverse=True)
+        present = distinct(self.question, self.n_questions)
+        if len(present.values) == self.n_questions:
+            return self
         names: tuple[str, ...] = ()
         if self.questions:
-            names = tuple(self.questions[index] for index in present)
-        return replace(self, question=question, n_questions=len(present), questions=names)
+            names = tuple(self.questions[index] for index in present.values)
+        n_questions = len(present.values)
+        return replace(self, question=present.codes, n_questions=n_questions, questions=names)
 
     def largest_group(self) -> Battles:
         """Keep the largest group of systems that battles connect, and its questions."""
@@ -221,7 +235,11 @@ class Battles:
 
     def _group_numbers(self) -> Indices:
         """Number the group of each system, shape (S,); 0 is the largest group."""
-        return connected_groups(self.side_a, self.side_b, len(self.systems), battles=self.weight)
+        n_systems = max(len(self.systems), 1)
+        met = distinct(self.side_a * n_systems + self.side_b, n_systems**2)
+        first, second = np.divmod(met.values, n_systems)
+        battles = met.sums(self.weight)
+        return connected_groups(first, second, len(self.systems), battles=battles)
 
     def _group(self, numbers: Indices, number: int) -> Battles:
         """Keep the battles of one group, on its questions."""
@@ -246,60 +264,70 @@ class Battles:
     def items(self) -> JudgedItems:
         """Outcomes by pair and question; a pair's first system is the one first by name."""
         is_swapped = self.side_a > self.side_b
-        first = np.where(is_swapped, self.side_b, self.side_a)
-        second = np.where(is_swapped, self.side_a, self.side_b)
+        first = np.minimum(self.side_a, self.side_b)
+        second = np.maximum(self.side_a, self.side_b)
         # A pair, and then an item, is coded as one number: sorting those is faster than rows.
         # At least 1, so that divisions work without systems.
         n_systems = max(len(self.systems), 1)
-        pairs, pair = np.unique(first * n_systems + second, return_inverse=True)
-        met = Pairs(pairs // n_systems, pairs % n_systems, len(self.systems))
-        return self._items(met, pair, is_swapped)
+        met = distinct(first * n_systems + second, n_systems**2)
+        first, second = np.divmod(met.values, n_systems)
+        return self._items(Pairs(first, second, len(self.systems)), met.codes, is_swapped)
 
     @cached_property
     def items_by_side(self) -> JudgedItems:
         """Outcomes by judge, pair and question; a pair's first system is the one on side A."""
         n_systems = max(len(self.systems), 1)
         codes = self.side_a * n_systems + self.side_b
-        judges, judge = np.zeros(1, dtype=np.intp), None
+        n_possible = n_systems**2
+        judges = np.zeros(1, dtype=np.intp)
         if self.judge is not None and len(self):
-            judges, judge = np.unique(self.judge, return_inverse=True)
-            codes = codes + judge * n_systems**2
+            heard = distinct(self.judge, len(self.judges))
+            judges = heard.values
+            codes += heard.codes * n_systems**2
+            n_possible *= len(judges)
+        n_looks = 1
         if self.differences is not None:
             # On each question the answers differ by something else.
-            codes = codes * max(self.n_questions, 1) + self.question
-        pairs, rows, pair = np.unique(codes, return_index=True, return_inverse=True)
-        met = Pairs(self.side_a[rows], self.side_b[rows], len(self.systems))
-        judge_of_pair = np.zeros(len(pairs), dtype=np.intp) if judge is None else judge[rows]
+            n_looks = max(self.n_questions, 1)
+            codes *= n_looks
+            codes += self.question
+        met = distinct(codes, n_possible * n_looks)
+        judge, pair = np.divmod(met.values // n_looks, n_systems**2)
+        pairs = Pairs(*np.divmod(pair, n_systems), len(self.systems))
         names = tuple(self.judges[index] for index in judges)
-        items = self._items(met, pair, np.zeros(len(self), dtype=np.bool_))
-        differences = None if self.differences is None else self.differences[rows]
-        biases = Biases.of_sides(judge_of_pair, names, self.traits, differences)
+        items = self._items(pairs, met.codes)
+        differences = None
+        if self.differences is not None:
+            differences = self.differences[met.first_rows]
+        biases = Biases.of_sides(judge, names, self.traits, differences)
         return replace(items, biases=biases)
 
-    def _items(self, pairs: Pairs, pair: Indices, is_swapped: Flags) -> JudgedItems:
+    def _items(self, pairs: Pairs, pair: Indices, is_swapped: Flags | None = None) -> JudgedItems:
         """Sum outcomes by pair and question.
 
         Args:
             pairs: The P pairs.
             pair: Pair of each battle, shape (N,).
-            is_swapped: Whether side B is the first of the pair, shape (N,).
+            is_swapped: Whether side B is the first of the pair, shape (N,); by default nowhere.
         """
         n_pairs = max(len(pairs), 1)
-        items, item = np.unique(self.question * n_pairs + pair, return_inverse=True)
-        question, pair_of_item = np.divmod(items, n_pairs)
+        items = distinct(self.question * n_pairs + pair, max(self.n_questions, 1) * n_pairs)
+        question, pair_of_item = np.divmod(items.values, n_pairs)
         points = POINTS_OF_A[self.winner]
-        weight = np.ones(len(self)) if self.weight is None else self.weight
-        points_of_first = weight * np.where(is_swapped, 1.0 - points, points)
+        if is_swapped is not None:
+            points = np.where(is_swapped, 1.0 - points, points)
+        if self.weight is not None:
+            points *= self.weight
         soft_counts: Floats | None = None
         if self.is_soft is not None:
-            soft_weight = weight * self.is_soft
-            soft_counts = np.bincount(item, soft_weight, len(items)).astype(np.float64)
+            weight = np.ones(len(self)) if self.weight is None else self.weight
+            soft_counts = items.sums(weight * self.is_soft)
         return JudgedItems(
             pairs=pairs,
             question=question,
             pair=pair_of_item,
-            points=np.bincount(item, points_of_first, len(items)).astype(np.float64),
-            counts=np.bincount(item, weight, len(items)).astype(np.float64),
+            points=items.sums(points),
+            counts=items.sums(self.weight),
             n_questions=self.n_questions,
             soft_counts=soft_counts,
         )
@@ -311,28 +339,41 @@ class Battles:
             Columns ``system, opponent, wins, losses, ties``, sorted; whole numbers unless verdicts
             are soft or have fractional weights.
         """
-        weight: npt.NDArray[Any] = np.ones(len(self), dtype=np.intp)
-        if self.weight is not None:
-            is_whole = bool((self.weight == np.round(self.weight)).all())
-            weight = self.weight.astype(np.intp) if is_whole else self.weight
-        mirrored = np.array([1, 0, TIE])[self.winner]
+        n_systems = max(len(self.systems), 1)
+        system = np.concatenate([self.side_a, self.side_b])
+        opponent = np.concatenate([self.side_b, self.side_a])
+        met = distinct(system * n_systems + opponent, n_systems**2)
+        counts = self._record_counts(met.codes, len(met.values))
+        first, second = np.divmod(met.values, n_systems)
         names = np.array(self.systems, dtype=object)
-        tables = []
-        for system, opponent, winner in (
-            (self.side_a, self.side_b, self.winner),
-            (self.side_b, self.side_a, mirrored),
-        ):
-            table = pd.DataFrame({"system": names[system], "opponent": names[opponent]})
-            for code, column in enumerate(_RECORD):
-                table[column] = (winner == code) * weight
-            tables.append(table)
-        totals = pd.concat(tables).groupby(["system", "opponent"], as_index=False).sum()
-        return totals.astype({"system": "str", "opponent": "str"})
+        table = pd.DataFrame({"system": names[first], "opponent": names[second]})
+        table[_RECORD] = counts
+        return table.astype({"system": "str", "opponent": "str"})
 
     def records(self) -> pd.DataFrame:
         """Count each system's wins, losses and ties: columns ``system, wins, losses, ties``."""
-        totals = self.outcomes().groupby("system")[_RECORD].sum()
-        return totals.reindex(list(self.systems), fill_value=0).rename_axis("system").reset_index()
+        systems = np.concatenate([self.side_a, self.side_b])
+        table = pd.DataFrame({"system": pd.Series(self.systems, dtype="str")})
+        table[_RECORD] = self._record_counts(systems, len(self.systems))
+        return table
+
+    def _record_counts(self, rows: Indices, n_rows: int) -> npt.NDArray[Any]:
+        """Count wins, losses and ties.
+
+        Args:
+            rows: Row of the result to which each battle counts, for the system on side A and then
+                for that on side B, shape (2 N,).
+            n_rows: Number of rows.
+
+        Returns:
+            Shape (n_rows, 3); whole numbers if the weights are.
+        """
+        winner = np.concatenate([self.winner, _MIRRORED[self.winner]])
+        weight = None if self.weight is None else np.tile(self.weight, 2)
+        cells = rows * len(_RECORD) + winner
+        counts = np.bincount(cells, weight, n_rows * len(_RECORD)).reshape(n_rows, len(_RECORD))
+        is_whole = weight is None or bool((weight == np.round(weight)).all())
+        return counts.astype(np.intp) if is_whole else counts
 
 
 def selected_judgments(
@@ -350,19 +391,28 @@ def selected_judgments(
         UsageError: If the language or judge does not exist, or there are several languages and
             none is chosen.
     """
+    is_selected = np.ones(len(judgments), dtype=np.bool_)
     if "language" in judgments:
-        present = sorted(judgments["language"].astype(str).unique())
-        if language is None and len(present) > 1:
-            raise UsageError(f"several languages, choose one (or all): {first_of(present)}")
-        if language not in (None, ALL, *present):
-            raise UsageError(f"no language {language!r} here; available: {first_of(present)}")
-        if language in present:
-            judgments = judgments[judgments["language"] == language]
-    if "judge" in judgments and judge != ALL and len(judgments):
-        names = sorted(judgments["judge"].astype(str).unique())
+        codes, names = text_codes(judgments["language"])
+        if language is None and len(names) > 1:
+            raise UsageError(f"several languages, choose one (or all): {first_of(sorted(names))}")
+        if language not in (None, ALL, *names):
+            available = first_of(sorted(names))
+            raise UsageError(f"no language {language!r} here; available: {available}")
+        if language in names:
+            is_selected = codes == names.index(language)
+    if "judge" in judgments and judge != ALL and is_selected.any():
+        codes, names = text_codes(judgments["judge"])
+        present = np.zeros(len(names) + 1, dtype=np.bool_)
+        present[codes[is_selected]] = True
+        listed = sorted(compress(names, present))
         if judge is None:
-            judge = chosen_judges(names)[0]
-        judgments = judgments[judgments["judge"].isin(judges_named(names, judge))]
+            judge = chosen_judges(listed)[0]
+        chosen = judges_named(listed, judge)
+        is_named = [name in chosen for name in names]
+        is_selected &= np.array([*is_named, False], dtype=np.bool_)[codes]
+    if not is_selected.all():
+        judgments = judgments[is_selected]
     return judgments.reset_index(drop=True)
 
 
@@ -382,10 +432,16 @@ def _questions(judgments: pd.DataFrame) -> tuple[Indices, tuple[str, ...]]:
     """
     if "query_id" not in judgments:
         return np.arange(len(judgments)), ()
-    ids = judgments["query_id"]
-    if "language" in judgments and judgments["language"].nunique() > 1:
-        ids = judgments["language"].astype(str) + "/" + ids.astype(str)
-    codes, names = pd.factorize(ids, sort=True)
+    codes, ids = value_codes(judgments["query_id"])
     if (codes < 0).any():
         raise UsageError("judgments hold a question without a query_id")
-    return np.asarray(codes, dtype=np.intp), tuple(names)
+    if "language" in judgments:
+        language, languages = text_codes(judgments["language"])
+        if len(languages) > 1:
+            asked = distinct(language * len(ids) + codes, len(languages) * len(ids))
+            of_language, of_id = np.divmod(asked.values, len(ids))
+            pairs = zip(of_language, of_id, strict=True)
+            ids = pd.Index([f"{languages[number]}/{ids[place]}" for number, place in pairs])
+            codes = asked.codes
+    order, names = pd.factorize(ids, sort=True)
+    return order[codes], tuple(names)

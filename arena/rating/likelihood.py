@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array, csr_array
 from scipy.special import expit, log_expit
 
-from arena.data.types import Floats
+from arena.data.codes import distinct
+from arena.data.types import Flags, Floats, Indices
 from arena.rating.biases import Biases
 from arena.rating.bradley_terry import newton
 from arena.rating.pairs import JudgedItems, Pairs
@@ -27,6 +28,8 @@ far too small."""
 
 LEAST_DISPERSION = 0.01
 """Smallest dispersion of soft verdicts that is believed: one counts for at most 100 wins."""
+ITEMS_AT_ONCE = 1_000_000
+"""Items whose scores are held at a time."""
 
 
 @dataclass(frozen=True)
@@ -73,23 +76,53 @@ class BattleLikelihood:
         lost = (counts - points) * log_expit(-logits)
         return float((won + lost).sum())
 
-    def scores(self, parameters: Floats) -> csr_array:
-        """Gradient of each question's logarithm, shape (Q, K)."""
+    def squared_scores(self, parameters: Floats) -> tuple[Floats, Floats]:
+        """Sum the squares of the questions' gradients.
+
+        Returns:
+            The sums over questions, and the number of questions on which each parameter counts,
+            each of shape (K,).
+        """
         items = self.items
+        n_parameters = self.pairs.n_systems + len(self.biases)
+        squares = np.zeros(n_parameters)
+        n_questions = np.zeros(n_parameters)
         residuals = items.points - items.counts * self.expected(parameters)[items.pair]
+        n_blocks = -(-len(items) // ITEMS_AT_ONCE)
+        ends = np.linspace(0, items.n_questions, n_blocks + 1).astype(np.intp)
+        for start, end in pairwise(ends):
+            rows: slice | Flags = slice(None)
+            if n_blocks > 1:
+                rows = (items.question >= start) & (items.question < end)
+            values, columns = self._score_entries(items.pair[rows], residuals[rows])
+            question = items.question[rows] - start
+            keys = np.tile(question * n_parameters, len(columns)) + np.concatenate(columns)
+            cells = distinct(keys, int(end - start) * n_parameters)
+            parameter = cells.values % n_parameters
+            squares += np.bincount(parameter, cells.sums(np.concatenate(values)) ** 2, n_parameters)
+            n_questions += np.bincount(parameter, minlength=n_parameters)
+        return squares, n_questions
+
+    def _score_entries(
+        self, pair: Indices, residuals: Floats
+    ) -> tuple[list[Floats], list[Indices]]:
+        """Return what items add to gradients, and to which parameters.
+
+        Args:
+            pair: Pair of each item, shape (N,).
+            residuals: Points of the first system beyond expectation, shape (N,).
+        """
         # What the first system of a pair wins beyond expectation, the second one loses.
         values = [residuals, -residuals]
-        columns = [self.pairs.first[items.pair], self.pairs.second[items.pair]]
-        if items.biases is not None:
-            n_traits = len(items.biases.traits)
-            start = self.pairs.n_systems + items.biases.judge[items.pair] * n_traits
+        columns = [self.pairs.first[pair], self.pairs.second[pair]]
+        biases = self.items.biases
+        if biases is not None:
+            n_traits = len(biases.traits)
+            start = self.pairs.n_systems + biases.judge[pair] * n_traits
             for trait in range(n_traits):
-                values.append(residuals * items.biases.values[items.pair, trait])
+                values.append(residuals * biases.values[pair, trait])
                 columns.append(start + trait)
-        rows = np.tile(items.question, len(columns))
-        entries = (np.concatenate(values), (rows, np.concatenate(columns)))
-        shape = (items.n_questions, self.pairs.n_systems + len(self.biases))
-        return coo_array(entries, shape=shape).tocsr()
+        return values, columns
 
     def slope(self, parameters: Floats) -> Floats:
         """Gradient of the logarithm, shape (K,)."""
@@ -149,8 +182,8 @@ class BattleLikelihood:
                 effects[:n_systems], np.ones(n_systems), of_biases=effects[n_systems:]
             )
         least = LEAST_EFFECT * self.dispersion(parameters)
-        scores = self.scores(parameters)
-        clustered = scores.power(2).sum(axis=0) * n_questions / (n_questions - 1)
+        squares, judged_on = self.squared_scores(parameters)
+        clustered = squares * n_questions / (n_questions - 1)
         # A fit lies closer to the verdicts it was made from than to others, by its number of free
         # parameters; a prior leaves only a part of each parameter free.
         rating_precisions = np.broadcast_to(np.asarray(precisions, np.float64), n_systems)
@@ -160,7 +193,6 @@ class BattleLikelihood:
         clustered *= n_battles / max(n_battles - n_free, 1.0)
         effects = np.full(len(clustered), np.nan)
         np.divide(clustered, independent, out=effects, where=independent > 0)
-        judged_on = np.bincount(scores.indices, minlength=len(clustered)).astype(np.float64)
         return DesignEffects(effects[:n_systems], judged_on[:n_systems], least, effects[n_systems:])
 
     def dispersion(self, parameters: Floats) -> float:

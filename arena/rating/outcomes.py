@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from arena.data.codes import text_codes, value_codes
 from arena.data.errors import UsageError
 from arena.data.judge_names import PEOPLE, is_person
 from arena.data.schema import PROBABILITIES, WEIGHT, WINNERS
@@ -43,8 +44,8 @@ def winner_codes(judgments: pd.DataFrame) -> Indices:
         UsageError: If a winner is unknown.
     """
     # Large arenas have few distinct winners: each is looked up once, not once per row.
-    codes, winners = pd.factorize(judgments["winner"], use_na_sentinel=False)
-    outcomes = pd.Index(WINNERS).get_indexer(pd.Index(winners.astype(object)))[codes]
+    codes, winners = value_codes(judgments["winner"])
+    outcomes = np.append(pd.Index(WINNERS).get_indexer(winners.astype(object)), -1)[codes]
     is_unknown = outcomes < 0
     if is_unknown.any():
         unknown = sorted(set(judgments["winner"][is_unknown].astype(str)))
@@ -79,12 +80,13 @@ def judge_codes(judgments: pd.DataFrame) -> tuple[Indices | None, tuple[str, ...
     """Number the judge of each judgment, and list the names; None if there is only one."""
     if "judge" not in judgments:
         return None, ("",)
-    codes, written = pd.factorize(judgments["judge"].astype(str))
-    names = [PEOPLE if is_person(name) else str(name) for name in written]
+    codes, written = text_codes(judgments["judge"])
+    names = [PEOPLE if is_person(name) else name for name in written]
     judges = sorted(set(names))
     if len(judges) == 1:
         return None, tuple(judges)
-    numbers = np.array([judges.index(name) for name in names], dtype=np.intp)
+    positions = {name: number for number, name in enumerate(judges)}
+    numbers = np.array([positions[name] for name in names], dtype=np.intp)
     return numbers[codes], tuple(judges)
 
 

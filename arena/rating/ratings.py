@@ -13,8 +13,8 @@ from threadpoolctl import threadpool_limits
 
 from arena.data import __version__
 from arena.data.cells import is_true
+from arena.data.codes import coded_judgments
 from arena.data.errors import UsageError, argument, checked_choice
-from arena.data.judgments import copies_of_others
 from arena.data.schema import BOTH_BAD
 from arena.data.seeds import SAME_DECIMALS, generator
 from arena.data.systems import alike
@@ -144,15 +144,16 @@ def rate(
     """
     if isinstance(judgments, Battles):
         return rate_battles(judgments, **options)
+    judgments = coded_judgments(judgments)
     # All judges first: the votes of people tell the temperatures of the others.
     temperatures = () if hard_verdicts else learn_temperatures(judgments)
     counted = calibrated_judgments(judgments, temperatures, hard=hard_verdicts)
     selected = selected_judgments(counted, language, judge)
-    copies = int(copies_of_others(selected).sum())
-    rated = rate_battles(Battles.from_judgments(selected), **options)
+    battles = Battles.from_judgments(selected)
+    rated = rate_battles(battles, **options)
     notes = list(rated.notes)
-    if copies:
-        notes.append(copies_note(copies))
+    if battles.n_copies:
+        notes.append(copies_note(battles.n_copies))
     notes += judgment_notes(selected)
     notes += temperature_notes(temperatures, selected)
     notes += name_notes(rated.table["system"])

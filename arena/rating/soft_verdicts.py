@@ -149,6 +149,8 @@ def calibrated_judgments(
 
 def temperature_notes(temperatures: Sequence[Temperature], judgments: pd.DataFrame) -> list[str]:
     """Say how the verdicts of the judges of some judgments count."""
+    if not temperatures:
+        return []
     names = set(_judges(judgments))
     return [temperature.note for temperature in temperatures if temperature.judge in names]
 
