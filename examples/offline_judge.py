@@ -22,7 +22,7 @@ from scipy.stats import kendalltau
 
 from arena import Arena, read_arena
 from arena.diagnostics import diagnose
-from arena.judging import LlmJudge, judge_pairs, pairs_judged_in
+from arena.judging import LlmJudge, judge_pairs, pairs_judged_in, pairwise_prompt
 from arena.judging.answer_pairs import pair_keys, unordered
 from arena.llm import LlmSettings, open_store
 from arena.rating.ratings import rate
@@ -38,7 +38,8 @@ def main() -> None:
     server = serve(model)
     url = f"{server.listening_address}/v1"
     how = {"api_key_env": None, "concurrency": 1, "timeout_s": 600}
-    own = LlmJudge(LlmSettings(model=model.stem, base_url=url, **how), verdict="logprobs")
+    settings = LlmSettings(model=model.stem, base_url=url, **how)
+    own = LlmJudge(settings, pairwise_prompt(verdict="logprobs"))
     started = time.perf_counter()
     with open_store(options.store) as store:
         judged = judge_pairs(arena, own, pairs, store, progress=show)

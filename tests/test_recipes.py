@@ -16,7 +16,7 @@ from arena import write_arena
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-FILE_NAME = re.compile(r"# ((?:arena|features|surrogate)/\S+\.py)\n")
+FILE_NAME = re.compile(r"(?:# |\{# )((?:arena|features|surrogate)/\S+)(?: #\})?\n")
 
 
 def section(title):
@@ -29,7 +29,7 @@ def blocks(text, language):
 
 def follow(recipe, root):
     """Write the files and make the changes that a section of the text shows."""
-    for code in blocks(recipe, "python"):
+    for code in [*blocks(recipe, "python"), *blocks(recipe, "jinja")]:
         named = FILE_NAME.match(code)
         if named:
             path = root / named[1]
@@ -61,6 +61,14 @@ def checkout(tmp_path):
         )
     write_arena(small_simulation(range(6), ["en"], questions=5).arena, tmp_path / "my-arena")
     return tmp_path
+
+
+@pytest.fixture
+def whole_checkout(checkout):
+    """The same, with a copy of the package below."""
+    ignored = shutil.ignore_patterns("__pycache__", "nomiracl")
+    shutil.copytree(ROOT / "arena", checkout / "arena", ignore=ignored)
+    return checkout
 
 
 def run_in(folder, *words):
@@ -129,6 +137,41 @@ def test_a_surrogate_added_as_written_is_validated_saved_loaded_and_ranked_with(
         "assert new['surrogate_rating'].notna().all()"
     )
     run_in(checkout, "-c", program)
+
+
+SHOWN_ANSWER = re.compile(r"\[The Start of Answer \d+ \w+\]\n(.*?)\n\[The End", re.DOTALL)
+
+
+def test_a_form_of_judging_added_as_written_judges_within_its_calls(whole_checkout, serve):
+    from chat_server import completion
+
+    def marks_by_length(prompt, _):
+        answers = SHOWN_ANSWER.findall(prompt)
+        longest_first = sorted(answers, key=len, reverse=True)
+        marks = [str(5 - min(4, longest_first.index(text))) for text in answers]
+        return completion(f"[[{', '.join(marks)}]]")
+
+    follow(section("Adding a judge"), whole_checkout)
+    server = serve(marks_by_length)
+    (whole_checkout / "judge.toml").write_text('form = "joint"\n')
+    where = ("--model", "marker", "--base-url", server.url, "--config", "judge.toml")
+    run_in(whole_checkout, "-m", "surrogate", "judge", "my-arena", *where, "--budget", 3)
+    assert len(server.bodies) == 3
+    program = """
+from arena import read_arena
+
+read = read_arena("my-arena")
+judged = read.judgments[read.judgments["judge"] == "marker:joint"]
+judged = judged[judged["flags"] != "identical"]
+assert judged["query_id"].nunique() == 3
+lengths = read.answers.set_index(["query_id", "system"])["answer"].str.len()
+for row in judged.itertuples():
+    length_a = lengths[row.query_id, row.system_a]
+    length_b = lengths[row.query_id, row.system_b]
+    if length_a != length_b and row.winner != "tie":
+        assert row.winner == ("a" if length_a > length_b else "b")
+"""
+    run_in(whole_checkout, "-c", program)
 
 
 def drawn_layers():

@@ -100,7 +100,7 @@ class FunctionSystem:
         """The function's place, and digits of the digest of its file."""
         return self.settings.model
 
-    def ask(self, question: GivenQuestion) -> Prompt:
+    def prompt_for(self, question: GivenQuestion) -> Prompt:
         """Return the arguments of the function for a question, as JSON."""
         arguments: dict[str, object] = {"question": question.question}
         if "language" in self.parameters:

@@ -93,7 +93,7 @@ class LlmSystem:
             parts.append("relevant")
         return "|".join(parts)
 
-    def ask(self, question: GivenQuestion) -> Prompt:
+    def prompt_for(self, question: GivenQuestion) -> Prompt:
         """Return the prompt for a question, after the turns before it as messages of their own.
 
         If a prompt is too long, its passages are trimmed further, all to the same number of tokens.
@@ -248,7 +248,7 @@ def generate_answers(
         skipped, unlabeled = _left_out(left, labels, system, time_filter.template.version)
     answered = ask_table(
         list(given_questions(chosen, system.settings.relevant_passages)),
-        system.ask,
+        system.prompt_for,
         system.read,
         Llm(system.settings, store, budget),
         stage=system.name,
@@ -292,12 +292,12 @@ def dry_run_generate(
     filtering = None
     if time_filter is not None:
         rows = left[["language", "query"]].itertuples(index=False, name=None)
-        filtering = dry_run(map(time_filter.ask, rows), time_filter.settings, store)
+        filtering = dry_run(map(time_filter.prompt_for, rows), time_filter.settings, store)
         if store is not None:
             labels, _ = time_dependence(left, time_filter, store, budget=Budget(0))
             left = left[(labels["label"] != "yes").to_numpy()]
     questions = given_questions(left, system.settings.relevant_passages)
-    answering = dry_run(map(system.ask, questions), system.settings, store)
+    answering = dry_run(map(system.prompt_for, questions), system.settings, store)
     return {"answers": answering, "time_filter": filtering}
 
 

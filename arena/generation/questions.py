@@ -166,8 +166,8 @@ class TimeFilter:
         }
         return cls(settings=published.model_copy(update=update), template=templates.of(TIME_PROMPT))
 
-    def ask(self, row: tuple[str, str]) -> Prompt:
-        """Ask whether a question, given by its language and text, is time-dependent."""
+    def prompt_for(self, row: tuple[str, str]) -> Prompt:
+        """Make the prompt that asks whether a question, by language and text, is time-dependent."""
         language, question = row
         text = self.template.fill({"question": question, "language": named_language(language)})
         return Prompt.of(text, version=self.template.version)
@@ -196,7 +196,7 @@ def time_dependence(
     llm = Llm(time_filter.settings, store, budget or Budget())
     rows = list(queries[["language", "query"]].itertuples(index=False, name=None))
     answered = ask_table(
-        rows, time_filter.ask, read_label, llm, stage="time-dependence", progress=progress
+        rows, time_filter.prompt_for, read_label, llm, stage="time-dependence", progress=progress
     )
     labels = []
     for reply in answered.replies:

@@ -10,7 +10,7 @@ from arena.data.plug_ins import required_plug_in
 from arena.data.schema import WINNERS
 from arena.judging.answer_pairs import Comparison
 from arena.judging.judging_settings import JudgingSettings
-from arena.judging.prompt import answer_flags
+from arena.judging.pairwise import ComparisonPrompt
 from arena.judging.verdict_parsing import PairVerdict
 from arena.llm.functions import (
     FunctionTransport,
@@ -29,19 +29,24 @@ _RESULT = "return 'a', 'b' or 'tie', or a tuple of that and the reason as a text
 
 
 @dataclass(frozen=True)
-class FunctionPrompt:
+class FunctionPrompt(ComparisonPrompt):
     """What a judge that is a function gets of a pair: its arguments, without names of systems.
 
     Attributes:
-        version: Of the judge: its name, digits of the digest of its file, and its package.
+        judge_version: Name of the judge, digits of the digest of its file, and its package.
         parameters: Parameters that it has of ``BY_NAME``.
     """
 
-    version: str
+    judge_version: str
     parameters: tuple[str, ...]
 
-    def ask(self, comparison: Comparison) -> tuple[Prompt, tuple[str, ...]]:
-        """Return the arguments for a pair of answers as JSON, and the answers' flags."""
+    @property
+    def version(self) -> str:
+        """The version of the judge."""
+        return self.judge_version
+
+    def prompt_for(self, comparison: Comparison) -> Prompt:
+        """Return the arguments for a pair of answers as JSON."""
         arguments: dict[str, Any] = {
             "question": comparison.question,
             "answer_a": comparison.answer_a,
@@ -58,10 +63,12 @@ class FunctionPrompt:
             arguments["history"] = [
                 {"role": turn.role, "content": turn.text} for turn in comparison.history
             ]
-        flags = [f"a:{flag}" for flag in answer_flags(comparison.answer_a)]
-        flags += [f"b:{flag}" for flag in answer_flags(comparison.answer_b)]
-        content = json.dumps(arguments, ensure_ascii=False)
-        return Prompt.of(content, version=self.version), tuple(flags)
+        return Prompt.of(json.dumps(arguments, ensure_ascii=False), version=self.version)
+
+    def read(self, completion: Completion) -> PairVerdict:
+        """Read the verdict that ``_encoded`` wrote."""
+        result = json.loads(completion.text or "")
+        return PairVerdict(result["winner"], reason=result["reason"])
 
 
 def plug_in_settings(settings: JudgingSettings) -> tuple[JudgingSettings, FunctionPrompt]:
@@ -86,12 +93,6 @@ def plug_in_settings(settings: JudgingSettings) -> tuple[JudgingSettings, Functi
         settings.handled_by(transport, where=plug_in.name, model=version),
         FunctionPrompt(version, parameters),
     )
-
-
-def read_function_verdict(completion: Completion) -> PairVerdict:
-    """Read the verdict that ``_encoded`` wrote."""
-    result = json.loads(completion.text or "")
-    return PairVerdict(result["winner"], reason=result["reason"])
 
 
 def _encoded(result: object) -> str:

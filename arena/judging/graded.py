@@ -1,20 +1,20 @@
-"""Judging without pairs: a mark for each answer, or an order of all answers to a question.
+"""Judging without pairs: scores of answers, such as a mark for each, or an order of all of them.
 
 MIRAGE-Bench (section 4.2) tried both before it chose pairs: marks cost one call per answer but are
-often the same, and orders of many answers are hard for a judge. Marks and orders become verdicts on
-the same pairs that a pairwise judge would be asked about: the answer with the higher mark, or the
-earlier one, wins, and equal ones are tied. How much higher a mark is becomes a probability.
+often the same, and orders of many answers are hard for a judge. Scores become verdicts on the same
+pairs that a pairwise judge would be asked about: the answer with the higher score wins, and equal
+ones are tied. How much higher a mark is becomes a probability.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Literal
+from itertools import chain
+from typing import ClassVar, NamedTuple, Self
 
-from arena.data.arena import Arena
-from arena.data.errors import checked_choice
 from arena.data.seeds import generator
 from arena.data.types import Progress
 from arena.judging.answer_pairs import (
@@ -27,15 +27,16 @@ from arena.judging.answer_pairs import (
     shown_of_all,
 )
 from arena.judging.choosing.chosen_pairs import ChosenPairs
-from arena.judging.prompt import SHOWN_QUESTION, JudgePrompt
+from arena.judging.judging_settings import JudgingSettings
+from arena.judging.judging_task import JudgingTask, Outcomes, PairOutcome, PlannedRequests
+from arena.judging.prompt import SHOWN_QUESTION, TemplatePrompt
 from arena.judging.verdict_parsing import PairVerdict, read_order
 from arena.llm.ask import Asked, Llm, ask_table
+from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import UNPARSABLE, Completion, Reply, find_rating
 from arena.llm.requests import Prompt
-from arena.llm.usage import Usage
 from arena.text.prompts import ReplaceablePrompt, Variable
 
-GradedForm = Literal["pointwise", "listwise"]
 LOG_ODDS_OF_MARK = 2.0
 """Logits of a side whose mark is higher by 1, before the temperature that ratings divide by."""
 
@@ -49,125 +50,123 @@ class ShownAnswer:
     history: tuple[ShownTurn, ...]
 
 
-Group = tuple[QuestionKey, tuple[ShownAnswer, ...]]
-"""The contents of one prompt: a question, and distinct answers in the order shown."""
-Outcome = tuple[PairKey, Reply[PairVerdict], tuple[str, ...]]
-"""A pair, the judge's verdict or why there is none, and flags of what in the answers is odd."""
+class AnswerGroup(NamedTuple):
+    """The contents of one prompt: a question, and distinct answers in the order shown."""
+
+    question: QuestionKey
+    answers: tuple[ShownAnswer, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class NumberedAnswer:
-    """An answer as a listwise prompt shows it: its number in the list, from 1, and its text."""
+    """An answer as a prompt of several shows it: its number in the list, from 1, and its text."""
 
     number: int
     text: str
 
 
-GRADED_PROMPTS = MappingProxyType[GradedForm, ReplaceablePrompt](
-    {
-        "pointwise": ReplaceablePrompt(
-            "pointwise",
-            "A mark from 1 to 5 for one answer: judge with form = pointwise",
-            "the last [[4]], or Rating: 4; 1 to 5",
-            {
-                **SHOWN_QUESTION,
-                "answer": Variable("what is shown of a system", "sampleanswer", True),
-            },
-            "arena.judging",
-            "pointwise.v1",
-        ),
-        "listwise": ReplaceablePrompt(
-            "listwise",
-            "An order of all answers to a question: judge with form = listwise",
-            "the last [[2 > 1 = 3]], or [2] > [1] > [3]; every number once",
-            {
-                **SHOWN_QUESTION,
-                "answers": Variable(
-                    "the answers, each with number and text, in an order drawn by their content",
-                    (NumberedAnswer(1, "sampleone"), NumberedAnswer(2, "sampletwo")),
-                    True,
-                ),
-            },
-            "arena.judging",
-            "listwise.v1",
-        ),
-    }
-)
-"""What a judge is asked that gives marks or orders."""
+Scores = dict[tuple[QuestionKey, ShownAnswer], tuple[int | None, Reply[tuple[int, ...]]]]
+"""By question and answer: its score, the higher the better, and the reply that named it."""
 
 
 @dataclass(frozen=True)
-class GradedPrompt(JudgePrompt):
-    """Makes the prompts of marks and orders.
+class GradedPrompt(TemplatePrompt):
+    """A form that gives answers scores: of two answers, the one with the higher score wins.
 
     Attributes:
-        form: ``pointwise`` or ``listwise``.
-        seed: Seed of the order of a list.
+        log_odds: Logits of a side whose score is higher by 1; None if a score says nothing of how
+            much better an answer is.
     """
 
-    form: GradedForm = "pointwise"
-    seed: int = 0
+    log_odds: ClassVar[float | None] = None
 
-    def __post_init__(self) -> None:
-        checked_choice(self.form, tuple(GRADED_PROMPTS), "form")
+    @staticmethod
+    @abstractmethod
+    def calls_on(n_answers: int) -> int:
+        """Return the number of calls that a question with so many answers takes."""
 
-    @property
-    def version(self) -> str:
-        """The template's name and digest, what it shows, and the seed of lists."""
-        version = super().version
-        return f"{version}|order:{self.seed}" if self.form == "listwise" else version
+    @abstractmethod
+    def grouped(
+        self, question: QuestionKey, answers: Sequence[ShownAnswer]
+    ) -> list[tuple[ShownAnswer, ...]]:
+        """Split the answers to a question into those that a prompt shows together, in its order.
 
-    def answer(self, texts: ArenaTexts, question: QuestionKey, system: str) -> ShownAnswer:
-        """Return what is shown of a system."""
-        return ShownAnswer(
-            text=texts.shown(question, system),
-            passages=texts.passages(question, system),
-            history=texts.history(question, system),
-        )
-
-    def groups(self, pairs: ChosenPairs, left: ChosenPairs, texts: ArenaTexts) -> list[Group]:
-        """Return what each prompt shows: one answer for a mark, a question's answers for an order.
-
-        A list holds the systems of all pairs chosen on its question, those judged before too, so
-        that a resumed run sends the same prompt. Answers that look the same are shown once, in an
-        order that depends on the question and the texts alone.
+        Scores of all groups of a question are compared with each other: answers whose scores mean
+        something side by side alone, such as places in an order, belong into one group.
 
         Args:
-            pairs: All pairs chosen.
-            left: Those of them without a verdict.
-            texts: Texts of the questions and answers to show.
+            question: The question.
+            answers: Distinct answers, in an order that depends on their content alone.
         """
-        groups: list[Group] = []
-        for question, answers in self._shown(pairs, left, texts).items():
+
+    @abstractmethod
+    def answer_values(self, answers: Sequence[str]) -> dict[str, object]:
+        """Return the values of the template's variables that show the answers of a group."""
+
+    @abstractmethod
+    def read(self, completion: Completion) -> tuple[int, ...]:
+        """Read a score for each answer shown, the higher the better.
+
+        Raises:
+            UnparsableError: If there is none.
+        """
+
+    @classmethod
+    def of(cls, settings: JudgingSettings) -> Self:
+        """Return the form with the packaged template, or the user's."""
+        (prompt,) = cls.replaceable
+        return cls(prompt.template(settings.template))
+
+    @classmethod
+    def within(cls, pairs: ChosenPairs, n_calls: int) -> ChosenPairs:
+        """Keep whole questions, by ``calls_on``."""
+        return pairs.within_questions(n_calls, cls.calls_on)
+
+    def requests(self, task: JudgingTask, settings: LlmSettings) -> list[PlannedRequests]:
+        """Return a prompt for each group."""
+        texts = ArenaTexts(task.arena)
+        prompts = (self.prompt_for(group, texts) for group in self.groups(task, texts))
+        return [PlannedRequests(prompts, settings)]
+
+    def ask(self, task: JudgingTask, llm: Llm, progress: Progress | None = None) -> Outcomes:
+        """Ask for the scores of all groups, and compare those of each pair.
+
+        A pair has no verdict if one of its scores could not be read.
+        """
+        texts = ArenaTexts(task.arena)
+        answered = ask_table(
+            self.groups(task, texts),
+            lambda group: self.prompt_for(group, texts),
+            self.read,
+            llm,
+            stage=task.judge,
+            progress=progress,
+        )
+        scores = _scores(answered)
+        outcomes = [self._outcome(key, scores, texts) for key in pair_keys(task.left.table)]
+        return Outcomes(outcomes, answered.usage)
+
+    def groups(self, task: JudgingTask, texts: ArenaTexts) -> list[AnswerGroup]:
+        """Return what each prompt shows. Answers that look the same are shown once.
+
+        Raises:
+            ValueError: If the form does not show every answer to a question in exactly one group:
+                with two scores of an answer, verdicts would depend on the order of the groups.
+        """
+        groups: list[AnswerGroup] = []
+        for question, answers in self._answers_to_show(task, texts).items():
             # A set has no order of its own: sort by content before anything is drawn.
             ordered = sorted(answers, key=_by_content)
-            if self.form == "pointwise":
-                groups += [(question, (answer,)) for answer in ordered]
-                continue
-            content = [answer.text for answer in ordered]
-            draw = generator(self.seed, "judging", "list", *question, *content)
-            order = draw.permutation(len(ordered))
-            groups.append((question, tuple(ordered[index] for index in order)))
+            grouped = self.grouped(question, ordered)
+            if Counter(chain.from_iterable(grouped)) != Counter(ordered):
+                raise ValueError(
+                    f"{type(self).__name__}.grouped must return each answer to a question once"
+                )
+            groups += [AnswerGroup(question, group) for group in grouped]
         return groups
 
-    def _shown(
-        self, pairs: ChosenPairs, left: ChosenPairs, texts: ArenaTexts
-    ) -> dict[QuestionKey, set[ShownAnswer]]:
-        """Collect the distinct answers to show on each question that has a pair left."""
-        open_questions = {key[:2] for key in pair_keys(left.table)}
-        relevant = pairs if self.form == "listwise" else left
-        shown: dict[QuestionKey, set[ShownAnswer]] = {}
-        for language, query_id, system_a, system_b in pair_keys(relevant.table):
-            question = (language, query_id)
-            if question not in open_questions:
-                continue
-            answers = shown.setdefault(question, set())
-            answers.add(self.answer(texts, question, system_a))
-            answers.add(self.answer(texts, question, system_b))
-        return shown
-
-    def ask(self, group: Group, texts: ArenaTexts) -> Prompt:
-        """Make the prompt; UsageError if the template cannot be filled."""
+    def prompt_for(self, group: AnswerGroup, texts: ArenaTexts) -> Prompt:
+        """Make the prompt for a group; UsageError if the template cannot be filled."""
         question, shown = group
         names = [f"answer {number}" for number in range(1, len(shown) + 1)]
         passages = shown_of_all(
@@ -178,21 +177,162 @@ class GradedPrompt(JudgePrompt):
         )
         answers = [answer.text for answer in shown]
         values = self.values(question[0], texts.question(question), passages, answers, history)
-        if self.form == "pointwise":
-            values["answer"] = answers[0]
-        else:
-            values["answers"] = tuple(
-                NumberedAnswer(number, text) for number, text in enumerate(answers, start=1)
-            )
+        values.update(self.answer_values(answers))
         return Prompt.of(self.template.fill(values), version=self.version)
 
+    def _pairs_to_show(self, task: JudgingTask) -> ChosenPairs:
+        """Return the pairs whose answers are shown, on the questions that have a pair left."""
+        return task.left
+
+    def _answers_to_show(
+        self, task: JudgingTask, texts: ArenaTexts
+    ) -> dict[QuestionKey, set[ShownAnswer]]:
+        """Collect the distinct answers to show on each question that has a pair left."""
+        open_questions = {key[:2] for key in pair_keys(task.left.table)}
+        shown: dict[QuestionKey, set[ShownAnswer]] = {}
+        for language, query_id, system_a, system_b in pair_keys(self._pairs_to_show(task).table):
+            question = (language, query_id)
+            if question not in open_questions:
+                continue
+            answers = shown.setdefault(question, set())
+            answers.add(_shown_answer(texts, question, system_a))
+            answers.add(_shown_answer(texts, question, system_b))
+        return shown
+
+    def _outcome(self, key: PairKey, scores: Scores, texts: ArenaTexts) -> PairOutcome:
+        """Compare the scores of a pair of answers."""
+        language, query_id, system_a, system_b = key
+        question = (language, query_id)
+        answer_a = _shown_answer(texts, question, system_a)
+        answer_b = _shown_answer(texts, question, system_b)
+        score_a, reply_a = scores[question, answer_a]
+        score_b, reply_b = scores[question, answer_b]
+        verdict = None
+        if score_a is not None and score_b is not None:
+            verdict = PairVerdict.of_scores(score_a, score_b, self.log_odds)
+        # Of two replies the one that failed explains why there is no verdict.
+        reply = reply_a if score_a is None else reply_b
+        outcome = Reply(verdict, reply.reason, reply.detail, reply.key, reply.from_store)
+        return PairOutcome(key, outcome, self.flags([answer_a.text, answer_b.text]))
+
+
+@dataclass(frozen=True)
+class MarkPrompt(GradedPrompt):
+    """Asks for a mark from 1 to 5 for each answer, one prompt per answer."""
+
+    form = "pointwise"
+    replaceable = (
+        ReplaceablePrompt(
+            name="pointwise",
+            asks="A mark from 1 to 5 for one answer: judge with form = pointwise",
+            reply="the last [[4]], or Rating: 4; 1 to 5",
+            variables={
+                **SHOWN_QUESTION,
+                "answer": Variable("what is shown of a system", "sampleanswer", True),
+            },
+            package="arena.judging",
+            packaged_name="pointwise.v1",
+        ),
+    )
+    log_odds = LOG_ODDS_OF_MARK
+
+    @staticmethod
+    def calls_on(n_answers: int) -> int:
+        """Return one call per answer."""
+        return n_answers
+
+    def grouped(
+        self,
+        question: QuestionKey,  # noqa: ARG002 - every answer is on its own
+        answers: Sequence[ShownAnswer],
+    ) -> list[tuple[ShownAnswer, ...]]:
+        """Show every answer alone."""
+        return [(answer,) for answer in answers]
+
+    def answer_values(self, answers: Sequence[str]) -> dict[str, object]:
+        """Return the value of ``answer``."""
+        return {"answer": answers[0]}
+
     def read(self, completion: Completion) -> tuple[int, ...]:
-        """Read the place of each answer shown, the lower the better; UnparsableError if absent."""
-        text = completion.text or ""
-        if self.form == "pointwise":
-            mark, _ = find_rating(text, "brackets", completion.is_cut)
-            return (-mark,)
-        return read_order(text, completion.is_cut)
+        """Read the mark."""
+        mark, _ = find_rating(completion.text or "", "brackets", completion.is_cut)
+        return (mark,)
+
+
+@dataclass(frozen=True)
+class OrderPrompt(GradedPrompt):
+    """Asks for an order of all answers to a question.
+
+    Attributes:
+        seed: Seed of the order in which answers are shown.
+    """
+
+    seed: int = 0
+
+    form = "listwise"
+    replaceable = (
+        ReplaceablePrompt(
+            name="listwise",
+            asks="An order of all answers to a question: judge with form = listwise",
+            reply="the last [[2 > 1 = 3]], or [2] > [1] > [3]; every number once",
+            variables={
+                **SHOWN_QUESTION,
+                "answers": Variable(
+                    "the answers, each with number and text, in an order drawn by their content",
+                    (NumberedAnswer(1, "sampleone"), NumberedAnswer(2, "sampletwo")),
+                    True,
+                ),
+            },
+            package="arena.judging",
+            packaged_name="listwise.v1",
+        ),
+    )
+
+    @classmethod
+    def of(cls, settings: JudgingSettings) -> Self:
+        """Return the form with the packaged template, or the user's, and the settings' seed."""
+        return replace(super().of(settings), seed=settings.seed)
+
+    @property
+    def version(self) -> str:
+        """The template's name and digest, what it shows, and the seed of lists."""
+        return f"{super().version}|order:{self.seed}"
+
+    @staticmethod
+    def calls_on(n_answers: int) -> int:  # noqa: ARG004 - any number fits into a prompt
+        """Return one call per question."""
+        return 1
+
+    def grouped(
+        self, question: QuestionKey, answers: Sequence[ShownAnswer]
+    ) -> list[tuple[ShownAnswer, ...]]:
+        """Show all answers, in an order that depends on the question and the texts alone."""
+        content = [answer.text for answer in answers]
+        draw = generator(self.seed, "judging", "list", *question, *content)
+        order = draw.permutation(len(answers))
+        return [tuple(answers[index] for index in order)]
+
+    def answer_values(self, answers: Sequence[str]) -> dict[str, object]:
+        """Return the value of ``answers``, numbered in the order shown."""
+        numbered = [NumberedAnswer(number, text) for number, text in enumerate(answers, start=1)]
+        return {"answers": tuple(numbered)}
+
+    def read(self, completion: Completion) -> tuple[int, ...]:
+        """Read the order: the score is the place, counted from the end."""
+        places = read_order(completion.text or "", completion.is_cut)
+        return tuple(-place for place in places)
+
+    def _pairs_to_show(self, task: JudgingTask) -> ChosenPairs:
+        # Those judged before too, so that a resumed run sends the same prompt.
+        return task.pairs
+
+
+def _shown_answer(texts: ArenaTexts, question: QuestionKey, system: str) -> ShownAnswer:
+    return ShownAnswer(
+        text=texts.shown(question, system),
+        passages=texts.passages(question, system),
+        history=texts.history(question, system),
+    )
 
 
 def _by_content(answer: ShownAnswer) -> tuple[str, str, str]:
@@ -200,86 +340,17 @@ def _by_content(answer: ShownAnswer) -> tuple[str, str, str]:
     return answer.text, repr(answer.passages), repr(answer.history)
 
 
-def judge_graded(
-    arena: Arena,
-    prompt: GradedPrompt,
-    pairs: ChosenPairs,
-    left: ChosenPairs,
-    llm: Llm,
-    stage: str = "",
-    progress: Progress | None = None,
-) -> tuple[list[Outcome], Usage]:
-    """Ask for marks or orders, and make verdicts of them; see ``arena.llm.ask_table``.
-
-    A pair has no verdict if one of its marks, or its order, could not be read.
-
-    Args:
-        arena: Questions and answers.
-        prompt: Prompt of the judge.
-        pairs: All pairs chosen.
-        left: Those of them without a verdict.
-        llm: Who is asked.
-        stage: Name for ``progress``.
-        progress: Called as groups are done.
-
-    Returns:
-        For each pair left its winner, or the reason why there is none, and what is odd; and
-        calls, tokens, and failures of marks or orders by reason.
-    """
-    texts = ArenaTexts(arena)
-    answered = ask_table(
-        prompt.groups(pairs, left, texts),
-        lambda group: prompt.ask(group, texts),
-        prompt.read,
-        llm,
-        stage=stage,
-        progress=progress,
-    )
-    places = _places(answered)
-    outcomes: list[Outcome] = []
-    for key in pair_keys(left.table):
-        language, query_id, system_a, system_b = key
-        question = (language, query_id)
-        answer_a = prompt.answer(texts, question, system_a)
-        answer_b = prompt.answer(texts, question, system_b)
-        place_a, reply_a = places[question, answer_a]
-        place_b, reply_b = places[question, answer_b]
-        verdict = None
-        if place_a is not None and place_b is not None:
-            verdict = PairVerdict.of_scores(-place_a, -place_b, LOG_ODDS_OF_MARK)
-            if prompt.form == "listwise":
-                # A place says nothing of how much better an answer is.
-                verdict = PairVerdict(verdict.winner)
-        # Of two replies the one that failed explains why there is no verdict.
-        reply = reply_a if place_a is None else reply_b
-        outcome = Reply(verdict, reply.reason, reply.detail, reply.key, reply.from_store)
-        outcomes.append((key, outcome, prompt.flags([answer_a.text, answer_b.text])))
-    return outcomes, answered.usage
-
-
-Places = dict[tuple[QuestionKey, ShownAnswer], tuple[int | None, Reply[tuple[int, ...]]]]
-"""By question and answer: its place, the lower the better, and the reply that named it."""
-
-
-def _places(answered: Asked[Group, tuple[int, ...]]) -> Places:
-    places: Places = {}
+def _scores(answered: Asked[AnswerGroup, tuple[int, ...]]) -> Scores:
+    """Return the score of every answer; of a reply with a wrong number of scores, none."""
+    scores: Scores = {}
     for (question, answers), group_reply in answered:
         reply = group_reply
         if reply.value is not None and len(reply.value) != len(answers):
-            # The reply is a sound order, but of another number of answers than were shown.
+            # The reply is sound, but it is on another number of answers than were shown.
             answered.usage.count_failure(UNPARSABLE, 1)
-            detail = f"the order names {len(reply.value)} answers; there are {len(answers)}"
+            detail = f"the reply names {len(reply.value)} answers; there are {len(answers)}"
             reply = replace(reply, value=None, reason=UNPARSABLE, detail=detail)
         for index, answer in enumerate(answers):
-            place = None if reply.value is None else reply.value[index]
-            places[question, answer] = (place, reply)
-    return places
-
-
-def graded_requests(
-    arena: Arena, prompt: GradedPrompt, pairs: ChosenPairs, left: ChosenPairs
-) -> Iterator[Prompt]:
-    """Yield what ``judge_graded`` would ask."""
-    texts = ArenaTexts(arena)
-    for group in prompt.groups(pairs, left, texts):
-        yield prompt.ask(group, texts)
+            score = None if reply.value is None else reply.value[index]
+            scores[question, answer] = (score, reply)
+    return scores

@@ -114,7 +114,7 @@ def summarize_judge(
     warnings = _warnings(judge, earlier, usage, usage.asked + n_already_judged)
     return JudgingSummary(
         judge=judge.judge,
-        prompt=judge.prompt_in_use.version,
+        prompt=judge.prompt.version,
         pairs=len(pairs),
         already_judged=n_already_judged,
         identical=sum(len(part.identical) for part in left),
@@ -142,7 +142,7 @@ def _warnings(
             f"{n_invalid} of {count_of(n_replies, 'reply', 'replies')} of {judge.judge} {verb} "
             f"unparsable{refused}; the pairs it did judge may not be a random sample"
         )
-    version = judge.prompt_in_use.version
+    version = judge.prompt.version
     versions = earlier["prompt"].dropna() if "prompt" in earlier else ()
     other_versions = sorted({str(name) for name in versions if name != version})
     if other_versions:

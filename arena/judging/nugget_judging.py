@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import pandas as pd
 
-from arena.data.arena import Arena
+from arena.data.errors import UsageError, argument
 from arena.data.nuggets import Nuggets, answer_digest, nuggets_of_questions
 from arena.data.schema import NUGGET_MARKS, NUGGETS, QUESTION_KEY
 from arena.data.types import Progress
@@ -22,25 +22,33 @@ from arena.judging.answer_pairs import (
     ArenaTexts,
     PairKey,
     QuestionKey,
+    ShownPassage,
     pair_keys,
 )
 from arena.judging.choosing.chosen_pairs import ChosenPairs
-from arena.judging.graded import Outcome
+from arena.judging.judging_settings import JudgingSettings
+from arena.judging.judging_task import JudgingTask, Outcomes, PairOutcome, PlannedRequests
 from arena.judging.nugget_passages import PooledPassages, passage_notes, pooled_passages
 from arena.judging.nugget_prompts import (
+    MARK_PROMPT,
+    NUGGET_PROMPT,
+    NUGGET_PROMPTS,
     Nugget,
-    NuggetPrompt,
+    NumberedNugget,
     mark_settings,
     nugget_settings,
     read_marks,
     read_nuggets,
 )
 from arena.judging.nugget_scores import LOG_ODDS, Mark, nugget_points
+from arena.judging.prompt import TemplatePrompt
 from arena.judging.verdict_parsing import PairVerdict
 from arena.llm.ask import Llm, ask_table
+from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import UNPARSABLE, Reply
 from arena.llm.requests import Prompt
 from arena.llm.usage import Usage
+from arena.text.prompts import PromptTemplate, read_templates
 from arena.text.trimming import Trimmer
 
 NO_PASSAGES = "no_passages"
@@ -57,72 +65,129 @@ AnswerKey = tuple[QuestionKey, str]
 
 
 @dataclass(frozen=True)
-class NuggetOutcome:
-    """Result of judging by nuggets.
+class NuggetPrompt(TemplatePrompt):
+    """Asks for the facts of a question, by ``template``, and which of them each answer states.
 
     Attributes:
-        outcomes: For each pair left its winner, or the reason why there is none, and what is odd.
-        usage: Calls, tokens, and failures of nuggets and marks by reason.
-        nuggets: New nuggets and new marks.
-        notes: What limits them.
+        marks: The template of marks.
     """
 
-    outcomes: list[Outcome]
-    usage: Usage
-    nuggets: Nuggets
-    notes: tuple[str, ...] = ()
+    marks: PromptTemplate
 
+    form = "nuggets"
+    replaceable = NUGGET_PROMPTS
+    renews_verdicts = True
 
-def judge_nuggets(
-    arena: Arena,
-    prompt: NuggetPrompt,
-    left: ChosenPairs,
-    llm: Llm,
-    judge: str,
-    progress: Progress | None = None,
-) -> NuggetOutcome:
-    """Make nuggets of the questions that have none, mark the answers, and compare their scores.
+    @classmethod
+    def of(cls, settings: JudgingSettings) -> Self:
+        """Return the packaged prompts, or the user's templates."""
+        if settings.panel:
+            raise UsageError(
+                f"nuggets are made by one judge; leave {argument('panel')} out, and judge again "
+                "with each further model: it marks by the same nuggets"
+            )
+        sources = () if settings.template is None else (settings.template,)
+        templates = read_templates(sources, NUGGET_PROMPTS)
+        return cls(templates.of(NUGGET_PROMPT), templates.of(MARK_PROMPT))
 
-    Nuggets and marks that the arena holds are used as they are. An empty answer states nothing,
-    without a call.
+    @classmethod
+    def within(cls, pairs: ChosenPairs, n_calls: int) -> ChosenPairs:
+        """Keep whole questions: a call for the facts of each, and one per answer."""
+        return pairs.within_questions(n_calls, lambda n_answers: n_answers + 1)
 
-    Args:
-        arena: Questions, answers, and the nuggets and marks so far.
-        prompt: Prompt of the judge.
-        left: Pairs to judge.
-        llm: Who is asked.
-        judge: Name in the ``judge`` column of marks.
-        progress: Called as questions, then answers, are done.
-    """
-    run = _Run(arena, prompt, left, llm, judge, progress)
-    run.make_nuggets()
-    run.mark_answers()
-    outcomes = [run.outcome(key) for key in pair_keys(left.table)]
-    return NuggetOutcome(outcomes, run.usage(), run.tables(), run.notes())
+    @property
+    def version(self) -> str:
+        """The names and digests of both templates."""
+        return f"{self.template.version}+{self.marks.version}"
+
+    def ask(self, task: JudgingTask, llm: Llm, progress: Progress | None = None) -> Outcomes:
+        """Make nuggets of the questions that have none, mark the answers, and compare their scores.
+
+        Nuggets and marks that the arena holds are used as they are. An empty answer states nothing,
+        without a call.
+        """
+        run = _Run(task, self, llm, progress)
+        run.make_nuggets()
+        run.mark_answers()
+        outcomes = [run.outcome(key) for key in pair_keys(task.left.table)]
+        return Outcomes(outcomes, run.usage(), run.tables(), run.notes())
+
+    def requests(self, task: JudgingTask, settings: LlmSettings) -> list[PlannedRequests]:
+        """Return the prompts for nuggets, and those for marks.
+
+        Nuggets that are not made yet are of a usual number and length in the prompts of marks.
+        """
+        texts = ArenaTexts(task.arena)
+        questions = list(dict.fromkeys(key[:2] for key in pair_keys(task.left.table)))
+        nuggets = _stored_nuggets(task.arena.nuggets, questions)
+        marks = _stored_marks(task.arena.nuggets, task.judge)
+        stand_ins = (Nugget(_STAND_IN, "okay"),) * _N_STAND_INS
+        of_questions = []
+        for question in questions:
+            if question not in nuggets and pooled_passages(texts, question):
+                nuggets[question] = stand_ins
+                prompt, _ = self.nugget_prompt_for(question, texts)
+                of_questions.append(prompt)
+        of_answers = []
+        for answer in answers_in(task.left, texts):
+            question, text = answer
+            is_marked = (question, answer_digest(text)) in marks
+            if text and question in nuggets and not is_marked:
+                of_answers.append(self.mark_prompt_for(answer, nuggets[question], texts))
+        return [
+            PlannedRequests(of_questions, nugget_settings(settings)),
+            PlannedRequests(of_answers, mark_settings(settings)),
+        ]
+
+    def nugget_prompt_for(
+        self, question: QuestionKey, texts: ArenaTexts
+    ) -> tuple[Prompt, PooledPassages]:
+        """Make the prompt for the nuggets of a question, and return the passages that it shows."""
+        empty = self._nugget_prompt(question, (), texts)
+        n_tokens = Trimmer().count(empty.messages[-1].content)
+        passages = PooledPassages.fitting(pooled_passages(texts, question), n_tokens)
+        return self._nugget_prompt(question, passages.shown, texts), passages
+
+    def _nugget_prompt(
+        self, question: QuestionKey, passages: Sequence[ShownPassage], texts: ArenaTexts
+    ) -> Prompt:
+        text = texts.question(question)
+        values = self.values(question[0], text, passages, (), texts.history(question))
+        return Prompt.of(self.template.fill(values), version=self.template.version)
+
+    def mark_prompt_for(
+        self, answer: AnswerKey, nuggets: Sequence[Nugget], texts: ArenaTexts
+    ) -> Prompt:
+        """Make the prompt for the marks of an answer."""
+        question, text = answer
+        # Nuggets are no passages, but must not be able to forge a delimiter either.
+        shown = [ShownPassage("", nugget.text) for nugget in nuggets]
+        values = self.values(
+            question[0], texts.question(question), shown, (text,), texts.history(question)
+        )
+        values["answer"] = text
+        values["nuggets"] = tuple(
+            NumberedNugget(number, nugget.text) for number, nugget in enumerate(nuggets, start=1)
+        )
+        return Prompt.of(self.marks.fill(values), version=self.marks.version)
 
 
 class _Run:
     """One run over some pairs: the nuggets of their questions, and the marks of their answers."""
 
     def __init__(
-        self,
-        arena: Arena,
-        prompt: NuggetPrompt,
-        left: ChosenPairs,
-        llm: Llm,
-        judge: str,
-        progress: Progress | None,
+        self, task: JudgingTask, prompt: NuggetPrompt, llm: Llm, progress: Progress | None
     ) -> None:
-        self._texts = ArenaTexts(arena)
+        self._texts = ArenaTexts(task.arena)
         self._prompt = prompt
-        self._left = left
+        self._left = task.left
         self._llm = llm
-        self._judge = judge
+        self._judge = task.judge
         self._progress = progress
         self._usages: list[Usage] = []
-        self._questions = list(dict.fromkeys(key[:2] for key in pair_keys(left.table)))
-        self._nuggets = _stored_nuggets(arena.nuggets, self._questions)
-        self._stored_marks = _stored_marks(arena.nuggets, judge)
+        self._questions = list(dict.fromkeys(key[:2] for key in pair_keys(task.left.table)))
+        self._nuggets = _stored_nuggets(task.arena.nuggets, self._questions)
+        self._stored_marks = _stored_marks(task.arena.nuggets, task.judge)
         self._marks: dict[AnswerKey, tuple[str, ...]] = {}
         self._new_nuggets: dict[QuestionKey, tuple[Nugget, ...]] = {}
         self._new_marks: set[AnswerKey] = set()
@@ -146,7 +211,7 @@ class _Run:
             without_passages.count_failure(NO_PASSAGES, 1, _NO_PASSAGES_DETAIL)
         answered = ask_table(
             asked,
-            self._nugget_request,
+            self._nugget_prompt,
             read_nuggets,
             replace(self._llm, settings=nugget_settings(self._llm.settings)),
             stage=f"{self._judge}, nuggets",
@@ -162,9 +227,9 @@ class _Run:
                 nuggets.append(replace(nugget, nugget_id=str(number)))
             self._new_nuggets[question] = self._nuggets[question] = tuple(nuggets)
 
-    def _nugget_request(self, question: QuestionKey) -> Prompt:
-        request, self._passages[question] = nugget_request(self._prompt, self._texts, question)
-        return request
+    def _nugget_prompt(self, question: QuestionKey) -> Prompt:
+        prompt, self._passages[question] = self._prompt.nugget_prompt_for(question, self._texts)
+        return prompt
 
     def mark_answers(self) -> None:
         """Ask for the marks of the answers that have none."""
@@ -183,8 +248,8 @@ class _Run:
                 self._new_marks.add(answer)
         answered = ask_table(
             asked,
-            lambda answer: mark_request(
-                self._prompt, self._texts, answer, self._nuggets[answer[0]]
+            lambda answer: self._prompt.mark_prompt_for(
+                answer, self._nuggets[answer[0]], self._texts
             ),
             read_marks,
             replace(self._llm, settings=mark_settings(self._llm.settings)),
@@ -207,7 +272,7 @@ class _Run:
             self._marks[answer] = tuple(reply.value[n] for n in range(1, n_nuggets + 1))
             self._new_marks.add(answer)
 
-    def outcome(self, key: PairKey) -> Outcome:
+    def outcome(self, key: PairKey) -> PairOutcome:
         """Compare the scores of a pair of answers."""
         language, query_id, system_a, system_b = key
         question = (language, query_id)
@@ -217,13 +282,13 @@ class _Run:
         for text in texts:
             failure = failure or self._failures.get((question, text))
         if failure is not None:
-            return key, failure, flags
+            return PairOutcome(key, failure, flags)
         marks_a, marks_b = (self._marked((question, text)) for text in texts)
         points_a, possible = nugget_points(mark for _, mark in marks_a)
         points_b, _ = nugget_points(mark for _, mark in marks_b)
         reason = f"A {_missing(marks_a)}; B {_missing(marks_b)}"
         verdict = PairVerdict.of_scores(points_a, points_b, LOG_ODDS / possible, reason)
-        return key, Reply(verdict, None, "", "", False), flags
+        return PairOutcome(key, Reply(verdict, None, "", "", False), flags)
 
     def _marked(self, answer: AnswerKey) -> list[tuple[str, Mark]]:
         """Return the text, the importance and the support of each nugget."""
@@ -307,59 +372,6 @@ def _missing(marked: Sequence[tuple[str, Mark]]) -> str:
         return stated
     shown = "; ".join(missing[:_SHOWN_MISSING])
     return f"{stated}, not: {shown}{'; …' if len(missing) > _SHOWN_MISSING else ''}"
-
-
-def nugget_request(
-    prompt: NuggetPrompt, texts: ArenaTexts, question: QuestionKey
-) -> tuple[Prompt, PooledPassages]:
-    """Make the prompt for the nuggets of a question, and return the passages that it shows."""
-    query = texts.question(question)
-    history = texts.history(question)
-    empty = prompt.ask_nuggets(question, query, (), history)
-    n_tokens = Trimmer().count(empty.messages[-1].content)
-    passages = PooledPassages.fitting(pooled_passages(texts, question), n_tokens)
-    return prompt.ask_nuggets(question, query, passages.shown, history), passages
-
-
-def mark_request(
-    prompt: NuggetPrompt, texts: ArenaTexts, answer: AnswerKey, nuggets: Sequence[Nugget]
-) -> Prompt:
-    """Make the prompt for the marks of an answer."""
-    question, text = answer
-    return prompt.ask_marks(
-        question,
-        texts.question(question),
-        [nugget.text for nugget in nuggets],
-        text,
-        texts.history(question),
-    )
-
-
-def planned_requests(
-    arena: Arena, prompt: NuggetPrompt, left: ChosenPairs, judge: str
-) -> tuple[list[Prompt], list[Prompt]]:
-    """Return the prompts for nuggets and for marks that ``judge_nuggets`` would send.
-
-    Nuggets that are not made yet are of a usual number and length in the prompts of marks.
-    """
-    texts = ArenaTexts(arena)
-    questions = list(dict.fromkeys(key[:2] for key in pair_keys(left.table)))
-    nuggets = _stored_nuggets(arena.nuggets, questions)
-    marks = _stored_marks(arena.nuggets, judge)
-    stand_ins = (Nugget(_STAND_IN, "okay"),) * _N_STAND_INS
-    of_questions = []
-    for question in questions:
-        if question not in nuggets and pooled_passages(texts, question):
-            nuggets[question] = stand_ins
-            request, _ = nugget_request(prompt, texts, question)
-            of_questions.append(request)
-    of_answers = []
-    for answer in answers_in(left, texts):
-        question, text = answer
-        is_marked = (question, answer_digest(text)) in marks
-        if text and question in nuggets and not is_marked:
-            of_answers.append(mark_request(prompt, texts, answer, nuggets[question]))
-    return of_questions, of_answers
 
 
 def answers_in(pairs: ChosenPairs, texts: ArenaTexts) -> list[AnswerKey]:

@@ -1,4 +1,4 @@
-"""Prompts of a judge of nuggets: for the facts of a question, and for the marks of an answer."""
+"""Prompts of a judge of nuggets, for facts and for marks, and how their replies are read."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 from arena.data.schema import IMPORTANCES, SUPPORTS
-from arena.judging.answer_pairs import QuestionKey, ShownPassage, ShownTurn
 from arena.judging.nugget_scores import Importance, Support
-from arena.judging.prompt import SHOWN_QUESTION, JudgePrompt
+from arena.judging.prompt import SHOWN_QUESTION
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import Completion, UnparsableError
 from arena.llm.reply_formats import object_schema, schema_format
-from arena.llm.requests import Prompt
 from arena.text.json_replies import JsonReplyError, last_json_object, with_plain_keys
-from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable
+from arena.text.prompts import ReplaceablePrompt, Variable
 
 MOST_NUGGETS = 20
 """Nuggets of a reply that are kept; the prompt asks for the most important ones first."""
@@ -97,53 +95,6 @@ MARK_PROMPT = ReplaceablePrompt(
 )
 NUGGET_PROMPTS = (NUGGET_PROMPT, MARK_PROMPT)
 """Prompts of a judge of nuggets, by which users' templates are named."""
-
-
-@dataclass(frozen=True)
-class NuggetPrompt(JudgePrompt):
-    """Makes the prompts for nuggets, by ``template``, and for marks.
-
-    Attributes:
-        marks: The template of marks.
-    """
-
-    marks: PromptTemplate
-
-    form: ClassVar[Literal["nuggets"]] = "nuggets"
-
-    @property
-    def version(self) -> str:
-        """The names and digests of both templates."""
-        return f"{self.template.version}+{self.marks.version}"
-
-    def ask_nuggets(
-        self,
-        question: QuestionKey,
-        text: str,
-        passages: Sequence[ShownPassage],
-        history: Sequence[ShownTurn],
-    ) -> Prompt:
-        """Make the prompt for the nuggets of a question; UsageError if it cannot be filled."""
-        values = self.values(question[0], text, passages, (), history)
-        return Prompt.of(self.template.fill(values), version=self.template.version)
-
-    def ask_marks(
-        self,
-        question: QuestionKey,
-        text: str,
-        nuggets: Sequence[str],
-        answer: str,
-        history: Sequence[ShownTurn],
-    ) -> Prompt:
-        """Make the prompt for the marks of an answer; UsageError if it cannot be filled."""
-        # Nuggets are no passages, but must not be able to forge a delimiter either.
-        shown = [ShownPassage("", nugget) for nugget in nuggets]
-        values = self.values(question[0], text, shown, (answer,), history)
-        values["answer"] = answer
-        values["nuggets"] = tuple(
-            NumberedNugget(number, nugget) for number, nugget in enumerate(nuggets, start=1)
-        )
-        return Prompt.of(self.marks.fill(values), version=self.marks.version)
 
 
 def nugget_settings(settings: LlmSettings) -> LlmSettings:

@@ -1,20 +1,25 @@
-"""Prompts of a judge of pairs; answers that try to steer it are reported, never altered."""
+"""What the forms of judging share: their protocol, and what every prompt shows of a question.
+
+Answers that try to steer the judge are reported, never altered.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar, Self
 
-from arena.data.errors import checked_choice
-from arena.judging.answer_pairs import Comparison, ShownPassage, ShownTurn
-from arena.judging.judging_settings import VerdictForm
-from arena.judging.verdict_parsing import PairVerdict, holds_verdict, read_letter, read_verdict
-from arena.llm.replies import Completion
-from arena.llm.requests import Prompt
+from arena.data.types import Progress
+from arena.judging.answer_pairs import ShownPassage, ShownTurn
+from arena.judging.choosing.chosen_pairs import ChosenPairs
+from arena.judging.judging_settings import JudgingForm, JudgingSettings
+from arena.judging.judging_task import JudgingTask, Outcomes, PlannedRequests
+from arena.judging.verdict_parsing import holds_verdict
+from arena.llm.ask import Llm
+from arena.llm.llm_settings import LlmSettings
 from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable, delimiter_code
 
 STATES_VERDICT = "states_verdict"
@@ -70,75 +75,58 @@ SHOWN_QUESTION = MappingProxyType(
 )
 """Variables of every prompt about answers to a question."""
 
-VARIABLES = MappingProxyType(
-    {
-        **SHOWN_QUESTION,
-        "answer_a": Variable("what is shown of side A, citations included", "sampleone", True),
-        "answer_b": Variable("what is shown of side B", "sampletwo", True),
-    }
-)
-"""Variables of a template of pairs."""
 
-
-@dataclass(frozen=True)
-class ReplyForm:
-    """How a judge of pairs states its verdict.
+class JudgePrompt(ABC):
+    """A form of judging: what a judge is asked, and how its replies become verdicts on pairs.
 
     Attributes:
-        prompt: The packaged prompt, unless a user's template replaces it.
-        read: Reads the verdict of a reply; raises UnparsableError if there is none.
-        max_tokens: Tokens that a reply takes; None for as many as the settings allow.
-        fields: Fields of the request that this form needs, such as ``logprobs``.
+        form: Name of the form.
+        renews_verdicts: Whether verdicts follow from tables of the arena that people may edit, and
+            so are made again in every run.
     """
 
-    prompt: ReplaceablePrompt
-    read: Callable[[Completion], PairVerdict]
-    max_tokens: int | None = None
-    fields: Mapping[str, object] = field(default_factory=dict)
-
-
-REPLY_FORMS = MappingProxyType[VerdictForm, ReplyForm](
-    {
-        "text": ReplyForm(
-            prompt=ReplaceablePrompt(
-                name="pairwise",
-                asks="Which of two answers is better (MIRAGE-Bench, figure 13)",
-                reply="the last [[A]], [[B]] or [[C]]",
-                variables=VARIABLES,
-                package="arena.judging",
-                packaged_name="pairwise.v1",
-            ),
-            read=read_verdict,
-        ),
-        "logprobs": ReplyForm(
-            prompt=ReplaceablePrompt(
-                name="pairwise-letter",
-                asks="The same, in one token: judge with verdict = logprobs",
-                reply="the likeliest of the letters A, B, C as the first token",
-                variables=VARIABLES,
-                package="arena.judging",
-                packaged_name="pairwise-letter.v1",
-            ),
-            read=read_letter,
-            max_tokens=1,
-            # 20 alternatives are the most that OpenAI gives.
-            fields=MappingProxyType({"logprobs": True, "top_logprobs": 20}),
-        ),
-    }
-)
-"""How verdicts on pairs are asked for and read, by the setting ``verdict``."""
-
-
-@dataclass(frozen=True)
-class JudgePrompt:
-    """A template that shows all that systems wrote, as MIRAGE-Bench does."""
-
-    template: PromptTemplate
+    form: ClassVar[JudgingForm]
+    renews_verdicts: ClassVar[bool] = False
 
     @property
+    @abstractmethod
     def version(self) -> str:
-        """The template's name and digest, and what it shows of systems."""
-        return f"{self.template.version}|shows:output"
+        """What verdicts depend on besides settings and texts, such as the template's digest."""
+
+    @classmethod
+    @abstractmethod
+    def within(cls, pairs: ChosenPairs, n_calls: int) -> ChosenPairs:
+        """Keep the first pairs, as many as one judge can be asked about with so many calls.
+
+        Pairs of identical texts take no call, and are all kept.
+        """
+
+    @abstractmethod
+    def requests(self, task: JudgingTask, settings: LlmSettings) -> list[PlannedRequests]:
+        """Return what ``ask`` would send, step by step; nothing is sent.
+
+        Args:
+            task: The pairs to judge.
+            settings: How the model is asked; see ``request_settings``.
+        """
+
+    @abstractmethod
+    def ask(self, task: JudgingTask, llm: Llm, progress: Progress | None = None) -> Outcomes:
+        """Ask the model, and make verdicts of its replies; see ``arena.llm.ask_table``.
+
+        Args:
+            task: The pairs to judge.
+            llm: Who is asked.
+            progress: Called as replies come, with the judge's name first.
+
+        Raises:
+            UsageError: If the settings or the template cannot be used.
+            MissingDependencyError: If the extra ``llm`` is not installed.
+        """
+
+    def request_settings(self, settings: LlmSettings) -> LlmSettings:
+        """Return the settings with the fields of a request that this form needs."""
+        return settings
 
     def flags(self, answers: Sequence[str]) -> tuple[str, ...]:
         """Name what in the answers may steer the judge, such as ``a:states_verdict``."""
@@ -146,6 +134,30 @@ class JudgePrompt:
         for side, answer in zip("ab", answers, strict=True):
             flags += [f"{side}:{flag}" for flag in answer_flags(answer)]
         return tuple(flags)
+
+
+@dataclass(frozen=True)
+class TemplatePrompt(JudgePrompt):
+    """A form with a template, which shows all that systems wrote, as MIRAGE-Bench does.
+
+    Attributes:
+        template: The template of its prompts.
+        replaceable: Its prompts, by which users' templates are named.
+    """
+
+    template: PromptTemplate
+
+    replaceable: ClassVar[tuple[ReplaceablePrompt, ...]]
+
+    @classmethod
+    @abstractmethod
+    def of(cls, settings: JudgingSettings) -> Self:
+        """Return the prompt that settings describe; UsageError if they or a template are faulty."""
+
+    @property
+    def version(self) -> str:
+        """The template's name and digest, and what it shows of systems."""
+        return f"{self.template.version}|shows:output"
 
     def values(
         self,
@@ -170,39 +182,6 @@ class JudgePrompt:
             "question_code": question_code,
             "answer_code": answer_code,
         }
-
-
-@dataclass(frozen=True)
-class PairwisePrompt(JudgePrompt):
-    """Makes the prompts of pairs of answers."""
-
-    def ask(self, comparison: Comparison) -> tuple[Prompt, tuple[str, ...]]:
-        """Return the prompt for a pair of answers, and its ``flags``."""
-        answers = (comparison.answer_a, comparison.answer_b)
-        values = self.values(
-            comparison.key[0], comparison.question, comparison.passages, answers, comparison.history
-        )
-        values["answer_a"] = comparison.answer_a
-        values["answer_b"] = comparison.answer_b
-        text = self.template.fill(values)
-        return Prompt.of(text, version=self.version), self.flags(answers)
-
-
-def pairwise_prompt(
-    template: Path | str | None = None, verdict: VerdictForm = "text"
-) -> PairwisePrompt:
-    """Choose the prompt.
-
-    Args:
-        template: A user's Jinja template, with the variables of ``VARIABLES``; None for the
-            packaged one.
-        verdict: How the verdict is stated: one of ``REPLY_FORMS``.
-
-    Raises:
-        UsageError: If the template is unusable, or the form unknown.
-    """
-    prompt = REPLY_FORMS[checked_choice(verdict, tuple(REPLY_FORMS), "form of verdict")].prompt
-    return PairwisePrompt(prompt.packaged() if template is None else prompt.read(template))
 
 
 def answer_flags(answer: str) -> tuple[str, ...]:

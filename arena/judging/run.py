@@ -21,13 +21,12 @@ from arena.diagnostics.verdicts import verdicts
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.choosing.adaptive import AdaptivePairs
 from arena.judging.choosing.chosen_pairs import ChosenPairs, PairChooser
-from arena.judging.choosing.limits import PacedPairs
+from arena.judging.choosing.paced_pairs import PacedPairs
 from arena.judging.choosing.plans import judging_budget, planned_pairs
 from arena.judging.judging_result import Judging
 from arena.judging.judging_settings import JudgingSettings
 from arena.judging.judging_summary import summarize_judge
 from arena.judging.llm_judge import LlmJudge, llm_judges
-from arena.judging.nugget_prompts import NuggetPrompt
 from arena.judging.panel import panel_verdicts
 from arena.judging.rounds import JudgedRounds, joined_rows, stacked_verdicts
 from arena.llm.store import Store, open_store
@@ -169,7 +168,7 @@ def judge_pairs(
 
 def _derived_flags(judgments: pd.DataFrame, judges: Sequence[LlmJudge]) -> Flags:
     """Return which verdicts follow from nuggets and marks, and so are made again, shape (N,)."""
-    names = [judge.judge for judge in judges if isinstance(judge.prompt_in_use, NuggetPrompt)]
+    names = [judge.judge for judge in judges if judge.prompt.renews_verdicts]
     return np.asarray(judgments["judge"].isin(names), dtype=np.bool_)
 
 

@@ -69,24 +69,30 @@ class PairVerdict:
     reason: str = ""
 
     @classmethod
-    def of_scores(cls, score_a: int, score_b: int, log_odds: float, reason: str = "") -> Self:
+    def of_scores(
+        cls, score_a: int, score_b: int, log_odds: float | None, reason: str = ""
+    ) -> Self:
         """Return the verdict that follows from two scores: the higher one wins, equal ones tie.
 
         Args:
             score_a: Score of side A.
             score_b: Score of side B.
-            log_odds: Logits of a side whose score is higher by 1.
+            log_odds: Logits of a side whose score is higher by 1; None leaves the probabilities
+                unknown.
             reason: See the class.
         """
         if score_a == score_b:
             return cls("tie", reason=reason)
+        winner: Winner = "a" if score_a > score_b else "b"
+        if log_odds is None:
+            return cls(winner, reason=reason)
         probability_a = round(float(expit(log_odds * (score_a - score_b))), 6)
         shares: dict[Winner, float] = {
             "a": probability_a,
             "b": round(1.0 - probability_a, 6),
             "tie": 0.0,
         }
-        return cls("a" if score_a > score_b else "b", shares, reason=reason)
+        return cls(winner, shares, reason=reason)
 
 
 def read_verdict(completion: Completion) -> PairVerdict:

@@ -115,6 +115,10 @@ class ReplaceablePrompt:
         """Return the text of the file that comes with the package."""
         return _packaged_text(self.package, self.packaged_name)
 
+    def template(self, path: Path | str | None) -> PromptTemplate:
+        """Return the user's template, see ``read``, or the packaged one if there is no path."""
+        return self.packaged() if path is None else self.read(path)
+
     def read(self, path: Path | str) -> PromptTemplate:
         """Read a user's template, or the one of this prompt's name in a folder, and try it.
 

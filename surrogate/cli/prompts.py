@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
@@ -89,18 +90,16 @@ def _print_prompt(prompt: ReplaceablePrompt, meanings: Mapping[str, str]) -> Non
 def all_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:
     """Return every replaceable prompt by the command that sends it."""
     from arena.generation import ANSWER_PROMPTS, TIME_PROMPT
-    from arena.judging.graded import GRADED_PROMPTS
-    from arena.judging.nugget_prompts import NUGGET_PROMPTS
-    from arena.judging.prompt import REPLY_FORMS
+    from arena.judging.forms import JUDGE_FORMS
     from features.models import FEATURE_PROMPTS
     from surrogate.papers import Grouse, Memerag, Wikieval
 
-    pairwise = tuple(form.prompt for form in REPLY_FORMS.values())
+    judging = [form.replaceable for form in JUDGE_FORMS.values()]
     # Ragas's prompts of features serve some judges too; they are listed with the features.
     wikieval = tuple(prompt for prompt in Wikieval.replaceable if prompt not in FEATURE_PROMPTS)
     grouse = tuple(prompt for prompt in Grouse.replaceable if prompt not in FEATURE_PROMPTS)
     return {
-        "judge": (*pairwise, *GRADED_PROMPTS.values(), *NUGGET_PROMPTS),
+        "judge": tuple(chain.from_iterable(judging)),
         "features, board, rank": FEATURE_PROMPTS,
         "generate": (*ANSWER_PROMPTS.values(), TIME_PROMPT),
         "metaeval memerag": tuple(Memerag.replaceable),

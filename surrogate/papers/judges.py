@@ -93,7 +93,7 @@ class JudgePrompts(ABC, Generic[ItemT]):
         """Names and digests of the templates."""
 
     @abstractmethod
-    def ask(self, item: ItemT) -> Sequence[Prompt]:
+    def prompts_for(self, item: ItemT) -> Sequence[Prompt]:
         """Make the prompts for an item."""
 
     @abstractmethod
@@ -183,7 +183,7 @@ class PromptJudge(Generic[ItemT]):
             for number, item in enumerate(items):
                 if tasks[number] != task:
                     continue
-                for prompt in self.prompts.ask(item):
+                for prompt in self.prompts.prompts_for(item):
                     owners.append(number)
                     prompts.append(prompt)
             with awaited.gathered():
@@ -197,7 +197,8 @@ class PromptJudge(Generic[ItemT]):
         """Count what ``judge`` would ask about the items, without retries; nothing is sent."""
         prompts_by_task: dict[str, list[Prompt]] = {}
         for item in items:
-            prompts_by_task.setdefault(self.prompts.task(item), []).extend(self.prompts.ask(item))
+            prompts = prompts_by_task.setdefault(self.prompts.task(item), [])
+            prompts.extend(self.prompts.prompts_for(item))
         runs = []
         for task, prompts in prompts_by_task.items():
             settings = self._settings_of(task)

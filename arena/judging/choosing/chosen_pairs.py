@@ -142,6 +142,26 @@ class ChosenPairs:
             n_kept -= 1
         return replace(self, table=self.table.iloc[:n_kept].reset_index(drop=True))
 
+    def within_questions(self, n_calls: int, calls_on: Callable[[int], int]) -> ChosenPairs:
+        """Keep the pairs on the first questions, as many as can be asked with so many calls.
+
+        Pairs of identical texts take no call, and are all kept.
+
+        Args:
+            n_calls: Maximum number of calls.
+            calls_on: Returns the number of calls that a question with so many answers takes.
+        """
+        systems_on: dict[QuestionKey, set[str]] = {}
+        for language, query_id, system_a, system_b in pair_keys(self.table):
+            systems_on.setdefault((language, query_id), set()).update((system_a, system_b))
+        kept: list[QuestionKey] = []
+        for question, systems in systems_on.items():
+            n_calls -= calls_on(len(systems))
+            if n_calls < 0:
+                break
+            kept.append(question)
+        return replace(self.on(kept), identical=self.identical)
+
     def _where(self, condition: Callable[[AskedKey], bool]) -> ChosenPairs:
         def filtered(rows: pd.DataFrame) -> pd.DataFrame:
             is_kept = np.array([condition(key) for key in asked_keys(rows)], dtype=np.bool_)

@@ -12,7 +12,8 @@ from arena.judging.choosing.adaptive import AdaptivePairs
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.choosing.drawn_pairs import choose_pairs
 from arena.judging.choosing.forecast import Forecast
-from arena.judging.choosing.limits import PacedPairs, pairs_within
+from arena.judging.choosing.paced_pairs import PacedPairs
+from arena.judging.forms import JUDGE_FORMS
 from arena.judging.judging_settings import JudgingSettings
 from arena.llm.usage import Budget, Price
 
@@ -41,7 +42,7 @@ def planned_pairs(
     drawn = draw_pairs(arena, settings)
     if settings.max_cost is None:
         return drawn
-    return PacedPairs(drawn, settings.form, len(settings.judges), budget)
+    return PacedPairs(drawn, JUDGE_FORMS[settings.form], len(settings.judges), budget)
 
 
 def forecast(
@@ -92,7 +93,7 @@ def draw_pairs(arena: Arena, settings: JudgingSettings) -> ChosenPairs:
     )
     if budget is None:
         return chosen
-    return pairs_within(chosen, budget // len(settings.judges), settings.form)
+    return JUDGE_FORMS[settings.form].within(chosen, budget // len(settings.judges))
 
 
 def sample_pairs(arena: Arena, settings: JudgingSettings, n_calls: int) -> ChosenPairs:

@@ -276,7 +276,7 @@ class GrousePrompts(JudgePrompts[ScoringTask]):
         """Name the metric: each has a scale and a schema of its own."""
         return item.metric
 
-    def ask(self, item: ScoringTask) -> list[Prompt]:
+    def prompts_for(self, item: ScoringTask) -> list[Prompt]:
         """Make the prompt for an answer, with what the metric needs, or for all metrics."""
         return [self._prompt(item.metric, item.sample)]
 

@@ -123,7 +123,7 @@ def grouse_examples(
         if any(not isinstance(verdict.value, str) for verdict in verdict_by_metric.values()):
             sieve.drop(key[0], NO_SCORE)
             continue
-        prompt = prompts.ask(ScoringTask(JUDGED_METRICS[0], sample))[0]
+        prompt = prompts.prompts_for(ScoringTask(JUDGED_METRICS[0], sample))[0]
         reply = _joined(verdict_by_metric, prompts)
         sieve.examples.append(TrainExample(key, prompt, reply, {"system": system}))
 

@@ -165,7 +165,7 @@ class ClaimPrompts(JudgePrompts[Claim]):
         templates = (self._system, self._task)
         return "+".join(template.version for template in templates if template is not None)
 
-    def ask(self, item: Claim) -> list[Prompt]:
+    def prompts_for(self, item: Claim) -> list[Prompt]:
         """Make the prompt for a claim."""
         values = {
             "language": named_language(item.language),

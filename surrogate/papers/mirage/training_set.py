@@ -64,7 +64,7 @@ def mirage_examples(
             continue
         shown = tuple(replace(passage, relevance=None) for passage in passages)
         turns = texts.history(key, teacher)
-        prompt = system.ask(GivenQuestion(key, texts.question(key), shown, turns))
+        prompt = system.prompt_for(GivenQuestion(key, texts.question(key), shown, turns))
         sieve.examples.append(TrainExample(key, prompt, answer.strip(), {"system": teacher}))
     return sieve
 

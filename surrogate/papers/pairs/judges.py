@@ -12,7 +12,7 @@ import pandas as pd
 from arena.data.winner_columns import Winner
 from arena.diagnostics.verdicts import QUESTION_PAIR, majorities, verdicts, won_by_a
 from arena.judging.answer_pairs import ArenaTexts, Comparison, PairKey, pair_keys
-from arena.judging.prompt import REPLY_FORMS, PairwisePrompt
+from arena.judging.pairwise import REPLY_FORMS, PairwisePrompt
 from arena.judging.verdict_parsing import read_verdict
 from arena.llm.replies import Completion
 from arena.llm.requests import Prompt
@@ -64,10 +64,9 @@ class PairPrompts(JudgePrompts[AskedPair]):
         """Name and digest of the template, and what it shows of the systems."""
         return self._prompt.version
 
-    def ask(self, item: AskedPair) -> list[Prompt]:
+    def prompts_for(self, item: AskedPair) -> list[Prompt]:
         """Show both answers."""
-        prompt, _ = self._prompt.ask(item.comparison)
-        return [prompt]
+        return [self._prompt.prompt_for(item.comparison)]
 
     def read(self, completion: Completion, task: str) -> str:  # noqa: ARG002
         """Read the last verdict of the reply."""

@@ -174,7 +174,7 @@ class ScorePrompts(JudgePrompts[Pair]):
         """Name and digest of the template."""
         return self.templates.of(self.replaceable).version
 
-    def ask(self, item: Pair) -> list[Prompt]:
+    def prompts_for(self, item: Pair) -> list[Prompt]:
         """Ask for two scores; the same score is a tie."""
         template = self.templates.of(SCORE)
         return [_prompt(template, item, text, "") for text in (item.first, item.second)]
@@ -195,7 +195,7 @@ class RankingPrompts(ScorePrompts):
     kind = "gpt-ranking"
     replaceable = RANKING
 
-    def ask(self, item: Pair) -> list[Prompt]:
+    def prompts_for(self, item: Pair) -> list[Prompt]:
         """Show both texts."""
         return [_prompt(self.templates.of(RANKING), item, item.first, item.second)]
 

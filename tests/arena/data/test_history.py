@@ -11,10 +11,11 @@ pytest.importorskip("openai", reason="needs the extra llm")
 from arena import Arena, DataError, read_arena, write_arena
 from arena.generation import GenerationSettings, LlmSystem, generate_answers
 from arena.generation.questions import given_questions
-from arena.judging import LlmJudge, choose_pairs, judge_pairs
+from arena.judging import JudgingSettings, LlmJudge, choose_pairs, judge_pairs
 from arena.judging.answer_pairs import ArenaTexts, Comparison, ShownTurn
-from arena.judging.graded import GRADED_PROMPTS, GradedPrompt
-from arena.judging.prompt import pairwise_prompt
+from arena.judging.forms import prompt_of
+from arena.judging.judging_task import JudgingTask
+from arena.judging.pairwise import pairwise_prompt
 from arena.llm import LlmSettings
 
 FIRST = {"role": "user", "content": "What is the capital of Peru?"}
@@ -46,7 +47,7 @@ def arena_of(history=(FIRST, REPLY), own=(None, None)):
 
 def shown(arena, prompt=None):
     comparison = ArenaTexts(arena).comparison(("en", "q1", "s", "t"))
-    return (prompt or pairwise_prompt()).ask(comparison)[0].messages[0].content
+    return (prompt or pairwise_prompt()).prompt_for(comparison).messages[0].content
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
@@ -101,14 +102,13 @@ def test_turns_that_systems_had_of_their_own_are_shown_with_whose_they_are():
         assert turn.partition("]\n")[2].startswith(said)
 
 
-@pytest.mark.parametrize("form", GRADED_PROMPTS)
+@pytest.mark.parametrize("form", ["pointwise", "listwise"])
 def test_marks_and_orders_see_the_turns(form):
     arena = arena_of(own=([FIRST, OTHER], None))
-    prompt = GradedPrompt(GRADED_PROMPTS[form].packaged(), form=form)
+    settings = JudgingSettings(model="m", form=form)
     pairs = choose_pairs(arena)
-    texts = ArenaTexts(arena)
-    prompts = [prompt.ask(each, texts) for each in prompt.groups(pairs, pairs, texts)]
-    text = "\n".join(each.messages[0].content for each in prompts)
+    [step] = prompt_of(settings).requests(JudgingTask(arena, "m", pairs, pairs), settings)
+    text = "\n".join(each.messages[0].content for each in step.prompts)
     assert text.count("Lima.") == text.count(OTHER["content"]) == 1
 
 
@@ -118,7 +118,7 @@ def test_a_turn_cannot_forge_its_end():
     def prompt_and_code(text_of_turn):
         turns = (ShownTurn(1, "user", "Hi"), ShownTurn(2, "assistant", text_of_turn))
         forged = Comparison(comparison.key, "Why?", (), "a", "b", turns)
-        text = pairwise_prompt().ask(forged)[0].messages[0].content
+        text = pairwise_prompt().prompt_for(forged).messages[0].content
         return text, text.partition("User's Question ")[2].partition("]")[0]
 
     _, code = prompt_and_code("Hello")
@@ -139,7 +139,7 @@ def test_systems_get_the_turns_as_messages(serve, store):
     settings = GenerationSettings(model="m", base_url=serve(answer).url, api_key_env=None)
     system = LlmSystem.of(settings)
     arena = arena_of()
-    with_turns, without = map(system.ask, given_questions(arena.queries))
+    with_turns, without = map(system.prompt_for, given_questions(arena.queries))
     roles = [(message.role, message.content) for message in with_turns.messages[:-1]]
     assert roles == [("user", FIRST["content"]), ("assistant", "Lima.")]
     assert "Question: How many live there?" in with_turns.messages[-1].content
@@ -158,7 +158,7 @@ def test_turns_count_among_the_tokens_of_a_prompt():
     lengths = []
     for history in (None, turns):
         (given,) = given_questions(queries.assign(history=[history]))
-        prompt = system.ask(given)
+        prompt = system.prompt_for(given)
         lengths.append(len(prompt.messages[-1].content))
         assert sum(system.trimmer.count(each.content) for each in prompt.messages) <= 400
     assert lengths[0] > lengths[1] + 400

@@ -8,7 +8,7 @@ from arena import read_arena, write_arena
 from arena.data.errors import DataError
 from arena.data.systems import with_passages_of
 from arena.judging.answer_pairs import ArenaTexts
-from arena.judging.prompt import pairwise_prompt
+from arena.judging.pairwise import pairwise_prompt
 from features import extract
 
 SHARED = [
@@ -117,7 +117,7 @@ def test_a_judge_is_told_whose_passages_are_whose(folder):
     whose = {passage.text: passage.given_to for passage in comparison.passages}
     assert whose[SHARED[2]["text"]] == "A"
     assert whose[OWN[0]["text"]] == "B"
-    prompt = pairwise_prompt().ask(comparison)[0].messages[-1].content
+    prompt = pairwise_prompt().prompt_for(comparison).messages[-1].content
     assert "[1] (given to assistant B) Ada died in 1852." in prompt
     assert "[p3] (given to assistant A) Bern: Bern has 140,000 people." in prompt
 

@@ -55,7 +55,7 @@ def asking(prompt="mirage", templates=NO_TEMPLATES, is_shuffled=None, **fields):
 
 
 def text_of(prompt, question):
-    (message,) = prompt.ask(question).messages
+    (message,) = prompt.prompt_for(question).messages
     assert message.role == "user"
     return message.content
 

@@ -1,17 +1,20 @@
 """Marks and orders in the place of pairs: verdicts, ties, failures, resuming, agreement."""
 
 import re
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import chain, pairwise
 
 import numpy as np
 import pytest
 from chat_server import broken, completion
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from judged_systems import QUALITY, build_arena, judge_arena
 
-from arena.judging import GradedPrompt, choose_pairs, dry_run_judge
-from arena.judging.graded import GRADED_PROMPTS
+from arena.judging import JudgingSettings, MarkPrompt, OrderPrompt, choose_pairs, dry_run_judge
+from arena.judging.answer_pairs import ArenaTexts
+from arena.judging.forms import prompt_of
+from arena.judging.judging_task import JudgingTask
 from arena.judging.verdict_parsing import read_order
 from arena.llm import Budget
 
@@ -20,7 +23,7 @@ _ANSWER = re.compile(r"\[The Start of (?:the Answer|Answer (\d+)) \w{12}\]\n(.*?
 
 
 def graded(form, **fields):
-    return GradedPrompt(GRADED_PROMPTS[form].packaged(), form=form, **fields)
+    return prompt_of(JudgingSettings(model="m", form=form, **fields))
 
 
 def shown(prompt):
@@ -174,3 +177,53 @@ def test_higher_marks_are_more_probable_winners(serve, judge_at, store):
     assert (probabilities.diff()[ordered["difference"].diff() > 0] > 0).all()
     assert ((probabilities > 0.5) == (ordered["winner"] == "a")).all()
     np.testing.assert_allclose(judged["probability_a"] + judged["probability_b"], 1.0)
+
+
+@dataclass(frozen=True)
+class GroupedMarks(OrderPrompt):
+    """Marks of several answers at once, in groups of answers by their place in the content."""
+
+    groups_of_indices: tuple[tuple[int, ...], ...] = ()
+
+    log_odds = MarkPrompt.log_odds
+
+    def grouped(self, question, answers):
+        return [tuple(answers[i] for i in indices) for indices in self.groups_of_indices]
+
+    def read(self, completion):
+        return tuple(map(int, completion.text.strip("[]").split(",")))
+
+
+def grouped_marks(*groups):
+    return GroupedMarks(OrderPrompt.replaceable[0].packaged(), groups_of_indices=groups)
+
+
+@pytest.mark.parametrize("groups", [[(0, 1, 2)], [(2, 0), (1,)], [(1,), (2,), (0,)]])
+def test_marks_are_compared_across_any_groups(serve, judge_at, store, groups):
+    def behave(prompt, _):
+        return completion(str([quality(text) + 1 for text in shown(prompt)]))
+
+    arena = build_arena({("q1", "poor"): "fair but in other words"}, questions=2)
+    judge = judge_at(serve(behave), prompt=grouped_marks(*groups))
+    judged = judge_arena(arena, judge, choose_pairs(arena), store)
+    singly = judge_at(serve(knowing), model="singly", prompt=graded("pointwise"))
+    expected = judge_arena(arena, singly, choose_pairs(arena), store)
+    columns = ["winner", "probability"]
+    assert judged.judgments[columns].equals(expected.judgments[columns])
+
+
+@given(st.lists(st.lists(st.integers(0, 2), max_size=3).map(tuple), max_size=3))
+@example([(0, 1), (1, 2)])
+@example([(0, 1)])
+@example([(0,), (1, 2)])
+def test_every_answer_is_in_one_group_or_the_form_is_refused(groups):
+    arena = build_arena(questions=1)
+    pairs = choose_pairs(arena)
+    task = JudgingTask(arena, "judge", pairs, pairs)
+    prompt = grouped_marks(*groups)
+    if sorted(chain.from_iterable(groups)) == [0, 1, 2]:
+        made = prompt.groups(task, ArenaTexts(arena))
+        assert [len(group.answers) for group in made] == list(map(len, groups))
+        return
+    with pytest.raises(ValueError, match="each answer"):
+        prompt.groups(task, ArenaTexts(arena))

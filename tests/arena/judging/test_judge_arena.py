@@ -5,7 +5,7 @@ from judged_systems import better, build_arena, judge_arena, shown_answers
 
 from arena.data.arena import checked_arena
 from arena.data.frames import as_rows
-from arena.judging import choose_pairs
+from arena.judging import choose_pairs, pairwise_prompt
 from arena.llm import Price
 from arena.rating.ratings import rate
 
@@ -133,7 +133,8 @@ def test_verdicts_of_one_letter_have_a_probability(serve, judge_at, store):
 
     server = serve(behave)
     arena = build_arena()
-    judged = judge_arena(arena, judge_at(server, verdict="logprobs"), choose_pairs(arena), store)
+    judge = judge_at(server, prompt=pairwise_prompt(verdict="logprobs"))
+    judged = judge_arena(arena, judge, choose_pairs(arena), store)
     assert judged.summary.verdicts["tie"] == 0
     assert judged.judgments["probability"].between(0.8, 0.9).all()
     assert judged.judgments["prompt"].str.startswith("pairwise-letter.v1@").all()

@@ -8,9 +8,9 @@ from chat_server import completion
 from judged_systems import better, build_arena, judge_arena
 
 from arena.judging import LlmJudge, choose_pairs, pairwise_prompt
-from arena.judging.graded import GRADED_PROMPTS
+from arena.judging.forms import JUDGE_FORMS
 from arena.judging.judging_settings import JudgingForm, VerdictForm
-from arena.judging.prompt import REPLY_FORMS, VARIABLES, ReplyForm
+from arena.judging.pairwise import REPLY_FORMS, VARIABLES, ReplyForm
 from arena.judging.verdict_parsing import WINNER_OF_LETTER, PairVerdict
 from arena.llm import UnparsableError
 from arena.text.prompts import ReplaceablePrompt
@@ -58,8 +58,7 @@ def test_a_new_reply_form_is_a_template_a_function_and_an_entry(
         fields={"response_format": {"type": "json_object"}},
     )
     forms = MappingProxyType({**REPLY_FORMS, "json": form})
-    monkeypatch.setattr("arena.judging.prompt.REPLY_FORMS", forms)
-    monkeypatch.setattr("arena.judging.llm_judge.REPLY_FORMS", forms)
+    monkeypatch.setattr("arena.judging.pairwise.REPLY_FORMS", forms)
 
     def behave(prompt, _):
         return completion(
@@ -68,7 +67,8 @@ def test_a_new_reply_form_is_a_template_a_function_and_an_entry(
 
     server = serve(behave)
     arena = build_arena(questions=2)
-    judged = judge_arena(arena, judge_at(server, verdict="json"), choose_pairs(arena), store)
+    judge = judge_at(server, prompt=pairwise_prompt(verdict="json"))
+    judged = judge_arena(arena, judge, choose_pairs(arena), store)
     assert set(judged.judgments["winner"]) <= {"a", "b"}
     assert len(judged.judgments) == len(judged.failures) == 3
     assert set(judged.failures["reason"]) == {"unparsable"}
@@ -79,7 +79,8 @@ def test_a_new_reply_form_is_a_template_a_function_and_an_entry(
 def test_settings_name_every_form_there_is():
     # Step 4: the name in the type of the setting, which the command line and TOML check.
     assert get_args(VerdictForm) == tuple(REPLY_FORMS)
-    assert set(get_args(JudgingForm)) == {"pairwise", "nuggets", *GRADED_PROMPTS}
+    assert get_args(JudgingForm) == tuple(JUDGE_FORMS)
+    assert all(prompt.form == name for name, prompt in JUDGE_FORMS.items())
 
 
 def test_a_prompt_of_ones_own_needs_no_code(serve, judge_at, store, tmp_path):

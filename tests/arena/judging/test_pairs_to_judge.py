@@ -14,7 +14,8 @@ from arena import UsageError
 from arena.judging import choose_pairs, pairs_judged_in
 from arena.judging.answer_pairs import draw_pair, pair_keys, unordered
 from arena.judging.choosing.chosen_pairs import asked_keys
-from arena.judging.choosing.limits import PacedPairs, pairs_within
+from arena.judging.choosing.paced_pairs import PacedPairs
+from arena.judging.forms import JUDGE_FORMS
 from arena.llm.usage import Budget
 
 SYSTEMS = tuple(f"s{n}" for n in range(7))
@@ -170,15 +171,17 @@ def test_a_part_of_all_pairs_is_spread_over_questions_and_grows():
 
 def test_a_limit_on_marks_and_orders_keeps_whole_questions():
     pairs = choose_pairs(build_arena(questions=10))
-    assert pairs_within(pairs, 7, "pointwise").table["query_id"].nunique() == 2
-    assert pairs_within(pairs, 7, "listwise").table["query_id"].nunique() == 7
+    assert JUDGE_FORMS["pointwise"].within(pairs, 7).table["query_id"].nunique() == 2
+    assert JUDGE_FORMS["listwise"].within(pairs, 7).table["query_id"].nunique() == 7
+    # A call for the facts, and one for each of three answers.
+    assert JUDGE_FORMS["nuggets"].within(pairs, 11).table["query_id"].nunique() == 2
 
 
-@pytest.mark.parametrize("form", ["pairwise", "pointwise", "listwise", "nuggets"])
+@pytest.mark.parametrize("form", JUDGE_FORMS.values())
 def test_identical_answers_take_no_call_so_a_limit_keeps_them(form):
     same = {("q3", system): "the same" for system in SYSTEMS}
     pairs = choose_pairs(build_arena(same, questions=4, systems=SYSTEMS))
-    assert set(pairs_within(pairs, 1, form).identical["query_id"]) == {"q3"}
+    assert set(form.within(pairs, 1).identical["query_id"]) == {"q3"}
     paced = PacedPairs(pairs, form, 1, Budget(1_000)).rounds()
     assert len(next(paced)) == len(pairs)
     with pytest.raises(StopIteration) as end:

@@ -14,7 +14,7 @@ from arena import Arena, DataError, UsageError, read_arena, write_arena
 from arena.data import files
 from arena.data.files import atomic_path
 from arena.data.systems import alike, name_problems
-from arena.judging.prompt import REPLY_FORMS
+from arena.judging.pairwise import REPLY_FORMS
 from surrogate import Board
 from surrogate.cli.boards import publish_board
 

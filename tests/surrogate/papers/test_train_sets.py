@@ -153,7 +153,7 @@ def test_an_llms_reasons_are_joined_and_asked_for_once(small_arena, tmp_path, te
     expected = {"answer_relevancy": 5, "completeness": 5, "usefulness": None, "faithfulness": 1}
     assert reply_scores(sieve.examples[0].reply) == expected
     for example, (*_, sample) in zip(sieve.examples, [*graded, *graded], strict=True):
-        asked = prompts.ask(ScoringTask(JUDGED_METRICS[0], sample))[0]
+        asked = prompts.prompts_for(ScoringTask(JUDGED_METRICS[0], sample))[0]
         assert asked.messages == example.prompt.messages
         for metric, score in expected.items():
             reply = Completion(example.reply)

@@ -27,7 +27,7 @@ HOSTILE = AnswerSample(
 
 
 def messages(metric):
-    return GrousePrompts().ask(ScoringTask(metric, HOSTILE))[0].messages
+    return GrousePrompts().prompts_for(ScoringTask(metric, HOSTILE))[0].messages
 
 
 def test_prompts_show_texts_as_they_are_and_only_what_the_metric_needs():
@@ -112,7 +112,7 @@ def test_ablations_leave_out_what_they_say(left_out):
     """Table 6: prompt and schema change together, the reasoning before the score in each."""
     prompts = GrousePrompts(fields=ReplyFields(left_out))
     for metric in JUDGED_METRICS:
-        system, user = prompts.ask(ScoringTask(metric, HOSTILE))[0].messages
+        system, user = prompts.prompts_for(ScoringTask(metric, HOSTILE))[0].messages
         schema = prompts.reply_format(metric)["json_schema"]["schema"]
         assert list(schema["properties"]) == list(prompts.fields.answers)
         for of_answer in schema["properties"].values():

@@ -50,7 +50,7 @@ CASES = [
 
 @pytest.mark.parametrize("name", PROMPTS)
 def test_prompts_show_texts_as_they_are(name):
-    system, user = ClaimPrompts(name).ask(CLAIM)[0].messages
+    system, user = ClaimPrompts(name).prompts_for(CLAIM)[0].messages
     assert (system.role, user.role) == ("system", "user")
     assert user.content == (
         'Evidence Passages:\n1: A & B < C\n\n2: {{ x }} "quoted"\n\n'

@@ -1,4 +1,4 @@
-"""Fixed pairs within a number of calls, or within a cost that is known as replies come."""
+"""Fixed pairs within a cost that is known as replies come."""
 
 from __future__ import annotations
 
@@ -7,37 +7,9 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from arena.judging.answer_pairs import QuestionKey, pair_keys
 from arena.judging.choosing.chosen_pairs import ChosenPairs, Rounds, joined_pairs
-from arena.judging.judging_settings import JudgingForm
+from arena.judging.prompt import JudgePrompt
 from arena.llm.usage import Budget
-
-
-def pairs_within(pairs: ChosenPairs, n_calls: int, form: JudgingForm) -> ChosenPairs:
-    """Keep the first pairs, as many as one judge can be asked about with so many calls.
-
-    Marks take a call for each answer, orders one for each question, and nuggets both: whole
-    questions are kept. Pairs of identical texts take no call, and are all kept.
-    """
-    if form == "pairwise":
-        return pairs.within(n_calls)
-    answers_on: dict[QuestionKey, set[str]] = {}
-    for language, query_id, system_a, system_b in pair_keys(pairs.table):
-        answers_on.setdefault((language, query_id), set()).update((system_a, system_b))
-    kept: list[QuestionKey] = []
-    for question, systems in answers_on.items():
-        n_calls -= _calls_on(len(systems), form)
-        if n_calls < 0:
-            break
-        kept.append(question)
-    return replace(pairs.on(kept), identical=pairs.identical)
-
-
-def _calls_on(n_answers: int, form: JudgingForm) -> int:
-    """Return the number of calls that a question takes."""
-    if form == "listwise":
-        return 1
-    return n_answers + 1 if form == "nuggets" else n_answers
 
 
 @dataclass(frozen=True)
@@ -46,13 +18,13 @@ class PacedPairs:
 
     Attributes:
         pairs: The pairs.
-        form: What judges are asked for.
+        form: The form of judging, which says how many calls pairs take.
         n_judges: Number of judges, each of which is asked about every pair.
         budget: Of calls and cost.
     """
 
     pairs: ChosenPairs
-    form: JudgingForm
+    form: type[JudgePrompt]
     n_judges: int
     budget: Budget
 
@@ -68,7 +40,7 @@ class PacedPairs:
             next_pairs = left
             n_calls = self.budget.calls_left
             if n_calls is not None:
-                next_pairs = pairs_within(left, n_calls // self.n_judges, self.form)
+                next_pairs = self.form.within(left, n_calls // self.n_judges)
             if not len(next_pairs):
                 return "the budget of this run is spent"
             yield next_pairs

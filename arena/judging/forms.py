@@ -1,0 +1,41 @@
+"""The forms of judging, by the setting ``form``."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from arena.data.errors import UsageError, argument
+from arena.judging.graded import MarkPrompt, OrderPrompt
+from arena.judging.judging_settings import JudgingForm, JudgingSettings
+from arena.judging.nugget_judging import NuggetPrompt
+from arena.judging.pairwise import PairwisePrompt
+from arena.judging.prompt import TemplatePrompt
+
+JUDGE_FORMS = MappingProxyType[JudgingForm, type[TemplatePrompt]](
+    {
+        "pairwise": PairwisePrompt,
+        "pointwise": MarkPrompt,
+        "listwise": OrderPrompt,
+        "nuggets": NuggetPrompt,
+    }
+)
+"""What an LLM can be asked for. A class that leaves a step out, such as its calls, is abstract, and
+mypy refuses it here."""
+
+
+def prompt_of(settings: JudgingSettings) -> TemplatePrompt:
+    """Return the prompt that settings describe.
+
+    Raises:
+        UsageError: If settings contradict each other, or the template cannot be used.
+    """
+    if settings.form != "pairwise" and settings.both_orders:
+        raise UsageError(
+            f"both orders are asked of pairs; leave {argument('both_orders')} "
+            f"out, or {argument('form')}"
+        )
+    if settings.form != "pairwise" and settings.verdict != "text":
+        raise UsageError(
+            f"marks, orders and nuggets are read from the text; leave {argument('verdict')} text"
+        )
+    return JUDGE_FORMS[settings.form].of(settings)
