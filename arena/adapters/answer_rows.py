@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from arena.adapters.amounts import amounts_of
 from arena.adapters.answer_cells import row_language, row_passages, stripped_name, text_of_truth
 from arena.adapters.collected import Collected, Key, Place, question_id, seen_from
 from arena.adapters.foreign_arena import ForeignArena, foreign_arena
@@ -35,8 +36,8 @@ class AnswerRows:
 
     The values of a row are fields to cells: ``question``, ``query_id``, ``language``, ``passages``,
     ``history``, ``reference``, ``judge``, ``voter``, ``weight``; of an answer ``system``,
-    ``answer``, ``verdict``, or ``marks`` by judge; of a pair ``system_a``, ``answer_a``,
-    ``system_b``, ``answer_b``, ``winner``.
+    ``answer``, ``verdict``, or ``marks`` by judge, and ``AMOUNT_FIELDS``; of a pair ``system_a``,
+    ``answer_a``, ``system_b``, ``answer_b``, ``winner``.
 
     Attributes:
         collected: Keeps the rows, with faults and counts.
@@ -76,6 +77,8 @@ class AnswerRows:
             row.setdefault(OWN_PASSAGES, passages or None)
             row.setdefault(HISTORY, history)
         if self.sides == SINGLE:
+            for column, amount in amounts_of(collected, place, values).items():
+                row.setdefault(column, amount)
             self._add_marks(place, key, texts["system"], values)
         elif "winner" in values:
             collected.judgment(

@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from arena.adapters.amounts import AMOUNT_FIELDS
+
 Form = Literal["spans", "observations", "trec-rag", "passage rows"]
 
 
@@ -103,6 +105,9 @@ def kinds() -> Mapping[str, FieldMap]:
         merged["fields"] = {
             field: _expanded(paths, names) for field, paths in merged["fields"].items()
         }
+        # Users may say where amounts are, of a tool that has no usual place for them.
+        for field in AMOUNT_FIELDS:
+            merged["fields"].setdefault(field, [])
         maps[name] = FieldMap.model_validate(merged)
     return maps
 

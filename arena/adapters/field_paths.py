@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from arena.adapters.amounts import AMOUNT_FIELDS
 from arena.adapters.columns import FILE, NEEDED
 from arena.adapters.conversations import last_exchange
 from arena.adapters.field_maps import FieldMap, usual_names
@@ -237,7 +238,7 @@ def _value(name: str, record: Record, path: str, *, is_stated: bool) -> Any:  # 
         return text_of(value, ASSISTANT)
     if name == "passages":
         return None if value in ("", [], {}) else value
-    if name == "query_id":
+    if name == "query_id" or name in AMOUNT_FIELDS:
         return None if isinstance(value, Mapping | list) else value
     if name == "reference":
         inside = opened_value(value)

@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 import pandas as pd
 
+from arena.adapters.amounts import amounts_of
 from arena.adapters.answer_cells import (
     empty_answers,
     open_replies,
@@ -79,8 +80,8 @@ def read_answers(
             as where the arena was imported; None refuses it.
 
     Returns:
-        Columns ``query_id, language, system, answer``, and ``passages`` where some answers have
-        their own.
+        Columns ``query_id, language, system, answer``; ``passages`` where some answers have their
+        own; and ``cost, currency, latency, tokens`` where the table states them.
 
     Raises:
         UsageError: If there is no such file or column, or no answer in it.
@@ -290,6 +291,8 @@ def _answer(
         row[HISTORY] = history
     shared = question.get("passages") or []
     row[OWN_PASSAGES] = _different_passages(collected, place, values.get("passages"), shared)
+    if not side:
+        row.update(amounts_of(collected, place, values))
     return row
 
 

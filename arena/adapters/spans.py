@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from typing import Any
 
 from arena.adapters.collected import Place
@@ -24,7 +26,12 @@ DOCUMENTS = (RETRIEVED, "reranker.output_documents")
 SCORES = "eval."
 """Start of the columns of evaluations in a table of spans."""
 
+SECONDS = "span.seconds"
+"""Name under which a joined record keeps how long its answer took."""
+
 _ATTRIBUTES = "attributes."
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 _LEVELS = 8
 _PARTS = (
     "resourceSpans",
@@ -49,6 +56,7 @@ class Span:
         parent_id: The span around it; an id of no span for the outermost.
         end: When it ended, as a text that sorts by time.
         status: Whether it failed, as the file has it.
+        seconds: How long it took; None where a time is missing.
         attributes: Its attributes by name.
         events: Its events, each with a ``name``.
         is_log: Whether it is a log record.
@@ -63,6 +71,7 @@ class Span:
     attributes: Record
     events: list[Record] = field(default_factory=list)
     is_log: bool = False
+    seconds: float | None = None
 
 
 def spans_of(place: Place, record: Record) -> Iterator[Span]:
@@ -101,6 +110,7 @@ def _spans_of_export(place: Place, record: Mapping[str, Any], outer: Record) -> 
         status=record.get("status"),
         attributes=inherited,
         is_log="body" in record,
+        seconds=_seconds(record.get("startTimeUnixNano"), record.get("endTimeUnixNano")),
     )
     if span.is_log:
         span.events = [_log_event(record, attributes)]
@@ -135,7 +145,34 @@ def _span_of_row(place: Place, record: Record) -> Span:
         status={"code": record.get("status_code")},
         attributes=_with_lists(attributes),
         events=_events(record.get("events")),
+        seconds=_seconds(record.get("start_time"), record.get("end_time")),
     )
+
+
+def _seconds(start: object, end: object) -> float | None:
+    """Return the seconds between two times; None where one is missing or comes too early."""
+    started = _epoch_seconds(start)
+    ended = _epoch_seconds(end)
+    if started is None or ended is None or ended < started:
+        return None
+    return float(ended - started)
+
+
+def _epoch_seconds(time: object) -> Fraction | None:
+    """Return a time in seconds since 1970, of digits in any unit or as ISO 8601 writes it."""
+    text = str(time).strip()
+    if text.isascii() and text.isdecimal():
+        number = int(text)
+        # Of this century: programs count nanoseconds, microseconds, milliseconds or seconds.
+        for limit, units in ((10**17, 10**9), (10**14, 10**6), (10**11, 10**3)):
+            if number >= limit:
+                return Fraction(number, units)
+        return Fraction(number)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return Fraction((moment.replace(tzinfo=moment.tzinfo or UTC) - _EPOCH) / _MICROSECOND) / 10**6
 
 
 def _time(value: object) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from math import fsum
 from typing import Any
 
 from arena.adapters.collected import PlacedRecord
+from arena.adapters.field_maps import kinds
 from arena.adapters.record_values import ASSISTANT, USER, opened_list, opened_value, text_of
 from arena.adapters.spans import (
     COMPLETION,
@@ -13,16 +16,20 @@ from arena.adapters.spans import (
     KIND,
     PROMPT,
     SCORES,
+    SECONDS,
     Span,
     read_events,
     spans_of,
 )
+from arena.data.cells import finite_number
 from arena.data.types import Record
 
 _OUTPUTS = ("output.value", "traceloop.entity.output")
 """Attributes of a span that answers, whatever they hold."""
 _MESSAGES = ("gen_ai.output.messages", COMPLETION)
 """Attributes of a span that answers if a message has a text."""
+_SUMMED_FIELDS = ("cost_usd", "tokens", "input_tokens", "output_tokens")
+"""Fields of which a trace states the parts."""
 _NO_ANSWERS = {
     KIND: ("RETRIEVER", "EMBEDDING", "RERANKER", "TOOL", "GUARDRAIL", "EVALUATOR"),
     "gen_ai.operation.name": ("embeddings", "execute_tool", "retrieval"),
@@ -36,8 +43,8 @@ def joined_spans(records: Iterable[PlacedRecord]) -> Iterator[PlacedRecord]:
 
     It holds the attributes of that span and its resource, and what these lack of the spans within
     it (of the whole trace, if it has one answer); documents as lists, each once, those of several
-    retrievers joined; messages of events as ``gen_ai.prompt`` and ``gen_ai.completion``; and
-    ``status``.
+    retrievers joined; messages of events as ``gen_ai.prompt`` and ``gen_ai.completion``; sums of
+    costs and tokens, how long it took (``span.seconds``); and ``status``.
 
     Args:
         records: Exports (``resourceSpans``, ``scopeSpans``, ``spans``, ``resourceLogs``), or rows
@@ -181,8 +188,29 @@ def _joined(spans: list[Span], answer: Span | None) -> PlacedRecord:
     for name in DOCUMENTS:
         if isinstance(record.get(name), list):
             record[name] = _distinct(record[name])
+    for field in _SUMMED_FIELDS:
+        for name in kinds()["opentelemetry"].fields[field]:
+            amount = _sum_of(spans, name)
+            if amount is not None:
+                record[name] = amount
+    record[SECONDS] = spans[-1].seconds
     record["status"] = spans[-1].status
     return spans[-1].place, record
+
+
+def _sum_of(spans: list[Span], name: str) -> float | None:
+    """Sum an amount over the innermost spans that state it: outer ones repeat their sum."""
+    by_id = {span.span_id: span for span in spans}
+    amounts: dict[str, float] = {}
+    for span in spans:
+        amount = finite_number(span.attributes.get(name))
+        if amount is not None:
+            amounts[span.span_id] = amount
+    outer: set[str] = set()
+    for span_id in amounts:
+        outer.update(around.span_id for around in islice(_around(by_id[span_id], by_id), 1, None))
+    inner = [amount for span_id, amount in amounts.items() if span_id not in outer]
+    return fsum(inner) if inner else None
 
 
 def _distinct(documents: list[Any]) -> list[Any]:

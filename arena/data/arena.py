@@ -63,13 +63,15 @@ class Arena:
             have reference answers that take no part in the arena; and ``history`` where questions
             are the last turns of conversations: a list of ``{role, content}``, or None.
         answers: Columns ``query_id, language, system, answer`` (raw output), and ``passages`` or
-            ``history`` where systems were given others than the question's: a list, or None.
+            ``history`` where systems were given others than the question's: a list, or None. What
+            they took may be in ``cost`` (in ``currency``), ``latency`` (seconds), ``tokens``.
         judgments: Columns ``query_id, language, system_a, system_b, winner, judge``. Where a
             ``criterion`` is given, the judge's name ends in it: ``gpt-4o:fluency``.
         published_ratings: Columns ``judge, language, system, rating, standard_error`` (logits;
             NaN without an error), also of systems that the arena does not have.
         attributes: What systems are made of: ``system`` and one column per attribute, such as
-            ``model`` or ``retriever``; texts or None.
+            ``model`` or ``retriever``; texts or None. ``cost``, ``currency``, ``latency`` and
+            ``tokens`` are those of an average answer.
         nuggets: Facts that good answers state, and marks of answers; may be empty.
     """
 
@@ -103,7 +105,8 @@ class Arena:
                 ``passages``: a list of texts, or of ``{passage_id, text, title, relevance}``; and
                 ``history``: the turns before, ``[{role, content}, ...]``.
             answers: ``query_id, system, answer``. Where question ids are unique, ``language``
-                may be absent, as in judgments. May have ``passages``: lists of ids, or of records.
+                may be absent, as in judgments. May have ``passages``: lists of ids, or of records;
+                and ``cost, currency, latency, tokens``.
             judgments: ``query_id, system_a, system_b, winner`` ("a", "b" or "tie"), and ``judge``
                 unless it is given for all.
             language: Language code of tables without a column ``language``.

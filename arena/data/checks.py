@@ -17,6 +17,7 @@ from arena.data.rows import Rows
 from arena.data.schema import (
     FOR_ALL_ROWS,
     INFO_FILE,
+    NUMBERS,
     PROBABILITIES,
     QUESTION_KEY,
     REFERENCE,
@@ -149,7 +150,7 @@ def _fault(value: object, column: str, schema: TableSchema) -> Fault | None:
         return HALF_SURROGATE, HALF_SURROGATE_HINT
     if kind is None:
         return None
-    if kind in ("winner", "weight", "probability", "passages", "history"):
+    if kind in ("winner", "weight", *NUMBERS, "passages", "history"):
         return _fault_of_kind(value, kind)
     if not isinstance(value, str):
         return "is not a string", "write it as a JSON string"
@@ -173,6 +174,8 @@ def _fault_of_kind(value: object, kind: Kind) -> Fault | None:
         probability = finite_number(value)
         if probability is None or not 0 <= probability <= 1:
             return "is not a probability", "write a number from 0 to 1, or nothing"
+    elif kind == "amount":
+        return amount_fault(value)
     elif kind == "passages":
         fault = passages_fault(value)
         if fault is not None:
@@ -187,6 +190,14 @@ def _fault_of_kind(value: object, kind: Kind) -> Fault | None:
                 "which alternate and end with the assistant's: the user's last turn is the "
                 "question itself"
             )
+    return None
+
+
+def amount_fault(value: object) -> Fault | None:
+    """Return what is wrong with a cost, a latency or a number of tokens; None if it is sound."""
+    amount = finite_number(value)
+    if amount is None or amount < 0:
+        return "is not an amount", "write a number of 0 or more, or nothing"
     return None
 
 

@@ -17,6 +17,7 @@ from arena.data.schema import (
     ANSWER_KEY,
     ANSWERS,
     HISTORY,
+    NUMBERS,
     OWN_PASSAGES,
     TableSchema,
 )
@@ -194,5 +195,5 @@ def typed_table(rows: Rows, schema: TableSchema) -> pd.DataFrame:
     further = [column for column in rows.table.columns if column not in columns]
     texts = [column for column in columns if column != "passages"]
     table = rows.table[columns + further].reset_index(drop=True)
-    numbers = [name for name, kind in schema.optional.items() if kind == "probability"]
+    numbers = [name for name, kind in schema.optional.items() if kind in NUMBERS]
     return with_numbers(table.astype(dict.fromkeys(texts, "str")), numbers)

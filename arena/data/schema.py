@@ -53,6 +53,16 @@ REPEAT = "repeat"
 question and sides; null for the first."""
 CRITERION = "criterion"
 """Optional column of judgments: the criterion they were made by, which a judge's name ends in."""
+COST = "cost"
+"""Optional column of answers and systems: what an answer cost, in its ``currency``."""
+CURRENCY = "currency"
+"""Optional column beside costs: their currency, such as ``USD``."""
+LATENCY = "latency"
+"""Optional column of answers and systems: seconds until the answer was there."""
+TOKENS = "tokens"
+"""Optional column of answers and systems: tokens read and written for an answer."""
+AMOUNTS = (COST, LATENCY, TOKENS)
+"""Columns of what an answer takes; null where that is not known."""
 CHOSEN = "chosen"
 """Optional column of judgments: how a pair came to be judged."""
 ADAPTIVE = "adaptive"
@@ -78,8 +88,20 @@ def _checked_code(code: str) -> str:
 
 LanguageCode = Annotated[str, AfterValidator(_checked_code)]
 """A code of ISO 639-1, or of ISO 639-3 where no two-letter code exists."""
-Kind = Literal["name", "text", "language", "winner", "passages", "history", "weight", "probability"]
-"""Kind of a column's values; a name is a text that is not blank."""
+Kind = Literal[
+    "name",
+    "text",
+    "language",
+    "winner",
+    "passages",
+    "history",
+    "weight",
+    "probability",
+    "amount",
+]
+"""Kind of a column's values; a name is a text that is not blank, an amount is 0 or more."""
+NUMBERS: tuple[Kind, ...] = ("probability", "amount")
+"""Kinds whose columns are numbers in memory."""
 
 
 class Passage(BaseModel):
@@ -151,7 +173,7 @@ QUERIES = TableSchema(
 ANSWERS = TableSchema(
     name="answers",
     columns={"query_id": "name", "language": "language", "system": "name", "answer": "text"},
-    optional={HISTORY: "history"},
+    optional={HISTORY: "history", CURRENCY: "name", **dict.fromkeys(AMOUNTS, "amount")},
 )
 JUDGMENTS = TableSchema(
     name="judgments",

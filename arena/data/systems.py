@@ -11,10 +11,16 @@ from unicodedata import category, east_asian_width, normalize
 import pandas as pd
 
 from arena.data.cells import is_null, is_unstorable
-from arena.data.checks import check_table, duplicates, passages_fault, undeclared
+from arena.data.checks import (
+    amount_fault,
+    check_table,
+    duplicates,
+    passages_fault,
+    undeclared,
+)
 from arena.data.errors import HALF_SURROGATE, Problem, UsageError
 from arena.data.rows import Rows
-from arena.data.schema import OWN_PASSAGES, QUESTION_KEY, TableSchema
+from arena.data.schema import AMOUNTS, OWN_PASSAGES, QUESTION_KEY, TableSchema
 
 SYSTEMS_TABLE = "systems"
 JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
@@ -147,6 +153,7 @@ def system_attributes(
             *duplicates(rows, ["system"], "system"),
             *undeclared(rows, "system", tuple(systems), "systems"),
             *_nested_values(rows),
+            *_amount_problems(rows),
         ]
     if problems:
         return no_attributes(), problems
@@ -164,6 +171,14 @@ def _nested_values(rows: Rows) -> Iterator[Problem]:
             if isinstance(value, list | dict):
                 fault = "is neither a text nor a number"
                 yield rows.problem(row, str(name), value, fault, "write one value, or nothing")
+
+
+def _amount_problems(rows: Rows) -> Iterator[Problem]:
+    for name in AMOUNTS:
+        for row, value in rows.table.get(name, pd.Series(dtype=object)).items():
+            fault = None if is_null(value) else amount_fault(value)
+            if fault is not None:
+                yield rows.problem(row, name, value, *fault)
 
 
 def with_passages_of(queries: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:

@@ -28,6 +28,8 @@ NORMAL_90 = 1.6448536269514722
 
 EVEN = 0.5
 """Mean score of two equal systems."""
+MARGIN = 0.05
+"""Difference of a win rate from one half that matters, unless another one is stated."""
 LOOKS = (0.25, 0.5, 1.0)
 """Shares of the planned scores at which the test looks."""
 EARLY, LAST = 0.1, 0.8
@@ -102,7 +104,7 @@ class SequentialTest:
     """
 
     error: float = 0.05
-    margin: float = 0.05
+    margin: float = MARGIN
 
     def __post_init__(self) -> None:
         if not 0 < self.error < 1:

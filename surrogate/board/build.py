@@ -20,6 +20,7 @@ from features.declare.feature import Feature
 from features.engine.columns import FEATURE_KEY, feature_columns
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
+from surrogate.board.costs import answer_amounts, cost_table, uncompared_systems
 from surrogate.board.detail_tables import arena_table, difference_table, win_table
 from surrogate.board.equal_length import equal_length_ratings
 from surrogate.board.first_board import build_first_board
@@ -32,6 +33,7 @@ from surrogate.board.learned import Learned, learn, tournament_settings
 from surrogate.board.overall import joint_covariance, overall_board
 from surrogate.board.rating_rows import judged_rows, unjudged_rows, without_intervals
 from surrogate.board.record import BoardRecord
+from surrogate.board.savings import savings_table
 from surrogate.board.settings import (
     NOBODY,
     PRESET,
@@ -217,7 +219,13 @@ def _board(
     report = report.model_copy(update={"preferences": judge_preferences(biases)})
     beside = (*remarks, *further_remarks, *report.member_sentences, *length_remarks)
     macro = summary.macro.model_copy(update={"beside": beside})
-    overall = overall_board(ratings, _joint_covariance(learned, rated), learned.record.seed)
+    summary = summary.model_copy(update={"macro": macro})
+    covariance = _joint_covariance(learned, rated)
+    overall = overall_board(ratings, covariance, learned.record.seed)
+    amounts = answer_amounts(learned.arena)
+    systems = learned.arena.info.systems
+    uncompared = uncompared_systems(ratings, overall, summary, systems)
+    compared = [system for system in systems if system not in uncompared]
     return Board(
         ratings=ratings,
         overall=overall,
@@ -225,9 +233,11 @@ def _board(
         importances=_importances(learned),
         win_matrix=win_table(learned.judged.judgments),
         differences=difference_table(rated),
+        costs=cost_table(amounts, overall, uncompared),
+        savings=savings_table(amounts, ratings, covariance, compared),
         features=learned.features,
         judge_report=report,
-        summary=summary.model_copy(update={"macro": macro}),
+        summary=summary,
         surrogate_or_file=learned.surrogate,
         own_features=own_features,
     )

@@ -26,6 +26,7 @@ from arena.statistics.bootstrap import bootstrap_weights
 from features.engine.columns import feature_columns, plain_name
 from surrogate.board import tables
 from surrogate.board.board import Board
+from surrogate.board.costs import answer_amounts, cost_table, uncompared_systems
 from surrogate.board.detail_tables import difference_table, win_table
 from surrogate.board.judge_report import JudgeReport
 from surrogate.board.overall import overall_board
@@ -111,17 +112,22 @@ def build_first_board(arena: Arena, features: pd.DataFrame, record: BoardRecord)
     if not first:
         raise UsageError("no language has answers to compare")
     ratings = pd.concat([part.table for part in first.values()], ignore_index=True)
+    overall = overall_board(ratings)
+    summary = _summary(arena, features, first, record)
+    uncompared = uncompared_systems(ratings, overall, summary, arena.info.systems)
     unlearned = find_surrogate(record.surrogate, seed=record.seed)
     return Board(
         ratings=ratings,
-        overall=overall_board(ratings),
+        overall=overall,
         arena=tables.ARENA.empty(),
         importances=tables.IMPORTANCES.empty(),
         win_matrix=win_table(arena.judgments.iloc[:0]),
         differences=difference_table([(part.table, part.covariance) for part in first.values()]),
+        costs=cost_table(answer_amounts(arena), overall, uncompared),
+        savings=tables.SAVINGS.empty(),
         features=features,
         judge_report=JudgeReport(judge=NOBODY),
-        summary=_summary(arena, features, first, record),
+        summary=summary,
         surrogate_or_file=unlearned.fit_with(X.iloc[:0], {}, {}),
     )
 

@@ -35,7 +35,16 @@ MANIFEST_FILE = "manifest.json"
 FEATURE_CACHE = ".feature-cache"
 """Folder beside a board's files that keeps what was measured; no part of the board."""
 
-TEXTS = {"language", "system", "opponent", "neighbor", "feature", "split", "note"}
+TEXTS = {
+    "language",
+    "system",
+    "opponent",
+    "neighbor",
+    "feature",
+    "split",
+    "currency",
+    "note",
+}
 """Columns that are texts, never missing."""
 COUNTS = {
     "rank",
@@ -44,6 +53,11 @@ COUNTS = {
     "tier",
     "arena_rank",
     "answers",
+    "cost_answers",
+    "latency_answers",
+    "tokens_answers",
+    "on_cost_frontier",
+    "on_latency_frontier",
     "languages",
     "wins",
     "losses",
@@ -209,6 +223,29 @@ DIFFERENCES = BoardTable(
     ("language", "system", "opponent", "difference", "low", "high", "probability"),
     keys=3,
 )
+COSTS = BoardTable(
+    "costs.csv",
+    (
+        "system",
+        "answers",
+        "cost",
+        "currency",
+        "cost_answers",
+        "latency",
+        "latency_p95",
+        "latency_answers",
+        "tokens",
+        "tokens_answers",
+        "on_cost_frontier",
+        "on_latency_frontier",
+        "note",
+    ),
+    keys=1,
+)
+SAVINGS = BoardTable(
+    "savings.csv",
+    ("system", "opponent", "cost_ratio", "latency_ratio", "win_rate", "probability"),
+)
 
 TABLES: Mapping[str, BoardTable] = {
     "ratings": RATINGS,
@@ -217,6 +254,8 @@ TABLES: Mapping[str, BoardTable] = {
     "importances": IMPORTANCES,
     "win_matrix": WIN_MATRIX,
     "differences": DIFFERENCES,
+    "costs": COSTS,
+    "savings": SAVINGS,
 }
 """Name of a board's attribute to what is in it."""
 

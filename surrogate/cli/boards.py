@@ -228,6 +228,7 @@ def publish_overview(
 def print_board(board: Board, then: str, index: Path | None = None) -> None:
     """Print a board's ranks, what it concludes, what limits that, and what to do next."""
     from surrogate.board.first_place import conclusion
+    from surrogate.board.savings import saving_sentence
 
     summary = board.summary.macro
     rows, columns = shown_board(board.ratings, board.overall)
@@ -243,6 +244,7 @@ def print_board(board: Board, then: str, index: Path | None = None) -> None:
         sentences += wrapped(summary.beside[0], 1)
     sentences += [warning for warning in summary.warnings if warning not in headline][:1]
     sentences += fragile_places(board)
+    sentences += filter(None, [saving_sentence(board)])
     last = [f"Open {index}" if index else f"Board written to {board.folder}", then]
     print_ranks(rows, columns, sentences, last)
 

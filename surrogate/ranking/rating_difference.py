@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, stdtrit
 
-from arena.statistics.significance import EVEN, NORMAL_90, Difference, SequentialTest
+from arena.statistics.significance import EVEN, MARGIN, NORMAL_90, Difference, SequentialTest
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class GateRates:
     """
 
     error: float = 0.05
-    margin: float = 0.05
+    margin: float = MARGIN
     power: float = 0.8
     accepted: tuple[str, ...] = ()
 

@@ -13,7 +13,7 @@ from arena.data.passages import passages_of
 from arena.text.answers import parse_answer
 
 ONE_EACH = (
-    "prompt,model,output,score,contexts,ground_truth,tokens\n"
+    "prompt,model,output,score,contexts,ground_truth,seconds\n"
     'Where?,m1,Paris [1],2,"[""Paris is in France."", ""Oslo.""]",In France,9\n'
     "Where?,m2,,1,,In France,0\n"
     "Where?,m3,Nowhere,,,,4\n"
@@ -49,7 +49,7 @@ def test_a_row_an_answer(tmp_path):
     assert judged.loc[why["query_id"], "winner"] == "tie"
     assert "question from 'prompt'" in arena.info.note
     assert read.skipped[["item", "reason", "count"]].values.tolist() == [
-        ["column", "'tokens' is no field that is read", 1],
+        ["column", "'seconds' is no field that is read", 1],
         ["verdict", "it is missing", 1],
     ]
 

@@ -52,3 +52,27 @@ def test_what_is_wrong_is_said(folder):
     assert (2, "system", "this system is already on line 1") in problems
     assert (3, "system", "is not among the systems of arena.json") in problems
     assert (2, "model", "is neither a text nor a number") in problems
+
+
+def test_amounts_of_systems_are_numbers_of_0_or_more(folder):
+    one, other = systems(folder)[:2]
+    write(folder, f"system,cost,currency,latency\n{other},0.002,USD,fast\n{one},-1,USD,\n")
+    with pytest.raises(DataError) as error:
+        read_arena(folder)
+    problems = [(problem.line, problem.field, problem.fault) for problem in error.value.problems]
+    assert problems == [(3, "cost", "is not an amount"), (2, "latency", "is not an amount")]
+
+
+def test_amounts_of_answers_are_checked_typed_and_come_back(folder, tmp_path):
+    arena = read_arena(folder)
+    costs = [0.5 if number % 2 else None for number in range(len(arena.answers))]
+    currency = pd.Series("USD", arena.answers.index, dtype=object)
+    arena = replace(arena, answers=arena.answers.assign(cost=costs, currency=currency))
+    write_arena(arena, tmp_path / "again")
+    again = read_arena(tmp_path / "again").answers
+    assert again["cost"].dtype == float
+    pd.testing.assert_frame_equal(again, arena.answers)
+    broken = replace(arena, answers=arena.answers.assign(latency=-1))
+    write_arena(broken, tmp_path / "broken")
+    with pytest.raises(DataError, match=r"latency.*is not an amount"):
+        read_arena(tmp_path / "broken")

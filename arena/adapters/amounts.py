@@ -1,0 +1,70 @@
+"""What answers cost and how long they took, in the units of an arena, whatever those of a tool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from arena.adapters.collected import Collected, Place
+from arena.data.cells import finite_number, is_missing_cell, is_unstorable
+from arena.data.schema import COST, CURRENCY, LATENCY, TOKENS
+from arena.data.types import Record
+
+NUMBER_FIELDS = (
+    "cost",
+    "cost_usd",
+    "latency",
+    "latency_ms",
+    "tokens",
+    "input_tokens",
+    "output_tokens",
+)
+AMOUNT_FIELDS = (*NUMBER_FIELDS, "currency")
+"""Fields of tables and tools' records; a name that states a unit is a field of its own."""
+
+
+def amounts_of(collected: Collected, place: Place, values: Mapping[str, object]) -> Record:
+    """Return what an answer took, as columns of an arena; a value that is no amount is counted.
+
+    Args:
+        collected: Counts what is left out.
+        place: The row's file and line.
+        values: Field to cell; those of ``AMOUNT_FIELDS`` are read.
+
+    Returns:
+        Those of ``cost`` with its ``currency`` (None if none is stated), ``latency`` in seconds and
+        ``tokens`` that are known.
+    """
+    numbers: dict[str, float] = {}
+    for field in NUMBER_FIELDS:
+        cell = values.get(field)
+        if is_missing_cell(cell):
+            continue
+        number = finite_number(cell)
+        if number is None or number < 0:
+            name = collected.names.get(field, field)
+            collected.skip(place, "amount", f"{name!r} is no number of 0 or more")
+            continue
+        numbers[field] = number
+    amounts: Record = {}
+    if "cost" in numbers:
+        amounts[COST] = numbers["cost"]
+        amounts[CURRENCY] = _currency(values.get("currency"))
+    elif "cost_usd" in numbers:
+        amounts[COST] = numbers["cost_usd"]
+        amounts[CURRENCY] = "USD"
+    if "latency" in numbers:
+        amounts[LATENCY] = numbers["latency"]
+    elif "latency_ms" in numbers:
+        amounts[LATENCY] = numbers["latency_ms"] / 1000
+    parts = [numbers[field] for field in ("input_tokens", "output_tokens") if field in numbers]
+    if "tokens" in numbers:
+        amounts[TOKENS] = numbers["tokens"]
+    elif parts:
+        amounts[TOKENS] = sum(parts)
+    return amounts
+
+
+def _currency(cell: object) -> str | None:
+    if not isinstance(cell, str) or is_missing_cell(cell) or is_unstorable(cell):
+        return None
+    return cell.strip()

@@ -1,0 +1,99 @@
+"""How often is a cheaper system as good as its board claims?
+
+The questions of an arena are split at random. A board from one half states the probability that
+a system wins at least 45% against another. Costs are drawn at random, so that either system of a
+pair may be the cheaper one. The verdicts on the other half test the claims. Ratings by these
+verdicts have errors, too, so that a true claim fails there now and then. Printed are the share of
+pairs above 45% in the other half, and the share to expect if the probabilities are right.
+
+Run:  python benchmarks/savings.py [--splits 4] ARENA FEATURES [JUDGE]
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.special import logit, ndtr, ndtri
+
+from arena.data.arena import Arena
+from arena.data.folder import read_arena
+from arena.data.schema import QUESTION_KEY
+from arena.data.types import Flags
+from arena.rating.ratings import rate
+from arena.statistics.significance import EVEN, MARGIN
+from surrogate.board.build import build_board
+from surrogate.board.savings import LIKELY_ENOUGH
+
+BOUND = float(logit(EVEN - MARGIN))
+
+
+def half_of(arena: Arena, is_in: Flags) -> Arena:
+    """Keep some of an arena's questions."""
+    keys = pd.MultiIndex.from_frame(arena.queries.loc[is_in, QUESTION_KEY])
+
+    def kept(table: pd.DataFrame) -> pd.DataFrame:
+        is_kept = pd.MultiIndex.from_frame(table[QUESTION_KEY]).isin(keys)
+        return table[is_kept].reset_index(drop=True)
+
+    return replace(
+        arena,
+        queries=kept(arena.queries),
+        answers=kept(arena.answers),
+        judgments=kept(arena.judgments),
+    )
+
+
+def claims_of(arena: Arena, features: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Return the claims of a board of half of the questions, with what the other half shows."""
+    random = np.random.default_rng(seed)
+    is_in = random.permutation(len(arena.queries)) % 2 == 0
+    prices = dict(
+        zip(sorted(arena.info.systems), random.random(len(arena.info.systems)), strict=True)
+    )
+    attributes = pd.DataFrame({"system": list(prices), "cost": [str(v) for v in prices.values()]})
+    first = replace(half_of(arena, is_in), attributes=attributes)
+    board = build_board(first, feature_table=features, seed=seed)
+    rows = rate(half_of(arena, ~is_in).judgments, language="all").table
+    rows = rows.assign(variance=((rows["high"] - rows["low"]) / 3.92) ** 2)
+    tested = rows.groupby("system").agg(rating=("rating", "mean"), variance=("variance", "mean"))
+    claims = board.savings.dropna(subset=["probability"])
+    claims = claims[claims["probability"].between(0.001, 0.9999)]
+    sides = [tested.reindex(claims[name]) for name in ("system", "opponent")]
+    differences = sides[0]["rating"].to_numpy() - sides[1]["rating"].to_numpy()
+    variances = sides[0]["variance"].to_numpy() + sides[1]["variance"].to_numpy()
+    distances = logit(claims["win_rate"].to_numpy()) - BOUND
+    deviations = distances / ndtri(claims["probability"].to_numpy())
+    expected = ndtr(distances / np.hypot(deviations, np.sqrt(variances)))
+    return claims.assign(is_above=differences > BOUND, expected=expected)
+
+
+def main() -> None:
+    """Print the shares by how probable the claims are."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("arena", type=Path)
+    parser.add_argument("features", type=Path)
+    parser.add_argument("judge", nargs="?")
+    parser.add_argument("--splits", type=int, default=4)
+    options = parser.parse_args()
+    arena = read_arena(options.arena).judged_by(options.judge)
+    features = pd.read_parquet(options.features)
+    parts = [claims_of(arena, features, seed) for seed in range(options.splits)]
+    claims = pd.concat(parts, ignore_index=True)
+    edges = [0, 0.5, 0.8, LIKELY_ENOUGH, 1]
+    groups = claims.groupby(pd.cut(claims["probability"], edges), observed=True)
+    table = groups.agg(
+        claims=("is_above", "size"),
+        probability=("probability", "mean"),
+        above=("is_above", "mean"),
+        expected=("expected", "mean"),
+    )
+    print(f"{arena.info.name}, {options.splits} splits")
+    print(table.round(3).to_string())
+
+
+if __name__ == "__main__":
+    main()

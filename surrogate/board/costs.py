@@ -1,0 +1,262 @@
+"""What systems take: money, time and tokens of their answers, and who gives most for it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from math import fsum
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.cells import finite_number, is_null
+from arena.data.rows import selected_columns
+from arena.data.schema import AMOUNTS, COST, CURRENCY, LATENCY, QUESTION_KEY, TOKENS
+from arena.data.types import Flags, Floats
+from surrogate.board.conclusions import LOST
+from surrogate.board.summary import BoardSummary
+from surrogate.board.tables import COSTS
+
+PRICED_ANSWERS = 1000
+"""A board states the cost of so many answers: that of one has too few digits to read."""
+NO_CURRENCY = "no currency"
+BY_SYSTEM = "{} stated for the system, not by answer"
+PARTIAL = "{} of {} of {} answers"
+
+
+@dataclass(frozen=True)
+class AnswerAmounts:
+    """Costs, latencies and tokens of an arena's answers.
+
+    Attributes:
+        amounts: Of ``cost``, ``latency`` (seconds) and ``tokens``, a row per question and a column
+            per system; NaN where none is stated. A system whose answers state none has what
+            ``systems.csv`` says of it in every row.
+        currencies: Currency of each system's costs; empty where none is stated.
+        answers: Number of answers of each system.
+        stated: Number of answers that state an amount, a row per system, a column per amount.
+        notes: Why a system lacks an amount, or has it from elsewhere; by system.
+    """
+
+    amounts: dict[str, pd.DataFrame]
+    currencies: dict[str, str]
+    answers: pd.Series
+    stated: pd.DataFrame
+    notes: dict[str, list[str]]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is stated of any system."""
+        return all(table.isna().all(axis=None) for table in self.amounts.values())
+
+
+def answer_amounts(arena: Arena) -> AnswerAmounts:
+    """Collect what the answers of an arena took.
+
+    Costs of a system in several currencies are none: they cannot be added.
+    """
+    systems = sorted(arena.info.systems)
+    columns = [*QUESTION_KEY, "system"]
+    answers = selected_columns(arena.answers, columns, [*AMOUNTS, CURRENCY])
+    by_answer = answers.astype(dict.fromkeys(AMOUNTS, float))
+    amounts = {}
+    for name in AMOUNTS:
+        table = by_answer.pivot(index=QUESTION_KEY, columns="system", values=name)
+        amounts[name] = table.reindex(columns=systems).astype(float)
+    stated = pd.DataFrame({name: table.notna().sum() for name, table in amounts.items()})
+    notes: dict[str, list[str]] = {system: [] for system in systems}
+    currencies = dict.fromkeys(systems, "")
+    priced = by_answer[by_answer[COST].notna()]
+    for system, cells in priced.groupby("system")[CURRENCY]:
+        names = sorted({_currency(cell) for cell in cells})
+        currencies[str(system)] = names[0]
+        if len(names) > 1:
+            amounts[COST][system] = np.nan
+            shown = " and ".join(name or NO_CURRENCY for name in names)
+            notes[str(system)].append(f"no cost: its answers state {shown}")
+    for record in arena.attributes.to_dict(orient="records"):
+        system = record["system"]
+        for name in AMOUNTS:
+            amount = finite_number(record.get(name))
+            if amount is None or stated.loc[system, name]:
+                continue
+            amounts[name][system] = amount
+            notes[system].append(BY_SYSTEM.format(name))
+            if name == COST:
+                currencies[system] = _currency(record.get(CURRENCY))
+    n_answers = answers["system"].value_counts().reindex(systems, fill_value=0)
+    return AnswerAmounts(amounts, currencies, n_answers, stated, notes)
+
+
+def _currency(cell: object) -> str:
+    return "" if is_null(cell) else str(cell).strip().upper()
+
+
+def cost_table(
+    amounts: AnswerAmounts, overall: pd.DataFrame, uncompared: dict[str, str]
+) -> pd.DataFrame:
+    """Sum up what each system takes.
+
+    Args:
+        amounts: What the answers took.
+        overall: ``tables.OVERALL``.
+        uncompared: System to why its quality is not compared; see ``uncompared_systems``.
+
+    Returns:
+        ``tables.COSTS``, a row per system by overall rank; without a row where nothing is stated.
+        Costs are means, of ``PRICED_ANSWERS`` answers; latencies the median and 95th percentile in
+        seconds, since some answers take very long. A system is on a frontier (1) if no other one
+        is at least as good by mean rating and takes as little, costs in the same currency; it is
+        missing where quality or amount is.
+    """
+    if amounts.is_empty:
+        return COSTS.empty()
+    ranked = list(overall["system"])
+    systems = [*ranked, *sorted(set(amounts.answers.index) - set(ranked))]
+    rows = [_system_row(amounts, system, uncompared.get(system, "")) for system in systems]
+    table = pd.DataFrame(rows)
+    quality = overall.set_index("system")["mean_rating"].reindex(systems).to_numpy(np.float64)
+    is_compared = ~table["system"].isin(list(uncompared)).to_numpy()
+    quality = np.where(is_compared, quality, np.nan)
+    table["on_cost_frontier"] = np.nan
+    for currency in table["currency"].unique():
+        is_priced = (table["currency"] == currency).to_numpy()
+        prices = np.where(is_priced, table["cost"].to_numpy(np.float64), np.nan)
+        on_frontier = _frontier_column(quality, prices)
+        table.loc[is_priced, "on_cost_frontier"] = on_frontier[is_priced]
+    latencies = table["latency"].to_numpy(np.float64)
+    table["on_latency_frontier"] = _frontier_column(quality, latencies)
+    return table[list(COSTS.names)]
+
+
+def _system_row(amounts: AnswerAmounts, system: str, uncompared: str) -> dict[str, object]:
+    """Sum up the amounts of one system."""
+    values: dict[str, Floats] = {}
+    for name, table in amounts.amounts.items():
+        column = table[system].to_numpy(np.float64)
+        # Sorted, so that sums do not depend on the order of rows.
+        values[name] = np.sort(column[~np.isnan(column)])
+    latency = np.nan
+    latency_p95 = np.nan
+    if len(values[LATENCY]):
+        latency = float(np.median(values[LATENCY]))
+    stated = amounts.stated.loc[system]
+    # One number of the whole system has no percentiles.
+    if stated[LATENCY]:
+        latency_p95 = float(np.quantile(values[LATENCY], 0.95))
+    cost = _mean(values[COST]) * PRICED_ANSWERS
+    return {
+        "system": system,
+        "answers": int(amounts.answers[system]),
+        "cost": cost,
+        "currency": "" if np.isnan(cost) else amounts.currencies[system],
+        "cost_answers": int(stated[COST]),
+        "latency": latency,
+        "latency_p95": latency_p95,
+        "latency_answers": int(stated[LATENCY]),
+        "tokens": _mean(values[TOKENS]),
+        "tokens_answers": int(stated[TOKENS]),
+        "note": "; ".join(_notes(amounts, system, uncompared)),
+    }
+
+
+def _mean(values: Floats) -> float:
+    return fsum(values) / len(values) if len(values) else np.nan
+
+
+def _notes(amounts: AnswerAmounts, system: str, uncompared: str) -> Iterator[str]:
+    """Yield what limits the amounts of a system."""
+    yield from amounts.notes[system]
+    n_answers = int(amounts.answers[system])
+    for name in AMOUNTS:
+        table = amounts.amounts[name]
+        n_stated = int(amounts.stated.loc[system, name])
+        # Where no system has any, nobody misses it.
+        is_missed = table[system].isna().all() and table.notna().any(axis=None)
+        if 0 < n_stated < n_answers:
+            yield PARTIAL.format(name, n_stated, n_answers)
+        elif not n_stated and is_missed:
+            yield f"no {name} stated"
+    if uncompared:
+        yield f"not compared: {uncompared}"
+
+
+def _frontier_column(quality: Floats, prices: Floats) -> Floats:
+    is_known = ~(np.isnan(quality) | np.isnan(prices))
+    return np.where(is_known, pareto_frontier(quality, prices), np.nan)
+
+
+def pareto_frontier(quality: npt.ArrayLike, prices: npt.ArrayLike) -> Flags:
+    """Tell who gives most for its price: nobody is at least as good for as little, better in one.
+
+    Args:
+        quality: The higher the better, shape (N,).
+        prices: The lower the better, shape (N,).
+
+    Returns:
+        Shape (N,); False where a value is NaN.
+    """
+    good = np.asarray(quality, dtype=np.float64)
+    price = np.asarray(prices, dtype=np.float64)
+    is_known = ~(np.isnan(good) | np.isnan(price))
+    on_frontier = np.zeros(len(good), dtype=np.bool_)
+    best = -np.inf
+    # By price, and of one price the best first: whoever beats all cheaper ones is on the frontier.
+    for index in np.lexsort((-good, price)):
+        if not is_known[index]:
+            continue
+        is_twin = on_frontier & (good == good[index]) & (price == price[index])
+        if good[index] > best or is_twin.any():
+            on_frontier[index] = True
+            best = good[index]
+    return on_frontier
+
+
+def uncompared_systems(
+    ratings: pd.DataFrame, overall: pd.DataFrame, summary: BoardSummary, systems: Collection[str]
+) -> dict[str, str]:
+    """Return why a board does not compare the quality of some systems, by system.
+
+    Such are systems without an overall rank, and those whose rating rests on a surrogate alone: a
+    bargain is claimed only of what has been judged.
+
+    Args:
+        ratings: ``tables.RATINGS``.
+        overall: ``tables.OVERALL``.
+        summary: The board's summary.
+        systems: All systems.
+    """
+    general = uncompared_board(summary)
+    if general:
+        return dict.fromkeys(systems, general)
+    ranked = set(overall.loc[overall["rank"].notna(), "system"])
+    unjudged: dict[str, list[str]] = {}
+    is_unjudged = ratings["arena_rating"].isna()
+    for system, languages in ratings[is_unjudged].groupby("system")["language"]:
+        unjudged[str(system)] = sorted(languages)
+    reasons: dict[str, str] = {}
+    n_languages = ratings["language"].nunique()
+    for system in systems:
+        if system not in ranked:
+            reasons[system] = "it has no overall rank"
+        elif system in unjudged:
+            languages = unjudged[system]
+            place = "" if len(languages) == n_languages else f" in {', '.join(languages)}"
+            reasons[system] = f"nobody has judged it{place}"
+    return reasons
+
+
+def uncompared_board(summary: BoardSummary) -> str:
+    """Return why a board compares the quality of no two systems; empty where it does."""
+    macro = summary.macro
+    if summary.is_first:
+        return "nobody has judged these answers"
+    if macro.is_unreliable:
+        return "the judge's verdicts say nothing of the systems"
+    if summary.settings.ratings == "surrogate" and macro.standing != "shown":
+        return "ratings rest on a surrogate that is not shown to rank systems better than chance"
+    if LOST in macro.conclusions:
+        return "ratings by verdicts alone agree better with the verdicts on other questions"
+    return ""
