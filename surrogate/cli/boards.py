@@ -241,7 +241,7 @@ def print_board(board: Board, then: str, index: Path | None = None) -> None:
     headline = conclusion(board)
     sentences = [headline]
     if summary.beside:
-        sentences += wrapped(summary.beside[0], 1)
+        sentences += wrapped(summary.beside[0], 2)
     sentences += [warning for warning in summary.warnings if warning not in headline][:1]
     sentences += fragile_places(board)
     sentences += filter(None, [saving_sentence(board)])
