@@ -13,7 +13,7 @@ from arena.diagnostics.verdicts import PAIR, CheckResult, Remark, listed
 from arena.rating.pairs import connected_groups
 
 
-def connections(part: pd.DataFrame) -> CheckResult:
+def connection_check(part: pd.DataFrame) -> CheckResult:
     """Report what keeps systems off one scale, and whose rating has no finite estimate.
 
     Ratings have a finite maximum likelihood if and only if wins lead from every system to every
@@ -45,7 +45,7 @@ def connections(part: pd.DataFrame) -> CheckResult:
         "pairs": n_pairs,
         "never_met": n_never_met,
     }
-    return counts, remarks
+    return CheckResult(counts, remarks)
 
 
 def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> Iterator[Remark]:
@@ -62,7 +62,7 @@ def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> It
             f"groups, the largest of {(group == 0).sum():,}, which cannot be ranked on one scale; "
             f"outside the largest: {listed(list(names[group > 0]))}"
         )
-        yield "error", "connected", sentence
+        yield Remark("error", "connected", sentence)
     elif strong_group.any():
         sentence = (
             f"wins do not lead from every system to every other: the {len(names):,} systems fall "
@@ -70,7 +70,7 @@ def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> It
             f"{(strong_group == 0).sum():,}, between which all wins go one way; only a prior "
             "bounds the distance between them"
         )
-        yield "warning", "both ways", sentence
+        yield Remark("warning", "both ways", sentence)
 
 
 def _extreme_remarks(names: pd.Index, winners: Indices, losers: Indices) -> Iterator[Remark]:
@@ -80,7 +80,7 @@ def _extreme_remarks(names: pd.Index, winners: Indices, losers: Indices) -> Iter
         if is_extreme.any():
             systems = listed(list(names[is_extreme]))
             sentence = f"{systems}: {verb} every battle; only a prior bounds the rating"
-            yield "warning", f"{verb} all", sentence
+            yield Remark("warning", f"{verb} all", sentence)
 
 
 def _sparse_remarks(median_battles: float, n_never_met: int, n_pairs: int) -> Iterator[Remark]:
@@ -90,10 +90,10 @@ def _sparse_remarks(median_battles: float, n_never_met: int, n_pairs: int) -> It
             f"half of the systems have at most {median_battles:g} battles; one verdict can move a "
             "rank"
         )
-        yield "warning", "battles", sentence
+        yield Remark("warning", "battles", sentence)
     if n_never_met:
         sentence = (
             f"{n_never_met:,} of {count_of(n_pairs, 'pair')} of systems never met; their order "
             "follows from battles with others"
         )
-        yield "info", "pairs", sentence
+        yield Remark("info", "pairs", sentence)

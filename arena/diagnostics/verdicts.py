@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,6 @@ from arena.statistics.significance import wilson_interval
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
-Remark = tuple[Severity, str, str]
-"""Severity, check and sentence of a finding; the check's caller knows the subject."""
-CheckResult = tuple[dict[str, Any], list[Remark]]
-"""Counts of one judge's verdicts in one language, and remarks on them."""
-
 GROUP = ["language", "judge"]
 """What a diagnosis is made for."""
 PAIR = ["first", "second"]
@@ -29,6 +24,21 @@ ITEM = [*GROUP, "query_id", *PAIR]
 """One judge, one question, one unordered pair of systems."""
 
 SHOWN_NAMES = 5
+
+
+class Remark(NamedTuple):
+    """What a check finds; its caller knows the subject. See ``Finding``."""
+
+    severity: Severity
+    check: str
+    sentence: str
+
+
+class CheckResult(NamedTuple):
+    """Counts of one judge's verdicts in one language, and remarks on them."""
+
+    counts: dict[str, Any]
+    remarks: list[Remark]
 
 
 @dataclass(frozen=True)
@@ -76,7 +86,7 @@ def shown_share(observed: float, low: float, high: float) -> str:
     return f"{observed:.1%}, 95% interval {low:.1%} to {high:.1%}"
 
 
-def verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
+def oriented_verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
     """Bring judgments to one orientation: the pair's first system is the first by name.
 
     Returns:
