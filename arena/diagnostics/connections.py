@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from arena.data.types import Indices
-from arena.data.wording import count_of
-from arena.diagnostics.verdicts import PAIR, CheckResult, Remark, listed
+from arena.data.wording import count_of, first_of
+from arena.diagnostics.verdicts import PAIR, SHOWN_NAMES, CheckResult, Remark
 from arena.rating.pairs import connected_groups
 
 
@@ -60,7 +60,7 @@ def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> It
         sentence = (
             f"no judgments connect the {len(names):,} systems: they fall into {group.max() + 1:,} "
             f"groups, the largest of {(group == 0).sum():,}, which cannot be ranked on one scale; "
-            f"outside the largest: {listed(list(names[group > 0]))}"
+            f"outside the largest: {first_of(list(names[group > 0]), SHOWN_NAMES)}"
         )
         yield Remark("error", "connected", sentence)
     elif strong_group.any():
@@ -78,7 +78,7 @@ def _extreme_remarks(names: pd.Index, winners: Indices, losers: Indices) -> Iter
     for verb, opposite in (("wins", losers), ("loses", winners)):
         is_extreme = np.bincount(opposite, minlength=len(names)) == 0
         if is_extreme.any():
-            systems = listed(list(names[is_extreme]))
+            systems = first_of(list(names[is_extreme]), SHOWN_NAMES)
             sentence = f"{systems}: {verb} every battle; only a prior bounds the rating"
             yield Remark("warning", f"{verb} all", sentence)
 

@@ -18,7 +18,7 @@ from arena.data.judgments import checked_judgments, copies_of_others, named_vote
 from arena.data.schema import ALL, ANSWER_KEY, QUESTION_KEY, VOTER
 from arena.data.systems import alike
 from arena.data.tables import plain_records
-from arena.data.wording import count_of
+from arena.data.wording import count_of, first_of
 from arena.diagnostics.agreement import agreement_findings, agreement_table
 from arena.diagnostics.bias import flip_check, length_check, position_check
 from arena.diagnostics.connections import connection_check
@@ -26,12 +26,12 @@ from arena.diagnostics.influence import first_place_findings, first_places, supp
 from arena.diagnostics.verdicts import (
     GROUP,
     PAIR,
+    SHOWN_NAMES,
     CheckResult,
     Finding,
     Remark,
     Severity,
     by_severity,
-    listed,
     oriented_verdicts,
 )
 from arena.rating.battles import selected_judgments
@@ -311,7 +311,8 @@ def amount_check(part: pd.DataFrame, declared: Sequence[str]) -> CheckResult:
         )
         remarks.append(Remark("warning", "ties", sentence))
     if unjudged:
-        sentence = f"{count_of(len(unjudged), 'declared system')} never judged: {listed(unjudged)}"
+        systems = count_of(len(unjudged), "declared system")
+        sentence = f"{systems} never judged: {first_of(unjudged, SHOWN_NAMES)}"
         remarks.append(Remark("warning", "never judged", sentence))
     row = {
         "judgments": n_judgments,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -24,6 +24,7 @@ ITEM = [*GROUP, "query_id", *PAIR]
 """One judge, one question, one unordered pair of systems."""
 
 SHOWN_NAMES = 5
+"""Number of systems that a finding names."""
 
 
 class Remark(NamedTuple):
@@ -65,13 +66,6 @@ class Finding:
 def by_severity(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Sort findings, the gravest first; equal ones keep their order."""
     return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
-
-
-def listed(names: Sequence[str]) -> str:
-    """List names, the first ones if there are many."""
-    shown = ", ".join(names[:SHOWN_NAMES])
-    n_more = len(names) - SHOWN_NAMES
-    return f"{shown} and {n_more} more" if n_more > 0 else shown
 
 
 def share_of(count: int, total: int) -> tuple[float, float, float]:

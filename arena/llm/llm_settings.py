@@ -21,6 +21,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import UsageError, argument
+from arena.data.wording import split_names
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
@@ -113,10 +114,10 @@ def _secret_in(value: object, name: str = "") -> str | None:
     return None
 
 
-def listed_names(value: object) -> object:
+def _listed_names(value: object) -> object:
     """Split a comma-separated text, and take a list, as fields that hold names do."""
     if isinstance(value, str):
-        return tuple(name.strip() for name in value.split(",") if name.strip())
+        return tuple(split_names(value))
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -129,7 +130,7 @@ def _omitted(value: tuple[str, ...]) -> tuple[str, ...]:
 
 Names = Annotated[
     tuple[str, ...],
-    BeforeValidator(listed_names),
+    BeforeValidator(_listed_names),
     WithJsonSchema({"type": ["array", "string"], "items": {"type": "string"}}),
 ]
 Address = Annotated[str, AfterValidator(_without_password)]

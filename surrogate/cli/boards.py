@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from arena.data.errors import UsageError, argument
-from arena.data.wording import count_of
+from arena.data.wording import count_of, split_names
 from surrogate.board.settings import PRESET, BoardSettings, board_judges, chosen_settings
 from surrogate.cli import options as opt
 from surrogate.cli.options import (
@@ -18,7 +18,6 @@ from surrogate.cli.options import (
     named_values,
     setting,
     settings_of,
-    split_names,
 )
 from surrogate.cli.printing import (
     INTERVAL,

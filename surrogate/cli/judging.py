@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from arena.data.errors import UsageError
+from arena.data.wording import split_names
 from arena.judging.judging_settings import JudgingSettings
 from surrogate.cli import options as opt
 from surrogate.cli.options import (
@@ -21,7 +22,6 @@ from surrogate.cli.options import (
     named_columns,
     setting,
     settings_of,
-    split_names,
 )
 from surrogate.cli.printing import command, plain, print_notes, progress_lines, show
 

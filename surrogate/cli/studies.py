@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from arena.data.errors import UnusableRepliesError, UsageError, checked_choice
+from arena.data.wording import split_names
 from arena.llm.llm_settings import LlmSettings
 from surrogate.board.settings import MOST_DRAWS, BoardSettings
 from surrogate.cli import options as opt
@@ -23,7 +24,6 @@ from surrogate.cli.options import (
     named_columns,
     setting,
     settings_of,
-    split_names,
 )
 from surrogate.cli.printing import print_table, progress_lines, show, with_spans
 from surrogate.papers.settings import OF_JUDGES, MetaevalSettings

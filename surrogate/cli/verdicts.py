@@ -9,9 +9,9 @@ from typer import Argument, Option
 
 from arena.data.errors import UsageError, checked_choice
 from arena.data.judge_names import PEOPLE, is_person
-from arena.data.wording import count_of
+from arena.data.wording import count_of, split_names
 from surrogate.cli import options as opt
-from surrogate.cli.options import OUT_FILE, named_values, split_names
+from surrogate.cli.options import OUT_FILE, named_values
 from surrogate.cli.printing import command, print_notes, show, spans, with_spans
 
 if TYPE_CHECKING:
