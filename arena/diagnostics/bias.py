@@ -13,8 +13,8 @@ from arena.diagnostics.verdicts import (
     GROUP,
     ITEM,
     PAIR,
+    CheckRemark,
     CheckResult,
-    Remark,
     Severity,
     majorities,
     share_of,
@@ -63,7 +63,7 @@ def position_check(part: pd.DataFrame) -> CheckResult:
         "sides_fixed": is_fixed,
     }
     if not n_decided:
-        return CheckResult(row, [Remark("warning", "position", "every judgment is a tie")])
+        return CheckResult(row, [CheckRemark("warning", "position", "every judgment is a tie")])
     side, severity = leaning(share, low, high)
     favored = {
         0: "no side is favored beyond chance",
@@ -74,13 +74,13 @@ def position_check(part: pd.DataFrame) -> CheckResult:
         f"side A wins {n_won:,} of {count_of(n_decided, 'decided battle')} "
         f"({shown_share(share, low, high)}): {favored[side]}"
     )
-    remarks = [Remark(severity, "position", sentence)]
+    remarks = [CheckRemark(severity, "position", sentence)]
     if is_fixed:
         sentence = (
             f"{n_fixed:,} of {count_of(n_repeated, 'pair')} that met repeatedly always stood in "
             "the same order; the share of side A mixes position with strength"
         )
-        remarks.append(Remark("warning", "fixed sides", sentence))
+        remarks.append(CheckRemark("warning", "fixed sides", sentence))
     return CheckResult(row, remarks)
 
 
@@ -127,16 +127,16 @@ def flip_check(part: pd.DataFrame) -> CheckResult:
     }
     if not n_items:
         sentence = "no pair is judged in both orders: how often verdicts flip is not known"
-        return CheckResult(row, [Remark("info", "flips", sentence)])
+        return CheckResult(row, [CheckRemark("info", "flips", sentence)])
     sentence = (
         f"of {count_of(n_items, 'pair')} judged in both orders {n_flipped:,} flip "
         f"({shown_share(share, low, high)})"
     )
     if tells_too_little(low, high):
         sentence += ": too few to tell a good judge from an unreliable one"
-        return CheckResult(row, [Remark("info", "flips", sentence)])
+        return CheckResult(row, [CheckRemark("info", "flips", sentence)])
     severity: Severity = "warning" if share >= NOTABLE_FLIPS else "info"
-    return CheckResult(row, [Remark(severity, "flips", sentence)])
+    return CheckResult(row, [CheckRemark(severity, "flips", sentence)])
 
 
 def tells_too_little(low: float, high: float) -> bool:
@@ -178,7 +178,7 @@ def repeat_check(judgments: pd.DataFrame) -> CheckResult:
         f"another verdict ({shown_share(share, low, high)})"
     )
     severity: Severity = "warning" if low >= NOTABLE_FLIPS else "info"
-    return CheckResult(row, [Remark(severity, "repeats", sentence)])
+    return CheckResult(row, [CheckRemark(severity, "repeats", sentence)])
 
 
 def length_differences(table: pd.DataFrame, lengths: pd.Series) -> Floats:
@@ -217,13 +217,13 @@ def length_check(part: pd.DataFrame, lengths: pd.Series) -> CheckResult:
         "low_longer": low,
         "high_longer": high,
     }
-    remarks: list[Remark] = []
+    remarks: list[CheckRemark] = []
     if n_missing:
         sentence = (
             f"{count_of(n_missing, 'decided battle')} left out of the comparison of lengths: "
             "an answer is absent"
         )
-        remarks.append(Remark("info", "length", sentence))
+        remarks.append(CheckRemark("info", "length", sentence))
     if n_unlike:
         # Length and quality go together, so nothing is concluded about the reason.
         reasons = {
@@ -238,5 +238,5 @@ def length_check(part: pd.DataFrame, lengths: pd.Series) -> CheckResult:
             f"the longer answer wins {n_won:,} of {count_of(n_unlike, 'decided battle')} "
             f"({shown_share(share, low, high)}): {reasons[side]}"
         )
-        remarks.append(Remark(severity, "length", sentence))
+        remarks.append(CheckRemark(severity, "length", sentence))
     return CheckResult(row, remarks)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from arena.data.types import Indices
 from arena.data.wording import count_of, first_of
-from arena.diagnostics.verdicts import PAIR, SHOWN_NAMES, CheckResult, Remark
+from arena.diagnostics.verdicts import PAIR, SHOWN_NAMES, CheckRemark, CheckResult
 from arena.rating.pairs import connected_groups
 
 
@@ -48,7 +48,7 @@ def connection_check(part: pd.DataFrame) -> CheckResult:
     return CheckResult(counts, remarks)
 
 
-def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> Iterator[Remark]:
+def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> Iterator[CheckRemark]:
     """Report systems that judgments do not connect or, if all are, that wins connect one way only.
 
     Args:
@@ -62,7 +62,7 @@ def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> It
             f"groups, the largest of {(group == 0).sum():,}, which cannot be ranked on one scale; "
             f"outside the largest: {first_of(list(names[group > 0]), SHOWN_NAMES)}"
         )
-        yield Remark("error", "connected", sentence)
+        yield CheckRemark("error", "connected", sentence)
     elif strong_group.any():
         sentence = (
             f"wins do not lead from every system to every other: the {len(names):,} systems fall "
@@ -70,30 +70,30 @@ def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> It
             f"{(strong_group == 0).sum():,}, between which all wins go one way; only a prior "
             "bounds the distance between them"
         )
-        yield Remark("warning", "both ways", sentence)
+        yield CheckRemark("warning", "both ways", sentence)
 
 
-def _extreme_remarks(names: pd.Index, winners: Indices, losers: Indices) -> Iterator[Remark]:
+def _extreme_remarks(names: pd.Index, winners: Indices, losers: Indices) -> Iterator[CheckRemark]:
     """Report systems that win, or lose, every battle; a tie is a win and a loss of both."""
     for verb, opposite in (("wins", losers), ("loses", winners)):
         is_extreme = np.bincount(opposite, minlength=len(names)) == 0
         if is_extreme.any():
             systems = first_of(list(names[is_extreme]), SHOWN_NAMES)
             sentence = f"{systems}: {verb} every battle; only a prior bounds the rating"
-            yield Remark("warning", f"{verb} all", sentence)
+            yield CheckRemark("warning", f"{verb} all", sentence)
 
 
-def _sparse_remarks(median_battles: float, n_never_met: int, n_pairs: int) -> Iterator[Remark]:
+def _sparse_remarks(median_battles: float, n_never_met: int, n_pairs: int) -> Iterator[CheckRemark]:
     """Report systems with few battles, and pairs of systems without any."""
     if median_battles < 10:
         sentence = (
             f"half of the systems have at most {median_battles:g} battles; one verdict can move a "
             "rank"
         )
-        yield Remark("warning", "battles", sentence)
+        yield CheckRemark("warning", "battles", sentence)
     if n_never_met:
         sentence = (
             f"{n_never_met:,} of {count_of(n_pairs, 'pair')} of systems never met; their order "
             "follows from battles with others"
         )
-        yield Remark("info", "pairs", sentence)
+        yield CheckRemark("info", "pairs", sentence)

@@ -27,9 +27,9 @@ from arena.diagnostics.verdicts import (
     GROUP,
     PAIR,
     SHOWN_NAMES,
+    CheckRemark,
     CheckResult,
     Finding,
-    Remark,
     Severity,
     by_severity,
     oriented_verdicts,
@@ -298,22 +298,22 @@ def amount_check(part: pd.DataFrame, declared: Sequence[str]) -> CheckResult:
     sentence = (
         f"{count_of(n_judgments, 'judgment')} of {count_of(len(judged), 'system')} on {questions}"
     )
-    remarks = [Remark("info", "amount", sentence)]
+    remarks = [CheckRemark("info", "amount", sentence)]
     # A bootstrap over fewer questions has too few distinct resamples.
     if n_questions < 10:
         remarks.append(
-            Remark("warning", "questions", f"only {questions} judged; intervals will be rough")
+            CheckRemark("warning", "questions", f"only {questions} judged; intervals will be rough")
         )
     if n_ties >= n_judgments / 2:
         sentence = (
             f"{n_ties / n_judgments:.0%} of the judgments are ties; few verdicts distinguish "
             "systems"
         )
-        remarks.append(Remark("warning", "ties", sentence))
+        remarks.append(CheckRemark("warning", "ties", sentence))
     if unjudged:
         systems = count_of(len(unjudged), "declared system")
         sentence = f"{systems} never judged: {first_of(unjudged, SHOWN_NAMES)}"
-        remarks.append(Remark("warning", "never judged", sentence))
+        remarks.append(CheckRemark("warning", "never judged", sentence))
     row = {
         "judgments": n_judgments,
         "ties": n_ties,
@@ -336,14 +336,14 @@ def unmet_check(part: pd.DataFrame, answers: pd.Series) -> CheckResult:
     is_of_languages = answers.index.isin(part["language"].unique(), level="language")
     keys = answers.index[is_of_languages]
     n_not_judged = len(keys) - int(keys.isin(first.union(second)).sum())
-    remarks: list[Remark] = []
+    remarks: list[CheckRemark] = []
     if n_without_answer:
         judgments = count_of(n_without_answer, "judgment")
         sentence = f"{judgments} of a system that gave no answer to that question"
-        remarks.append(Remark("warning", "absent answers", sentence))
+        remarks.append(CheckRemark("warning", "absent answers", sentence))
     if n_not_judged:
         sentence = f"{n_not_judged:,} of {len(keys):,} answers are in no judgment"
-        remarks.append(Remark("info", "answers not judged", sentence))
+        remarks.append(CheckRemark("info", "answers not judged", sentence))
     row = {
         "answers": len(keys),
         "not_judged": n_not_judged,

@@ -27,7 +27,7 @@ SHOWN_NAMES = 5
 """Number of systems that a finding names."""
 
 
-class Remark(NamedTuple):
+class CheckRemark(NamedTuple):
     """What a check finds; its caller knows the subject. See ``Finding``."""
 
     severity: Severity
@@ -39,7 +39,7 @@ class CheckResult(NamedTuple):
     """Counts of one judge's verdicts in one language, and remarks on them."""
 
     counts: dict[str, Any]
-    remarks: list[Remark]
+    remarks: list[CheckRemark]
 
 
 @dataclass(frozen=True)
