@@ -115,6 +115,17 @@ def atomic_path(path: Path) -> Iterator[Path]:
         temporary.replace(path)
 
 
+def synchronize(path: Path) -> None:
+    """Wait until a file, and its name in its folder, are on the disk."""
+    # Windows can open no folder, and writes names through.
+    for place in (path, path.parent) if os.name == "posix" else (path,):
+        descriptor = os.open(place, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
 def write_text(text: str, path: Path) -> None:
     """Write a text atomically, in UTF-8, with its line ends as they are."""
     with atomic_path(path) as temporary:
@@ -362,26 +373,13 @@ class _BoundedStream(io.RawIOBase):
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
     """Lock a folder against other processes, by a file ``.lock`` in it; logs where it must wait."""
-    waiting = f"another command that writes to {folder}"
-    with held_lock(folder / LOCK_FILE, waiting):
-        yield
-
-
-@contextmanager
-def held_lock(path: Path, waiting: str) -> Iterator[None]:
-    """Lock a file against other processes.
-
-    Args:
-        path: The file, which is made if absent.
-        waiting: What is logged, after ``Waiting for``, where another process holds the lock.
-    """
     from filelock import FileLock, Timeout
 
-    lock = FileLock(path)
+    lock = FileLock(folder / LOCK_FILE)
     try:
         lock.acquire(timeout=SAID_AFTER_S)
     except Timeout:
-        _LOG.warning("Waiting for %s", waiting)
+        _LOG.warning("Waiting for another command that writes to %s", folder)
         lock.acquire()
     try:
         yield

@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from arena.data.arena import Arena, checked_arena
 from arena.data.checks import validation_problems
 from arena.data.errors import DataError, UsageError
-from arena.data.files import atomic_path, locked_folder, open_text, small_file
-from arena.data.frames import empty_rows, row_problems, with_columns
+from arena.data.files import atomic_path, locked_folder, open_text, small_file, synchronize
+from arena.data.frames import empty_rows, keys_of_rows, row_problems, with_columns
 from arena.data.nuggets import MARK_KEY
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import Rows
@@ -25,17 +25,18 @@ from arena.data.schema import (
     ANSWER_KEY,
     ANSWERS,
     INFO_FILE,
+    JUDGMENT_KEY,
     JUDGMENTS,
     NUGGET_MARKS,
     NUGGETS,
     QUESTION_KEY,
-    REPEAT,
     ArenaInfo,
     TableSchema,
 )
 from arena.data.systems import SYSTEMS_TABLE
 from arena.data.tables import CSV_SUFFIXES, SUFFIXES, json_lines, read_rows, row_suffix, write_rows
 from arena.data.types import Flags
+from arena.data.votes import VOTES_FILE, read_votes, with_votes
 
 TABLES = ("queries", "answers", "judgments")
 ARENA_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix not in CSV_SUFFIXES)
@@ -45,7 +46,7 @@ FAILED_JUDGMENTS = "failed_judgments.jsonl"
 Table = Literal["answers", "judgments", "nuggets", "nugget_marks"]
 _APPENDED: dict[Table, tuple[TableSchema, list[str]]] = {
     "answers": (ANSWERS, ANSWER_KEY),
-    "judgments": (JUDGMENTS, ["judge", *QUESTION_KEY, "system_a", "system_b"]),
+    "judgments": (JUDGMENTS, JUDGMENT_KEY),
     # The nuggets of a question are one list: another run's must not mix with them.
     "nuggets": (NUGGETS, QUESTION_KEY),
     "nugget_marks": (NUGGET_MARKS, MARK_KEY),
@@ -65,7 +66,8 @@ def read_arena(
             ``published_ratings``, ``systems``, ``nuggets`` and ``nugget_marks`` (all five
             optional), each as ``.jsonl``,
             ``.jsonl.gz``, ``.jsonl.zst``, ``.csv`` (not queries) or ``.parquet``, which may be a
-            folder of part files, in folders such as ``language=en``.
+            folder of part files, in folders such as ``language=en``. Votes in ``votes.jsonl``
+            count as judgments.
         questions: Questions to read, by ``language`` and ``query_id``; None for all.
         is_judged: Whether to read the judgments.
 
@@ -80,20 +82,29 @@ def read_arena(
         hint = "write them as queries.jsonl or queries.parquet"
         raise UsageError(f"{queries}: queries hold passages, which CSV cannot; {hint}")
     answers = _table_file(folder, "answers")
-    judgments = find_table_file(folder, "judgments") if is_judged else None
+    judgments = _read_judgments(folder, questions) if is_judged else None
     # Parquet skips what is not needed by ids alone, before the keys are compared.
     query_ids = None if questions is None else set(questions["query_id"])
     return checked_arena(
         info,
         _rows_of_questions(read_rows(queries, queries=query_ids), questions),
         _rows_of_questions(_read_answers(answers, query_ids), questions),
-        None
-        if judgments is None
-        else _rows_of_questions(read_rows(judgments, queries=query_ids), questions),
+        judgments,
         _optional_rows(folder, PUBLISHED_TABLE),
         _optional_rows(folder, SYSTEMS_TABLE),
         *(_rows_of_table(folder, name, questions) for name in _EDITED),
     )
+
+
+def _read_judgments(folder: Path, questions: pd.DataFrame | None) -> Rows | None:
+    """Read judgments, with the votes that replace some of them or come in addition."""
+    path = find_table_file(folder, JUDGMENTS.name)
+    query_ids = None if questions is None else set(questions["query_id"])
+    judgments = None if path is None else read_rows(path, queries=query_ids)
+    votes = read_votes(folder)
+    if votes is not None:
+        judgments = with_votes(judgments, votes)
+    return None if judgments is None else _rows_of_questions(judgments, questions)
 
 
 def _rows_of_table(folder: Path, name: str, questions: pd.DataFrame | None) -> Rows | None:
@@ -190,6 +201,7 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
             write_rows(table, folder / name)
         else:
             (folder / name).unlink(missing_ok=True)
+    (folder / VOTES_FILE).unlink(missing_ok=True)  # they are among the judgments, or of others
 
 
 def read_info(folder: Path) -> ArenaInfo:
@@ -249,9 +261,10 @@ def append_rows(
     """Add rows to a table of an arena folder, in the format of the existing file.
 
     The file is replaced in one step, under a lock, so that neither a crash nor another process
-    that adds rows loses one. A row whose key exists already (an answer: language, question,
-    system; a judgment: judge, language, question, sides, number of the vote; nuggets: language,
-    question) is not written twice. Systems of new answers are declared in ``arena.json``.
+    that adds rows loses one. Votes in ``votes.jsonl`` become judgments first. A row whose key
+    exists already (an answer: language, question, system; a judgment: judge, language, question,
+    sides, number of the vote; nuggets: language, question) is not written twice. Systems of new
+    answers are declared in ``arena.json``.
 
     Args:
         folder: Arena folder. A table that does not exist yet gets the format of the answers;
@@ -269,34 +282,57 @@ def append_rows(
         DataError: If the existing rows are damaged; nothing is added.
     """
     folder = Path(folder)
+    with locked_folder(folder):
+        if name == JUDGMENTS.name:
+            _settle_votes(folder)
+        return _add_rows(folder, name, rows, replacing)
+
+
+def settle_votes(folder: Path) -> None:
+    """Move the votes of ``votes.jsonl`` into the judgments; see ``append_rows`` for errors."""
+    with locked_folder(folder):
+        _settle_votes(folder)
+
+
+def _settle_votes(folder: Path) -> None:
+    votes = read_votes(folder)
+    if votes is None:
+        return
+    path, _ = _add_rows(folder, "judgments", votes.table, replacing=True)
+    # On the disk before the votes leave it: the power may fail in between.
+    synchronize(path)
+    (folder / VOTES_FILE).unlink()
+
+
+def _add_rows(folder: Path, name: Table, rows: pd.DataFrame, replacing: bool) -> tuple[Path, int]:
+    """Add rows to a table of a locked folder; see ``append_rows``."""
     info = read_info(folder)
     schema, key = _APPENDED[name]
-    with locked_folder(folder):
-        path = find_table_file(folder, name)
-        old_rows = empty_rows(schema) if path is None else with_columns(read_rows(path), schema)
-        problems = row_problems(old_rows, schema)
-        if problems:
-            raise DataError(problems)
-        old = old_rows.table
-        old_keys = _row_keys(old, key)
-        new_keys = _row_keys(rows, key)
-        if replacing:
-            is_kept = ~old_keys.isin(new_keys)
-            new = rows
-        else:
-            is_kept = np.ones(len(old), dtype=np.bool_)
-            new = rows[~new_keys.isin(old_keys)]
-        # Declared first: a system without answers is sound, answers of an unknown one are not.
-        _declare_systems(new.get("system", ()), info, folder)
-        if path is None:
-            path = folder / f"{name}{_suffix_of_new(name, folder)}"
-            if len(new):
-                write_rows(new, path)
-        elif ".jsonl" in path.name:
-            _rewrite_lines(path, is_kept, new)
-        else:
-            parts = [part for part in (old[is_kept], new.astype(object)) if len(part)]
-            write_rows(pd.concat(parts or [old[is_kept]], ignore_index=True), path)
+    path = find_table_file(folder, name)
+    old_rows = empty_rows(schema) if path is None else with_columns(read_rows(path), schema)
+    problems = row_problems(old_rows, schema)
+    if problems:
+        raise DataError(problems)
+    old = old_rows.table
+    old_keys = keys_of_rows(old, key)
+    new_keys = keys_of_rows(rows, key)
+    if replacing:
+        is_kept = ~old_keys.isin(new_keys)
+        new = rows
+    else:
+        is_kept = np.ones(len(old), dtype=np.bool_)
+        new = rows[~new_keys.isin(old_keys)]
+    # Declared first: a system without answers is sound, answers of an unknown one are not.
+    _declare_systems(new.get("system", ()), info, folder)
+    if path is None:
+        path = folder / f"{name}{_suffix_of_new(name, folder)}"
+        if len(new):
+            write_rows(new, path)
+    elif ".jsonl" in path.name:
+        _rewrite_lines(path, is_kept, new)
+    else:
+        parts = [part for part in (old[is_kept], new.astype(object)) if len(part)]
+        write_rows(pd.concat(parts or [old[is_kept]], ignore_index=True), path)
     return path, len(new)
 
 
@@ -306,13 +342,6 @@ def _suffix_of_new(name: Table, folder: Path) -> str:
     if answers is None or name in _EDITED:
         return SUFFIXES[0]
     return row_suffix(answers)
-
-
-def _row_keys(rows: pd.DataFrame, key: list[str]) -> pd.MultiIndex:
-    """Return what tells rows apart: a key and, of judgments, the number of a repeated vote."""
-    repeats = rows.get(REPEAT, pd.Series(None, rows.index, dtype=object)).astype(object)
-    votes = repeats.where(repeats.notna(), "").astype(str)
-    return pd.MultiIndex.from_frame(rows[key].assign(**{REPEAT: votes}))
 
 
 def _declare_systems(systems: Iterable[str], info: ArenaInfo, folder: Path) -> None:

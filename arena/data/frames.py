@@ -19,6 +19,7 @@ from arena.data.schema import (
     HISTORY,
     NUMBERS,
     OWN_PASSAGES,
+    REPEAT,
     TableSchema,
 )
 from arena.data.systems import name_problems, with_own_passages
@@ -187,6 +188,13 @@ def row_problems(rows: Rows, schema: TableSchema) -> list[Problem]:
         return list(rows.problems)
     problems = [*rows.problems, *check_table(rows, schema)]
     return sorted(problems, key=lambda problem: problem.line or 0)
+
+
+def keys_of_rows(rows: pd.DataFrame, key: list[str]) -> pd.MultiIndex:
+    """Return what tells rows apart: a key and, of judgments, the number of a repeated vote."""
+    repeats = rows.get(REPEAT, pd.Series(None, rows.index, dtype=object)).astype(object)
+    votes = repeats.where(repeats.notna(), "").astype(str)
+    return pd.MultiIndex.from_frame(rows[key].assign(**{REPEAT: votes}))
 
 
 def typed_table(rows: Rows, schema: TableSchema) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -81,14 +82,19 @@ def json_records(path: Path, source: str) -> Numbered:
             value = read_json_value(path, source, _OBJECT_PER_LINE)
             yield from _numbered_items(value, source)
             return
-        for number, line in chain([first], numbered):
-            if not line.strip():
-                continue
-            try:
-                value = _json_value(line.rstrip(), _OBJECT_PER_LINE)
-                yield number, json_object(value, source, number)
-            except BadRowError as bad:
-                yield number, bad.problem(source, number)
+        yield from line_records(chain([first], numbered), source)
+
+
+def line_records(numbered: Iterable[tuple[int, str]], source: str) -> Numbered:
+    """Yield the object that each numbered line holds, or what is wrong with it."""
+    for number, line in numbered:
+        if not line.strip():
+            continue
+        try:
+            value = _json_value(line.rstrip(), _OBJECT_PER_LINE)
+            yield number, json_object(value, source, number)
+        except BadRowError as bad:
+            yield number, bad.problem(source, number)
 
 
 def _opens_array(line: str) -> bool:

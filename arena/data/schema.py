@@ -23,6 +23,7 @@ INFO_FILE = "arena.json"
 WINNERS = ("a", "b", "tie")
 QUESTION_KEY = ["language", "query_id"]
 ANSWER_KEY = ["language", "query_id", "system"]
+JUDGMENT_KEY = ["judge", *QUESTION_KEY, "system_a", "system_b"]
 FOR_ALL_ROWS = ("language", "judge")
 """Columns of tables in memory that an argument may replace."""
 REFERENCE = "reference"
@@ -67,10 +68,6 @@ CHOSEN = "chosen"
 """Optional column of judgments: how a pair came to be judged."""
 ADAPTIVE = "adaptive"
 """Chosen because of earlier verdicts: such judgments are no random sample."""
-FLAG_SEPARATOR = ","
-"""Separates flags in the optional column ``flags`` of judgments: what was odd."""
-IDENTICAL = "identical"
-"""Flag of a tie between identical answers, which no judge saw."""
 
 IMPORTANCES = ("vital", "okay")
 """Importance of a nugget: without a vital one no answer is good; an okay one is welcome."""

@@ -18,7 +18,7 @@ from arena.data.checks import validation_problems
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import small_file
 from arena.data.judge_names import PERSON
-from arena.data.schema import JUDGMENTS, QUESTION_KEY
+from arena.data.schema import JUDGMENT_KEY, JUDGMENTS
 from arena.data.seeds import generator
 from arena.judging.answer_pairs import ArenaTexts, Comparison, PairKey, pair_keys
 from arena.judging.choosing.chosen_pairs import ChosenPairs
@@ -76,13 +76,7 @@ def make_ballot(arena: Arena, pairs: ChosenPairs, most: int = 60, seed: int = 0)
         raise UsageError("there is no pair of answers that differ; nothing is to be judged")
     order = generator(seed, "ballot", arena.info.name).permutation(len(keys))[:most]
     texts = ArenaTexts(arena)
-    ballot_pairs = []
-    for index in order:
-        comparison = texts.comparison(keys[index])
-        digest_of_pair = pair_id(
-            comparison.key, comparison.question, comparison.answer_a, comparison.answer_b
-        )
-        ballot_pairs.append(BallotPair(id=digest_of_pair, comparison=comparison))
+    ballot_pairs = [ballot_pair(texts, keys[index]) for index in order]
     return Ballot(
         id=digest(canonical_json([pair.id for pair in ballot_pairs]))[:ID_DIGITS],
         arena=arena.info.name,
@@ -90,6 +84,13 @@ def make_ballot(arena: Arena, pairs: ChosenPairs, most: int = 60, seed: int = 0)
         left_out=len(keys) - len(ballot_pairs),
         identical=len(pairs.identical),
     )
+
+
+def ballot_pair(texts: ArenaTexts, key: PairKey) -> BallotPair:
+    """Return a pair as a person sees it; a UsageError if an answer is absent."""
+    comparison = texts.comparison(key)
+    digest_of_pair = pair_id(key, comparison.question, comparison.answer_a, comparison.answer_b)
+    return BallotPair(id=digest_of_pair, comparison=comparison)
 
 
 def pair_id(key: PairKey, question: str, answer_a: str, answer_b: str) -> str:
@@ -130,6 +131,12 @@ class Vote(BaseModel):
 
     id: Digest
     choice: Literal["a", "b", "tie"]
+
+
+class NamedVote(Vote):
+    """A choice with the name of who made it, as it is sent to a server."""
+
+    voter: Name
 
 
 class VoteFile(BaseModel):
@@ -177,8 +184,7 @@ def collect_votes(arena: Arena, files: Sequence[Path | str]) -> tuple[pd.DataFra
             choices[key] = vote.choice
     if problems:
         raise DataError(problems)
-    key_columns = ["judge", *QUESTION_KEY, "system_a", "system_b"]
-    table = pd.DataFrame(list(choices), columns=key_columns, dtype=object)
+    table = pd.DataFrame(list(choices), columns=JUDGMENT_KEY, dtype=object)
     table["winner"] = list(choices.values())
     return table[list(JUDGMENTS.columns)].astype("str"), n_replaced
 

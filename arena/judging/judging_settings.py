@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from arena.data.errors import UsageError, argument
 from arena.data.judge_names import PANEL
-from arena.llm.llm_settings import LlmSettings, Names, SettingUse, fields_by_use
+from arena.llm.llm_settings import LlmSettings, Names
 
 JudgingForm = Literal["pairwise", "pointwise", "listwise", "nuggets"]
 """What an LLM is asked for: the better of two answers, a mark for each, an order of all, or which
@@ -28,10 +28,24 @@ CALLS_A_SYSTEM = 50
 PANEL_JUDGE = f"{PANEL}majority)"
 """Name of a panel in the ``judge`` column."""
 
-_VERDICT = SettingUse("value")
-_PLAN = SettingUse("value", plans_pairs=True)
-_PLAN_OF_LLM = SettingUse("value", plans_pairs=True, is_of_llm=True)
-_LIMIT = SettingUse("not", plans_pairs=True)
+_OF_LLMS = frozenset(
+    {
+        "model",
+        "base_url",
+        "api_key_env",
+        "temperature",
+        "max_tokens",
+        "body",
+        "omit",
+        "batch",
+        "panel",
+        "escalate",
+        "form",
+        "verdict",
+        "template",
+    }
+)
+"""Settings that a judge of another package has no use for."""
 
 
 def _number_of_pairs(value: object) -> object:
@@ -45,89 +59,83 @@ def _number_of_pairs(value: object) -> object:
 class JudgingSettings(LlmSettings):
     """How an LLM judges pairs of an arena's answers; ``model`` or ``plug_in`` must be given."""
 
-    name: Annotated[str, _VERDICT] = Field(
-        default="", description="Name in the judge column; the model if not given."
-    )
-    plug_in: Annotated[str | None, _VERDICT] = Field(
+    name: str = Field(default="", description="Name in the judge column; the model if not given.")
+    plug_in: str | None = Field(
         default=None,
         min_length=1,
         description="Judge of an installed package to ask instead of an LLM (--model).",
     )
-    questions: Annotated[int, _PLAN] = Field(
-        default=100, ge=1, description="Questions to draw in each language."
-    )
-    pairs: Annotated[Pairs | None, BeforeValidator(_number_of_pairs), _PLAN] = Field(
+    questions: int = Field(default=100, ge=1, description="Questions to draw in each language.")
+    pairs: Annotated[Pairs | None, BeforeValidator(_number_of_pairs)] = Field(
         default=None,
         description="Pairs of systems on each question: all, a number, or adaptive: as verdicts "
         "come, those that tell most about the ranking. Default: adaptive; all in batches and for "
         "marks, orders and nuggets",
     )
-    budget: Annotated[int | None, _PLAN] = Field(
+    budget: int | None = Field(
         default=None,
         ge=1,
         description="Maximum number of calls, those of earlier runs on these questions included. "
         f"Default: {CALLS_A_SYSTEM} of each judge for every system and language; none with all or "
         "a number of pairs, and for marks, orders and nuggets",
     )
-    max_cost: Annotated[float | None, _LIMIT] = Field(
+    max_cost: float | None = Field(
         default=None,
         gt=0,
         description="Maximum cost of this run's calls, by the prices of the models.",
     )
-    until: Annotated[float, _PLAN] = Field(
+    until: float = Field(
         default=SETTLED,
         gt=0,
         lt=0.5,
         description="With adaptive pairs: stop when at most this share of the pairs of systems is "
         "expected in the wrong order, in every language.",
     )
-    prior: Annotated[str | None, SettingUse("file", plans_pairs=True)] = Field(
+    prior: str | None = Field(
         default=None,
         description="With adaptive pairs: board folder that says what to expect of the systems. "
         "Default: a first board of this arena",
     )
-    panel: Annotated[Names, _PLAN_OF_LLM] = Field(
+    panel: Names = Field(
         default=(), description="Further models, comma-separated, that judge the same."
     )
-    escalate: Annotated[str | None, _PLAN_OF_LLM] = Field(
+    escalate: str | None = Field(
         default=None,
         min_length=1,
         description="A stronger model, asked after --model about the pairs that tell most about "
         "the ranking, until it is settled. Limits hold for both; --model takes up to half.",
     )
-    both_orders: Annotated[bool, _PLAN] = Field(
+    both_orders: bool = Field(
         default=False,
         description="Ask every pair in both orders, twice the calls. Default: the audit alone",
     )
-    audit: Annotated[float, _PLAN] = Field(
+    audit: float = Field(
         default=AUDIT,
         ge=0,
         le=1,
         description="Share of the pairs that are asked in both orders, a fifth of them twice: how "
         "often verdicts flip, and how well they repeat.",
     )
-    languages: Annotated[Names, _VERDICT] = Field(
-        default=(), description="Comma-separated languages. Default: all"
-    )
-    form: Annotated[JudgingForm, _PLAN_OF_LLM] = Field(
+    languages: Names = Field(default=(), description="Comma-separated languages. Default: all")
+    form: JudgingForm = Field(
         default="pairwise",
         description="Task of the LLM: the better of two answers (pairwise); a mark for each "
         "answer (pointwise); an order of all answers to a question (listwise); or the facts of a "
         "good answer, once for each question, and which of them each answer states (nuggets). All "
         "become verdicts on the same pairs.",
     )
-    verdict: Annotated[VerdictForm, SettingUse("value", is_of_llm=True)] = Field(
+    verdict: VerdictForm = Field(
         default="text",
         description="text: [[A]], [[B]] or [[C]] after an explanation; logprobs: the likeliest of "
         "the letters A, B, C, in one token.",
     )
-    template: Annotated[str | None, SettingUse("file", is_of_llm=True)] = Field(
+    template: str | None = Field(
         default=None,
         description="Jinja template to use instead of the built-in prompt, or a folder of "
         "templates by name; 'prompts' lists names and variables.",
     )
-    seed: Annotated[int, _VERDICT] = Field(default=0, ge=0, description="Random seed.")
-    join: Annotated[tuple[Annotated[Path, Field(strict=False)], ...], _LIMIT] = Field(
+    seed: int = Field(default=0, ge=0, description="Random seed.")
+    join: tuple[Annotated[Path, Field(strict=False)], ...] = Field(
         default=(), strict=False, description="Stores of other machines to take replies from first."
     )
 
@@ -207,7 +215,7 @@ class JudgingSettings(LlmSettings):
         Raises:
             UsageError: If something is.
         """
-        unused = sorted(fields_by_use(JudgingSettings, is_of_llm=True) & self.model_fields_set)
+        unused = sorted(_OF_LLMS & self.model_fields_set)
         if unused:
             raise UsageError(
                 f"{argument('plug_in')} asks a judge of a package, and no LLM; leave "

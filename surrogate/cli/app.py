@@ -39,6 +39,7 @@ COMMANDS = {
     "advise": ("ranking:advise", "Suggest what to judge of a new system."),
     "validate": ("studies:validate", "Measure how well surrogates rank unseen systems."),
     "metaeval": ("studies:metaeval", "Evaluate judges against human labels."),
+    "view": ("serving:view", "Serve a board, and a page on which people vote."),
     "publish": ("publishing:publish", "Publish a board as pages, figures or tables."),
     "run": ("publishing:run", "Bring several boards up to date."),
     "schema": ("schemas:schema", "Print a JSON schema, for editors."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.data import __version__
 from arena.data.wording import count_of
-from arena.judging.ballots import FORMAT, LONGEST_NAME, Ballot
+from arena.judging.ballots import FORMAT, LONGEST_NAME, Ballot, BallotPair
 from surrogate.publish import formats
 
 if TYPE_CHECKING:
@@ -36,11 +37,13 @@ THEME = "theme.js"
 UNSTORABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
-def filled(page: str, scripts: tuple[str, ...], **values: object) -> str:
+def filled(
+    page: str, scripts: tuple[str, ...], *, is_served: bool = False, **values: object
+) -> str:
     """Fill the template of a page; the same values give the same text.
 
     Texts of others are escaped by the template; a content security policy lets nothing but the
-    page's own scripts run, and loads nothing.
+    page's own scripts run. A page loads nothing, except that one ``view`` serves asks its server.
     """
     from markupsafe import Markup
 
@@ -50,11 +53,13 @@ def filled(page: str, scripts: tuple[str, ...], **values: object) -> str:
     # Only scripts with these digests run, so that a text that slips through escaping does nothing.
     digests = [hashlib.sha256(text.encode()).digest() for text in (theme, script)]
     allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    asked = "connect-src 'self'; " if is_served else ""
     text = environment.get_template(f"{page}.html.jinja").render(
         page=page,
         version=__version__,
+        is_served=is_served,
         policy=f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
-        "img-src data:; base-uri 'none'; form-action 'none'",
+        f"{asked}img-src data:; base-uri 'none'; form-action 'none'",
         style=Markup(_style()),  # noqa: S704 - from the package
         theme_script=Markup(theme),  # noqa: S704 - from the package
         script=Markup(script),  # noqa: S704 - from the package
@@ -69,34 +74,55 @@ def ballot_page(ballot: Ballot) -> str:
     The same ballot gives the same bytes. Other people's texts are embedded as data and shown as
     text.
     """
-    pairs: list[dict[str, Any]] = []
-    for pair in ballot.pairs:
-        comparison = pair.comparison
-        language = comparison.key[0]
-        passages = [
-            {
-                "id": passage.passage_id,
-                "title": passage.title or "",
-                "text": passage.text,
-                "given_to": passage.given_to,
-            }
-            for passage in comparison.passages
-        ]
-        pairs.append(
-            {
-                "id": pair.id,
-                "language": formats.language_tag(language),
-                "direction": formats.direction(language),
-                "question": comparison.question,
-                "turns": [asdict(turn) for turn in comparison.history],
-                "passages": passages,
-                "a": comparison.answer_a,
-                "b": comparison.answer_b,
-            }
-        )
+    pairs = list(map(blind_pair, ballot.pairs))
     data = {"format": FORMAT, "ballot": ballot.id, "arena": ballot.arena, "pairs": pairs}
-    values = {"arena": ballot.arena, "longest_name": LONGEST_NAME, "data": data}
-    return filled("vote", ("vote.js",), **values)
+    scripts = ("vote_pair.js", "vote.js")
+    return filled("vote", scripts, arena=ballot.arena, longest_name=LONGEST_NAME, data=data)
+
+
+def voting_page(arena: str, languages: Sequence[str], overlap: int) -> str:
+    """Write the page on which people vote while ``view`` serves it.
+
+    Args:
+        arena: Its name.
+        languages: Codes of the languages that there are pairs in.
+        overlap: Every so many pairs one is shown that somebody else has judged.
+    """
+    return filled(
+        "vote",
+        ("vote_pair.js", "vote_served.js"),
+        is_served=True,
+        arena=arena,
+        data={"arena": arena},
+        longest_name=LONGEST_NAME,
+        overlap=overlap,
+        languages={code: formats.language_name(code) for code in languages},
+    )
+
+
+def blind_pair(pair: BallotPair) -> dict[str, Any]:
+    """Return what a person sees of a pair, as a page reads it; no name of a system is in it."""
+    comparison = pair.comparison
+    language = comparison.key[0]
+    passages = [
+        {
+            "id": passage.passage_id,
+            "title": passage.title or "",
+            "text": passage.text,
+            "given_to": passage.given_to,
+        }
+        for passage in comparison.passages
+    ]
+    return {
+        "id": pair.id,
+        "language": formats.language_tag(language),
+        "direction": formats.direction(language),
+        "question": comparison.question,
+        "turns": [asdict(turn) for turn in comparison.history],
+        "passages": passages,
+        "a": comparison.answer_a,
+        "b": comparison.answer_b,
+    }
 
 
 @cache

@@ -80,6 +80,7 @@ def write_site(
     settings: SiteSettings | None = None,
     *,
     parent: str = "",
+    is_served: bool = False,
     **options: Any,  # noqa: ANN401 - fields of SiteSettings
 ) -> Path:
     """Write a board as HTML pages that need neither a server nor the network; return the first.
@@ -95,6 +96,7 @@ def write_site(
             is not there any more, or has lost the verdicts of the board's judge.
         settings: What the pages state and show.
         parent: Title of the page over several sites, one folder up; empty where there is none.
+        is_served: Whether ``view`` serves the pages, next to one to vote on.
         options: Fields of ``SiteSettings``, over those of ``settings``: ``title``, ``description``,
             ``license``, ``home``, ``date``, ``order``, and ``questions`` per language whose answers
             are shown while a page has room for them (``pairs.LONGEST_PAGE``), 0 for none.
@@ -110,7 +112,7 @@ def write_site(
     # Without its texts the arena is not even read, so that no page can show any.
     texts = _texts(board, arena, chosen.questions) if chosen.questions else HIDDEN
     with replaced_folder(out) as folder:
-        _write_pages(board, texts, folder, chosen, parent)
+        _write_pages(board, texts, folder, chosen, parent, is_served)
         content = {"generator": GENERATOR, "version": __version__, "files": _files(folder)}
         text = json.dumps(content, indent=1) + "\n"
         (folder / MARKER).write_text(text, encoding="utf-8")
@@ -147,7 +149,12 @@ def _arena_folder_name(board: Board) -> str:
 
 
 def _write_pages(
-    board: Board, texts: Texts | str, folder: Path, settings: SiteSettings, parent: str
+    board: Board,
+    texts: Texts | str,
+    folder: Path,
+    settings: SiteSettings,
+    parent: str,
+    is_served: bool,
 ) -> None:
     summary = board.summary
     names = slugs(board.systems)
@@ -174,7 +181,8 @@ def _write_pages(
         path = folder / (place or f"{page}.html")
         path.parent.mkdir(exist_ok=True)
         root = "../" if "/" in place else ""
-        text = filled(page, SCRIPTS.get(page, ("tables.js",)), root=root, **shared, **values)
+        scripts = (*SCRIPTS.get(page, ("tables.js",)), *(("news.js",) if is_served else ()))
+        text = filled(page, scripts, is_served=is_served, root=root, **shared, **values)
         path.write_text(text, encoding="utf-8", newline="\n")
 
     write("index", view=overview(board, names, languages))

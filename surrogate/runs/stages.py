@@ -17,9 +17,10 @@ from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.schema import INFO_FILE
 from arena.data.tables import SUFFIXES, read_rows, write_rows
+from arena.data.votes import VOTES_FILE
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.judging_settings import JudgingSettings
-from arena.llm.llm_settings import LlmSettings, fields_by_use
+from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import FINAL, UNPARSABLE
 from arena.llm.requests import canonical_json
 from features.declare.feature import Feature
@@ -62,9 +63,34 @@ CONTENT = (
     INFO_FILE,
     *(f"{name}{suffix}" for name in ("queries", "answers") for suffix in SUFFIXES),
 )
-JUDGED = tuple(f"{name}{suffix}" for name in ("judgments", PUBLISHED_TABLE) for suffix in SUFFIXES)
+JUDGED = (
+    VOTES_FILE,
+    *(f"{name}{suffix}" for name in ("judgments", PUBLISHED_TABLE) for suffix in SUFFIXES),
+)
 REMARKS = (FAILED_JUDGMENTS, METAEVALUATION_FILE)
 """Further files of an arena folder that a board reports on."""
+OF_VERDICTS = {
+    "model",
+    "name",
+    "questions",
+    "pairs",
+    "both_orders",
+    "audit",
+    "languages",
+    "budget",
+    "until",
+    "panel",
+    "escalate",
+    "form",
+    "verdict",
+    "temperature",
+    "max_tokens",
+    "omit",
+    "seed",
+}
+"""Options of judging that a verdict depends on; not where and how fast it is asked for."""
+OF_REPLIES = {"temperature", "max_tokens", "body", "omit"}
+"""Settings of LLMs that a reply depends on."""
 LASTING = {*FINAL, UNPARSABLE}
 """Failures that would be the same if the pair were asked again."""
 
@@ -111,8 +137,7 @@ def _judging_step(board: ConfiguredBoard, options: JudgingSettings) -> Step:
             digests[f"template/{path.name}"] = file_digest(path)
         return digests
 
-    fields = fields_by_use(JudgingSettings, replies="value") - {"body"}
-    step_options = options.model_dump(mode="json", include=set(fields))
+    step_options = options.model_dump(mode="json", include=OF_VERDICTS)
     step_options["body"] = canonical_json(options.body)
     return Step(
         board.name, JUDGING, partial(_judge, board, options), files=files, options=step_options
@@ -140,9 +165,7 @@ def _features_step(board: ConfiguredBoard) -> Step:
 
     options = {"features": list(map(str, features)), "feature code": code_digest()}
     if board.options.llm is not None:
-        # The features name the models.
-        fields = fields_by_use(LlmSettings, replies="value") - {"model"}
-        options["llm"] = canonical_json(board.options.llm.model_dump(include=set(fields)))
+        options["llm"] = canonical_json(board.options.llm.model_dump(include=OF_REPLIES))
     return Step(
         board.name, FEATURES, partial(_measure, board, features), files=files, options=options
     )

@@ -1,5 +1,7 @@
 """A small simulated arena and its board, shared by the tests of this floor."""
 
+import shutil
+
 import numpy as np
 import pytest
 from simulations import small_simulation
@@ -10,6 +12,7 @@ from surrogate import build_board
 from surrogate.cli.app import main
 from surrogate.learning.languages import TournamentSettings, language_data
 
+CHROMIUM = shutil.which("chromium")
 SETTINGS = TournamentSettings(tournaments=6)
 QUICK_FEATURES = ("answer_length", "content_coverage", "citation_recall@10")
 
@@ -149,3 +152,14 @@ def data_of():
         return language_data(arena, features, SETTINGS)
 
     return arrange
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    if CHROMIUM is None:
+        pytest.skip("needs chromium")
+    with sync_api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        launched.close()

@@ -13,6 +13,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument, checked_choice
+from arena.data.judge_names import is_person
 from arena.data.seeds import generator
 from arena.judging.answer_pairs import (
     PAIR_COLUMNS,
@@ -30,6 +31,8 @@ DEFAULT_QUESTIONS = 100
 REPEATED = 0.2
 """Share of audited pairs that are also asked twice in the same order."""
 SECOND_VOTE = "2"
+FOR_PEOPLE = 300
+"""Pairs of a language that people are asked about."""
 
 SystemPair = tuple[str, str]
 
@@ -78,7 +81,8 @@ def choose_pairs(
             chosen = list(combinations(systems, 2))
         else:
             random = generator(seed, "judging", "pairs", language, query_id)
-            chosen = _even_pairs(systems, pairs, meetings[language], random)
+            candidates = list(combinations(systems, 2))
+            chosen = _even_pairs(candidates, pairs, meetings[language], random)
         keys += [(language, query_id, one, other) for one, other in chosen]
     if spread:
         keys = _in_drawn_order(texts, keys, seed)
@@ -96,6 +100,39 @@ def pairs_judged_in(
     drawn = tuple(dict.fromkeys(key[:2] for key in keys))
     share = 1.0 if both_orders else 0.0
     return asked_pairs(ArenaTexts(arena), keys, drawn, audit=share, seed=seed)
+
+
+def pairs_for_people(arena: Arena, seed: int = 0) -> ChosenPairs:
+    """Choose pairs to ask people about, in an order that is drawn over all questions.
+
+    Where machines have judged in a language, these are among the pairs that they judged, so that
+    people can be compared with them. About ``FOR_PEOPLE`` in each language, of questions that are
+    drawn as ``choose_pairs`` does; systems meet as evenly as possible.
+
+    Raises:
+        UsageError: If no question has answers of two systems.
+    """
+    texts = ArenaTexts(arena)
+    drawn = draw_questions(arena, texts, None, None, seed)
+    is_by_machine = ~arena.judgments["judge"].map(is_person).astype(bool)
+    judged = {unordered(key) for key in pair_keys(arena.judgments[is_by_machine])}
+    judged_questions = {key[:2] for key in judged}
+    keys: list[PairKey] = []
+    for language in arena.info.languages:
+        questions = [key for key in drawn if key[0] == language]
+        has_judged = [key for key in questions if key in judged_questions]
+        questions = (has_judged or questions)[:DEFAULT_QUESTIONS]
+        meetings = _Meetings()
+        for question in questions:
+            candidates = []
+            for pair in combinations(texts.systems_by_output(question), 2):
+                if not has_judged or unordered((*question, *pair)) in judged:
+                    candidates.append(pair)
+            random = generator(seed, "judging", "pairs", *question)
+            n_pairs = -(-FOR_PEOPLE // len(questions))
+            for pair in _even_pairs(candidates, n_pairs, meetings, random):
+                keys.append((*question, *pair))
+    return asked_pairs(texts, _in_drawn_order(texts, keys, seed), drawn, audit=0, seed=seed)
 
 
 def draw_questions(
@@ -223,14 +260,14 @@ class _Meetings:
 
 
 def _even_pairs(
-    systems: list[str], n_pairs: int, meetings: _Meetings, random: np.random.Generator
+    candidates: list[SystemPair], n_pairs: int, meetings: _Meetings, random: np.random.Generator
 ) -> list[SystemPair]:
-    """Choose at most so many pairs of the systems that answered a question.
+    """Choose at most so many pairs of systems on a question.
 
     Systems with few battles on this question and overall come first, then pairs that met seldom;
     the rest is chance. The pairs chosen are added to the meetings.
     """
-    left = list(combinations(systems, 2))
+    left = list(candidates)
     chance = dict(zip(left, random.random(len(left)).tolist(), strict=True))
     on_question: Counter[str] = Counter()
 

@@ -1,11 +1,11 @@
 (() => {
   "use strict";
-  const find = (id) => document.getElementById(id);
+  const page = votePage;
+  const { find, CHOICES } = page;
   const data = JSON.parse(find("data").textContent);
 
   /* What was chosen: pair to choice, kept under the ballot's digest */
   const STORE = `surrogate-arena-votes-${data.ballot}`;
-  const CHOICES = ["a", "tie", "b"];
   const known = new Set(data.pairs.map((pair) => pair.id));
   const votes = new Map();
   let remembers = true;
@@ -25,41 +25,9 @@
   const firstOpen = () => data.pairs.findIndex((pair) => !votes.has(pair.id));
   let place = Math.max(firstOpen(), 0);
 
-  const side = (name) => find(`side-${name}`).querySelector(".text");
-  const fill = (element, text, pair) => {
-    element.textContent = text;
-    element.lang = pair.language;
-    element.dir = pair.direction;
-  };
   function show() {
     const pair = data.pairs[place];
-    fill(find("question"), pair.question, pair);
-    fill(side("a"), pair.a, pair);
-    fill(side("b"), pair.b, pair);
-    const turns = find("turns");
-    turns.hidden = pair.turns.length === 0;
-    turns.querySelector("summary").textContent = `${pair.turns.length} turns before the question`;
-    turns.querySelector("ol").replaceChildren(...pair.turns.map((turn) => {
-      const item = document.createElement("li");
-      const whose = turn.given_to ? ` (before ${turn.given_to})` : "";
-      fill(item, `${turn.role}${whose}: ${turn.text}`, pair);
-      return item;
-    }));
-    const passages = find("passages");
-    passages.hidden = pair.passages.length === 0;
-    passages.querySelector("summary").textContent = `${pair.passages.length} passage${pair.passages.length === 1 ? "" : "s"}`;
-    passages.querySelector("ol").replaceChildren(...pair.passages.map((passage) => {
-      const item = document.createElement("li");
-      item.dir = "auto";
-      const title = passage.title ? `${passage.title}: ` : "";
-      const given = passage.given_to ? `(given to ${passage.given_to}) ` : "";
-      fill(item, `[${passage.id}] ${given}${title}${passage.text}`, pair);
-      return item;
-    }));
-    const chosen = votes.get(pair.id);
-    for (const button of document.querySelectorAll("[data-choice]"))
-      button.setAttribute("aria-pressed", String(button.dataset.choice === chosen));
-    for (const name of ["a", "b"]) find(`side-${name}`).classList.toggle("chosen", chosen === name);
+    page.show(pair, votes.get(pair.id));
     find("place").textContent = `Pair ${place + 1} of ${data.pairs.length}`;
     find("kept").textContent = remembers
       ? "kept in this browser"
@@ -91,21 +59,7 @@
   const skip = () => go(place + 1);
   const back = () => go(place - 1);
 
-  for (const button of document.querySelectorAll("[data-choice]"))
-    button.addEventListener("click", () => choose(button.dataset.choice));
-  find("skip").addEventListener("click", skip);
-  find("back").addEventListener("click", back);
-  addEventListener("keydown", (event) => {
-    const typing = event.target instanceof HTMLInputElement;
-    if (typing || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-    const number = Number(event.key);
-    if (number >= 1 && number <= 3) choose(CHOICES[number - 1]);
-    else if (event.key === "s" || event.key === "S") skip();
-    else if (event.key === "ArrowLeft") back();
-    else if (event.key === "ArrowRight") skip();
-    else return;
-    event.preventDefault();
-  });
+  page.listen({ choose, skip, back });
 
   /* Export */
   const voter = () => find("voter").value.trim().replace(/\s+/g, " ");

@@ -1,6 +1,5 @@
 """A board as everything that publishes reads it, and some with names that try to break out."""
 
-import shutil
 import threading
 from dataclasses import replace
 from functools import partial
@@ -13,7 +12,6 @@ from hostile_pages import HOSTILE, IN_PAGES, watched
 from surrogate import Board
 from surrogate.publish.site import write_site
 
-CHROMIUM = shutil.which("chromium")
 IN_FIGURES = (
     *("$x_1^2$ & <b>bold</b>", "\\frac{1}{2}", "_under", "a" * 90 + "-v1", "a" * 90 + "-v2"),
     *("line\nbreak", "null\x00 \x1b[31m", "\u202etxt.exe", "=cmd()|'x'!A1", "]]> -- <!--", "100%"),
@@ -111,17 +109,6 @@ def served(hostile_site):
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
         thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-    if CHROMIUM is None:
-        pytest.skip("needs chromium")
-    with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield launched
-        launched.close()
 
 
 @pytest.fixture

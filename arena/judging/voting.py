@@ -1,0 +1,187 @@
+"""Voting while a server runs: who is shown which pair, and votes written as they are cast."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+
+from arena.data.arena import Arena
+from arena.data.errors import UsageError
+from arena.data.folder import settle_votes
+from arena.data.judge_names import PERSON, is_person
+from arena.data.votes import append_vote
+from arena.judging.answer_pairs import ArenaTexts, PairKey, pair_keys, unordered
+from arena.judging.ballots import BallotPair, NamedVote, ballot_pair, pair_id
+from arena.judging.choosing.drawn_pairs import pairs_for_people
+
+OVERLAP = 5
+"""Every fifth pair of a voter is one that somebody else has judged: so people can be compared."""
+HELD_S = 600.0
+"""Seconds for which a pair that somebody looks at is shown to others only if nothing else is left.
+"""
+MOST_VOTERS = 1000
+MOST_VOTE_BYTES = 2**20
+"""A larger file of votes is moved into the judgments."""
+
+
+@dataclass
+class Voter:
+    """What a person did here.
+
+    Attributes:
+        choices: Pairs that the person judged: id to winner.
+        skipped: Pairs that are not shown again while the server runs.
+        held: The pair that is shown now, if any.
+        held_until: When others may be shown it, in seconds of the clock.
+    """
+
+    choices: dict[str, str] = field(default_factory=dict)
+    skipped: set[str] = field(default_factory=set)
+    held: str | None = None
+    held_until: float = 0.0
+
+
+class Voting:
+    """Pairs of an arena that people judge at the same time.
+
+    A voter is shown pairs that nobody has judged, and every ``OVERLAP``-th time one that somebody
+    else has; when none is left, those with the fewest votes. The state follows from the arena
+    and the votes in its folder, so a server that is started again continues where it stopped.
+
+    Args:
+        arena: The arena; votes in it count.
+        folder: Its folder, which votes are written to.
+        clock: Seconds since any moment.
+
+    Raises:
+        UsageError: If there is no pair of answers that differ.
+    """
+
+    def __init__(
+        self, arena: Arena, folder: Path, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._lock = Lock()
+        self._texts = ArenaTexts(arena)
+        self._pairs: dict[str, PairKey] = {}
+        for key in pair_keys(pairs_for_people(arena).table):
+            language, query_id, system_a, system_b = key
+            question = (language, query_id)
+            answers = [self._texts.shown(question, system) for system in (system_a, system_b)]
+            self._pairs[pair_id(key, self._texts.question(question), *answers)] = key
+        if not self._pairs:
+            raise UsageError("there is no pair of answers that differ; nothing is to be judged")
+        self._voters: dict[str, Voter] = {}
+        votes = arena.judgments[arena.judgments["judge"].map(is_person).astype(bool)]
+        self._n_votes = len(votes)
+        ids = {unordered(key): pair for pair, key in self._pairs.items()}
+        for judge, winner, key in zip(
+            votes["judge"], votes["winner"], pair_keys(votes), strict=True
+        ):
+            pair = ids.get(unordered(key))
+            if pair is not None:
+                self._voter(judge).choices[pair] = winner
+
+    @property
+    def n_votes(self) -> int:
+        """Number of people's votes in the arena."""
+        return self._n_votes
+
+    @property
+    def languages(self) -> list[str]:
+        """Languages of the pairs, sorted."""
+        return sorted({language for language, *_ in self._pairs.values()})
+
+    def n_judged(self, name: str) -> int:
+        """Return how many pairs a person has judged."""
+        voter = self._voters.get(f"{PERSON}{name}")
+        return 0 if voter is None else len(voter.choices)
+
+    def next_pair(
+        self, name: str, languages: Collection[str], skipped: str | None = None
+    ) -> BallotPair | None:
+        """Return the pair to show to a person next; None if nothing is left.
+
+        Args:
+            name: The person.
+            languages: Those that the person reads.
+            skipped: A pair that the person does not want to judge.
+
+        Raises:
+            UsageError: If there are more than ``MOST_VOTERS`` people.
+        """
+        with self._lock:
+            voter = self._voter(f"{PERSON}{name}")
+            if skipped in self._pairs:
+                voter.skipped.add(skipped)
+            candidates = list(self._open_pairs(voter, languages))
+            if not candidates:
+                voter.held = None
+                return None
+            if voter.held not in candidates:
+                voter.held = self._choose(voter, candidates)
+            voter.held_until = self._clock() + HELD_S
+            key = self._pairs[voter.held]
+        return ballot_pair(self._texts, key)
+
+    def cast(self, vote: NamedVote) -> None:
+        """Write a vote; it replaces an earlier one of the same person on the pair.
+
+        Raises:
+            UsageError: If it is not on a pair that is judged here.
+        """
+        if vote.id not in self._pairs:
+            raise UsageError("that pair is not judged here; load the page again")
+        with self._lock:
+            voter = self._voter(f"{PERSON}{vote.voter}")
+            if voter.choices.get(vote.id) == vote.choice:
+                return
+            language, query_id, system_a, system_b = self._pairs[vote.id]
+            judgment = {
+                "query_id": query_id,
+                "language": language,
+                "system_a": system_a,
+                "system_b": system_b,
+                "winner": vote.choice,
+                "judge": f"{PERSON}{vote.voter}",
+            }
+            size = append_vote(self._folder, judgment)
+            self._n_votes += vote.id not in voter.choices
+            voter.choices[vote.id] = vote.choice
+            voter.skipped.discard(vote.id)
+            if size > MOST_VOTE_BYTES:
+                settle_votes(self._folder)
+
+    def _voter(self, judge: str) -> Voter:
+        voter = self._voters.get(judge)
+        if voter is None:
+            if len(self._voters) >= MOST_VOTERS:
+                raise UsageError(f"more than {MOST_VOTERS:,} people have voted; start view again")
+            voter = self._voters[judge] = Voter()
+        return voter
+
+    def _open_pairs(self, voter: Voter, languages: Collection[str]) -> Iterator[str]:
+        for pair, (language, *_) in self._pairs.items():
+            is_settled = pair in voter.choices or pair in voter.skipped
+            if language in languages and not is_settled:
+                yield pair
+
+    def _choose(self, voter: Voter, candidates: list[str]) -> str:
+        """Choose one of the pairs that are open for a voter; the first of those that tie."""
+        now = self._clock()
+        votes = dict.fromkeys(candidates, 0)
+        held = dict.fromkeys(candidates, 0)
+        for other in self._voters.values():
+            for pair in other.choices:
+                if pair in votes:
+                    votes[pair] += 1
+            if other is not voter and other.held in held and other.held_until > now:
+                held[other.held] += 1
+        if (len(voter.choices) + 1) % OVERLAP == 0:
+            judged = [pair for pair in candidates if votes[pair]]
+            candidates = judged or candidates
+        return min(candidates, key=lambda pair: votes[pair] + held[pair])

@@ -1,0 +1,80 @@
+"""A board and its voting page on a server: ``view``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+from arena.data.errors import ArenaError, MissingDependencyError
+from surrogate.cli import options as opt
+from surrogate.cli.options import FOLDER
+
+if TYPE_CHECKING:
+    from surrogate.serving.app import Service
+
+PORT = 8765
+
+
+def view(
+    board: Annotated[Path, Argument(help="Board folder.", **FOLDER)],
+    host: Annotated[
+        str,
+        Option(
+            help="Name or address to serve at. Other machines reach it unless it is 127.0.0.1, "
+            "and then need a link with a token."
+        ),
+    ] = "127.0.0.1",
+    port: Annotated[int, Option(min=0, max=65535, help="Port; 0 for any free one.")] = PORT,
+    arena: opt.MovedArena = None,
+) -> None:
+    """Serve a board with its pages, and a page on which several people vote at the same time.
+
+    Votes are blind, and are written to the arena as they are cast. Anyone who comes back under the
+    same name continues. Nothing is lost if the server is killed.
+    """
+    try:
+        from surrogate.serving.server import Server
+    except ImportError as error:
+        raise MissingDependencyError("view", "starlette, uvicorn", "serve") from error
+
+    service = _service(board, arena)
+    server = Server(service, host, port)
+    print(f"Board: {server.board_link}")
+    if service.voting is None:
+        print(f"Nobody can vote: {service.why_not}")
+    else:
+        audience = "for voters, without the board" if server.is_open else "for several people"
+        print(f"Vote ({audience}): {server.voting_link}")
+        print(f"Votes are written to {service.arena_folder} as they are cast")
+    print("Stop with Ctrl+C", flush=True)
+    server.run()
+
+
+def _service(folder: Path, named_arena: Path | None) -> Service:
+    """Read a board and its arena, and find out whether people can vote."""
+    from arena.data.folder import read_arena
+    from arena.judging.voting import Voting
+    from surrogate.board.board import Board
+    from surrogate.serving.app import Service
+    from surrogate.serving.served_board import ServedBoard
+
+    board = Board.load(folder)
+    arena_folder = named_arena
+    voting = None
+    why_not = ""
+    try:
+        arena_folder = named_arena or board.arena_folder()
+        if board.summary.settings.criterion is None:
+            voting = Voting(read_arena(arena_folder), arena_folder)
+        else:
+            why_not = "the board is by a criterion, and people judge answers as a whole"
+    except ArenaError as error:
+        # Without its arena a board can be looked at, unless the user wants that arena.
+        if named_arena is not None:
+            raise
+        why_not = str(error)
+    if arena_folder is not None:
+        arena_folder = arena_folder.resolve()
+    return Service(ServedBoard(folder, named_arena), folder, arena_folder, voting, why_not)

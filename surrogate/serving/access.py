@@ -1,0 +1,167 @@
+"""Who may ask the server for what: hosts, origins, tokens, and headers of every reply."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import socket
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+VOTING_PATHS = frozenset({"/vote.html", "/pair", "/vote"})
+"""What a voter may ask for; the pages of the board would show whose answers are judged."""
+TOKEN = "token"  # noqa: S105 - the name of a parameter
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+FRAMES = "frame-ancestors 'none'"
+"""What the policy in a page cannot say; anything but a page may do nothing at all."""
+NOTHING = f"default-src 'none'; {FRAMES}"
+LINK_NEEDED = "Open the link with its token, which surrogate-arena view printed.\n"
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Secrets in the links of a server that other machines reach.
+
+    Attributes:
+        board: Opens everything.
+        vote: Opens the page to vote on alone.
+    """
+
+    board: str
+    vote: str
+
+
+@dataclass(frozen=True)
+class Access:
+    """The server's address, and what it takes to be answered.
+
+    Attributes:
+        host: Name or address that the server listens at.
+        port: Its port.
+        tokens: None where only this machine can reach the server.
+    """
+
+    host: str
+    port: int
+    tokens: Tokens | None = None
+
+    def is_known_host(self, header: str) -> bool:
+        """Tell whether a request means this server by its ``Host``.
+
+        A page of another site can have its own name lead here (DNS rebinding), but neither an
+        address nor a name of this machine.
+        """
+        try:
+            name = urlsplit(f"//{header}").hostname or ""
+        except ValueError:
+            return False
+        if name in LOOPBACK_NAMES or name == self.host.lower():
+            return True
+        if self.tokens is None:
+            return False
+        return is_address(name) or name in {socket.gethostname().lower(), socket.getfqdn().lower()}
+
+    def cookie(self, role: str) -> str:
+        """Return the name of the cookie that holds a token; ports of a host share cookies."""
+        return f"surrogate-arena-{role}-{self.port}"
+
+
+def is_address(name: str) -> bool:
+    """Tell whether a host is an IP address, and not a name."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class Guard:
+    """Refuses requests that ``Access`` does not allow, before the application sees them."""
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app = app
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or let the application do it."""
+        if scope["type"] != "http":
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                is_page = headers.get("content-type", "").startswith("text/html")
+                headers["Content-Security-Policy"] = FRAMES if is_page else NOTHING
+                headers.update(HEADERS)
+            await send(message)
+
+        reply = self._refusal(scope) or self._app
+        await reply(scope, receive, send_guarded)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or not self._access.is_known_host(hosts[0]):
+            return PlainTextResponse("This server is not known by that name.\n", 403)
+        if scope["method"] not in ("GET", "HEAD") and not is_same_origin(headers):
+            return PlainTextResponse("Requests from other pages are refused.\n", 403)
+        return self._token_refusal(scope, headers)
+
+    def _token_refusal(self, scope: Scope, headers: Headers) -> Response | None:
+        tokens = self._access.tokens
+        if tokens is None:
+            return None
+        path = scope["path"]
+        secrets = {"board": tokens.board}
+        if path in VOTING_PATHS:
+            secrets["vote"] = tokens.vote
+        query = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=10)
+        shown = query.get(TOKEN, [""])[0]
+        for role, secret in secrets.items():
+            if is_equal(shown, secret):
+                # The token leaves the address, so that nobody copies or logs it by accident.
+                reply = RedirectResponse(path, 303)
+                reply.set_cookie(
+                    self._access.cookie(role), secret, httponly=True, samesite="lax", path="/"
+                )
+                return reply
+        cookies = read_cookies(headers)
+        for role, secret in secrets.items():
+            if is_equal(cookies.get(self._access.cookie(role), ""), secret):
+                return None
+        return PlainTextResponse(LINK_NEEDED, 403)
+
+
+def is_equal(text: str, secret: str) -> bool:
+    """Compare a text with a secret, in a time that does not tell how much of it is right."""
+    return hmac.compare_digest(text.encode("utf-8", "surrogatepass"), secret.encode())
+
+
+def is_same_origin(headers: Headers) -> bool:
+    """Tell whether a page of this server sent a request; browsers state a request's origin."""
+    try:
+        origin = urlsplit(headers.get("origin", ""))
+    except ValueError:
+        return False
+    return origin.scheme in ("http", "https") and origin.netloc == headers["host"]
+
+
+def read_cookies(headers: Headers) -> dict[str, str]:
+    """Return the cookies of a request by name; none if they are malformed."""
+    try:
+        cookies = SimpleCookie(headers.get("cookie", ""))
+    except CookieError:
+        return {}
+    return {name: morsel.value for name, morsel in cookies.items()}
