@@ -373,13 +373,26 @@ class _BoundedStream(io.RawIOBase):
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
     """Lock a folder against other processes, by a file ``.lock`` in it; logs where it must wait."""
+    waiting = f"another command that writes to {folder}"
+    with held_lock(folder / LOCK_FILE, waiting):
+        yield
+
+
+@contextmanager
+def held_lock(path: Path, waiting: str) -> Iterator[None]:
+    """Lock a file against other processes.
+
+    Args:
+        path: The file, which is made if absent.
+        waiting: What is logged, after ``Waiting for``, where another process holds the lock.
+    """
     from filelock import FileLock, Timeout
 
-    lock = FileLock(folder / LOCK_FILE)
+    lock = FileLock(path)
     try:
         lock.acquire(timeout=SAID_AFTER_S)
     except Timeout:
-        _LOG.warning("Waiting for another command that writes to %s", folder)
+        _LOG.warning("Waiting for %s", waiting)
         lock.acquire()
     try:
         yield

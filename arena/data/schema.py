@@ -68,6 +68,10 @@ CHOSEN = "chosen"
 """Optional column of judgments: how a pair came to be judged."""
 ADAPTIVE = "adaptive"
 """Chosen because of earlier verdicts: such judgments are no random sample."""
+FLAG_SEPARATOR = ","
+"""Separates flags in the optional column ``flags`` of judgments: what was odd."""
+IDENTICAL = "identical"
+"""Flag of a tie between identical answers, which no judge saw."""
 
 IMPORTANCES = ("vital", "okay")
 """Importance of a nugget: without a vital one no answer is good; an okay one is welcome."""

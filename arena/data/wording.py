@@ -1,4 +1,4 @@
-"""Wording of messages: counted nouns, lists of names, suggestions for misspelt ones."""
+"""Wording: counted nouns, lists of names, suggestions for misspelt ones."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ def first_of(names: Sequence[str], most: int = MOST_LISTED) -> str:
     listed = ", ".join(names[:most])
     n_more = len(names) - most
     return f"{listed} and {n_more:,} more" if n_more > 0 else listed
+
+
+def split_names(text: str | None) -> list[str]:
+    """Split a comma-separated list of names; spaces around commas do not count."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
 def repeated(names: Iterable[str]) -> list[str]:

@@ -18,7 +18,7 @@ from arena.diagnostics.verdicts import (
     Finding,
     Severity,
     majorities,
-    verdicts,
+    oriented_verdicts,
 )
 from arena.rating.battles import Battles
 from arena.rating.posterior import RatingPosterior, battle_posterior
@@ -50,7 +50,7 @@ def agreement_table(table: pd.DataFrame, seed: int = 0, of: Collection[str] = ()
     ``MANY_JUDGES`` judges, those with the most judgments are compared.
 
     Args:
-        table: As ``verdicts`` returns it.
+        table: As ``oriented_verdicts`` returns it.
         seed: Seed of the bootstrap.
         of: Judges to compare with all others; by default every two judges.
 
@@ -161,7 +161,7 @@ def agreement_with_reference(
         UsageError: If a judge of the reference, or any other, has no judgment.
     """
     judgments = calibrated_judgments(judgments, learn_temperatures(judgments))
-    table = verdicts(judgments)
+    table = oriented_verdicts(judgments)
     _require_reference(reference, set(table["judge"]))
     # The same id in two languages is of two questions, which are resampled together.
     table["query_id"] = table["language"] + "\x1f" + table["query_id"]

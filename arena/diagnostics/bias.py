@@ -13,8 +13,8 @@ from arena.diagnostics.verdicts import (
     GROUP,
     ITEM,
     PAIR,
+    CheckRemark,
     CheckResult,
-    Remark,
     Severity,
     majorities,
     share_of,
@@ -40,7 +40,7 @@ def leaning(observed: float, low: float, high: float) -> tuple[int, Severity]:
     return side, "warning" if is_notable else "info"
 
 
-def position(part: pd.DataFrame) -> CheckResult:
+def position_check(part: pd.DataFrame) -> CheckResult:
     """Count how often side A wins decided battles.
 
     If most pairs that met repeatedly always stood in one order, and many more than random sides
@@ -63,7 +63,7 @@ def position(part: pd.DataFrame) -> CheckResult:
         "sides_fixed": is_fixed,
     }
     if not n_decided:
-        return row, [("warning", "position", "every judgment is a tie")]
+        return CheckResult(row, [CheckRemark("warning", "position", "every judgment is a tie")])
     side, severity = leaning(share, low, high)
     favored = {
         0: "no side is favored beyond chance",
@@ -74,14 +74,14 @@ def position(part: pd.DataFrame) -> CheckResult:
         f"side A wins {n_won:,} of {count_of(n_decided, 'decided battle')} "
         f"({shown_share(share, low, high)}): {favored[side]}"
     )
-    remarks = [(severity, "position", sentence)]
+    remarks = [CheckRemark(severity, "position", sentence)]
     if is_fixed:
         sentence = (
             f"{n_fixed:,} of {count_of(n_repeated, 'pair')} that met repeatedly always stood in "
             "the same order; the share of side A mixes position with strength"
         )
-        remarks.append(("warning", "fixed sides", sentence))
-    return row, remarks
+        remarks.append(CheckRemark("warning", "fixed sides", sentence))
+    return CheckResult(row, remarks)
 
 
 def _fixed_sides(part: pd.DataFrame) -> tuple[int, int, bool]:
@@ -101,7 +101,7 @@ def _fixed_sides(part: pd.DataFrame) -> tuple[int, int, bool]:
     return n_fixed, len(meetings), is_fixed
 
 
-def flips(part: pd.DataFrame) -> CheckResult:
+def flip_check(part: pd.DataFrame) -> CheckResult:
     """Compare the two orders of every question and pair that one judge judged in both.
 
     Several judgments in the same order count as one, their majority.
@@ -127,16 +127,16 @@ def flips(part: pd.DataFrame) -> CheckResult:
     }
     if not n_items:
         sentence = "no pair is judged in both orders: how often verdicts flip is not known"
-        return row, [("info", "flips", sentence)]
+        return CheckResult(row, [CheckRemark("info", "flips", sentence)])
     sentence = (
         f"of {count_of(n_items, 'pair')} judged in both orders {n_flipped:,} flip "
         f"({shown_share(share, low, high)})"
     )
     if tells_too_little(low, high):
         sentence += ": too few to tell a good judge from an unreliable one"
-        return row, [("info", "flips", sentence)]
+        return CheckResult(row, [CheckRemark("info", "flips", sentence)])
     severity: Severity = "warning" if share >= NOTABLE_FLIPS else "info"
-    return row, [(severity, "flips", sentence)]
+    return CheckResult(row, [CheckRemark(severity, "flips", sentence)])
 
 
 def tells_too_little(low: float, high: float) -> bool:
@@ -144,7 +144,7 @@ def tells_too_little(low: float, high: float) -> bool:
     return low < NOTABLE_FLIPS and high > UNRELIABLE_FLIPS
 
 
-def repeatability(judgments: pd.DataFrame) -> CheckResult:
+def repeat_check(judgments: pd.DataFrame) -> CheckResult:
     """Compare the votes of one judge that was asked twice about the same question and sides.
 
     Args:
@@ -172,20 +172,20 @@ def repeatability(judgments: pd.DataFrame) -> CheckResult:
         "change_high": high,
     }
     if not n_asked:
-        return row, []
+        return CheckResult(row, [])
     sentence = (
         f"of {count_of(n_asked, 'pair')} asked twice in the same order {n_changed:,} got "
         f"another verdict ({shown_share(share, low, high)})"
     )
     severity: Severity = "warning" if low >= NOTABLE_FLIPS else "info"
-    return row, [(severity, "repeats", sentence)]
+    return CheckResult(row, [CheckRemark(severity, "repeats", sentence)])
 
 
 def length_differences(table: pd.DataFrame, lengths: pd.Series) -> Floats:
     """Return by how much the first system's answer is longer, shape (N,); NaN if one is absent.
 
     Args:
-        table: N verdicts, in the form of ``verdicts``.
+        table: N verdicts, as ``oriented_verdicts`` returns them.
         lengths: See ``arena.rating.traits.answer_traits``.
     """
 
@@ -196,7 +196,7 @@ def length_differences(table: pd.DataFrame, lengths: pd.Series) -> Floats:
     return lengths_of("first") - lengths_of("second")
 
 
-def length(part: pd.DataFrame, lengths: pd.Series) -> CheckResult:
+def length_check(part: pd.DataFrame, lengths: pd.Series) -> CheckResult:
     """Count how often the longer answer wins, among decided battles of answers of unequal length.
 
     Returns:
@@ -217,13 +217,13 @@ def length(part: pd.DataFrame, lengths: pd.Series) -> CheckResult:
         "low_longer": low,
         "high_longer": high,
     }
-    remarks: list[Remark] = []
+    remarks: list[CheckRemark] = []
     if n_missing:
         sentence = (
             f"{count_of(n_missing, 'decided battle')} left out of the comparison of lengths: "
             "an answer is absent"
         )
-        remarks.append(("info", "length", sentence))
+        remarks.append(CheckRemark("info", "length", sentence))
     if n_unlike:
         # Length and quality go together, so nothing is concluded about the reason.
         reasons = {
@@ -238,5 +238,5 @@ def length(part: pd.DataFrame, lengths: pd.Series) -> CheckResult:
             f"the longer answer wins {n_won:,} of {count_of(n_unlike, 'decided battle')} "
             f"({shown_share(share, low, high)}): {reasons[side]}"
         )
-        remarks.append((severity, "length", sentence))
-    return row, remarks
+        remarks.append(CheckRemark(severity, "length", sentence))
+    return CheckResult(row, remarks)

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from arena.data.types import Indices
-from arena.data.wording import count_of
-from arena.diagnostics.verdicts import PAIR, CheckResult, Remark, listed
+from arena.data.wording import count_of, first_of
+from arena.diagnostics.verdicts import PAIR, SHOWN_NAMES, CheckRemark, CheckResult
 from arena.rating.pairs import connected_groups
 
 
-def connections(part: pd.DataFrame) -> CheckResult:
+def connection_check(part: pd.DataFrame) -> CheckResult:
     """Report what keeps systems off one scale, and whose rating has no finite estimate.
 
     Ratings have a finite maximum likelihood if and only if wins lead from every system to every
@@ -45,10 +45,10 @@ def connections(part: pd.DataFrame) -> CheckResult:
         "pairs": n_pairs,
         "never_met": n_never_met,
     }
-    return counts, remarks
+    return CheckResult(counts, remarks)
 
 
-def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> Iterator[Remark]:
+def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> Iterator[CheckRemark]:
     """Report systems that judgments do not connect or, if all are, that wins connect one way only.
 
     Args:
@@ -60,9 +60,9 @@ def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> It
         sentence = (
             f"no judgments connect the {len(names):,} systems: they fall into {group.max() + 1:,} "
             f"groups, the largest of {(group == 0).sum():,}, which cannot be ranked on one scale; "
-            f"outside the largest: {listed(list(names[group > 0]))}"
+            f"outside the largest: {first_of(list(names[group > 0]), SHOWN_NAMES)}"
         )
-        yield "error", "connected", sentence
+        yield CheckRemark("error", "connected", sentence)
     elif strong_group.any():
         sentence = (
             f"wins do not lead from every system to every other: the {len(names):,} systems fall "
@@ -70,30 +70,30 @@ def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> It
             f"{(strong_group == 0).sum():,}, between which all wins go one way; only a prior "
             "bounds the distance between them"
         )
-        yield "warning", "both ways", sentence
+        yield CheckRemark("warning", "both ways", sentence)
 
 
-def _extreme_remarks(names: pd.Index, winners: Indices, losers: Indices) -> Iterator[Remark]:
+def _extreme_remarks(names: pd.Index, winners: Indices, losers: Indices) -> Iterator[CheckRemark]:
     """Report systems that win, or lose, every battle; a tie is a win and a loss of both."""
     for verb, opposite in (("wins", losers), ("loses", winners)):
         is_extreme = np.bincount(opposite, minlength=len(names)) == 0
         if is_extreme.any():
-            systems = listed(list(names[is_extreme]))
+            systems = first_of(list(names[is_extreme]), SHOWN_NAMES)
             sentence = f"{systems}: {verb} every battle; only a prior bounds the rating"
-            yield "warning", f"{verb} all", sentence
+            yield CheckRemark("warning", f"{verb} all", sentence)
 
 
-def _sparse_remarks(median_battles: float, n_never_met: int, n_pairs: int) -> Iterator[Remark]:
+def _sparse_remarks(median_battles: float, n_never_met: int, n_pairs: int) -> Iterator[CheckRemark]:
     """Report systems with few battles, and pairs of systems without any."""
     if median_battles < 10:
         sentence = (
             f"half of the systems have at most {median_battles:g} battles; one verdict can move a "
             "rank"
         )
-        yield "warning", "battles", sentence
+        yield CheckRemark("warning", "battles", sentence)
     if n_never_met:
         sentence = (
             f"{n_never_met:,} of {count_of(n_pairs, 'pair')} of systems never met; their order "
             "follows from battles with others"
         )
-        yield "info", "pairs", sentence
+        yield CheckRemark("info", "pairs", sentence)

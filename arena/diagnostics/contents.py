@@ -10,8 +10,8 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import checked_choice
 from arena.data.schema import QUESTION_KEY
-from arena.data.wording import count_of
-from arena.diagnostics.verdicts import Finding, listed
+from arena.data.wording import count_of, first_of
+from arena.diagnostics.verdicts import SHOWN_NAMES, Finding
 from arena.text.answers import parse_answer
 
 FEWEST_ANSWERS = 5
@@ -141,7 +141,8 @@ def same_answer_findings(arena: Arena) -> Iterator[Finding]:
         yield Finding("warning", "same answers", f"{language}, {system}", sentence)
     for language, answers in rows.groupby("language"):
         for group in _groups_alike(answers):
-            sentence = f"most of their shared questions have the same answer from {listed(group)}"
+            systems = first_of(group, SHOWN_NAMES)
+            sentence = f"most of their shared questions have the same answer from {systems}"
             yield Finding("warning", "same answers", str(language), sentence)
 
 

@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from arena.data.codes import distinct, row_keys, text_codes
 from arena.data.types import Floats, Indices
-from arena.diagnostics.verdicts import ITEM, PAIR, majorities, verdicts
+from arena.diagnostics.verdicts import ITEM, PAIR, majorities, oriented_verdicts
 from arena.rating.battles import Battles
 from arena.rating.posterior import battle_posterior
 from arena.statistics.significance import NORMAL_95
@@ -109,7 +109,7 @@ def _decided_pairs(
     Returns:
         Question, winner and loser of each, numbered by id and in the order of the systems.
     """
-    table = majorities(verdicts(decided), ITEM)
+    table = majorities(oriented_verdicts(decided), ITEM)
     sides = []
     for side in PAIR:
         codes, names = text_codes(table[side])

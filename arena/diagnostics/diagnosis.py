@@ -18,21 +18,21 @@ from arena.data.judgments import checked_judgments, copies_of_others, named_vote
 from arena.data.schema import ALL, ANSWER_KEY, QUESTION_KEY, VOTER
 from arena.data.systems import alike
 from arena.data.tables import plain_records
-from arena.data.wording import count_of
+from arena.data.wording import count_of, first_of
 from arena.diagnostics.agreement import agreement_findings, agreement_table
-from arena.diagnostics.bias import flips, length, position
-from arena.diagnostics.connections import connections
+from arena.diagnostics.bias import flip_check, length_check, position_check
+from arena.diagnostics.connections import connection_check
 from arena.diagnostics.influence import first_place_findings, first_places, support_table
 from arena.diagnostics.verdicts import (
     GROUP,
     PAIR,
+    SHOWN_NAMES,
+    CheckRemark,
     CheckResult,
     Finding,
-    Remark,
     Severity,
     by_severity,
-    listed,
-    verdicts,
+    oriented_verdicts,
 )
 from arena.rating.battles import selected_judgments
 from arena.rating.outcomes import weights_of
@@ -53,7 +53,7 @@ class Diagnosis:
         counts: One row per language and judge: judgments, ties, systems, questions; groups of
             systems that judgments connect (``groups``), and that wins connect both ways
             (``strong_groups``); pairs that never met; answers that are in no judgment, and the
-            counts of ``position``, ``flips`` and ``length`` of ``arena.diagnostics.bias``.
+            counts of the checks in ``arena.diagnostics.bias``.
         agreement: See ``agreement_table``; without judges whose verdicts derive from others'.
         first_places: Verdicts that hold up first place; see ``influence.support_table``.
         seed: Seed of the bootstrap.
@@ -147,7 +147,7 @@ def _diagnosis(
 ) -> Diagnosis:
     """Diagnose chosen judgments, compared with all judgments; copies of others count once."""
     counted = with_people_as_one(chosen)[~copies_of_others(chosen)]
-    table = verdicts(counted)
+    table = oriented_verdicts(counted)
     declared = () if arena is None else arena.info.systems
     findings = [
         *copy_findings(chosen),
@@ -172,16 +172,16 @@ def _checks(arena: Arena | None) -> list[Callable[[pd.DataFrame], CheckResult]]:
     """List the checks of one judge's verdicts in one language that an arena allows."""
     declared = () if arena is None else arena.info.systems
     checks: list[Callable[[pd.DataFrame], CheckResult]] = [
-        connections,
-        partial(amounts, declared=declared),
-        position,
-        flips,
+        connection_check,
+        partial(amount_check, declared=declared),
+        position_check,
+        flip_check,
     ]
     # A table of judgments alone has no answers to count or to measure.
     if arena is not None and len(arena.answers):
         lengths = answer_traits(arena.answers)[LENGTH]
-        checks.append(partial(unmet_answers, answers=lengths))
-        checks.append(partial(length, lengths=lengths))
+        checks.append(partial(unmet_check, answers=lengths))
+        checks.append(partial(length_check, lengths=lengths))
     return checks
 
 
@@ -194,9 +194,9 @@ def _checked(
     for (language, judge), part in table.groupby(GROUP):
         row: dict[str, Any] = {"language": language, "judge": judge}
         for check in checks:
-            counts, remarks = check(part)
-            row.update(counts)
-            for severity, name, sentence in remarks:
+            result = check(part)
+            row.update(result.counts)
+            for severity, name, sentence in result.remarks:
                 findings.append(Finding(severity, name, f"{language}, {judge}", sentence))
         rows.append(row)
     return pd.DataFrame(rows), findings
@@ -205,7 +205,7 @@ def _checked(
 def _agreement(chosen: pd.DataFrame, all_judgments: pd.DataFrame, seed: int) -> pd.DataFrame:
     """Compare the judges of chosen judgments with all others, voter by voter."""
     counted = with_voters(all_judgments)[~copies_of_others(all_judgments)]
-    table = verdicts(counted)
+    table = oriented_verdicts(counted)
     # A panel agrees with its members by construction.
     is_witness = ~table["judge"].map(is_derived).astype(bool)
     judges = () if len(chosen) == len(all_judgments) else set(with_voters(chosen)["judge"])
@@ -287,7 +287,7 @@ def name_findings(table: pd.DataFrame, declared: Iterable[str]) -> Iterator[Find
         yield Finding("warning", "names", "systems", sentence)
 
 
-def amounts(part: pd.DataFrame, declared: Sequence[str]) -> CheckResult:
+def amount_check(part: pd.DataFrame, declared: Sequence[str]) -> CheckResult:
     """Count judgments, systems and questions, and report where there are few."""
     judged = {*part["first"], *part["second"]}
     unjudged = sorted(set(declared) - judged)
@@ -298,31 +298,32 @@ def amounts(part: pd.DataFrame, declared: Sequence[str]) -> CheckResult:
     sentence = (
         f"{count_of(n_judgments, 'judgment')} of {count_of(len(judged), 'system')} on {questions}"
     )
-    remarks: list[Remark] = [("info", "amount", sentence)]
+    remarks = [CheckRemark("info", "amount", sentence)]
     # A bootstrap over fewer questions has too few distinct resamples.
     if n_questions < 10:
         remarks.append(
-            ("warning", "questions", f"only {questions} judged; intervals will be rough")
+            CheckRemark("warning", "questions", f"only {questions} judged; intervals will be rough")
         )
     if n_ties >= n_judgments / 2:
         sentence = (
             f"{n_ties / n_judgments:.0%} of the judgments are ties; few verdicts distinguish "
             "systems"
         )
-        remarks.append(("warning", "ties", sentence))
+        remarks.append(CheckRemark("warning", "ties", sentence))
     if unjudged:
-        sentence = f"{count_of(len(unjudged), 'declared system')} never judged: {listed(unjudged)}"
-        remarks.append(("warning", "never judged", sentence))
+        systems = count_of(len(unjudged), "declared system")
+        sentence = f"{systems} never judged: {first_of(unjudged, SHOWN_NAMES)}"
+        remarks.append(CheckRemark("warning", "never judged", sentence))
     row = {
         "judgments": n_judgments,
         "ties": n_ties,
         "questions": n_questions,
         "never_judged": len(unjudged),
     }
-    return row, remarks
+    return CheckResult(row, remarks)
 
 
-def unmet_answers(part: pd.DataFrame, answers: pd.Series) -> CheckResult:
+def unmet_check(part: pd.DataFrame, answers: pd.Series) -> CheckResult:
     """Report judgments without answers, and answers without judgments.
 
     The index of ``answers`` is ``ANSWER_KEY``.
@@ -335,20 +336,20 @@ def unmet_answers(part: pd.DataFrame, answers: pd.Series) -> CheckResult:
     is_of_languages = answers.index.isin(part["language"].unique(), level="language")
     keys = answers.index[is_of_languages]
     n_not_judged = len(keys) - int(keys.isin(first.union(second)).sum())
-    remarks: list[Remark] = []
+    remarks: list[CheckRemark] = []
     if n_without_answer:
         judgments = count_of(n_without_answer, "judgment")
         sentence = f"{judgments} of a system that gave no answer to that question"
-        remarks.append(("warning", "absent answers", sentence))
+        remarks.append(CheckRemark("warning", "absent answers", sentence))
     if n_not_judged:
         sentence = f"{n_not_judged:,} of {len(keys):,} answers are in no judgment"
-        remarks.append(("info", "answers not judged", sentence))
+        remarks.append(CheckRemark("info", "answers not judged", sentence))
     row = {
         "answers": len(keys),
         "not_judged": n_not_judged,
         "judgments_without_answer": n_without_answer,
     }
-    return row, remarks
+    return CheckResult(row, remarks)
 
 
 def published_findings(arena: Arena) -> Iterator[Finding]:

@@ -11,19 +11,20 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.judge_names import UNKNOWN_JUDGE, is_person, judges_named
+from arena.data.schema import FLAG_SEPARATOR, IDENTICAL
 from arena.data.wording import count_of
 from arena.diagnostics.agreement import LOW_KAPPA
 from arena.diagnostics.bias import (
     UNRELIABLE_FLIPS,
-    flips,
-    position,
-    repeatability,
+    flip_check,
+    position_check,
+    repeat_check,
     tells_too_little,
 )
 from arena.diagnostics.cycles import Cycles, cycles
 from arena.diagnostics.length_effect import LengthEffect, length_effect
 from arena.diagnostics.people_agreement import PeopleAgreement, agreement_with_people
-from arena.diagnostics.verdicts import Severity, verdicts
+from arena.diagnostics.verdicts import Severity, oriented_verdicts
 
 Grade = Literal["unreliable", "doubtful", "not known", "consistent", "agrees", "people"]
 GRADES: tuple[Grade, ...] = (
@@ -53,9 +54,6 @@ COMPARED_ON_FEW = "consistent with itself, and compared with people on too few p
 """The label of a judge if the interval of its agreement with people is too wide."""
 NOTABLE_INVALID = 0.05
 """Share of unparsable replies above which a judge is doubtful."""
-IDENTICAL = "identical"
-"""Flag of a tie between identical answers, which no judge saw."""
-FLAG_SEPARATOR = ","
 
 
 @dataclass(frozen=True)
@@ -163,8 +161,13 @@ def label_judge(
         facts=tuple(sentence for _, sentence in remarks if sentence not in faults),
         is_one_sided=len(judged) > 0 and same_verdict(judged["winner"]) is not None,
         is_compared=people is not None,
-        is_tested=len(judged) > 0 and bool(flips(verdicts(judged))[0]["items"]),
+        is_tested=len(judged) > 0 and _is_tested(judged),
     )
+
+
+def _is_tested(judged: pd.DataFrame) -> bool:
+    """Return whether any pair was judged in both orders."""
+    return bool(flip_check(oriented_verdicts(judged)).counts["items"])
 
 
 def _judges_of(judge: str, judgments: pd.DataFrame) -> tuple[str, ...]:
@@ -237,23 +240,23 @@ def _verdict_remarks(judgments: pd.DataFrame) -> Iterator[GradedRemark]:
     n_verdicts = len(judgments)
     shown_verdicts = count_of(n_verdicts, "verdict")
     yield from _same_verdict_remarks(judgments["winner"])
-    table = verdicts(judgments)
-    orders, flip_results = flips(table)
-    severity, _, sentence = flip_results[0]
-    low, high = orders["flip_low"], orders["flip_high"]
-    if not orders["items"] or tells_too_little(low, high):
-        yield "not known", sentence
+    table = oriented_verdicts(judgments)
+    flips = flip_check(table)
+    remark = flips.remarks[0]
+    low, high = flips.counts["flip_low"], flips.counts["flip_high"]
+    if not flips.counts["items"] or tells_too_little(low, high):
+        yield "not known", remark.sentence
     # A judge that surely flips this often does not judge the answers.
     elif low > UNRELIABLE_FLIPS:
-        yield "unreliable", sentence
+        yield "unreliable", remark.sentence
     else:
-        yield _grade_of(severity), sentence
-    for severity, _, sentence in repeatability(judgments)[1]:
-        yield _grade_of(severity), sentence
-    sides, side_results = position(table)
-    if sides["decided"]:
-        severity, _, sentence = side_results[0]
-        yield _grade_of(severity), sentence
+        yield _grade_of(remark.severity), remark.sentence
+    for remark in repeat_check(judgments).remarks:
+        yield _grade_of(remark.severity), remark.sentence
+    sides = position_check(table)
+    if sides.counts["decided"]:
+        remark = sides.remarks[0]
+        yield _grade_of(remark.severity), remark.sentence
     n_ties = int((judgments["winner"] == "tie").sum())
     grade: Grade = "doubtful" if n_ties > 0.75 * n_verdicts else "consistent"
     yield grade, f"{n_ties:,} of {shown_verdicts} are ties ({n_ties / n_verdicts:.1%})"

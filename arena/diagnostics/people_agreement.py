@@ -16,7 +16,7 @@ from arena.data.schema import VOTER
 from arena.data.seeds import generator
 from arena.data.types import Floats
 from arena.diagnostics.agreement import FEWEST_ITEMS, agreement_with_reference
-from arena.diagnostics.verdicts import PAIR, QUESTION_PAIR, majorities, verdicts
+from arena.diagnostics.verdicts import PAIR, QUESTION_PAIR, majorities, oriented_verdicts
 from arena.statistics.agreement import cohen_kappas
 from arena.statistics.bootstrap import resampled_sums
 from arena.statistics.significance import NORMAL_95
@@ -149,13 +149,14 @@ def agreement_among_people(by_judge: pd.DataFrame, by_people: pd.DataFrame) -> A
     Returns:
         None where the judge and several people judged too few pairs for an interval.
     """
-    votes = verdicts(by_people)
+    votes = oriented_verdicts(by_people)
     votes["person"] = _persons(by_people)
     votes = majorities(votes, [*QUESTION_PAIR, "person"])
     counts = votes.groupby([*QUESTION_PAIR, "outcome"]).size().unstack("outcome", fill_value=0)
     counts = counts.reindex(columns=list(_OUTCOMES), fill_value=0)
     counts = counts[counts.sum(axis=1) > 1]
-    judged = majorities(verdicts(by_judge), QUESTION_PAIR).set_index(QUESTION_PAIR)["outcome"]
+    judged_pairs = majorities(oriented_verdicts(by_judge), QUESTION_PAIR)
+    judged = judged_pairs.set_index(QUESTION_PAIR)["outcome"]
     shared = counts.index.intersection(judged.index)
     if len(shared) < FEWEST_ITEMS:
         return None

@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from arena.data.seeds import generator
 from arena.data.types import Floats, Integers
 from arena.diagnostics.pair_accuracy import Estimate, estimate_of
-from arena.diagnostics.verdicts import PAIR, QUESTION_PAIR, verdicts
+from arena.diagnostics.verdicts import PAIR, QUESTION_PAIR, oriented_verdicts
 from arena.statistics.bootstrap import bootstrap_weights
 
 FEWEST_SYSTEMS = 3
@@ -67,7 +67,7 @@ def soft_pairwise_accuracy(
 
 def _mean_points(judgments: pd.DataFrame) -> pd.DataFrame:
     """Average the points of the first system of each question and pair: both orders, all votes."""
-    table = verdicts(judgments)
+    table = oriented_verdicts(judgments)
     # A win is 1 point, a tie half of one.
     points = (table["outcome"] + 1) / 2
     return table.assign(points=points).groupby(QUESTION_PAIR)["points"].mean().reset_index()

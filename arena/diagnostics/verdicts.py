@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,6 @@ from arena.statistics.significance import wilson_interval
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
-Remark = tuple[Severity, str, str]
-"""Severity, check and sentence of a finding; the check's caller knows the subject."""
-CheckResult = tuple[dict[str, Any], list[Remark]]
-"""Counts of one judge's verdicts in one language, and remarks on them."""
-
 GROUP = ["language", "judge"]
 """What a diagnosis is made for."""
 PAIR = ["first", "second"]
@@ -29,6 +24,22 @@ ITEM = [*GROUP, "query_id", *PAIR]
 """One judge, one question, one unordered pair of systems."""
 
 SHOWN_NAMES = 5
+"""Number of systems that a finding names."""
+
+
+class CheckRemark(NamedTuple):
+    """What a check finds; its caller knows the subject. See ``Finding``."""
+
+    severity: Severity
+    check: str
+    sentence: str
+
+
+class CheckResult(NamedTuple):
+    """Counts of one judge's verdicts in one language, and remarks on them."""
+
+    counts: dict[str, Any]
+    remarks: list[CheckRemark]
 
 
 @dataclass(frozen=True)
@@ -57,13 +68,6 @@ def by_severity(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
-def listed(names: Sequence[str]) -> str:
-    """List names, the first ones if there are many."""
-    shown = ", ".join(names[:SHOWN_NAMES])
-    n_more = len(names) - SHOWN_NAMES
-    return f"{shown} and {n_more} more" if n_more > 0 else shown
-
-
 def share_of(count: int, total: int) -> tuple[float, float, float]:
     """Return a share with its 95% Wilson interval; NaN if the total is 0."""
     (low,), (high,) = wilson_interval([count], [total])
@@ -76,7 +80,7 @@ def shown_share(observed: float, low: float, high: float) -> str:
     return f"{observed:.1%}, 95% interval {low:.1%} to {high:.1%}"
 
 
-def verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
+def oriented_verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
     """Bring judgments to one orientation: the pair's first system is the first by name.
 
     Returns:

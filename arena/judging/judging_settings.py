@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from arena.data.errors import UsageError, argument
 from arena.data.judge_names import PANEL
-from arena.llm.llm_settings import LlmSettings, Names
+from arena.llm.llm_settings import LlmSettings, Names, SettingUse, fields_by_use
 
 JudgingForm = Literal["pairwise", "pointwise", "listwise", "nuggets"]
 """What an LLM is asked for: the better of two answers, a mark for each, an order of all, or which
@@ -28,24 +28,10 @@ CALLS_A_SYSTEM = 50
 PANEL_JUDGE = f"{PANEL}majority)"
 """Name of a panel in the ``judge`` column."""
 
-_OF_LLMS = frozenset(
-    {
-        "model",
-        "base_url",
-        "api_key_env",
-        "temperature",
-        "max_tokens",
-        "body",
-        "omit",
-        "batch",
-        "panel",
-        "escalate",
-        "form",
-        "verdict",
-        "template",
-    }
-)
-"""Settings that a judge of another package has no use for."""
+_VERDICT = SettingUse("value")
+_PLAN = SettingUse("value", plans_pairs=True)
+_PLAN_OF_LLM = SettingUse("value", plans_pairs=True, is_of_llm=True)
+_LIMIT = SettingUse("not", plans_pairs=True)
 
 
 def _number_of_pairs(value: object) -> object:
@@ -59,83 +45,89 @@ def _number_of_pairs(value: object) -> object:
 class JudgingSettings(LlmSettings):
     """How an LLM judges pairs of an arena's answers; ``model`` or ``plug_in`` must be given."""
 
-    name: str = Field(default="", description="Name in the judge column; the model if not given.")
-    plug_in: str | None = Field(
+    name: Annotated[str, _VERDICT] = Field(
+        default="", description="Name in the judge column; the model if not given."
+    )
+    plug_in: Annotated[str | None, _VERDICT] = Field(
         default=None,
         min_length=1,
         description="Judge of an installed package to ask instead of an LLM (--model).",
     )
-    questions: int = Field(default=100, ge=1, description="Questions to draw in each language.")
-    pairs: Annotated[Pairs | None, BeforeValidator(_number_of_pairs)] = Field(
+    questions: Annotated[int, _PLAN] = Field(
+        default=100, ge=1, description="Questions to draw in each language."
+    )
+    pairs: Annotated[Pairs | None, BeforeValidator(_number_of_pairs), _PLAN] = Field(
         default=None,
         description="Pairs of systems on each question: all, a number, or adaptive: as verdicts "
         "come, those that tell most about the ranking. Default: adaptive; all in batches and for "
         "marks, orders and nuggets",
     )
-    budget: int | None = Field(
+    budget: Annotated[int | None, _PLAN] = Field(
         default=None,
         ge=1,
         description="Maximum number of calls, those of earlier runs on these questions included. "
         f"Default: {CALLS_A_SYSTEM} of each judge for every system and language; none with all or "
         "a number of pairs, and for marks, orders and nuggets",
     )
-    max_cost: float | None = Field(
+    max_cost: Annotated[float | None, _LIMIT] = Field(
         default=None,
         gt=0,
         description="Maximum cost of this run's calls, by the prices of the models.",
     )
-    until: float = Field(
+    until: Annotated[float, _PLAN] = Field(
         default=SETTLED,
         gt=0,
         lt=0.5,
         description="With adaptive pairs: stop when at most this share of the pairs of systems is "
         "expected in the wrong order, in every language.",
     )
-    prior: str | None = Field(
+    prior: Annotated[str | None, SettingUse("file", plans_pairs=True)] = Field(
         default=None,
         description="With adaptive pairs: board folder that says what to expect of the systems. "
         "Default: a first board of this arena",
     )
-    panel: Names = Field(
+    panel: Annotated[Names, _PLAN_OF_LLM] = Field(
         default=(), description="Further models, comma-separated, that judge the same."
     )
-    escalate: str | None = Field(
+    escalate: Annotated[str | None, _PLAN_OF_LLM] = Field(
         default=None,
         min_length=1,
         description="A stronger model, asked after --model about the pairs that tell most about "
         "the ranking, until it is settled. Limits hold for both; --model takes up to half.",
     )
-    both_orders: bool = Field(
+    both_orders: Annotated[bool, _PLAN] = Field(
         default=False,
         description="Ask every pair in both orders, twice the calls. Default: the audit alone",
     )
-    audit: float = Field(
+    audit: Annotated[float, _PLAN] = Field(
         default=AUDIT,
         ge=0,
         le=1,
         description="Share of the pairs that are asked in both orders, a fifth of them twice: how "
         "often verdicts flip, and how well they repeat.",
     )
-    languages: Names = Field(default=(), description="Comma-separated languages. Default: all")
-    form: JudgingForm = Field(
+    languages: Annotated[Names, _VERDICT] = Field(
+        default=(), description="Comma-separated languages. Default: all"
+    )
+    form: Annotated[JudgingForm, _PLAN_OF_LLM] = Field(
         default="pairwise",
         description="Task of the LLM: the better of two answers (pairwise); a mark for each "
         "answer (pointwise); an order of all answers to a question (listwise); or the facts of a "
         "good answer, once for each question, and which of them each answer states (nuggets). All "
         "become verdicts on the same pairs.",
     )
-    verdict: VerdictForm = Field(
+    verdict: Annotated[VerdictForm, SettingUse("value", is_of_llm=True)] = Field(
         default="text",
         description="text: [[A]], [[B]] or [[C]] after an explanation; logprobs: the likeliest of "
         "the letters A, B, C, in one token.",
     )
-    template: str | None = Field(
+    template: Annotated[str | None, SettingUse("file", is_of_llm=True)] = Field(
         default=None,
         description="Jinja template to use instead of the built-in prompt, or a folder of "
         "templates by name; 'prompts' lists names and variables.",
     )
-    seed: int = Field(default=0, ge=0, description="Random seed.")
-    join: tuple[Annotated[Path, Field(strict=False)], ...] = Field(
+    seed: Annotated[int, _VERDICT] = Field(default=0, ge=0, description="Random seed.")
+    join: Annotated[tuple[Annotated[Path, Field(strict=False)], ...], _LIMIT] = Field(
         default=(), strict=False, description="Stores of other machines to take replies from first."
     )
 
@@ -215,7 +207,7 @@ class JudgingSettings(LlmSettings):
         Raises:
             UsageError: If something is.
         """
-        unused = sorted(_OF_LLMS & self.model_fields_set)
+        unused = sorted(fields_by_use(JudgingSettings, is_of_llm=True) & self.model_fields_set)
         if unused:
             raise UsageError(
                 f"{argument('plug_in')} asks a judge of a package, and no LLM; leave "

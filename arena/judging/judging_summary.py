@@ -10,10 +10,9 @@ from typing import Any
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.schema import WINNERS
+from arena.data.schema import FLAG_SEPARATOR, WINNERS
 from arena.data.wording import count_of
 from arena.diagnostics.judge_label import (
-    FLAG_SEPARATOR,
     NOTABLE_INVALID,
     JudgeLabel,
     label_judge,

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.schema import REPEAT
+from arena.data.schema import FLAG_SEPARATOR, IDENTICAL, REPEAT
 from arena.data.types import Progress
-from arena.diagnostics.judge_label import FLAG_SEPARATOR, IDENTICAL
 from arena.judging.answer_pairs import pair_keys
 from arena.judging.choosing.chosen_pairs import ChosenPairs, Verdicts
 from arena.judging.forms import prompt_of

@@ -17,7 +17,7 @@ from arena.data.types import Flags, Progress
 from arena.data.wording import repeated
 from arena.diagnostics.agreement import agreement_table
 from arena.diagnostics.people_agreement import PeopleAgreement
-from arena.diagnostics.verdicts import verdicts
+from arena.diagnostics.verdicts import oriented_verdicts
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.choosing.adaptive import AdaptivePairs
 from arena.judging.choosing.chosen_pairs import ChosenPairs, PairChooser
@@ -158,7 +158,7 @@ def judge_pairs(
         summaries=tuple(summaries),
         panel=panel_verdicts(all_judgments, names) if len(names) > 1 else None,
         pairs=chosen,
-        agreement=agreement_table(verdicts(all_judgments), of=names),
+        agreement=agreement_table(oriented_verdicts(all_judgments), of=names),
         rounds=len(run.rounds),
         reason=run.reason,
         nuggets=outcome.nuggets,

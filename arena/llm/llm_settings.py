@@ -6,7 +6,8 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -21,6 +22,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from arena.data.errors import UsageError, argument
+from arena.data.wording import split_names
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
@@ -113,10 +115,10 @@ def _secret_in(value: object, name: str = "") -> str | None:
     return None
 
 
-def listed_names(value: object) -> object:
+def _listed_names(value: object) -> object:
     """Split a comma-separated text, and take a list, as fields that hold names do."""
     if isinstance(value, str):
-        return tuple(name.strip() for name in value.split(",") if name.strip())
+        return tuple(split_names(value))
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -129,12 +131,33 @@ def _omitted(value: tuple[str, ...]) -> tuple[str, ...]:
 
 Names = Annotated[
     tuple[str, ...],
-    BeforeValidator(listed_names),
+    BeforeValidator(_listed_names),
     WithJsonSchema({"type": ["array", "string"], "items": {"type": "string"}}),
 ]
 Address = Annotated[str, AfterValidator(_without_password)]
 Server = Annotated[str, AfterValidator(_server)]
 Variable = Annotated[str, AfterValidator(_name_of_variable)]
+
+
+@dataclass(frozen=True)
+class SettingUse:
+    """What a setting is for: metadata of its field, from which lists of settings are made.
+
+    Attributes:
+        replies: How replies depend on it: by its ``value``, by the content of the ``file`` that it
+            names, or ``not``: it says where, how fast and up to which limit is asked.
+        plans_pairs: Whether it plans which pairs of an arena are judged, and within which means.
+        is_of_llm: Whether it is for LLMs alone.
+    """
+
+    replies: Literal["value", "file", "not"]
+    plans_pairs: bool = False
+    is_of_llm: bool = False
+
+
+_REPLY = SettingUse("value", is_of_llm=True)
+_SERVER = SettingUse("not", is_of_llm=True)
+_CALL = SettingUse("not")
 
 
 class LlmSettings(BaseModel):
@@ -147,47 +170,55 @@ class LlmSettings(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
 
-    model: str = Field(
+    model: Annotated[str, _REPLY] = Field(
         default="", description="Model by its name at the server, or the folder of one to run here."
     )
-    base_url: Server = Field(default=OPENAI_URL, description="OpenAI-compatible server, up to /v1.")
-    api_key_env: Variable | None = Field(
+    base_url: Annotated[Server, _SERVER] = Field(
+        default=OPENAI_URL, description="OpenAI-compatible server, up to /v1."
+    )
+    api_key_env: Annotated[Variable | None, _SERVER] = Field(
         default=OPENAI_KEY, description="Environment variable that holds the key."
     )
-    temperature: float | None = Field(
+    temperature: Annotated[float | None, _REPLY] = Field(
         default=0.0, description="Below 0, none is sent: some models take none."
     )
-    max_tokens: int | None = Field(
+    max_tokens: Annotated[int | None, _REPLY] = Field(
         default=1024, ge=1, description="Maximum length of a reply in tokens."
     )
-    body: Annotated[dict[str, Any], AfterValidator(checked_body)] = Field(
+    body: Annotated[dict[str, Any], AfterValidator(checked_body), _REPLY] = Field(
         default_factory=dict, description="Further fields of the request, such as top_p."
     )
-    omit: Annotated[Names, AfterValidator(_omitted)] = Field(
+    omit: Annotated[Names, AfterValidator(_omitted), _REPLY] = Field(
         default=(),
         description="Fields of the request to leave out, such as temperature or top_p.",
     )
-    concurrency: int = Field(
+    concurrency: Annotated[int, _CALL] = Field(
         default=8, ge=1, le=MOST_CONNECTIONS, description="Maximum number of calls at a time."
     )
-    timeout_s: float = Field(default=60.0, gt=0, description="Timeout of a call in seconds.")
-    retries: int = Field(
+    timeout_s: Annotated[float, _CALL] = Field(
+        default=60.0, gt=0, description="Timeout of a call in seconds."
+    )
+    retries: Annotated[int, _CALL] = Field(
         default=5,
         ge=0,
         description="Maximum number of retries of a call that failed for a passing reason.",
     )
-    max_calls: int | None = Field(
+    max_calls: Annotated[int | None, _CALL] = Field(
         default=None,
         ge=0,
         description="Maximum number of calls in a run without retries; the next run continues.",
     )
-    batch: bool = Field(
+    batch: Annotated[bool, _SERVER] = Field(
         default=False,
         description="Send all calls as batches, which servers answer within a day, often for "
         "less; run the same command again to collect the replies.",
     )
-    store: Address | None = Field(default=None, description="SQLite file that keeps every reply.")
-    any_model: bool = Field(default=False, description="Accept replies from a different model.")
+    store: Annotated[Address | None, _CALL] = Field(
+        default=None, description="SQLite file that keeps every reply."
+    )
+    any_model: Annotated[bool, _CALL] = Field(
+        default=False, description="Accept replies from a different model."
+    )
 
     path: ClassVar[str] = CHATS
 
@@ -293,3 +324,31 @@ class EmbeddingSettings(LlmSettings):
     max_tokens: None = None
 
     path: ClassVar[str] = EMBEDDINGS
+
+
+def fields_by_use(
+    settings: type[LlmSettings],
+    *,
+    replies: Literal["value", "file", "not"] | None = None,
+    plans_pairs: bool | None = None,
+    is_of_llm: bool | None = None,
+) -> frozenset[str]:
+    """Return the fields whose ``SettingUse`` has some values; None stands for any.
+
+    Raises:
+        ValueError: If a field has none, or several.
+    """
+    names: set[str] = set()
+    for name, field in settings.model_fields.items():
+        uses = [part for part in field.metadata if isinstance(part, SettingUse)]
+        if len(uses) != 1:
+            raise ValueError(f"{settings.__name__}.{name} needs one SettingUse: {uses}")
+        [use] = uses
+        if replies not in (None, use.replies):
+            continue
+        if plans_pairs not in (None, use.plans_pairs):
+            continue
+        if is_of_llm not in (None, use.is_of_llm):
+            continue
+        names.add(name)
+    return frozenset(names)

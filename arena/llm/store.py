@@ -6,7 +6,6 @@ The file also has the batches whose replies are awaited; see ``arena.llm.batch_l
 from __future__ import annotations
 
 import json
-import logging
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,17 +13,15 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
 
 from arena.data.errors import UsageError
-from arena.data.files import SAID_AFTER_S
+from arena.data.files import held_lock
 from arena.llm.replies import Completion
 from arena.llm.requests import Request, digest
 
 BUSY_S = 60.0
 
-_LOG = logging.getLogger(__name__)
 _APPLICATION_ID = 0x61_72_65_6E
 _VERSION = 4
 _SCHEMA = f"""
@@ -70,16 +67,9 @@ class Store:
     @contextmanager
     def asking(self, model: str) -> Iterator[None]:
         """Hold off other runs that would ask a model at the same time, and pay for the same."""
-        lock = FileLock(self.path.with_name(f".{self.path.name}.{digest(model)[:12]}.lock"))
-        try:
-            lock.acquire(timeout=SAID_AFTER_S)
-        except Timeout:
-            _LOG.warning("Waiting for another run, which asks %s too (%s)", model, self.path)
-            lock.acquire()
-        try:
+        path = self.path.with_name(f".{self.path.name}.{digest(model)[:12]}.lock")
+        with held_lock(path, f"another run, which asks {model} too ({self.path})"):
             yield
-        finally:
-            lock.release()
 
     def look_up(self, keys: Sequence[str]) -> dict[str, Completion]:
         """Return the completions of these requests that the store has, by key."""

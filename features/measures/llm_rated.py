@@ -34,6 +34,15 @@ from features.declare.sample import (
     passage_texts,
 )
 from features.models import scorer
+from features.models.llm_items import (
+    AnswerRelevanceItem,
+    ContextRelevanceItem,
+    EvasionItem,
+    FaithfulnessItem,
+    FluencyItem,
+    OverlapItem,
+    UseItem,
+)
 from features.models.model_folder import ENDPOINT, require_model
 
 RATER = "meta-llama/Meta-Llama-3-8B-Instruct"
@@ -67,13 +76,14 @@ def overlap_items(sample: Sample, template: str = PACKAGED) -> Items:
     if isinstance(answer, Missing):
         return answer
     question = sample.question
-    return ((scorer.OVERLAP, template, question.language, question.query, answer, reference),)
+    item = OverlapItem(template, question.language, question.query, answer, reference)
+    return (item.item,)
 
 
 @declared(
     source="MIRAGE-Bench, section 4.1, answer overlap (LLM-measured), figure 11",
     needs=("answer", "reference answer", "LLM"),
-    parameters=(_LLM, template(scorer.OVERLAP)),
+    parameters=(_LLM, template(OverlapItem.kind)),
     requirement=require_llm,
     reading=Reading("llm", overlap_items),
 )
@@ -93,13 +103,14 @@ def fluency_items(sample: Sample, template: str = PACKAGED) -> Items:
         # One by one, since passages without words are left out and their ids with them.
         texts = passage_texts(question, [passage_id])
         passages += [f"[{passage_id}] {text}" for text in texts]
-    return ((scorer.FLUENCY, template, question.language, question.query, output, *passages),)
+    item = FluencyItem(template, question.language, question.query, output, tuple(passages))
+    return (item.item,)
 
 
 @declared(
     source="MIRAGE-Bench, section 4.1, fluency (LLM-measured), figure 12",
     needs=("answer", "passages", "LLM"),
-    parameters=(_LLM, template(scorer.FLUENCY)),
+    parameters=(_LLM, template(FluencyItem.kind)),
     requirement=require_llm,
     reading=Reading("llm", fluency_items),
 )
@@ -148,7 +159,8 @@ def context_items(sample: Sample, template: str = PACKAGED) -> Items:
     if isinstance(passages, Missing):
         return passages
     question = sample.question
-    return ((scorer.CONTEXT_RELEVANCE, template, question.language, question.query, *passages),)
+    item = ContextRelevanceItem(template, question.language, question.query, passages)
+    return (item.item,)
 
 
 @declared(
@@ -171,10 +183,10 @@ def relevance_items(
         return EMPTY_ANSWER
     query = sample.question.query
     label = "" if prefix == "none" else f"{prefix}: "
-    relevance = (scorer.ANSWER_RELEVANCE, template, str(k), label, query, sample.text)
+    relevance = AnswerRelevanceItem(template, str(k), label, query, sample.text)
     if evasive != "zero":
-        return (relevance,)
-    return (relevance, (scorer.EVASION, template, query, sample.text))
+        return (relevance.item,)
+    return (relevance.item, EvasionItem(template, query, sample.text).item)
 
 
 @declared(
@@ -210,7 +222,7 @@ def precision_items(sample: Sample, by: str, template: str = PACKAGED) -> Items:
     if isinstance(answer, Missing):
         return answer
     query = sample.question.query
-    return tuple((scorer.USE, template, query, answer, passage) for passage in passages)
+    return tuple(UseItem(template, query, answer, passage).item for passage in passages)
 
 
 @declared(
@@ -244,8 +256,8 @@ def correctness_items(sample: Sample, template: str = PACKAGED) -> Items:
         return reference
     query = sample.question.query
     return (
-        (scorer.FAITHFULNESS, template, query, answer, reference),
-        (scorer.FAITHFULNESS, template, query, reference, answer),
+        FaithfulnessItem(template, query, answer, (reference,)).item,
+        FaithfulnessItem(template, query, reference, (answer,)).item,
     )
 
 
@@ -292,7 +304,7 @@ def _with_passages(sample: Sample, text: str | Missing, template: str) -> Items:
         return passages
     if isinstance(text, Missing):
         return text
-    return ((scorer.FAITHFULNESS, template, sample.question.query, text, *passages),)
+    return (FaithfulnessItem(template, sample.question.query, text, passages).item,)
 
 
 def _only_value(scores: Scores) -> Value:

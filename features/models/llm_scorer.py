@@ -30,14 +30,8 @@ from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Varia
 from arena.text.trimming import PASSAGE_TOKENS, Trimmer
 from features.declare.feature import Item, Scores, Value
 from features.declare.sample import Missing
-from features.models.scorer import (
-    FLUENCY,
-    NO_USABLE_REPLY,
-    NOT_REACHED,
-    OVERLAP,
-    REASONS,
-    ModelOptions,
-)
+from features.models.llm_items import FluencyItem, LlmItem, OverlapItem, RatingItem
+from features.models.scorer import NO_USABLE_REPLY, NOT_REACHED, REASONS, ModelOptions
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -54,7 +48,7 @@ LANGUAGE_VARIABLE = Variable("English name of the language", "English")
 CODE_VARIABLE = Variable("code for delimiters; found in none of the texts", "samplecode")
 
 OVERLAP_PROMPT = ReplaceablePrompt(
-    name=OVERLAP,
+    name=OverlapItem.kind,
     asks="How well an answer agrees with the reference answer (MIRAGE-Bench, figure 11)",
     reply="the last [[4]], or Rating: 4; 1 to 5",
     variables={
@@ -68,7 +62,7 @@ OVERLAP_PROMPT = ReplaceablePrompt(
     packaged_name="overlap.v1",
 )
 FLUENCY_PROMPT = ReplaceablePrompt(
-    name=FLUENCY,
+    name=FluencyItem.kind,
     asks="How fluent an output is (MIRAGE-Bench, figure 12)",
     reply="the last ##Rating: 4, or Rating: 4; 1 to 5",
     variables={
@@ -185,8 +179,8 @@ def endpoint_model(
     )
 
 
-Measure = Callable[[EndpointModel, Sequence[Item]], Sequence[Value]]
-"""Asks a model about items and returns one value per item."""
+Measure = Callable[[EndpointModel, Sequence[Any]], Sequence[Value]]
+"""Asks a model about items of one kind and returns one value per item."""
 
 
 @dataclass(frozen=True)
@@ -198,11 +192,11 @@ class LlmScorer:
 
     Attributes:
         llm: The LLM.
-        measures: Measures by the first text of the items that they take; called in this order.
+        measures: Measures by the kind of items that they take; called in this order.
     """
 
     llm: EndpointModel
-    measures: Mapping[str, Measure]
+    measures: Mapping[type[LlmItem], Measure]
     signature: str | None = None
 
     def score(self, items: Sequence[Item]) -> Scores:
@@ -214,12 +208,12 @@ class LlmScorer:
         """
         scores = np.empty((len(items), 2), dtype=np.float32)
         awaited = AwaitedReplies()
-        for name, measure in self.measures.items():
-            indices = [index for index, item in enumerate(items) if item[0] == name]
+        for kind, measure in self.measures.items():
+            indices = [index for index, item in enumerate(items) if item[0] == kind.kind]
             if not indices:
                 continue
             with awaited.gathered():
-                values = measure(self.llm, [items[index] for index in indices])
+                values = measure(self.llm, [kind.of(items[index]) for index in indices])
                 for index, value in zip(indices, values, strict=True):
                     if isinstance(value, Missing):
                         scores[index] = (np.nan, 1 + REASONS.index(value))
@@ -236,12 +230,15 @@ def reason_for(reply: Reply[Any] | Verdict) -> Missing:
 
 def load_llm(model: str, options: ModelOptions) -> LlmScorer:
     """Prepare ratings by a model; see ``endpoint_model``."""
-    measures = {OVERLAP: partial(ratings, "brackets"), FLUENCY: partial(ratings, "heading")}
+    measures: dict[type[LlmItem], Measure] = {
+        OverlapItem: partial(ratings, "brackets"),
+        FluencyItem: partial(ratings, "heading"),
+    }
     return LlmScorer(endpoint_model(model, options), measures)
 
 
-def ratings(form: RatingForm, llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
-    """Return the ratings of items of ``OVERLAP`` or ``FLUENCY``."""
+def ratings(form: RatingForm, llm: EndpointModel, items: Sequence[RatingItem]) -> list[Value]:
+    """Return the ratings of items."""
     answered = llm.ask(
         items,
         lambda item: rating_prompt(item, llm.templates),
@@ -260,27 +257,27 @@ def _read_rating(form: RatingForm, completion: Completion) -> float:
     return float(rating)
 
 
-def rating_prompt(item: Item, templates: Templates = NO_TEMPLATES) -> Prompt:
+def rating_prompt(item: RatingItem, templates: Templates = NO_TEMPLATES) -> Prompt:
     """Make the prompt for an item.
 
     Raises:
         UsageError: If the item names a template that the user did not pass.
     """
-    name, template_signature, language, question, answer, *texts = item
+    further = (item.reference,) if isinstance(item, OverlapItem) else item.passages
     values: dict[str, Any] = {
-        "code": delimiter_code(question, answer, *texts),
-        "language": named_language(language),
-        "question": question,
-        "answer": answer,
+        "code": delimiter_code(item.question, item.answer, *further),
+        "language": named_language(item.language),
+        "question": item.question,
+        "answer": item.answer,
     }
-    if name == OVERLAP:
+    if isinstance(item, OverlapItem):
         prompt = OVERLAP_PROMPT
-        values["reference"] = texts[0]
+        values["reference"] = item.reference
     else:
         prompt = FLUENCY_PROMPT
         # As the systems that answered were shown them.
-        passages = [Trimmer().trim(text, PASSAGE_TOKENS) for text in texts]
+        passages = [Trimmer().trim(text, PASSAGE_TOKENS) for text in item.passages]
         values["passages"] = passages
         values["documents"] = "\n".join(passages)
-    template = templates.for_signature(template_signature).of(prompt)
+    template = templates.for_signature(item.template).of(prompt)
     return Prompt.of(template.fill(values), version=template.version)

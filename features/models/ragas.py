@@ -16,6 +16,14 @@ from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Varia
 from features.declare.feature import Item, Scores, Value
 from features.models import scorer
 from features.models.embedders import EndpointEmbedder, cosines, load_embedder
+from features.models.llm_items import (
+    AnswerRelevanceItem,
+    ContextRelevanceItem,
+    EvasionItem,
+    FaithfulnessItem,
+    LlmItem,
+    UseItem,
+)
 from features.models.llm_scorer import (
     CODE_VARIABLE,
     RATING_PROMPTS,
@@ -129,32 +137,31 @@ def load_ragas(model: str, options: ModelOptions) -> LlmScorer:
         UsageError: If no store is named, or the address is invalid.
     """
     llm, embedder = named_models(model)
-    measures: dict[str, Measure] = {
-        scorer.ANSWER_RELEVANCE: partial(answer_relevance, embedder, options),
-        scorer.FAITHFULNESS: faithfulness,
-        scorer.CONTEXT_RELEVANCE: context_relevance,
-        scorer.USE: partial(verdict, USEFUL),
-        scorer.EVASION: partial(verdict, EVASIVE),
+    measures: dict[type[LlmItem], Measure] = {
+        AnswerRelevanceItem: partial(answer_relevance, embedder, options),
+        FaithfulnessItem: faithfulness,
+        ContextRelevanceItem: context_relevance,
+        UseItem: partial(verdict, USEFUL),
+        EvasionItem: partial(verdict, EVASIVE),
     }
     return LlmScorer(endpoint_model(llm, options, MAX_TOKENS), measures)
 
 
-def faithfulness(llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
+def faithfulness(llm: EndpointModel, items: Sequence[FaithfulnessItem]) -> list[Value]:
     """Return the share of each answer's statements that its passages support.
 
     ``F = |V| / |S|`` (section 3): the LLM makes the statements S of the answer, and V are those of
     them that it calls supported by the passages.
     """
 
-    def statements_prompt(item: Item) -> Prompt:
-        _, signature, question, answer, *_ = item
-        return _filled_prompt(llm, STATEMENTS, signature, {"question": question, "answer": answer})
+    def statements_prompt(item: FaithfulnessItem) -> Prompt:
+        shown = {"question": item.question, "answer": item.answer}
+        return _filled_prompt(llm, STATEMENTS, item.template, shown)
 
-    def verdicts_prompt(row: tuple[Item, list[str]]) -> Prompt:
-        (_, signature, _, _, *passages), statements = row
-        return _filled_prompt(
-            llm, VERDICTS, signature, {"passages": passages, "statements": statements}
-        )
+    def verdicts_prompt(row: tuple[FaithfulnessItem, list[str]]) -> Prompt:
+        item, statements = row
+        shown = {"passages": list(item.passages), "statements": statements}
+        return _filled_prompt(llm, VERDICTS, item.template, shown)
 
     cut = llm.ask(items, statements_prompt, read_statements)
     rows = [(item, reply.value) for item, reply in cut if reply.value]
@@ -181,28 +188,26 @@ def faithfulness(llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
     return values
 
 
-def context_relevance(llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
+def context_relevance(llm: EndpointModel, items: Sequence[ContextRelevanceItem]) -> list[Value]:
     """Return the share of each context's sentences that the LLM extracts as needed.
 
     ``CR = extracted sentences / sentences`` (section 3): 0 where the LLM replies that the
     information is insufficient.
     """
 
-    def prompt(item: Item) -> Prompt:
-        _, signature, _, question, *passages = item
-        return _filled_prompt(
-            llm, SENTENCES, signature, {"question": question, "passages": passages}
-        )
+    def prompt(item: ContextRelevanceItem) -> Prompt:
+        shown: Shown = {"question": item.question, "passages": list(item.passages)}
+        return _filled_prompt(llm, SENTENCES, item.template, shown)
 
     answered = llm.ask(items, prompt, read_whole)
     values: list[Value] = []
-    for (_, _, language, _, *passages), reply in answered:
+    for item, reply in answered:
         if reply.value is None:
             values.append(reason_for(reply))
             continue
         sentences: list[str] = []
-        for passage in passages:
-            sentences += split_sentences(passage, language)
+        for passage in item.passages:
+            sentences += split_sentences(passage, item.language)
         try:
             n_copied = count_copied(reply.value, sentences)
         except UnparsableError as error:
@@ -214,7 +219,10 @@ def context_relevance(llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
 
 
 def answer_relevance(
-    embedder_name: str, options: ModelOptions, llm: EndpointModel, items: Sequence[Item]
+    embedder_name: str,
+    options: ModelOptions,
+    llm: EndpointModel,
+    items: Sequence[AnswerRelevanceItem],
 ) -> list[Value]:
     """Return the mean cosine of each question with questions that the LLM makes of its answer.
 
@@ -227,12 +235,11 @@ def answer_relevance(
     ends: list[int] = []
     failures: list[Reply[str] | None] = []
     for item, replies in zip(items, _questions(llm, items), strict=True):
-        _, _, _, label, question, _ = item
         failure = next((reply for reply in replies if reply.value is None), None)
         failures.append(failure)
         if failure is None:
-            texts.append((label + question,))
-            texts += [(f"{label}{reply.value}",) for reply in replies]
+            texts.append((f"{item.label}{item.question}",))
+            texts += [(f"{item.label}{reply.value}",) for reply in replies]
         ends.append(len(texts))
     vectors = embedder.score(texts)
     values: list[Value] = []
@@ -258,11 +265,12 @@ def _embedder(name: str, options: ModelOptions, llm: EndpointModel) -> Scorer:
     return load_embedder(name, options)
 
 
-def _questions(llm: EndpointModel, items: Sequence[Item]) -> list[list[Reply[str]]]:
+def _questions(llm: EndpointModel, items: Sequence[AnswerRelevanceItem]) -> list[list[Reply[str]]]:
     """Have the LLM make questions of the answers, as many of each as its item states."""
     replies: list[list[Reply[str]]] = [[] for _ in items]
-    for count in {int(item[2]) for item in items}:
-        indices = [index for index, item in enumerate(items) if int(item[2]) == count]
+    counts = [int(item.n_questions) for item in items]
+    for count in set(counts):
+        indices = [index for index, n_questions in enumerate(counts) if n_questions == count]
         rows = [items[index] for index in indices]
         for number in range(count):
             settings = llm.settings
@@ -281,20 +289,18 @@ def _questions(llm: EndpointModel, items: Sequence[Item]) -> list[list[Reply[str
     return replies
 
 
-def _question_prompt(llm: EndpointModel, purpose: str, item: Item) -> Prompt:
-    _, signature, _, _, _, answer = item
-    return replace(_filled_prompt(llm, QUESTION, signature, {"answer": answer}), purpose=purpose)
+def _question_prompt(llm: EndpointModel, purpose: str, item: AnswerRelevanceItem) -> Prompt:
+    prompt = _filled_prompt(llm, QUESTION, item.template, {"answer": item.answer})
+    return replace(prompt, purpose=purpose)
 
 
-def verdict(prompt: ReplaceablePrompt, llm: EndpointModel, items: Sequence[Item]) -> list[Value]:
+def verdict(
+    prompt: ReplaceablePrompt, llm: EndpointModel, items: Sequence[UseItem | EvasionItem]
+) -> list[Value]:
     """Return 1 where the LLM replies yes, 0 where it replies no."""
 
-    def yes_or_no_prompt(item: Item) -> Prompt:
-        _, signature, question, answer, *passages = item
-        shown = {"question": question, "answer": answer}
-        if passages:
-            shown["passage"] = passages[0]
-        return _filled_prompt(llm, prompt, signature, shown)
+    def yes_or_no_prompt(item: UseItem | EvasionItem) -> Prompt:
+        return _filled_prompt(llm, prompt, item.template, item.shown)
 
     answered = llm.ask(items, yes_or_no_prompt, read_yes_or_no)
     values: list[Value] = []

@@ -36,25 +36,6 @@ OUTPUTS = ("entailment", "neutral", "contradiction")
 EMBEDDER = "intfloat/multilingual-e5-small"
 """Embeds texts unless another is named."""
 
-OVERLAP = "overlap"
-"""Name of a prompt, and first text of its items: template, language, question, answer, reference
-follow."""
-FLUENCY = "fluency"
-"""Name of a prompt, and first text of its items: template, language, question, output, passages
-follow."""
-
-FAITHFULNESS = "faithfulness"
-"""First text of items: template, question, answer, passages follow."""
-CONTEXT_RELEVANCE = "context_relevance"
-"""First text of items: template, language, question, passages follow."""
-ANSWER_RELEVANCE = "answer_relevance"
-"""First text of items: template, number of questions, label of embedded questions, question, answer
-follow."""
-USE = "use"
-"""First text of items: template, question, answer, one passage follow."""
-EVASION = "evasion"
-"""First text of items: template, question, answer follow."""
-
 NO_STATEMENTS_FOUND = Missing("the LLM finds no statement in the answer")
 NO_USABLE_REPLY = Missing("no usable reply by the LLM")
 NOT_REACHED = Missing("the LLM was not reached")

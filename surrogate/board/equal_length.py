@@ -54,7 +54,7 @@ def equal_length_ratings(judged: Arena, ties: TieRule) -> EqualLength:
         # A judged answer that is absent has no length.
         judgments = judgments[judgments[_COLUMN].notna()]
     moves: dict[tuple[str, str], float] = {}
-    parts: list[str] = []
+    parts: dict[str, str] = {}
     biases: list[JudgeBias] = []
     for language, rows in judgments.groupby("language"):
         raw = _posterior(rows.drop(columns=_COLUMN), ties)
@@ -69,14 +69,17 @@ def equal_length_ratings(judged: Arena, ties: TieRule) -> EqualLength:
         if _prefers_length(equal):
             moved = _moved_systems(raw, differences)
             if moved:
-                parts.append(f"{language}: {moved}")
+                parts[str(language)] = moved
     names = [[name for name, _ in moves], [name for _, name in moves]]
     index = pd.MultiIndex.from_arrays(names, names=["language", "system"])
     series = pd.Series(list(moves.values()), index, dtype=float, name=EQUAL_LENGTH)
     if not parts:
         return EqualLength(series, biases=tuple(biases))
+    listed = "; ".join(f"{language}: {moved}" for language, moved in parts.items())
+    if judgments["language"].nunique() == 1:
+        [listed] = parts.values()
     start = "At equal length, ratings by verdicts differ by more than their error"
-    remark = f"{start}: {'; '.join(parts)} ({EQUAL_LENGTH} in arena.csv)."
+    remark = f"{start}: {listed} ({EQUAL_LENGTH} in arena.csv)."
     return EqualLength(series, (remark,), tuple(biases))
 
 

@@ -19,7 +19,7 @@ from arena.statistics.rank_agreement import kendall_tau
 from surrogate.board.tables import BY_JUDGE
 from surrogate.learning.estimation.ratings import NOTHING_EXPECTED, posterior_ratings
 from surrogate.learning.languages import LanguageData
-from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate
+from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, joined
 from surrogate.learning.training import training_ratings
 
 DIFFERENCE_COLUMNS = ["system", "difference", "low", "high"]
@@ -79,7 +79,7 @@ def biases(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
             if is_biased.any():
                 part = differences[is_biased].assign(judge=judge, language=language)
                 parts.append(part[columns])
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+    return joined(parts, columns)
 
 
 def comparable_judges(

@@ -13,7 +13,7 @@ from arena.rating.traits import LENGTH
 from arena.statistics.significance import NORMAL_95
 
 SENTENCES = {
-    SIDE: "of two otherwise equal answers the one shown first wins {share}; ratings are free of it",
+    SIDE: "of two otherwise equal answers the one on side A wins {share}; ratings are free of it",
     LENGTH: "of two otherwise equal answers the one twice as long wins {share}; ratings are not "
     "free of it, at_equal_length in arena.csv is",
 }
@@ -26,7 +26,7 @@ class JudgePreference(BaseModel):
     """How often a judge prefers an answer for a trait alone, in a mean over languages.
 
     Attributes:
-        trait: ``side`` (being shown first) or ``length`` (being twice as long).
+        trait: ``side`` (being on side A) or ``length`` (being twice as long).
         share: Verdicts that such an answer wins against an equally good one, 0 to 1.
         low: Lower bound of the share's 95% interval.
         high: Upper bound.

@@ -11,10 +11,10 @@ from typer import Argument, Option
 
 from arena.data.errors import DataError, UsageError
 from arena.data.judge_names import PEOPLE, is_person
-from arena.data.wording import count_of, first_of
+from arena.data.wording import count_of, first_of, split_names
 from surrogate.cli import options as opt
 from surrogate.cli.imports import write_and_print
-from surrogate.cli.options import FILE, named_columns, split_names
+from surrogate.cli.options import FILE, named_columns
 from surrogate.cli.printing import command, print_notes, show
 
 if TYPE_CHECKING:

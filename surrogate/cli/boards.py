@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from arena.data.errors import UsageError, argument
-from arena.data.wording import count_of
+from arena.data.wording import count_of, split_names
 from surrogate.board.settings import PRESET, BoardSettings, board_judges, chosen_settings
 from surrogate.cli import options as opt
 from surrogate.cli.options import (
@@ -18,7 +18,6 @@ from surrogate.cli.options import (
     named_values,
     setting,
     settings_of,
-    split_names,
 )
 from surrogate.cli.printing import (
     INTERVAL,
@@ -241,7 +240,7 @@ def print_board(board: Board, then: str, index: Path | None = None) -> None:
     headline = conclusion(board)
     sentences = [headline]
     if summary.beside:
-        sentences += wrapped(summary.beside[0], 1)
+        sentences += wrapped(summary.beside[0], 2)
     sentences += [warning for warning in summary.warnings if warning not in headline][:1]
     sentences += fragile_places(board)
     sentences += filter(None, [saving_sentence(board)])

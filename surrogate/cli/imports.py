@@ -10,9 +10,9 @@ from typer import Argument, Option
 
 from arena.data.errors import UsageError
 from arena.data.languages import UNDETERMINED
-from arena.data.wording import count_of
+from arena.data.wording import count_of, split_names
 from surrogate.cli import options as opt
-from surrogate.cli.options import named_columns, split_names, toml_options
+from surrogate.cli.options import named_columns, toml_options
 from surrogate.cli.printing import command, show
 
 if TYPE_CHECKING:

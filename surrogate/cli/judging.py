@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from arena.data.errors import UsageError
+from arena.data.wording import split_names
 from arena.judging.judging_settings import JudgingSettings
+from arena.llm.llm_settings import fields_by_use
 from surrogate.cli import options as opt
 from surrogate.cli.options import (
     FILE,
@@ -21,7 +23,6 @@ from surrogate.cli.options import (
     named_columns,
     setting,
     settings_of,
-    split_names,
 )
 from surrogate.cli.printing import command, plain, print_notes, progress_lines, show
 
@@ -255,23 +256,10 @@ def gate(
     verdict. The status is 0 for better or the same, 3 for broken or worse, 4 where this cannot be
     said.
     """
-    # The gate plans the pairs itself; its budget counts verdicts of this one comparison.
-    of_pairs = (
-        "questions",
-        "pairs",
-        "budget",
-        "max_cost",
-        "until",
-        "both_orders",
-        "audit",
-        "form",
-        "prior",
-        "panel",
-        "escalate",
-        "join",
-        "plug_in",
-    )
-    settings = settings_of(JudgingSettings, config, {**locals(), "budget": None}, of_pairs)
+    # The gate plans the pairs itself, and asks an LLM. Its budget counts verdicts of this one
+    # comparison.
+    left_out = {*fields_by_use(JudgingSettings, plans_pairs=True), "plug_in"}
+    settings = settings_of(JudgingSettings, config, {**locals(), "budget": None}, left_out)
 
     from arena.data.files import write_text
     from arena.data.folder import read_arena

@@ -214,11 +214,6 @@ def toml_options(path: Path | None, fields: Collection[str]) -> dict[str, Any]:
     return read
 
 
-def split_names(text: str | None) -> list[str]:
-    """Split a comma-separated list of names; spaces around commas do not count."""
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
-
-
 def named_values(option: str, texts: Sequence[str] | None, example: str) -> dict[str, str]:
     """Read an option that is repeated as NAME=VALUE.
 

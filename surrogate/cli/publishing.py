@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Exit, Option, echo
 
 from arena.data.errors import UsageError, checked_choice
+from arena.data.wording import split_names
 from surrogate.cli import options as opt
 from surrogate.cli.options import (
     FILE,
@@ -21,7 +22,6 @@ from surrogate.cli.options import (
     check_target,
     setting,
     settings_of,
-    split_names,
 )
 from surrogate.cli.printing import (
     MOST_OF_A_TEXT,

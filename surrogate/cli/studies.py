@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from arena.data.errors import UnusableRepliesError, UsageError, checked_choice
+from arena.data.wording import split_names
 from arena.llm.llm_settings import LlmSettings
 from surrogate.board.settings import MOST_DRAWS, BoardSettings
 from surrogate.cli import options as opt
@@ -23,13 +24,13 @@ from surrogate.cli.options import (
     named_columns,
     setting,
     settings_of,
-    split_names,
 )
 from surrogate.cli.printing import print_table, progress_lines, show, with_spans
 from surrogate.papers.settings import OF_JUDGES, MetaevalSettings
 
 if TYPE_CHECKING:
     from arena.llm.usage import Price
+    from surrogate.papers.evaluation import Benchmark
     from surrogate.papers.reports import Report
 
 STORE = "ratings.sqlite"
@@ -252,41 +253,93 @@ def metaeval(
     checked_choice(benchmark, BENCHMARKS, "benchmark")
     if statistics and judges:
         raise UsageError("give a --judge, or --statistics")
-    if statistics and (benchmark != "memerag" or path is None):
-        raise UsageError("--statistics is for memerag and needs its folder")
-    if path is None and benchmark != "grouse":
-        raise UsageError(f"give the path of the data of {benchmark}")
+    if statistics:
+        _show_statistics(benchmark, path, settings, as_json)
+        return
 
     from arena.llm import read_prices
-    from arena.text.prompts import read_templates
-    from surrogate import papers
-    from surrogate.papers.evaluation import PYTHON, dry_run_judges, evaluate_judges
-    from surrogate.papers.memerag.label_spread import statistics_report
-    from surrogate.papers.memerag.sentences import read_memerag
-    from surrogate.papers.records import check_name, write_run
+    from surrogate.papers.records import check_name
 
-    if statistics and path is not None:
-        sentences = read_memerag(path, settings.languages, settings.columns)
-        statistics_of_labels = statistics_report(sentences, settings.replicates, settings.seed)
-        _print_report(statistics_of_labels, as_json, None, {})
-        return
+    if path is None and benchmark != "grouse":
+        raise UsageError(f"give the path of the data of {benchmark}")
     if out is not None:
         check_name(out)
     known_prices = {} if prices is None else read_prices(prices)
-    kind = getattr(papers, BENCHMARKS[benchmark])
-    data = kind.read(path, settings, read_templates(templates or [], kind.replaceable))
-    if benchmark == "memerag-relevance":
-        data = replace(data, quality="relevance")
-    # A judge that is named twice, such as the reference, is asked once.
-    judge_names = list(dict.fromkeys([*(judges or data.default_judges), *data.reference_judges]))
-    if not judge_names:
-        raise UsageError(f"give a --judge: {', '.join([*data.kinds, PYTHON])}")
+    data = _benchmark_data(benchmark, path, settings, templates or [])
+    judge_names = _judge_names(data, judges)
     if dry_run:
-        counts = dry_run_judges(data, judge_names, known_prices)
-        content = {"judges": counts, "cost": "" if prices else NO_COST}
-        show(content, as_json, {"judges": DRY_RUN})
+        _show_dry_run(data, judge_names, known_prices, as_json)
         return
-    evaluation = evaluate_judges(data, judge_names, progress_lines())
+    _show_evaluation(data, judge_names, out, arena, known_prices, as_json)
+
+
+def _show_statistics(
+    benchmark: str, path: Path | None, settings: MetaevalSettings, as_json: bool
+) -> None:
+    """Show MEMERAG's labels, and how far people agree on them; no judge is asked."""
+    from surrogate.papers.memerag.label_spread import statistics_report
+    from surrogate.papers.memerag.sentences import read_memerag
+
+    if benchmark != "memerag" or path is None:
+        raise UsageError("--statistics is for memerag and needs its folder")
+    sentences = read_memerag(path, settings.languages, settings.columns)
+    report = statistics_report(sentences, settings.replicates, settings.seed)
+    _print_report(report, as_json, None, {})
+
+
+def _benchmark_data(
+    benchmark: str, path: Path | None, settings: MetaevalSettings, templates: Sequence[str]
+) -> Benchmark:
+    """Read the items of a benchmark."""
+    from arena.text.prompts import read_templates
+    from surrogate import papers
+
+    kind = getattr(papers, BENCHMARKS[benchmark])
+    read = kind.read(path, settings, read_templates(templates, kind.replaceable))
+    if benchmark == "memerag-relevance":
+        read = replace(read, quality="relevance")
+    data: Benchmark = read
+    return data
+
+
+def _judge_names(data: Benchmark, judges: Sequence[str] | None) -> list[str]:
+    """Return the judges to ask, each once: the reference may be among those that are named."""
+    from surrogate.papers.evaluation import PYTHON
+
+    names = list(dict.fromkeys([*(judges or data.default_judges), *data.reference_judges]))
+    if not names:
+        raise UsageError(f"give a --judge: {', '.join([*data.kinds, PYTHON])}")
+    return names
+
+
+def _show_dry_run(
+    data: Benchmark, judges: Sequence[str], prices: Mapping[str, Price], as_json: bool
+) -> None:
+    """Show what judges would be asked and cost, without any call."""
+    from surrogate.papers.evaluation import dry_run_judges
+
+    counts = dry_run_judges(data, judges, prices)
+    content = {"judges": counts, "cost": "" if prices else NO_COST}
+    show(content, as_json, {"judges": DRY_RUN})
+
+
+def _show_evaluation(
+    data: Benchmark,
+    judges: Sequence[str],
+    out: Path | None,
+    arena: Path | None,
+    prices: Mapping[str, Price],
+    as_json: bool,
+) -> None:
+    """Ask judges, keep their verdicts, and show the report of those that gave any.
+
+    Raises:
+        UnusableRepliesError: If a judge gave no verdict, after the others are shown.
+    """
+    from surrogate.papers.evaluation import evaluate_judges
+    from surrogate.papers.records import write_run
+
+    evaluation = evaluate_judges(data, judges, progress_lines())
     if out is not None:
         write_run(evaluation.verdicts, out, getattr(data, "notice", ""))
     unusable = evaluation.without_verdict()
@@ -294,7 +347,7 @@ def metaeval(
     # Without the reference there is nothing to compare the other judges with.
     has_reference = all(judge not in data.reference_judges for judge, _ in unusable)
     if len(usable.verdicts) and has_reference:
-        _print_report(data.report(usable), as_json, arena, known_prices)
+        _print_report(data.report(usable), as_json, arena, prices)
     if unusable:
         reasons = [f"{judge} gave no verdict: {reason}" for (judge, _), reason in unusable.items()]
         raise UnusableRepliesError("; ".join(reasons))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stdout
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,9 @@ from surrogate.cli.printing import progress_lines, show
 from surrogate.papers.recipes import KINDS, TrainsetSettings, TuningSettings
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from arena.generation import RagSystem, TimeFilter
     from arena.generation.generate import Generated
 
 STORE = "generation.sqlite"
@@ -63,20 +67,10 @@ def generate(
     The status is 1 where questions are left without an answer; the same command asks for these.
     """
     settings = settings_of(GenerationSettings, config, locals())
-    import pandas as pd
 
-    from arena import generation, llm
-    from arena.data.folder import append_rows
-    from arena.text.prompts import read_templates
+    from arena import generation
 
-    replaced = read_templates(templates or (), [settings.answer_prompt, generation.TIME_PROMPT])
-    time_filter = generation.TimeFilter.of(settings, replaced)
-    rag_system: generation.RagSystem
-    if system is None:
-        rag_system = generation.LlmSystem.of(settings, replaced)
-    else:
-        generation.import_from_here()
-        rag_system = generation.FunctionSystem.of(settings, system)
+    rag_system, time_filter = _systems_of(settings, system, templates or ())
     if out is not None and append:
         raise UsageError("give --out FILE or --append, not both")
     if out is not None:
@@ -86,50 +80,110 @@ def generate(
             "say where the answers go: --out answers.jsonl, or --append to the arena folder"
         )
     read = generation.read_arena_to_answer(arena)
-    questions_to_ask = generation.choose_questions(
-        read.queries, settings.languages, settings.questions, settings.seed
+    task = _AnsweringTask(
+        questions=generation.choose_questions(
+            read.queries, settings.languages, settings.questions, settings.seed
+        ),
+        # With --append, questions that the system has answered in the arena are not asked again.
+        answers=read.answers if append else None,
+        system=rag_system,
+        time_filter=time_filter,
+        store=settings.store or str(arena / STORE),
     )
-    # With --append, questions that the system has answered in the arena are not asked again.
-    answers = read.answers if append else None
-    store_path = settings.store or str(arena / STORE)
     if dry_run:
-        with llm.open_for_dry_run(store_path) as store:
-            runs = generation.dry_run_generate(
-                questions_to_ask, rag_system, store, answers=answers, time_filter=time_filter
-            )
-        rows = [{"of": part, **asdict(run)} for part, run in runs.items() if run is not None]
-        content = {"questions": len(questions_to_ask), "runs": pd.DataFrame(rows)}
-        show(content, as_json, {"runs": DRY_RUN})
+        _show_dry_run(task, as_json)
         return
+    generated = _generated(task, settings.max_calls)
+    _write_and_show(generated, task.questions, arena, out, as_json)
+    if len(generated.failures):
+        raise SystemExit(UNANSWERED)
+
+
+@dataclass(frozen=True)
+class _AnsweringTask:
+    """What is to be answered, by whom, and where replies are kept."""
+
+    questions: pd.DataFrame
+    answers: pd.DataFrame | None
+    system: RagSystem
+    time_filter: TimeFilter | None
+    store: str
+
+
+def _systems_of(
+    settings: GenerationSettings, function: str | None, templates: Sequence[str]
+) -> tuple[RagSystem, TimeFilter | None]:
+    """Return what answers, an LLM or the user's function, and the filter of its questions."""
+    from arena import generation
+    from arena.text.prompts import read_templates
+
+    replaced = read_templates(templates, [settings.answer_prompt, generation.TIME_PROMPT])
+    time_filter = generation.TimeFilter.of(settings, replaced)
+    if function is None:
+        return generation.LlmSystem.of(settings, replaced), time_filter
+    generation.import_from_here()
+    return generation.FunctionSystem.of(settings, function), time_filter
+
+
+def _show_dry_run(task: _AnsweringTask, as_json: bool) -> None:
+    """Show what answering would ask, without any call."""
+    import pandas as pd
+
+    from arena import generation, llm
+
+    with llm.open_for_dry_run(task.store) as store:
+        runs = generation.dry_run_generate(
+            task.questions,
+            task.system,
+            store,
+            answers=task.answers,
+            time_filter=task.time_filter,
+        )
+    rows = [{"of": part, **asdict(run)} for part, run in runs.items() if run is not None]
+    content = {"questions": len(task.questions), "runs": pd.DataFrame(rows)}
+    show(content, as_json, {"runs": DRY_RUN})
+
+
+def _generated(task: _AnsweringTask, max_calls: int | None) -> Generated:
+    """Answer the questions, which resumes where an earlier run stopped."""
+    from arena import generation, llm
+
     # A user's function may print; standard output is for the result.
     with (
-        kept_replies(store_path),
-        llm.open_store(store_path) as store,
+        kept_replies(task.store),
+        llm.open_store(task.store) as store,
         redirect_stdout(sys.stderr),
     ):
-        generated = generation.generate_answers(
-            questions_to_ask,
-            rag_system,
+        return generation.generate_answers(
+            task.questions,
+            task.system,
             store,
-            answers=answers,
-            time_filter=time_filter,
-            budget=llm.Budget(settings.max_calls),
+            answers=task.answers,
+            time_filter=task.time_filter,
+            budget=llm.Budget(max_calls),
             progress=progress_lines(),
         )
+
+
+def _write_and_show(
+    generated: Generated, questions: pd.DataFrame, arena: Path, out: Path | None, as_json: bool
+) -> None:
+    """Write the answers to a file or the arena, and list the questions without one next to them."""
+    from arena import generation
+    from arena.data.folder import append_rows
+
     if out is None:
         file, n_added = append_rows(arena, "answers", generated.answers)
     else:
         file = out
         n_added = len(generated.answers)
         generation.write_answers(generated.answers, out, generated.system)
-    listings = generation.list_unanswered(file.parent, generated, questions_to_ask)
+    listings = generation.list_unanswered(file.parent, generated, questions)
     content = _shown_answers(generated, as_json)
     content["file"] = file
     content["added"] = n_added
     content["listings"] = list(map(str, listings))
     show(content, as_json, {"listings": "Questions without an answer"})
-    if len(generated.failures):
-        raise SystemExit(UNANSWERED)
 
 
 def _shown_answers(generated: Generated, as_json: bool) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,9 +10,9 @@ from typer import Argument, Option
 
 from arena.data.errors import UsageError, checked_choice
 from arena.data.judge_names import PEOPLE, is_person
-from arena.data.wording import count_of
+from arena.data.wording import count_of, split_names
 from surrogate.cli import options as opt
-from surrogate.cli.options import OUT_FILE, named_values, split_names
+from surrogate.cli.options import OUT_FILE, named_values
 from surrogate.cli.printing import command, print_notes, show, spans, with_spans
 
 if TYPE_CHECKING:
@@ -268,15 +269,6 @@ def agreement(
     """Measure how far judges agree with people, or with another judge."""
     from arena.adapters.judgments import read_judgments
     from arena.data.folder import read_arena
-    from arena.diagnostics.agreement import (
-        FEWEST_ITEMS,
-        MEASURED,
-        RANKED,
-        agreement_with_reference,
-    )
-    from arena.diagnostics.people_agreement import agreement_with_one_vote
-    from surrogate.board.judge_comparison import biases
-    from surrogate.board.metaevaluations import add_metaevaluations, agreements
 
     table = read_arena(judgments).judgments if judgments.is_dir() else read_judgments(judgments)
     if table.empty:
@@ -284,45 +276,14 @@ def agreement(
     if write and not judgments.is_dir():
         raise UsageError(f"--write needs an arena folder, and {judgments} is a file")
     judges = _reference(table, reference)
-    kappas = agreement_with_reference(table, judges, seed)
-    people = [name for name in judges if is_person(name)]
-    one_vote = agreement_with_one_vote(
-        table[table["judge"].isin([*people, *kappas["judge"]])], people
-    )
-    bias_table = biases(table, judges)
+    measured = _measured_agreement(table, judges, seed)
     notes: list[str] = []
     file = None
     if write:
         name = PEOPLE if reference == PEOPLE else "+".join(judges)
-        entries, absent = agreements(kappas, name)
-        file = add_metaevaluations(judgments, entries)
-        notes += [f"{judge} is not written: {reason}" for judge, reason in absent.items()]
-    for judge in kappas.loc[kappas["tau"].isna(), "judge"]:
-        notes.append(f"{judge} has no ranking: it shares fewer than three systems")
-    if people and one_vote.empty:
-        notes.append(
-            "How far people agree with each other is not known: several of them and a judge have "
-            f"fewer than {FEWEST_ITEMS} pairs in common"
-        )
-    shown: dict[str, Any]
-    if as_json:
-        shown = {
-            "reference": judges,
-            "judges": kappas,
-            "one_vote": one_vote,
-            "biases": bias_table,
-        }
-    else:
-        # Both ends of an interval in one column, and no standard errors beside it.
-        ends = {"low": "interval_low", "high": "interval_high"}
-        measured = kappas[["judge", *MEASURED]].drop(columns="standard_error")
-        shown = {
-            "judges": with_spans(measured.rename(columns=ends)),
-            "one_vote": with_spans(one_vote.rename(columns=ends)),
-            "rankings": with_spans(kappas[["judge", *RANKED]]),
-            "biases": with_spans(bias_table.rename(columns=ends)),
-        }
-    shown["notes"] = notes
+        file, notes = _written_agreement(judgments, measured, name)
+    shown = measured.tables() if as_json else measured.shown_tables()
+    shown["notes"] = [*notes, *measured.notes()]
     shown["written"] = file
     titles = {
         "judges": f"Agreement with {', '.join(judges)} (Cohen's kappa, 95% interval)",
@@ -333,6 +294,88 @@ def agreement(
         "written": "Written, for board, to",
     }
     show(shown, as_json, titles)
+
+
+@dataclass(frozen=True)
+class _Agreement:
+    """How far judges agree with a reference.
+
+    Attributes:
+        reference: The judges that are the reference.
+        people: Those of them that are people.
+        kappas: One row per other judge; see ``agreement_with_reference``.
+        one_vote: See ``agreement_with_one_vote``.
+        biases: See ``surrogate.board.judge_comparison.biases``.
+    """
+
+    reference: list[str]
+    people: list[str]
+    kappas: pd.DataFrame
+    one_vote: pd.DataFrame
+    biases: pd.DataFrame
+
+    def tables(self) -> dict[str, Any]:
+        """Return all tables."""
+        return {
+            "reference": self.reference,
+            "judges": self.kappas,
+            "one_vote": self.one_vote,
+            "biases": self.biases,
+        }
+
+    def shown_tables(self) -> dict[str, Any]:
+        """Return tables for a terminal: both ends of an interval in one column."""
+        from arena.diagnostics.agreement import MEASURED, RANKED
+
+        ends = {"low": "interval_low", "high": "interval_high"}
+        measured = self.kappas[["judge", *MEASURED]].drop(columns="standard_error")
+        return {
+            "judges": with_spans(measured.rename(columns=ends)),
+            "one_vote": with_spans(self.one_vote.rename(columns=ends)),
+            "rankings": with_spans(self.kappas[["judge", *RANKED]]),
+            "biases": with_spans(self.biases.rename(columns=ends)),
+        }
+
+    def notes(self) -> list[str]:
+        """Say what is not known."""
+        from arena.diagnostics.agreement import FEWEST_ITEMS
+
+        notes = []
+        for judge in self.kappas.loc[self.kappas["tau"].isna(), "judge"]:
+            notes.append(f"{judge} has no ranking: it shares fewer than three systems")
+        if self.people and self.one_vote.empty:
+            notes.append(
+                "How far people agree with each other is not known: several of them and a judge "
+                f"have fewer than {FEWEST_ITEMS} pairs in common"
+            )
+        return notes
+
+
+def _measured_agreement(table: pd.DataFrame, reference: list[str], seed: int) -> _Agreement:
+    """Compare all other judges with the reference."""
+    from arena.diagnostics.agreement import agreement_with_reference
+    from arena.diagnostics.people_agreement import agreement_with_one_vote
+    from surrogate.board.judge_comparison import biases
+
+    kappas = agreement_with_reference(table, reference, seed)
+    people = [name for name in reference if is_person(name)]
+    compared = table[table["judge"].isin([*people, *kappas["judge"]])]
+    return _Agreement(
+        reference=reference,
+        people=people,
+        kappas=kappas,
+        one_vote=agreement_with_one_vote(compared, people),
+        biases=biases(table, reference),
+    )
+
+
+def _written_agreement(arena: Path, measured: _Agreement, reference: str) -> tuple[Path, list[str]]:
+    """Record the agreement in an arena's folder; return the file, and which judges it lacks."""
+    from surrogate.board.metaevaluations import add_metaevaluations, agreements
+
+    entries, absent = agreements(measured.kappas, reference)
+    file = add_metaevaluations(arena, entries)
+    return file, [f"{judge} is not written: {reason}" for judge, reason in absent.items()]
 
 
 def _reference(table: pd.DataFrame, reference: str) -> list[str]:

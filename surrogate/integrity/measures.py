@@ -15,6 +15,7 @@ from arena.data.types import Flags, Floats, Indices
 from arena.text.citations import strip_citations
 from features.text.tokens import folded_words
 from surrogate.integrity.likeness import Hashes, measure_likeness, word_hashes, word_runs
+from surrogate.integrity.loose_words import loose_shares
 from surrogate.integrity.word_order import reversed_shares
 from surrogate.learning.estimation.answer_texts import mixed
 
@@ -72,7 +73,8 @@ def measure_texts(
         By system, NaN where too few judged systems answered: ``shared``, the share that judged
             answers to the same questions explain, in the quarter of its answers that they explain
             best; ``nearest``, the judged system that explains most; ``repeated`` and ``elsewhere``,
-            see ``Likeness``; ``reversed``, see ``reversed_shares``; ``doubled``, the share of its
+            see ``Likeness``; ``loose``, see ``loose_shares``; ``reversed``, see
+            ``reversed_shares``; ``doubled``, the share of its
             runs of three words that occur elsewhere in the same answer; ``new_pairs``, the share of
             its pairs of words that occur in no judged answer and no passage; ``new_run``, the same
             share in the ``WINDOW`` pairs of an answer where it is largest.
@@ -88,10 +90,12 @@ def measure_texts(
     answers = hashes[: len(rows)]
     likeness = measure_likeness(answers, rows, is_judged)
     shares = _shares_of_runs(answers, rows["system"], is_judged, hashes[len(rows) :])
+    plain = list(rows["plain"])
+    shares["loose"] = loose_shares(plain, rows["system"], rows["question"].to_numpy(), is_judged)
     by_system = likeness.answers.join(shares).groupby(rows["system"])
     return by_system.mean().assign(
         shared=by_system["shared"].agg(_mean_of_best_quarter),
-        reversed=reversed_shares(list(rows["plain"]), rows["system"], is_judged),
+        reversed=reversed_shares(plain, rows["system"], is_judged),
         nearest=likeness.nearest,
     )
 

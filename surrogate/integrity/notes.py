@@ -102,7 +102,8 @@ class Remark(NamedTuple):
     Attributes:
         measure: Its name.
         typical_deviation: Its standard deviation among a board's systems, about that of the judged
-            systems of rakuda and trec-rag25 (of ``shared``, that of the lower half).
+            systems of rakuda and trec-rag25 (of ``shared``, that of the lower half; of ``loose``,
+            of those of seven arenas).
         sentence: Text of the note.
     """
 
@@ -140,6 +141,12 @@ REMARKS = (
         0.12,
         "its answers have places where {value:.0%} of the pairs of words are in no judged answer "
         "and no passage ({usual:.0%} is usual)",
+    ),
+    Remark(
+        "loose",
+        0.05,
+        "its answers have places where words of judged answers without their order have "
+        "{value:.0%} of the weight ({usual:.0%} is usual)",
     ),
     Remark(
         "reversed",

@@ -36,7 +36,7 @@ def reversed_shares(texts: Sequence[str], systems: pd.Series, is_judged: Flags) 
         those that others have in either order: 0.5 of a shuffled text. A pair that others have in
         both orders counts half. NaN with fewer than ``FEWEST_PAIRS``.
     """
-    words_by_text = {text: _whole_words(text) for text in dict.fromkeys(texts)}
+    words_by_text = {text: whole_words(text) for text in dict.fromkeys(texts)}
     words = word_hashes([words_by_text[text] for text in texts])
     pairs, texts_of_pairs = word_runs(words, (0, 1))
     # Each text backward: its pairs are the same ones, swapped.
@@ -51,7 +51,7 @@ def reversed_shares(texts: Sequence[str], systems: pd.Series, is_judged: Flags) 
     return pd.Series(shares, names)
 
 
-def _whole_words(text: str) -> list[str]:
+def whole_words(text: str) -> list[str]:
     """Cut a text at its spaces; where it has hardly any, into characters as ``folded_words``.
 
     Syllables of Korean stay together: those within a word keep their order when words are shuffled.

@@ -68,6 +68,10 @@ LATEX_MARKS = {
     **dict(zip("‘’“”•€™", "‘’“”•€™", strict=True)),
 }
 """How LaTeX writes characters that mean something else to it."""
+FONT_SIZES = {r"\small": 4.4, r"\footnotesize": 3.9, r"\scriptsize": 3.5}
+"""Sizes of a table's letters, the largest first, and the mean width of a character in points."""
+_PRINTED_MARK = re.compile(r"\\[a-z]+\{\}|\$-\$|\\[^a-z]|\{\}")
+"""What LaTeX prints as one character, or as none."""
 LIGATURES = re.compile(r"--+|''+|,,+")
 """Marks that LaTeX would join into others."""
 LAST_OF_LATIN = "\u017f"
@@ -154,18 +158,18 @@ def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> 
     captions = f"{{{latex_text(caption)}}}"
     if OTHER_SCRIPT in captions:  # a list of tables is read before the macro is there
         captions = f"[{{{latex_text(caption, is_plain=True)}}}]{captions}"
+    body = [[_cell(name, value) for name, value in row.items()] for _, row in table.iterrows()]
     alignment = "".join("l" if name in tables.TEXTS else "r" for name in table)
     lines = [
         r"\begin{table}",
-        r"\centering\small\setlength{\tabcolsep}{4pt}",
+        rf"\centering{_font_size(headings, body)}\setlength{{\tabcolsep}}{{4pt}}",
         rf"\caption{captions}",
         rf"\begin{{tabular}}{{{alignment}}}",
         r"\toprule",
         rf"{' & '.join(headings)} \\",
         r"\midrule",
     ]
-    for _, row in table.iterrows():
-        cells = [_cell(name, value) for name, value in row.items()]
+    for cells in body:
         lines.append(rf"{' & '.join(cells)} \\")
     lines += [r"\bottomrule", r"\end{tabular}"]
     if signature:
@@ -176,6 +180,24 @@ def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> 
     if signature:
         lines.append(f"% {_one_line(signature)}")
     return "\n".join(lines) + "\n"
+
+
+def _font_size(headings: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    """Return the largest size of letters at which a table is likely to fit the page of ``article``.
+
+    Args:
+        headings: LaTeX of the headings.
+        body: LaTeX of the cells, row by row.
+    """
+    text_width = 345.0
+    between_columns = 8.0
+    n_characters = 0
+    for column in zip(headings, *body, strict=True):
+        n_characters += max(len(_PRINTED_MARK.sub(".", cell)) for cell in column)
+    for size, width_of_character in FONT_SIZES.items():
+        if n_characters * width_of_character + len(headings) * between_columns <= text_width:
+            return size
+    return size
 
 
 def latex_text(text: str, *, is_plain: bool = False) -> str:

@@ -20,7 +20,7 @@ from arena.data.tables import SUFFIXES, read_rows, write_rows
 from arena.data.votes import VOTES_FILE
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.judging_settings import JudgingSettings
-from arena.llm.llm_settings import LlmSettings
+from arena.llm.llm_settings import LlmSettings, fields_by_use
 from arena.llm.replies import FINAL, UNPARSABLE
 from arena.llm.requests import canonical_json
 from features.declare.feature import Feature
@@ -69,28 +69,6 @@ JUDGED = (
 )
 REMARKS = (FAILED_JUDGMENTS, METAEVALUATION_FILE)
 """Further files of an arena folder that a board reports on."""
-OF_VERDICTS = {
-    "model",
-    "name",
-    "questions",
-    "pairs",
-    "both_orders",
-    "audit",
-    "languages",
-    "budget",
-    "until",
-    "panel",
-    "escalate",
-    "form",
-    "verdict",
-    "temperature",
-    "max_tokens",
-    "omit",
-    "seed",
-}
-"""Options of judging that a verdict depends on; not where and how fast it is asked for."""
-OF_REPLIES = {"temperature", "max_tokens", "body", "omit"}
-"""Settings of LLMs that a reply depends on."""
 LASTING = {*FINAL, UNPARSABLE}
 """Failures that would be the same if the pair were asked again."""
 
@@ -137,7 +115,8 @@ def _judging_step(board: ConfiguredBoard, options: JudgingSettings) -> Step:
             digests[f"template/{path.name}"] = file_digest(path)
         return digests
 
-    step_options = options.model_dump(mode="json", include=OF_VERDICTS)
+    fields = fields_by_use(JudgingSettings, replies="value") - {"body"}
+    step_options = options.model_dump(mode="json", include=set(fields))
     step_options["body"] = canonical_json(options.body)
     return Step(
         board.name, JUDGING, partial(_judge, board, options), files=files, options=step_options
@@ -165,7 +144,9 @@ def _features_step(board: ConfiguredBoard) -> Step:
 
     options = {"features": list(map(str, features)), "feature code": code_digest()}
     if board.options.llm is not None:
-        options["llm"] = canonical_json(board.options.llm.model_dump(include=OF_REPLIES))
+        # The features name the models.
+        fields = fields_by_use(LlmSettings, replies="value") - {"model"}
+        options["llm"] = canonical_json(board.options.llm.model_dump(include=set(fields)))
     return Step(
         board.name, FEATURES, partial(_measure, board, features), files=files, options=options
     )

@@ -10,7 +10,7 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.judge_names import PEOPLE, is_derived, is_person, judges_named
-from arena.diagnostics.verdicts import QUESTION_PAIR, majorities, verdicts
+from arena.diagnostics.verdicts import QUESTION_PAIR, majorities, oriented_verdicts
 
 GOLD_COLUMNS = ["split", "question", "language", "query_id", "system_a", "system_b", "better"]
 """Columns of a table of pairs: ``question`` is what a bootstrap draws, ``better`` is ``a`` or
@@ -55,7 +55,7 @@ def gold_pairs_of_arena(arena: Arena, reference: str | None = None) -> GoldPairs
             f"{', '.join(names) or 'there is none'}"
         )
     judges = judges_named(names, reference or PEOPLE)
-    votes = verdicts(arena.judgments[arena.judgments["judge"].isin(judges)])
+    votes = oriented_verdicts(arena.judgments[arena.judgments["judge"].isin(judges)])
     items = majorities(votes, QUESTION_PAIR)
     decided = items[items["outcome"] != 0]
     if decided.empty:

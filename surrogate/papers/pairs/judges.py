@@ -10,7 +10,7 @@ from typing import ClassVar, get_args
 import pandas as pd
 
 from arena.data.winner_columns import Winner
-from arena.diagnostics.verdicts import QUESTION_PAIR, majorities, verdicts, won_by_a
+from arena.diagnostics.verdicts import QUESTION_PAIR, majorities, oriented_verdicts, won_by_a
 from arena.judging.answer_pairs import ArenaTexts, Comparison, PairKey, pair_keys
 from arena.judging.pairwise import REPLY_FORMS, PairwisePrompt
 from arena.judging.verdict_parsing import read_verdict
@@ -101,7 +101,7 @@ class RecordedJudge:
 
     @cached_property
     def _winners(self) -> Mapping[PairKey, str]:
-        by_order = majorities(verdicts(self.judgments), [*QUESTION_PAIR, "first_on_a"])
+        by_order = majorities(oriented_verdicts(self.judgments), [*QUESTION_PAIR, "first_on_a"])
         first_on_a = by_order["first_on_a"]
         sides = by_order.assign(
             system_a=by_order["first"].where(first_on_a, by_order["second"]),

@@ -29,6 +29,7 @@ from features.declare.feature import Item
 from features.declare.sample import Missing
 from features.measures.llm_rated import QUESTIONS
 from features.models import ModelOptions
+from features.models.llm_items import AnswerRelevanceItem, ContextRelevanceItem, FaithfulnessItem
 from features.models.llm_scorer import Verdict
 from features.models.model_folder import ENDPOINT, find_model
 from features.models.ragas import (
@@ -318,14 +319,16 @@ class RagasJudge:
         templates = self.options.templates
         if pair.criterion == FAITHFULNESS:
             template_names = templates.signature([STATEMENTS.name, VERDICTS.name])
-            return (pair.criterion, template_names, pair.question, text, pair.context or "")
+            return FaithfulnessItem(template_names, pair.question, text, (pair.context or "",)).item
         if pair.criterion == ANSWER_RELEVANCE:
             is_e5 = "e5" in Path(named_models(self.model)[1]).name.casefold().split("-")
             template_names = templates.signature([QUESTION.name])
-            before = "query: " if is_e5 else ""
-            return (pair.criterion, template_names, str(QUESTIONS), before, pair.question, text)
+            label = "query: " if is_e5 else ""
+            return AnswerRelevanceItem(
+                template_names, str(QUESTIONS), label, pair.question, text
+            ).item
         template_names = templates.signature([SENTENCES.name])
-        return (pair.criterion, template_names, LANGUAGE, pair.question, text)
+        return ContextRelevanceItem(template_names, LANGUAGE, pair.question, (text,)).item
 
 
 def _score(measured: float | Missing) -> Verdict:

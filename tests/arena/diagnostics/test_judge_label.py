@@ -65,6 +65,8 @@ def test_without_both_orders_flips_are_not_known():
     found = label_judge("j", judgments(mostly_s, both=False))
     assert (found.grade, found.faults) == ("not known", ())
     assert any("in both orders" in fact for fact in found.facts)
+    # Judges that mark one answer at a time, or its facts, take no order: nothing is advised.
+    assert "--" not in str(found)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,9 @@ from features.declare.sample import EMPTY_ANSWER
 from features.engine import extraction
 from features.measures.registry import FEATURES
 from features.models import FEATURE_PROMPTS
+from features.models.llm_items import (
+    OverlapItem,
+)
 from features.models.llm_scorer import rating_prompt
 from features.models.scorer import NO_USABLE_REPLY, ModelOptions, load_scorer
 
@@ -25,7 +28,7 @@ FORMS = {"overlap": "brackets", "fluency": "heading"}
 
 
 def item_of(answer):
-    return ("overlap", "packaged", "en", "Q?", answer, "ref")
+    return OverlapItem("packaged", "en", "Q?", answer, "ref")
 
 
 def text_of(item):
@@ -141,7 +144,7 @@ def test_failed_ratings_are_nan_and_asked_again_where_they_may_pass(scorer_at):
         odd = {"refused": refused(), "filtered": filtered(), "odd": completion("[[9]]")}
         return next((reply for name, reply in odd.items() if name in prompt), completion("[[4]]"))
 
-    items = [item_of(name) for name in ("refused", "broken", "filtered", "odd", "good")]
+    items = [item_of(name).item for name in ("refused", "broken", "filtered", "odd", "good")]
     with ChatServer(behave) as server:
         first = scorer_at(server).score(items)
         again = scorer_at(server).score(items)

@@ -11,8 +11,9 @@ from llm_requests import kept
 from arena.llm import LlmSettings, open_store
 from features.models import ModelOptions, load_scorer
 from features.models.embedders import cosines
+from features.models.llm_items import AnswerRelevanceItem
 from features.models.ragas import load_ragas
-from features.models.scorer import ANSWER_RELEVANCE, NOT_REACHED, value_of_scores
+from features.models.scorer import NOT_REACHED, value_of_scores
 
 VECTORS = {"north": [3.0, 4.0], "up": [0.0, 2.0], "east": [5.0, 0.0]}
 MODEL = "endpoint:text-embedding-ada-002"
@@ -86,8 +87,8 @@ def test_answer_relevance_as_in_the_paper(serve, options_at):
     options = options_at(server)
     scorer = load_ragas(f"gpt-3.5-turbo-16k with {MODEL}", options)
     items = [
-        (ANSWER_RELEVANCE, "packaged", "3", "", "up", "An answer."),
-        (ANSWER_RELEVANCE, "packaged", "1", "", "up", "It fails."),
+        AnswerRelevanceItem("packaged", "3", "", "up", "An answer.").item,
+        AnswerRelevanceItem("packaged", "1", "", "up", "It fails.").item,
     ]
     found = [value_of_scores(row) for row in scorer.score(items)]
     assert found[0] == pytest.approx((1 + 0.8 + 0) / 3)

@@ -71,5 +71,5 @@ def test_a_board_shows_preferences_unless_its_judge_names_one_side_alone(
     report = json.loads((tmp_path / "board" / "judge_report.json").read_text())
     assert [entry["trait"] for entry in report["preferences"]] == [SIDE, LENGTH] * is_shown
     page = (write_site(board, tmp_path / "site").parent / "judge.html").read_text()
-    assert ("the one shown first wins" in page) == is_shown
+    assert ("the one on side A wins" in page) == is_shown
     assert ("the one twice as long wins" in page) == is_shown

@@ -118,3 +118,25 @@ def test_hostile_names_compile_and_nothing_they_say_is_run(pdflatex, tabled_host
 def test_names_of_any_characters_compile(pdflatex, tmp_path_factory, names):
     table = pd.DataFrame({"system": names, "rating": 0.5})
     compiled(latex_table(table, "any", names[0], ""), tmp_path_factory.mktemp("any"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("longest", [12, 30, 44, 52])
+def test_tables_fit_the_page_whatever_their_names(pdflatex, longest, tmp_path):
+    names = [
+        f"{'organization/model-7b-instruct-v0.3-long-name-of-a-run'[: longest - 2]}-{n}"
+        for n in range(9)
+    ]
+    table = pd.DataFrame(
+        {
+            "rank": range(1, 10),
+            "ranks": "10–12",
+            "system": names,
+            "rating": -1.25,
+            "90% interval": "[−1.44, −0.75]",
+        }
+    )
+    text = latex_table(table, "Leaderboard", "judge", "")
+    compiled(text, tmp_path)
+    assert "Overfull" not in (tmp_path / "paper.log").read_text(errors="replace")
+    assert (r"\small" in text) == (longest < 40)

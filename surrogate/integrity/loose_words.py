@@ -1,0 +1,121 @@
+"""Words that are taken from others without the order in which they wrote them.
+
+A list of another answer's words, at the end of an answer say, brings what a surrogate reads of
+single words, and none of that answer's sentences. An ordinary text shares words with others, too:
+those that nearly all texts have, and rarer ones together with their neighbors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from arena.data.types import Flags, Floats, Indices
+from surrogate.integrity.likeness import FURTHEST, Hashes, word_hashes
+from surrogate.integrity.word_order import whole_words
+from surrogate.learning.estimation.answer_texts import FACTOR, mixed
+
+WINDOW = 30
+"""Words among which a list of words shows."""
+
+
+def loose_shares(
+    texts: Sequence[str], systems: pd.Series, questions: Indices, is_judged: Flags
+) -> Floats:
+    """Measure how far a place of an answer consists of other answers' words without their order.
+
+    A word is loose where another system's judged answer to the same question has it, but no such
+    answer has it next to (at most ``FURTHEST`` words from) a word that it is next to here. Words
+    weigh the more, the fewer questions' answers have them: idf(w) = log((Q + 1) / (n(w) + 1)).
+
+    Args:
+        texts: N answers in one language.
+        systems: The system of each, shape (N,).
+        questions: The place of each one's question, shape (N,).
+        is_judged: Whether it is a judged system's, shape (N,).
+
+    Returns:
+        The loose words' share of the weight of ``WINDOW`` words, where it is largest in each
+        answer; between 0 and 1, shape (N,).
+    """
+    words_by_text = {text: whole_words(text) for text in dict.fromkeys(texts)}
+    hashes = word_hashes([words_by_text[text] for text in texts])
+    words = np.concatenate([np.empty(0, np.uint64), *hashes])
+    owners = np.repeat(np.arange(len(texts)), [len(text) for text in hashes])
+    # A word of two questions is two words, since only answers to the same question are compared.
+    of_question = mixed(questions.astype(np.uint64) + np.uint64(1))[owners]
+    codes = pd.factorize(systems)[0][owners]
+    by_judged = is_judged[owners]
+
+    own_words = mixed(words * FACTOR + of_question)
+    is_shared = _is_of_others(own_words, codes, by_judged)
+    is_placed = np.zeros(len(words), dtype=bool)
+    places, pairs = _pairs(words, owners, of_question)
+    is_known = _is_of_others(pairs, codes[places[:, 0]], by_judged[places[:, 0]])
+    is_placed[places[is_known].ravel()] = True
+
+    weights = _weights(words[by_judged], own_words[by_judged], words, questions)
+    return _largest_shares(weights, is_shared & ~is_placed, owners, len(texts))
+
+
+def _pairs(words: Hashes, owners: Indices, of_question: Hashes) -> tuple[Indices, Hashes]:
+    """Return the places of the two words of each pair, shape (P, 2), and its hash, shape (P,).
+
+    Pairs of all distances up to ``FURTHEST``; the distance is not part of the hash.
+    """
+    places = [np.empty((0, 2), dtype=np.intp)]
+    hashes = [np.empty(0, np.uint64)]
+    for distance in range(1, FURTHEST + 1):
+        first = np.flatnonzero(owners[:-distance] == owners[distance:])
+        second = first + distance
+        places.append(np.column_stack([first, second]))
+        pairs = mixed(words[first] * FACTOR + words[second])
+        hashes.append(mixed(pairs * FACTOR + of_question[first]))
+    return np.concatenate(places), np.concatenate(hashes)
+
+
+def _is_of_others(keys: Hashes, systems: Indices, by_judged: Flags) -> Flags:
+    """Flag keys that an answer of another judged system has.
+
+    Args:
+        keys: Hashes of words or pairs with their question, shape (N,).
+        systems: The system of each, shape (N,).
+        by_judged: Whether that is a judged system, shape (N,).
+    """
+    judged = pd.DataFrame({"key": keys[by_judged], "system": systems[by_judged]})
+    n_systems = judged.drop_duplicates()["key"].value_counts()
+    n_holding = n_systems.reindex(keys, fill_value=0).to_numpy()
+    # A judged system is itself one of those that have its words.
+    return np.asarray(n_holding > by_judged)
+
+
+def _weights(
+    judged_words: Hashes, judged_keys: Hashes, words: Hashes, questions: Indices
+) -> Floats:
+    """Weigh words by how few questions' judged answers have them, shape (N,)."""
+    by_question = pd.DataFrame({"word": judged_words, "key": judged_keys}).drop_duplicates()
+    n_with_word = by_question["word"].value_counts().reindex(words, fill_value=0).to_numpy()
+    n_questions = len(np.unique(questions))
+    return np.asarray(np.log((n_questions + 1) / (n_with_word + 1)))
+
+
+def _largest_shares(weights: Floats, is_loose: Flags, owners: Indices, n_texts: int) -> Floats:
+    """Return the largest share of the loose words' weight in a window of each text."""
+    ends = np.arange(len(weights)) + 1
+    starts = np.maximum(ends - WINDOW, np.searchsorted(owners, owners))
+    sums = np.concatenate([[0.0], np.cumsum(weights)])
+    loose_sums = np.concatenate([[0.0], np.cumsum(weights * is_loose)])
+    # Fewer words are no list: a short answer, or a window at a start, counts as a full one.
+    fewest = weights.mean() * WINDOW if len(weights) else 0.0
+    in_window = np.maximum(sums[ends] - sums[starts], fewest)
+    shares = np.divide(
+        loose_sums[ends] - loose_sums[starts],
+        in_window,
+        out=np.zeros(len(weights)),
+        where=in_window > 0,
+    )
+    largest = np.zeros(n_texts)
+    np.maximum.at(largest, owners, shares)
+    return largest.clip(0.0, 1.0)
