@@ -50,7 +50,7 @@ def publish(
         Argument(
             exists=True,
             help="Board folder; for figures also the file of a study (validate --json) or of "
-            "judges (metaeval --out).",
+            "judges (metaeval --out); for --hub also an arena folder.",
         ),
     ],
     form: Annotated[str, Option("--as", help="site, figures, csv or latex.")] = SITE,
@@ -79,6 +79,14 @@ def publish(
         ),
     ] = None,
     file_format: Annotated[str, Option("--format", help="Figures: png, svg or pdf.")] = "png",
+    hub: Annotated[
+        str | None,
+        Option(
+            metavar="OWNER/NAME",
+            help="Upload to the Hugging Face hub: an arena folder as a data set; a board as a data "
+            "set, and its pages as a Space; private where new. The token is HF_TOKEN.",
+        ),
+    ] = None,
     arena: opt.MovedArena = None,
     title: Annotated[str | None, setting(SiteSettings, "title")] = None,
     description: Annotated[str | None, setting(SiteSettings, "description")] = None,
@@ -88,9 +96,14 @@ def publish(
     order: Annotated[str | None, setting(SiteSettings, "order")] = None,
     questions: Annotated[int | None, setting(SiteSettings, "questions")] = None,
 ) -> None:
-    """Publish a board: as pages, figures or tables."""
+    """Publish a board: as pages, figures or tables, or on the Hugging Face hub."""
     checked_choice(form, (SITE, FIGURES, *TABLES), "form (--as)")
     site_settings = settings_of(SiteSettings, None, locals())
+    if hub is not None:
+        if form != SITE or out is not None:
+            raise UsageError("--hub uploads tables and pages; leave --as and --out out")
+        _upload(source, hub, arena, site_settings)
+        return
     if out is not None:
         check_target(out, is_folder=form in (SITE, FIGURES))
 
@@ -121,6 +134,20 @@ def publish(
         write_text(text, out)
         if not is_stream(out):
             print(out)
+
+
+def _upload(source: Path, repository: str, arena: Path | None, settings: SiteSettings) -> None:
+    """Publish an arena or a board on the hub."""
+    from arena.data.folder import read_arena
+    from arena.data.schema import INFO_FILE
+    from surrogate.board.board import Board
+    from surrogate.publish.hub import upload_arena, upload_board
+
+    if (source / INFO_FILE).is_file():
+        print(f"Data set: {upload_arena(read_arena(source), repository, settings)}")
+        return
+    data_set, space = upload_board(Board.load(source), repository, settings, arena)
+    print(f"Data set: {data_set}\nSpace: {space}")
 
 
 def _draw(
