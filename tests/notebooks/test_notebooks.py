@@ -1,13 +1,19 @@
 """Notebooks are kept without outputs, and run."""
 
+import ast
 import json
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
-NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+ROOT = Path(__file__).parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+OURS = {"arena", "features", "surrogate", "surrogate_arena"}
 
 RUN = """
 import sys
@@ -28,6 +34,27 @@ def test_outputs_are_stripped(notebook):
     code = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
     assert code
     assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
+
+
+def test_a_plain_install_and_the_extra_have_all_that_notebooks_import():
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    project = tomllib.loads(text)["project"]
+    extra = project["optional-dependencies"]["notebooks"]
+    required = {Requirement(text).name for text in (*project["dependencies"], *extra)}
+    assert {"nbclient", "ipykernel"} <= required  # of jupyter execute
+    providers = packages_distributions()
+    for notebook in NOTEBOOKS:
+        book = json.loads(notebook.read_text(encoding="utf-8"))
+        for cell in book["cells"]:
+            code = cell["source"] if cell["cell_type"] == "code" else []
+            lines = [line for line in code if not line.startswith("%")]  # of IPython
+            for node in ast.walk(ast.parse("".join(lines))):
+                names = [getattr(node, "module", None) or ""] * isinstance(node, ast.ImportFrom)
+                if isinstance(node, ast.Import):
+                    names = [alias.name for alias in node.names]
+                for package in {name.partition(".")[0] for name in names}:
+                    is_known = package in sys.stdlib_module_names or package in OURS
+                    assert is_known or required & set(providers[package]), (notebook, package)
 
 
 @pytest.mark.slow
