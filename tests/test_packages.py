@@ -114,18 +114,6 @@ def test_the_source_distribution_holds_what_the_wheel_does(built):
     assert not {name for name in shipped if name.startswith(("tests/", "benchmarks/"))}
 
 
-def test_the_image_copies_what_is_there_and_runs_the_demo_not_as_root():
-    lines = (ROOT / "Dockerfile").read_text().replace("\\\n", " ").splitlines()
-    told = [line.split(maxsplit=1) for line in lines if line]
-    ignored = (ROOT / ".dockerignore").read_text().splitlines()
-    copied = {name for word, text in told if word == "COPY" for name in text.split()[:-1]}
-    assert copied == {line[1:] for line in ignored if line.startswith("!")}
-    assert ignored[0] == "*"
-    assert all((ROOT / name).exists() for name in copied)
-    assert ["USER", "arena"] in told
-    assert dict(told)["CMD"] == '["demo", "--out", "/tmp/demo"]'
-
-
 def test_the_citation_names_the_package_as_it_is():
     """The file is CFF 1.2.0; what it shares with the package's own description is the same."""
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
