@@ -10,7 +10,7 @@ from threading import Lock
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import settle_votes
+from arena.data.folder import find_table_file, settle_votes
 from arena.data.judge_names import PERSON, is_person
 from arena.data.votes import append_vote
 from arena.judging.answer_pairs import ArenaTexts, PairKey, pair_keys, unordered
@@ -64,6 +64,7 @@ class Voting:
         self, arena: Arena, folder: Path, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._folder = folder
+        self._stamps = table_stamps(folder)
         self._clock = clock
         self._lock = Lock()
         self._texts = ArenaTexts(arena)
@@ -112,9 +113,10 @@ class Voting:
             skipped: A pair that the person does not want to judge.
 
         Raises:
-            UsageError: If there are more than ``MOST_VOTERS`` people.
+            UsageError: If there are more than ``MOST_VOTERS`` people, or the answers have changed.
         """
         with self._lock:
+            self._check_stamps()
             voter = self._voter(f"{PERSON}{name}")
             if skipped in self._pairs:
                 voter.skipped.add(skipped)
@@ -132,11 +134,12 @@ class Voting:
         """Write a vote; it replaces an earlier one of the same person on the pair.
 
         Raises:
-            UsageError: If it is not on a pair that is judged here.
+            UsageError: If it is not on a pair that is judged here, or the answers have changed.
         """
         if vote.id not in self._pairs:
             raise UsageError("that pair is not judged here; load the page again")
         with self._lock:
+            self._check_stamps()
             voter = self._voter(f"{PERSON}{vote.voter}")
             if voter.choices.get(vote.id) == vote.choice:
                 return
@@ -155,6 +158,11 @@ class Voting:
             voter.skipped.discard(vote.id)
             if size > MOST_VOTE_BYTES:
                 settle_votes(self._folder)
+
+    def _check_stamps(self) -> None:
+        """Refuse votes on other answers than those that people see."""
+        if table_stamps(self._folder) != self._stamps:
+            raise UsageError("the arena's questions or answers have changed: start view again")
 
     def _voter(self, judge: str) -> Voter:
         voter = self._voters.get(judge)
@@ -185,3 +193,14 @@ class Voting:
             judged = [pair for pair in candidates if votes[pair]]
             candidates = judged or candidates
         return min(candidates, key=lambda pair: votes[pair] + held[pair])
+
+
+def table_stamps(folder: Path) -> list[tuple[int, int]]:
+    """Return when the files of questions and answers were written last, and their sizes."""
+    stamps = []
+    for name in ("queries", "answers"):
+        path = find_table_file(folder, name)
+        if path is not None:
+            status = path.stat()
+            stamps.append((status.st_mtime_ns, status.st_size))
+    return stamps

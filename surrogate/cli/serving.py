@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from arena.data.errors import ArenaError, MissingDependencyError
+from arena.data.wording import count_of
 from surrogate.cli import options as opt
-from surrogate.cli.options import FOLDER
+from surrogate.cli.options import FOLDER, check_target
+from surrogate.cli.printing import command
 
 if TYPE_CHECKING:
     from surrogate.serving.app import Service
@@ -37,7 +39,7 @@ def view(
     try:
         from surrogate.serving.server import Server
     except ImportError as error:
-        raise MissingDependencyError("view", "starlette, uvicorn", "serve") from error
+        raise MissingDependencyError("view", "starlette", "serve") from error
 
     service = _service(board, arena)
     server = Server(service, host, port)
@@ -50,11 +52,15 @@ def view(
         print(f"Votes are written to {service.arena_folder} as they are cast")
     print("Stop with Ctrl+C", flush=True)
     server.run()
+    if service.voting is not None and service.arena_folder is not None:
+        print(f"{count_of(service.voting.n_votes, 'vote')} of people in {service.arena_folder}")
+        print(command("agreement", service.arena_folder))
 
 
 def _service(folder: Path, named_arena: Path | None) -> Service:
     """Read a board and its arena, and find out whether people can vote."""
     from arena.data.folder import read_arena
+    from arena.data.votes import VOTES_FILE
     from arena.judging.voting import Voting
     from surrogate.board.board import Board
     from surrogate.serving.app import Service
@@ -67,6 +73,7 @@ def _service(folder: Path, named_arena: Path | None) -> Service:
     try:
         arena_folder = named_arena or board.arena_folder()
         if board.summary.settings.criterion is None:
+            check_target(arena_folder / VOTES_FILE, is_folder=False)
             voting = Voting(read_arena(arena_folder), arena_folder)
         else:
             why_not = "the board is by a criterion, and people judge answers as a whole"

@@ -73,7 +73,11 @@ class Service:
                 Route("/", self.first_page, methods=["GET"]),
                 Route("/{place:path}", self.page, methods=["GET"]),
             ],
-            exception_handlers={HTTPException: error_reply, ArenaError: arena_error_reply},
+            exception_handlers={
+                HTTPException: error_reply,
+                ArenaError: arena_error_reply,
+                OSError: disk_error_reply,
+            },
         )
 
     async def first_page(self, _request: Request) -> Response:
@@ -159,3 +163,9 @@ async def error_reply(_request: Request, error: Exception) -> Response:
 async def arena_error_reply(_request: Request, error: Exception) -> Response:
     """Return an error of the arena as JSON."""
     return JSONResponse({"error": str(error)}, 409)
+
+
+async def disk_error_reply(_request: Request, error: Exception) -> Response:
+    """Say that a vote could not be written, such as to a full disk."""
+    reason = getattr(error, "strerror", None) or "the disk failed"
+    return JSONResponse({"error": f"Nothing was saved: {reason}."}, 507)

@@ -54,7 +54,7 @@ def test_two_people_vote_at_once_change_a_vote_and_come_back(browser, client, fo
         assert ann.locator('[data-choice="a"]').get_attribute("aria-pressed") == "true"
         assert shown(ann) != last
         vote(ann, "3", "Ann", 6)
-        ann.wait_for_function("document.getElementById('kept').textContent === ''")
+        ann.wait_for_function("() => document.getElementById('kept').textContent === ''")
         assert shown(ann) == last
         ann.reload()
         assert ann.input_value("#voter") == "Ann"

@@ -1,5 +1,6 @@
 """The server of ``view``: what it answers, what it refuses, and what a kill leaves."""
 
+import errno
 import http.client
 import json
 import os
@@ -18,7 +19,10 @@ from hypothesis import strategies as st
 from view_client import Client, running
 
 from arena import read_arena, write_arena
+from surrogate.board.record import BoardRecord
 from surrogate.serving.access import Access, Tokens
+from surrogate.serving.app import SETTINGS_NOTE
+from surrogate.serving.served_board import has_settings
 
 START = [sys.executable, "-m", "surrogate", "view"]
 
@@ -205,6 +209,50 @@ def test_a_board_that_is_built_again_is_served_and_counts_the_votes(
         assert client.json("GET", "/news")["votes"] == 1
         (board / "manifest.json").rename(board / "away.json")
         assert client.ask("GET", "/index.html")[0] == 200
+
+
+def test_only_settings_that_a_user_chose_are_pointed_to(client):
+    assert client.json("GET", "/news")["note"] == SETTINGS_NOTE
+    record = BoardRecord(judge="gpt", features=("bleu", "answer_length"), other_judges=("b",))
+    assert not has_settings(record)
+    assert has_settings(record.model_copy(update={"seed": 1}))
+    assert has_settings(record.model_copy(update={"features": ("bleu", "nli_support")}))
+
+
+def test_votes_on_answers_that_have_changed_are_refused(client, folders):
+    pair = next_pair(client, "Late")
+    (answers,) = folders[1].glob("answers.*")
+    before = answers.stat()
+    os.utime(answers, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+    vote = {"voter": "Late", "id": pair["id"], "choice": "a"}
+    status, _, text = client.ask("POST", "/vote", vote)
+    assert status == 409
+    assert "start view again" in text
+    os.utime(answers, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert client.json("POST", "/vote", vote) == {"judged": 1}
+
+
+def test_a_disk_that_fails_is_said(client, monkeypatch):
+    pair = next_pair(client, "Full")
+
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("arena.judging.voting.append_vote", fail)
+    vote = {"voter": "Full", "id": pair["id"], "choice": "a"}
+    status, _, text = client.ask("POST", "/vote", vote)
+    assert (status, json.loads(text)) == (
+        507,
+        {"error": "Nothing was saved: No space left on device."},
+    )
+    monkeypatch.undo()
+    assert client.json("POST", "/vote", vote) == {"judged": 1}
+
+
+def test_without_the_extra_it_is_named(folders, run, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "surrogate.serving.server", None)
+    assert run("view", folders[0]) == 2
+    assert "surrogate-arena[serve]" in capsys.readouterr().err
 
 
 def test_a_port_that_is_taken_is_said_plainly(folders, run, capsys):
