@@ -192,7 +192,10 @@ def _show_study(study: Any, protocol: str, as_json: bool) -> None:  # noqa: ANN4
         for joined_reasons in table.pop("reason").unique():
             reasons |= dict.fromkeys(filter(None, joined_reasons.split("; ")))
     content = {"table": with_spans(table), "signature": study.signature, "reasons": list(reasons)}
-    show(content, as_json, {"table": f"{protocol} (taus are Kendall's, intervals 95%)"})
+    # Table 3 has neither a tau nor an interval.
+    has_taus = "tau" in table or "permutation" in table
+    title = f"{protocol} (taus are Kendall's, intervals 95%)" if has_taus else protocol
+    show(content, as_json, {"table": title})
 
 
 def metaeval(

@@ -71,6 +71,11 @@ def test_compares_surrogates_as_in_table_3(study, capsys):
     forest = rows["en", "random-forest"]
     assert forest["train_r2"] > max(forest["holdout_r2"], 0.5)
     assert "protocol:table3" in printed["signature"]
+    quick = ("--protocol", "table3", "--repeats", 1, "--tournaments", 1, "--jobs", 1)
+    assert study(*quick, "--surrogate", "linear") == 0
+    shown = capsys.readouterr().out
+    assert "table3" in shown
+    assert "Kendall" not in shown
 
 
 def test_a_preset_gives_what_is_not_stated(study, tmp_path, capsys):
