@@ -17,6 +17,9 @@ COMMIT = re.compile(rf"/api/{REPOSITORY}/commit/main")
 PREUPLOAD = re.compile(rf"/api/{REPOSITORY}/preupload/main")
 TREE = re.compile(rf"/api/{REPOSITORY}/tree/[^/?]+")
 INFO = re.compile(rf"/api/{REPOSITORY}(/revision/[^/?]+)?")
+BATCH = re.compile(r"/(datasets|spaces)/[^/]+/[^/]+\.git/info/lfs/objects/batch")
+LARGE = (".gz", ".zip", ".parquet")
+"""How names of files end that go to the storage."""
 RESOLVE = re.compile(r"/(?P<kind>datasets|spaces)/(?P<name>[^/]+/[^/]+)/resolve/[^/]+/(?P<file>.+)")
 
 
@@ -25,6 +28,7 @@ class Hub:
 
     Attributes:
         files: Content by the name of the file, by repository.
+        storage: Content of large files by digest, before a commit names them.
         created: Requests to make repositories.
         seen_tokens: What requests had as their authorization.
         refusal: Status that every commit is refused with, if any.
@@ -32,6 +36,7 @@ class Hub:
 
     def __init__(self):
         self.files = {}
+        self.storage = {}
         self.created = []
         self.commits = []
         self.seen_tokens = defaultdict(set)
@@ -145,11 +150,21 @@ class Handler(BaseHTTPRequestHandler):
             return self.reply(
                 {
                     "files": [
-                        {"path": file["path"], "uploadMode": "regular", "shouldIgnore": False}
+                        {
+                            "path": file["path"],
+                            "uploadMode": "lfs" if file["path"].endswith(LARGE) else "regular",
+                            "shouldIgnore": False,
+                        }
                         for file in files
                     ]
                 }
             )
+        if BATCH.fullmatch(self.path):
+            objects = [
+                {**asked, "actions": {"upload": {"href": f"{self.hub.url}/storage/{asked['oid']}"}}}
+                for asked in json.loads(body)["objects"]
+            ]
+            return self.reply({"transfer": "basic", "objects": objects})
         if found := self.matched(COMMIT):
             if self.hub.refusal is not None:
                 return self.reply(
@@ -157,6 +172,13 @@ class Handler(BaseHTTPRequestHandler):
                 )
             return self.commit(found[1], [json.loads(line) for line in body.splitlines()])
         return self.reply({"error": f"no such endpoint {self.path}"}, 404)
+
+    def do_PUT(self):
+        self.hub.seen_tokens["PUT"].add(self.headers.get("Authorization"))
+        data = self.body()
+        assert self.path == f"/storage/{hashlib.sha256(data).hexdigest()}"
+        self.hub.storage[self.path.rpartition("/")[2]] = data
+        self.reply({})
 
     def commit(self, repository, lines):
         files = self.hub.files[repository]
@@ -167,6 +189,8 @@ class Handler(BaseHTTPRequestHandler):
             elif line["key"] == "file":
                 assert value["encoding"] == "base64"
                 files[value["path"]] = base64.b64decode(value["content"])
+            elif line["key"] == "lfsFile":
+                files[value["path"]] = self.hub.storage[value["oid"]]
             elif line["key"] == "deletedFile":
                 del files[value["path"]]
             else:

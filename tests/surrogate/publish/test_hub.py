@@ -63,11 +63,13 @@ def snapshot(hub, folder, name, target):
 
 
 def test_an_arena_is_a_data_set_that_reads_as_an_arena(hub, folder, tmp_path):
-    told = ("--title", "Our\narena", "--description", "What it is.", "--license", "CC BY 4.0")
-    done = run_with(hub, folder, "publish", "arena", "--hub", "me/arena", *told)
+    described = ("--title", "Our\narena", "--description", "What it is.", "--license", "CC BY 4.0")
+    done = run_with(hub, folder, "publish", "arena", "--hub", "me/arena", *described)
     assert done.stdout == f"Data set: {hub.url}/datasets/me/arena\n", done.stderr
     [created] = hub.created
     assert (created["type"], created["visibility"]) == ("dataset", "private")
+    assert hub.storage  # which has addresses of its own, and is not shown the token
+    assert hub.seen_tokens.pop("PUT") == {None}
     assert all(tokens == {f"Bearer {TOKEN}"} for tokens in hub.seen_tokens.values())
     files = hub.files["datasets", "me/arena"]
     assert "judging.sqlite" not in files
