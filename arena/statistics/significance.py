@@ -19,7 +19,7 @@ from scipy.special import bdtrc, ndtri, stdtrit
 from arena.data.errors import UsageError
 from arena.data.types import Floats
 
-Difference = Literal["better", "same", "worse"]
+Difference = Literal["better", "same", "not worse", "worse"]
 
 NORMAL_95 = 1.959963984540054
 """The 97.5% quantile of the normal distribution, for intervals of 95%."""
@@ -129,11 +129,11 @@ class SequentialTest:
     @property
     def level(self) -> float:
         """Probability with which ``interval`` holds the mean."""
-        return 1 - self.error * LAST
+        return 1 - self._last_error
 
     def interval(self, scores: npt.ArrayLike) -> tuple[float, float]:
         """Return the bounds of the mean by which the last look decides."""
-        low, high = _bounds(scores, self.error * LAST)
+        low, high = _bounds(scores, self._last_error)
         return max(low, 0.0), min(high, 1.0)
 
     def scores_needed(self, difference: float, variance: float, power: float = 0.8) -> int:
@@ -152,7 +152,7 @@ class SequentialTest:
         deviation = math.sqrt(variance)
         return scores_to_find(
             difference,
-            error=self.error * LAST,
+            error=self._last_error,
             power=power,
             null_deviation=deviation,
             deviation=deviation,
@@ -164,7 +164,32 @@ class SequentialTest:
 
     def _reach(self, power: float) -> float:
         """Return the difference, in standard errors, that the last look finds with a power."""
-        return float(ndtri(1 - self.error * LAST / 2) + ndtri(power))
+        return float(ndtri(1 - self._last_error / 2) + ndtri(power))
+
+    @property
+    def _last_error(self) -> float:
+        """Error of the last look, both sides together."""
+        return self.error * LAST
+
+
+@dataclass(frozen=True)
+class NotWorseTest(SequentialTest):
+    """Decides whether a mean score is at most the margin below one half, after three looks.
+
+    ``not worse`` is wrong of a mean that is further below, ``worse`` of one that is not below one
+    half: never both, so that each side may use the whole error.
+    """
+
+    def decide(self, scores: npt.ArrayLike, *, is_last: bool = True) -> Difference | None:
+        """Return ``not worse`` or ``worse``; None where the scores do not suffice."""
+        low, high = _bounds(scores, 2 * self.error * (LAST if is_last else EARLY))
+        if low > EVEN - self.margin:
+            return "not worse"
+        return "worse" if high < EVEN else None
+
+    @property
+    def _last_error(self) -> float:
+        return 2 * self.error * LAST
 
 
 def scores_to_find(

@@ -188,6 +188,11 @@ def _frontier_column(quality: Floats, prices: Floats) -> Floats:
     return np.where(is_known, pareto_frontier(quality, prices), np.nan)
 
 
+def shown_amount(amount: float) -> str:
+    """Show an amount of any size with three digits, a large one whole."""
+    return f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}"
+
+
 def pareto_frontier(quality: npt.ArrayLike, prices: npt.ArrayLike) -> Flags:
     """Tell who gives most for its price: nobody is at least as good for as little, better in one.
 

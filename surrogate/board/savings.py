@@ -11,7 +11,7 @@ from arena.data.schema import COST, LATENCY
 from arena.data.types import Floats
 from arena.statistics.significance import EVEN, MARGIN
 from surrogate.board.board import Board
-from surrogate.board.costs import AnswerAmounts, uncompared_board
+from surrogate.board.costs import AnswerAmounts, shown_amount, uncompared_board
 from surrogate.board.first_place import shown_probability
 from surrogate.board.tables import SAVINGS
 
@@ -194,7 +194,7 @@ def _first_for_least(board: Board, leader: pd.Series, measure: str) -> str:
 def _price(ratio: float, system: pd.Series, leader: pd.Series, measure: str) -> str:
     """Say how a system's cost, or latency, compares with the leader's."""
     share = shown_probability(ratio)
-    amounts = f"{system[measure]:.3g} against {leader[measure]:.3g}"
+    amounts = f"{shown_amount(system[measure])} against {shown_amount(leader[measure])}"
     if measure == "latency":
         return f"takes {share} of the time of {leader['system']} (median {amounts} seconds)"
     unit = f" {leader['currency']}" if leader["currency"] else ""

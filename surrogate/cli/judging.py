@@ -227,6 +227,10 @@ def gate(
         str | None,
         Option(metavar="CHECKS", help="Comma-separated checks that may differ, such as cut."),
     ] = None,
+    cheaper: Annotated[
+        bool,
+        Option("--cheaper", help="Pass if it costs less and is at most the margin worse."),
+    ] = False,
     model: Annotated[str | None, Option(help="LLM judge to ask if needed.")] = None,
     base_url: Annotated[str | None, setting(JudgingSettings, "base_url")] = None,
     api_key_env: opt.ApiKeyEnv = None,
@@ -254,7 +258,7 @@ def gate(
 
     Answers are compared question by question first, which takes an arena alone: no board, no
     verdict. The status is 0 for better or the same, 3 for broken or worse, 4 where this cannot be
-    said.
+    said. With --cheaper it is 0 for cheaper, 3 for not cheaper.
     """
     # The gate plans the pairs itself, and asks an LLM. Its budget counts verdicts of this one
     # comparison.
@@ -268,7 +272,7 @@ def gate(
     from arena.llm import open_store
     from surrogate.ranking.gate import GateJudging
     from surrogate.ranking.gate import gate as decide
-    from surrogate.ranking.gate_report import gate_junit, gate_markdown
+    from surrogate.ranking.gate_report import FAILED, gate_junit, gate_markdown
     from surrogate.ranking.rating_difference import GateRates
 
     judging_options = settings.model_fields_set - {"model", "languages", "seed"}
@@ -299,7 +303,7 @@ def gate(
             read,
             baseline,
             judging=judging,
-            rates=GateRates(error, margin, accepted=tuple(split_names(accept))),
+            rates=GateRates(error, margin, accepted=tuple(split_names(accept)), cheaper=cheaper),
             languages=settings.languages,
             feature_table=_features_of(feature_table, new),
         )
@@ -316,8 +320,8 @@ def gate(
         if path is not None:
             write_text(write(decision), path)
     # 1 and 2 are errors, so that a pipeline can tell a worse system from a broken command.
-    status = {"better": 0, "same": 0, "broken": 3, "worse": 3, "cannot say": 4}
-    raise SystemExit(status[decision.verdict])
+    status = 4 if decision.verdict == "cannot say" else 0
+    raise SystemExit(3 if decision.verdict in FAILED else status)
 
 
 def candidate_answers(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,13 +16,15 @@ from arena.data.folder import open_arena
 from arena.diagnostics.judge_label import JudgeLabel, label_judge
 from arena.rating.outcomes import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
-from arena.statistics.significance import EVEN
+from arena.statistics.significance import EVEN, Difference
 from surrogate.board.board import Board, open_board
+from surrogate.board.costs import uncompared_systems
 from surrogate.board.metaevaluations import recorded_agreement
 from surrogate.ranking.answer_checks import compare_answers
 from surrogate.ranking.comparison import ORDERS, SystemComparison, compare_systems
 from surrogate.ranking.contenders import CandidateAnswers, Contenders, contenders
-from surrogate.ranking.gate_result import SURROGATE_SHARE, Gate
+from surrogate.ranking.cost_comparison import compare_costs
+from surrogate.ranking.gate_result import SURROGATE_SHARE, Gate, GateVerdict
 from surrogate.ranking.judged import interval_of
 from surrogate.ranking.rank import rank_systems
 from surrogate.ranking.ranked_systems import RankedSystems
@@ -31,6 +33,14 @@ from surrogate.ranking.rating_difference import (
     RatingDifference,
     rating_difference,
 )
+
+VERDICTS: Mapping[Difference, GateVerdict] = {
+    "better": "better",
+    "same": "same",
+    "not worse": "cheaper",
+    "worse": "worse",
+}
+"""What a difference means for the gate: only of a cheaper candidate one asks if it is not worse."""
 
 if TYPE_CHECKING:
     from arena.data.types import Progress
@@ -78,6 +88,9 @@ def gate(
     (``compare_systems``). With a judge the surrogate may use a fifth of the permitted error and the
     verdicts the rest, so that the sum is the error asked for.
 
+    A candidate that is meant to be cheaper (``rates.cheaper``) is compared by cost first, on the
+    questions where both state one, and by quality only where it costs less.
+
     Args:
         board: The board, or the path of its folder; None where there is none yet.
         answers: The candidate's, columns ``query_id, language, system, answer``, of one system, or
@@ -119,8 +132,16 @@ def gate(
     )
     if checks.is_broken:
         return replace(result, verdict="broken", by="answers")
+    if rates.cheaper:
+        costs = compare_costs(pair)
+        result = replace(result, costs=costs)
+        if costs.is_dearer:
+            return replace(result, verdict="not cheaper", by="answers")
+        # Whether it is worse does not matter before it is known to save anything.
+        if not costs.is_cheaper:
+            return result
     if pair.is_same:
-        return replace(result, verdict="same", by="answers")
+        return replace(result, verdict="cheaper" if rates.cheaper else "same", by="answers")
     if board is not None and not board.summary.is_first:
         placed = rank_systems(board, pair.answers, pair.arena, feature_table=feature_table)
         ratings = _compared_ratings(
@@ -128,7 +149,7 @@ def gate(
         )
         result = replace(result, ratings=ratings)
         if ratings.difference is not None:
-            return replace(result, verdict=ratings.difference, by="surrogate")
+            return replace(result, verdict=VERDICTS[ratings.difference], by="surrogate")
     if judging is None or not pair.n_common:
         return result
     verdicts = _ask_judge(pair, judging, rates, variance)
@@ -137,7 +158,7 @@ def gate(
         variance = verdicts.variance
     result = replace(result, verdicts=verdicts, variance=variance, judge=label)
     if verdicts.difference is not None and verdicts.one_side is None:
-        return replace(result, verdict=verdicts.difference, by="verdicts")
+        return replace(result, verdict=VERDICTS[verdicts.difference], by="verdicts")
     return result
 
 
@@ -151,6 +172,9 @@ def _compared_ratings(
     ratings = rating_difference(placed.new, baseline_ratings, rates, error, freedom)
     languages = list(ratings.languages["language"])
     doubts = list(_doubts(board, placed, languages))
+    if rates.cheaper:
+        uncompared = uncompared_systems(board.ratings, board.overall, board.summary, [baseline])
+        doubts += [f"the baseline is not compared: {reason}" for reason in uncompared.values()]
     if doubts:
         ratings = replace(ratings, difference=None, reason="; ".join(doubts))
     if ratings.difference is not None:

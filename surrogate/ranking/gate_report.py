@@ -11,7 +11,7 @@ from surrogate.ranking.answer_tests import FAULT_TESTS
 from surrogate.ranking.gate_result import Gate
 
 SUITE = "surrogate-arena gate"
-FAILED = ("broken", "worse")
+FAILED = ("broken", "not cheaper", "worse")
 """Verdicts that fail a pipeline."""
 NOT_CHECKED = "not checked: no question has an answer of both that tells"
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -24,8 +24,8 @@ MENTION_SIGNS = re.compile("[@#]")
 def gate_junit(result: Gate) -> str:
     """Return a result as JUnit's XML: one test for each check of answers, and one for the verdict.
 
-    A check that raises an alarm is a failure, and so is the verdict ``broken`` or ``worse``. What
-    was not checked, and ``cannot say``, is skipped, with the reason.
+    A check that raises an alarm is a failure, and so are the verdicts ``broken``, ``not cheaper``
+    and ``worse``. What was not checked, and ``cannot say``, is skipped, with the reason.
     """
     suite = ElementTree.Element("testsuite", name=SUITE)
     properties = ElementTree.SubElement(suite, "properties")
@@ -80,6 +80,8 @@ def _properties(result: Gate) -> dict[str, str]:
     }
     if result.verdicts is not None and len(result.verdicts.scores):
         properties["win_rate"] = f"{result.verdicts.win_rate:.4f}"
+    if result.costs is not None and math.isfinite(result.costs.ratio):
+        properties["cost_ratio"] = f"{result.costs.ratio:.4f}"
     if result.ratings is not None and math.isfinite(result.ratings.rating):
         properties["expected_win_rate"] = f"{result.ratings.win_rate:.4f}"
     return properties

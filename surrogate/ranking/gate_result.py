@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from scipy.special import expit
@@ -14,11 +14,12 @@ from arena.diagnostics.judge_label import JudgeLabel
 from arena.statistics.significance import SequentialTest
 from surrogate.ranking.answer_checks import FEWEST_DIFFERENT, AnswerChecks
 from surrogate.ranking.comparison import ORDERS, SystemComparison
+from surrogate.ranking.cost_comparison import CostComparison
 from surrogate.ranking.rating_difference import GateRates, RatingDifference
 
-GateVerdict = Literal["broken", "better", "same", "worse", "cannot say"]
+GateVerdict = Literal["broken", "better", "same", "cheaper", "not cheaper", "worse", "cannot say"]
 GateSource = Literal["answers", "surrogate", "verdicts", ""]
-GATE_VERDICTS: tuple[GateVerdict, ...] = ("broken", "better", "same", "worse", "cannot say")
+GATE_VERDICTS: tuple[GateVerdict, ...] = get_args(GateVerdict)
 
 SURROGATE_SHARE = 0.2
 """Share of the permitted error that the surrogate may use where verdicts can be asked for."""
@@ -29,7 +30,9 @@ class Gate:
     """How a candidate compares with a baseline.
 
     Attributes:
-        verdict: ``broken``, ``better``, ``same``, ``worse`` or ``cannot say``.
+        verdict: ``broken``, ``better``, ``same``, ``worse`` or ``cannot say``. Where the candidate
+            is meant to be cheaper, ``cheaper`` (and not worse by more than the margin) or ``not
+            cheaper`` instead of ``better`` and ``same``.
         by: ``surrogate`` or ``verdicts``, whichever decided, or ``answers`` where these are broken,
             or the baseline's, word for word; empty where nothing did.
         candidate: The new system.
@@ -43,6 +46,7 @@ class Gate:
         ratings: Comparison by the surrogate; None where there is none, or answers decided.
         verdicts: Comparison by an LLM's verdicts, where they were asked for.
         judge: Label of the judge that was asked; None where nobody was.
+        costs: What both cost; None unless the candidate is meant to be cheaper.
     """
 
     verdict: GateVerdict
@@ -57,6 +61,7 @@ class Gate:
     ratings: RatingDifference | None = None
     verdicts: SystemComparison | None = None
     judge: JudgeLabel | None = None
+    costs: CostComparison | None = None
 
     @property
     def verdicts_needed(self) -> int:
@@ -82,7 +87,9 @@ def _sentences(result: Gate) -> Iterator[str]:
     """Say what was found, and what would say more."""
     verdicts = result.verdicts
     yield _headline(result)
-    if result.verdict == "same" and result.by == "answers":
+    if result.costs is not None and result.verdict != "broken":
+        yield from result.costs.sentences
+    if result.by == "answers" and result.verdict != "broken":
         return
     yield from result.checks.sentences
     if result.ratings is not None:
@@ -106,19 +113,36 @@ def _sentences(result: Gate) -> Iterator[str]:
         count_text = count_of(result.unanswered, "question")
         yield f"Not compared: {count_text} that the baseline alone answered."
     is_one_sided = verdicts is not None and verdicts.one_side is not None
-    # More verdicts by a judge that always names one side would not help.
-    if result.verdict == "cannot say" and not is_one_sided:
-        yield (
-            f"About {result.verdicts_needed:,} verdicts would find a difference of "
-            f"{100 * result.rates.margin:g} points of win rate with power "
-            f"{result.rates.power:.0%}. The {result.questions:,} questions here, each in both "
-            f"orders, would find one of {100 * result.difference_found:.0f} points."
+    lacks_savings = result.costs is not None and not result.costs.is_cheaper
+    # More verdicts by a judge that always names one side, or on a dear system, would not help.
+    if result.verdict == "cannot say" and not (is_one_sided or lacks_savings):
+        yield _outlook(result)
+
+
+def _outlook(result: Gate) -> str:
+    """Say how many verdicts would decide."""
+    needed = f"About {result.verdicts_needed:,} verdicts would"
+    margin = f"{100 * result.rates.margin:g} points of win rate"
+    power = f"{result.rates.power:.0%}"
+    reach = f"{100 * result.difference_found:.0f} points"
+    if result.rates.cheaper:
+        return (
+            f"{needed} show with power {power} that a system as good as the baseline is at most "
+            f"{margin} worse. The {result.questions:,} questions here, each in both orders, would "
+            f"show that it is at most {reach} worse."
         )
+    return (
+        f"{needed} find a difference of {margin} with power {power}. The {result.questions:,} "
+        f"questions here, each in both orders, would find one of {reach}."
+    )
 
 
 def _headline(result: Gate) -> str:
     """Say the verdict, with the win rate or the source that it rests on."""
     headline = f"{result.candidate} against {result.baseline}: {result.verdict}"
+    if result.verdict == "cheaper":
+        points = f"{100 * result.rates.margin:g} points of win rate"
+        headline = f"{headline}, and at most {points} worse"
     verdicts = result.verdicts
     if verdicts is not None and len(verdicts.scores):
         level = result.rates.test(1 - SURROGATE_SHARE).level
@@ -126,10 +150,12 @@ def _headline(result: Gate) -> str:
             f"{headline}. Win rate by verdicts {verdicts.win_rate:.1%}, {level:.1%} interval "
             f"{verdicts.low:.1%} to {verdicts.high:.1%}."
         )
-    if result.verdict == "same" and result.by == "answers":
+    if result.by == "answers" and result.verdict in ("same", "cheaper"):
         return f"{headline}: its answers are the baseline's, word for word."
     if result.by == "surrogate":
         return f"{headline}, by the surrogate alone."
+    if result.costs is not None and not result.costs.is_cheaper:
+        return f"{headline}."
     is_checked = result.checks.questions >= FEWEST_DIFFERENT
     if result.verdict == "cannot say" and result.ratings is None and is_checked:
         return f"{headline}. Nothing is broken; which is better needs verdicts."

@@ -9,7 +9,14 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, stdtrit
 
-from arena.statistics.significance import EVEN, MARGIN, NORMAL_90, Difference, SequentialTest
+from arena.statistics.significance import (
+    EVEN,
+    MARGIN,
+    NORMAL_90,
+    Difference,
+    NotWorseTest,
+    SequentialTest,
+)
 
 
 @dataclass(frozen=True)
@@ -22,19 +29,23 @@ class GateRates:
         margin: Difference of a win rate from one half that matters.
         power: Probability with which such a difference is to be found.
         accepted: Checks of answers that break nothing, since the difference is intended.
+        cheaper: Whether the candidate is meant to be cheaper: then it passes if it costs less, and
+            its win rate is above one half less the margin. It need not be better.
     """
 
     error: float = 0.05
     margin: float = MARGIN
     power: float = 0.8
     accepted: tuple[str, ...] = ()
+    cheaper: bool = False
 
     def __post_init__(self) -> None:
         self.test().scores_needed(self.margin, 1.0, self.power)
 
     def test(self, share: float = 1.0) -> SequentialTest:
         """Return the test of verdicts, with a share of the error."""
-        return SequentialTest(share * self.error, self.margin)
+        test = NotWorseTest if self.cheaper else SequentialTest
+        return test(share * self.error, self.margin)
 
 
 @dataclass(frozen=True)
@@ -111,7 +122,13 @@ def rating_difference(
     smallest_win_rate = expit(difference - one_sided)
     verdict: Difference | None = None
     reason = ""
-    if low > 0:
+    if rates.cheaper and smallest_win_rate > EVEN - rates.margin:
+        verdict = "not worse"
+    elif rates.cheaper and largest_win_rate < EVEN:
+        verdict = "worse"
+    elif rates.cheaper and np.isfinite(standard_error):
+        reason = "the interval of the difference is too wide"
+    elif low > 0:
         verdict = "better"
     elif high < 0:
         verdict = "worse"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
 from arena import UsageError
-from arena.statistics.significance import LAST, SequentialTest
+from arena.statistics.significance import LAST, NotWorseTest, SequentialTest
 
 POINTS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 SCORES = st.lists(st.sampled_from(list(POINTS)), min_size=1, max_size=40)
@@ -80,3 +80,36 @@ def test_what_a_number_of_scores_finds():
 def test_numbers_out_of_range_are_refused(make):
     with pytest.raises(UsageError):
         make()
+
+
+@given(SCORES)
+def test_not_worse_is_students_one_sided_bound_above_the_margin(scores):
+    padded = [*scores, 0.0, 1.0]
+    test = NotWorseTest()
+    level = 1 - 0.05 * LAST
+    low = ttest_1samp(padded, 0.5, alternative="greater").confidence_interval(level).low
+    high = ttest_1samp(padded, 0.5, alternative="less").confidence_interval(level).high
+    expected = "not worse" if low > 0.45 else "worse" if high < 0.5 else None
+    assert test.decide(scores) == expected
+    assert test.interval(scores) == pytest.approx((max(low, 0), min(high, 1)))
+
+
+def test_not_worse_is_rarely_said_at_the_margin_and_mostly_of_equals():
+    test = NotWorseTest()
+    planned = test.scores_needed(0.05, 0.15)
+    assert planned < SequentialTest().scores_needed(0.05, 0.15)
+    assert test.difference_found(planned, 0.15) == pytest.approx(0.05, rel=0.01)
+    random = np.random.default_rng(8)
+    shares = {}
+    for mean in (0.45, 0.5):
+        points = random.choice([0.0, 0.5, 1.0], (400, planned), p=[0.8 - mean, 0.4, mean - 0.2])
+        said = 0
+        for drawn in points:
+            looks = [
+                test.decide(drawn[:look], is_last=look == planned) for look in test.looks(planned)
+            ]
+            first = next((name for name in looks if name), None)
+            said += first == "not worse"
+        shares[mean] = said / len(points)
+    assert shares[0.45] <= 0.07
+    assert shares[0.5] >= 0.75

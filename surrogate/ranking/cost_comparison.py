@@ -1,0 +1,133 @@
+"""What a candidate costs beside its baseline, on the questions that both answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from arena.data.schema import COST, LATENCY
+from arena.data.seeds import generator
+from arena.statistics.bootstrap import percentile_interval, resampled_sums
+from surrogate.board.costs import PRICED_ANSWERS, answer_amounts, shown_amount
+from surrogate.board.first_place import shown_probability
+from surrogate.ranking.contenders import Contenders
+
+ROUNDS = 2_000
+"""Resamples of questions."""
+
+
+@dataclass(frozen=True)
+class CostComparison:
+    """How the costs of two systems compare, over the questions where both state one.
+
+    Attributes:
+        questions: Number of these questions.
+        currency: Currency of both; empty where none is stated.
+        cost: Mean cost of 1,000 answers of the candidate; NaN where costs cannot be compared.
+        baseline_cost: The same of the baseline.
+        ratio: ``cost / baseline_cost``.
+        low: Lower bound of its 95% interval over resampled questions.
+        high: Upper bound.
+        latencies: Median and 95th percentile of the candidate's latencies, then the baseline's, in
+            seconds, over questions where both state one; NaN without any.
+        reason: Why costs cannot be compared; empty if they can.
+    """
+
+    questions: int
+    currency: str
+    cost: float
+    baseline_cost: float
+    ratio: float
+    low: float
+    high: float
+    latencies: tuple[float, float, float, float]
+    reason: str = ""
+
+    @property
+    def is_cheaper(self) -> bool:
+        """Whether the whole interval says that the candidate costs less."""
+        return self.high < 1
+
+    @property
+    def is_dearer(self) -> bool:
+        """Whether the candidate costs as much or more."""
+        return self.low >= 1
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The costs and latencies in words."""
+        sentences = []
+        if self.reason:
+            sentences.append(f"Costs cannot be compared: {self.reason}.")
+        else:
+            unit = f" {self.currency}" if self.currency else ""
+            amounts = f"{shown_amount(self.cost)} against {shown_amount(self.baseline_cost)}{unit}"
+            interval = f"95% interval {_share(self.low)} to {_share(self.high)}"
+            sentences.append(
+                f"It costs {_share(self.ratio)} of what the baseline does ({amounts} for 1,000 "
+                f"answers; {interval}, {self.questions:,} questions)."
+            )
+        median, late, baseline_median, baseline_late = self.latencies
+        if not np.isnan(median):
+            sentences.append(
+                f"Latency: median {shown_amount(median)} seconds against "
+                f"{shown_amount(baseline_median)}, 95th percentile {shown_amount(late)} against "
+                f"{shown_amount(baseline_late)}."
+            )
+        return tuple(sentences)
+
+
+def _share(ratio: float) -> str:
+    return shown_probability(ratio) if ratio < 1 else f"{ratio:.0%}"
+
+
+def compare_costs(pair: Contenders) -> CostComparison:
+    """Compare what candidate and baseline cost, question by question."""
+    names = [pair.candidate, pair.baseline]
+    answers = pd.concat([pair.answers, pair.baseline_answers], ignore_index=True)
+    amounts = answer_amounts(replace(pair.arena, answers=answers))
+    costs = amounts.amounts[COST][names].dropna().to_numpy(np.float64)
+    latencies = amounts.amounts[LATENCY][names].dropna().to_numpy(np.float64)
+    quantiles = (np.nan, np.nan, np.nan, np.nan)
+    if len(latencies):
+        (median, baseline_median), (late, baseline_late) = np.quantile(
+            latencies, [0.5, 0.95], axis=0
+        )
+        quantiles = (float(median), float(late), float(baseline_median), float(baseline_late))
+    currencies = [amounts.currencies[name] for name in names]
+    result = CostComparison(
+        questions=len(costs),
+        currency=currencies[0],
+        cost=np.nan,
+        baseline_cost=np.nan,
+        ratio=np.nan,
+        low=np.nan,
+        high=np.nan,
+        latencies=quantiles,
+    )
+    for name in names:
+        if amounts.amounts[COST][name].isna().all():
+            noted = [note for note in amounts.notes[name] if note.startswith("no cost: ")]
+            why = noted[0].removeprefix("no cost: ") if noted else "its answers state none"
+            return replace(result, reason=f"{name} has no cost, {why}")
+    if currencies[0] != currencies[1]:
+        shown = " and ".join(currency or "no currency" for currency in currencies)
+        return replace(result, reason=f"they are in {shown}; state all in one currency")
+    if not len(costs):
+        return replace(result, reason="no question has a cost of both")
+    cost, baseline_cost = np.sort(costs, axis=0).mean(axis=0) * PRICED_ANSWERS
+    if baseline_cost == 0:
+        return replace(result, reason=f"{pair.baseline} costs nothing")
+    sums = resampled_sums(costs, ROUNDS, generator(0, "costs"))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low, high = percentile_interval(sums[:, 0] / sums[:, 1])
+    return replace(
+        result,
+        cost=float(cost),
+        baseline_cost=float(baseline_cost),
+        ratio=float(cost / baseline_cost),
+        low=low,
+        high=high,
+    )
