@@ -22,6 +22,8 @@ from surrogate.board.tables import COSTS
 PRICED_ANSWERS = 1000
 """A board states the cost of so many answers: that of one has too few digits to read."""
 NO_CURRENCY = "no currency"
+NO_COST = "no cost: "
+"""How notes on costs in several currencies begin."""
 BY_SYSTEM = "{} stated for the system, not by answer"
 PARTIAL = "{} of {} of {} answers"
 
@@ -75,19 +77,25 @@ def answer_amounts(arena: Arena) -> AnswerAmounts:
         if len(names) > 1:
             amounts[COST][system] = np.nan
             shown = " and ".join(name or NO_CURRENCY for name in names)
-            notes[str(system)].append(f"no cost: its answers state {shown}")
-    for record in arena.attributes.to_dict(orient="records"):
+            notes[str(system)].append(f"{NO_COST}its answers state {shown}")
+    n_answers = answers["system"].value_counts().reindex(systems, fill_value=0)
+    result = AnswerAmounts(amounts, currencies, n_answers, stated, notes)
+    _add_amounts_of_systems(result, arena.attributes)
+    return result
+
+
+def _add_amounts_of_systems(amounts: AnswerAmounts, attributes: pd.DataFrame) -> None:
+    """Fill in what ``systems.csv`` says of systems whose answers state none."""
+    for record in attributes.to_dict(orient="records"):
         system = record["system"]
         for name in AMOUNTS:
             amount = finite_number(record.get(name))
-            if amount is None or stated.loc[system, name]:
+            if amount is None or amounts.stated.loc[system, name]:
                 continue
-            amounts[name][system] = amount
-            notes[system].append(BY_SYSTEM.format(name))
+            amounts.amounts[name][system] = amount
+            amounts.notes[system].append(BY_SYSTEM.format(name))
             if name == COST:
-                currencies[system] = _currency(record.get(CURRENCY))
-    n_answers = answers["system"].value_counts().reindex(systems, fill_value=0)
-    return AnswerAmounts(amounts, currencies, n_answers, stated, notes)
+                amounts.currencies[system] = _currency(record.get(CURRENCY))
 
 
 def _currency(cell: object) -> str:

@@ -74,7 +74,8 @@ def publish(
     kind: Annotated[
         str | None,
         Option(
-            help="Figures of a board: comma-separated heatmap, lollipops, importances, ratings. "
+            help="Figures of a board: comma-separated heatmap, lollipops, importances, ratings, "
+            "costs. "
             "Default: all it has data for"
         ),
     ] = None,

@@ -16,6 +16,7 @@ from arena.data.folder import open_arena
 from surrogate.board.board import Board
 from surrogate.board.first_place import conclusion, first_place_sentence
 from surrogate.board.summary import LEVEL, fingerprint
+from surrogate.publish.cost_page import cost_page
 from surrogate.publish.formats import language_name, short_digest, slugs
 from surrogate.publish.pages import filled
 from surrogate.publish.pair_texts import Texts
@@ -187,6 +188,8 @@ def _write_pages(
 
     write("index", view=overview(board, names, languages))
     write("judge", report=board.judge_report, cautions=cautions(board))
+    if not board.costs.empty:
+        write("costs", view=cost_page(board))
     write("method", level=LEVEL, arena_folder=shlex.quote(_arena_folder_name(board)))
     system_pages = SystemPages(board, by_name)
     compared = set(board.table(first)["system"][:MOST_SYSTEMS])

@@ -10,7 +10,14 @@ import pandas as pd
 from arena.data.schema import COST, LATENCY
 from arena.data.seeds import generator
 from arena.statistics.bootstrap import percentile_interval, resampled_sums
-from surrogate.board.costs import PRICED_ANSWERS, answer_amounts, shown_amount
+from surrogate.board.costs import (
+    NO_COST,
+    NO_CURRENCY,
+    PRICED_ANSWERS,
+    AnswerAmounts,
+    answer_amounts,
+    shown_amount,
+)
 from surrogate.board.first_place import shown_probability
 from surrogate.ranking.contenders import Contenders
 
@@ -89,34 +96,19 @@ def compare_costs(pair: Contenders) -> CostComparison:
     answers = pd.concat([pair.answers, pair.baseline_answers], ignore_index=True)
     amounts = answer_amounts(replace(pair.arena, answers=answers))
     costs = amounts.amounts[COST][names].dropna().to_numpy(np.float64)
-    latencies = amounts.amounts[LATENCY][names].dropna().to_numpy(np.float64)
-    quantiles = (np.nan, np.nan, np.nan, np.nan)
-    if len(latencies):
-        (median, baseline_median), (late, baseline_late) = np.quantile(
-            latencies, [0.5, 0.95], axis=0
-        )
-        quantiles = (float(median), float(late), float(baseline_median), float(baseline_late))
-    currencies = [amounts.currencies[name] for name in names]
     result = CostComparison(
         questions=len(costs),
-        currency=currencies[0],
+        currency=amounts.currencies[pair.candidate],
         cost=np.nan,
         baseline_cost=np.nan,
         ratio=np.nan,
         low=np.nan,
         high=np.nan,
-        latencies=quantiles,
+        latencies=_latencies(amounts.amounts[LATENCY][names]),
+        reason=_reason(amounts, names),
     )
-    for name in names:
-        if amounts.amounts[COST][name].isna().all():
-            noted = [note for note in amounts.notes[name] if note.startswith("no cost: ")]
-            why = noted[0].removeprefix("no cost: ") if noted else "its answers state none"
-            return replace(result, reason=f"{name} has no cost, {why}")
-    if currencies[0] != currencies[1]:
-        shown = " and ".join(currency or "no currency" for currency in currencies)
-        return replace(result, reason=f"they are in {shown}; state all in one currency")
-    if not len(costs):
-        return replace(result, reason="no question has a cost of both")
+    if result.reason:
+        return result
     cost, baseline_cost = np.sort(costs, axis=0).mean(axis=0) * PRICED_ANSWERS
     if baseline_cost == 0:
         return replace(result, reason=f"{pair.baseline} costs nothing")
@@ -131,3 +123,28 @@ def compare_costs(pair: Contenders) -> CostComparison:
         low=low,
         high=high,
     )
+
+
+def _latencies(latencies: pd.DataFrame) -> tuple[float, float, float, float]:
+    """Return ``CostComparison.latencies`` of two columns."""
+    both = latencies.dropna().to_numpy(np.float64)
+    if not len(both):
+        return np.nan, np.nan, np.nan, np.nan
+    (median, baseline_median), (late, baseline_late) = np.quantile(both, [0.5, 0.95], axis=0)
+    return float(median), float(late), float(baseline_median), float(baseline_late)
+
+
+def _reason(amounts: AnswerAmounts, names: list[str]) -> str:
+    """Return why the costs of two systems cannot be compared; empty if they can."""
+    costs = amounts.amounts[COST]
+    for name in names:
+        if costs[name].isna().all():
+            noted = [note for note in amounts.notes[name] if note.startswith(NO_COST)]
+            why = noted[0].removeprefix(NO_COST) if noted else "its answers state none"
+            return f"{name} has no cost, {why}"
+    currencies = [amounts.currencies[name] or NO_CURRENCY for name in names]
+    if currencies[0] != currencies[1]:
+        return f"they are in {' and '.join(currencies)}; state all in one currency"
+    if costs[names].dropna().empty:
+        return "no question has a cost of both"
+    return ""

@@ -17,6 +17,7 @@ from arena.diagnostics.families import model_families
 from features.engine.columns import feature_columns
 from surrogate.board.board import Board
 from surrogate.board.summary import LEVEL
+from surrogate.publish.figures.cost_figures import draw_costs
 from surrogate.publish.figures.figure import (
     MARKERS,
     MUTED,
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-KINDS = ("heatmap", "lollipops", "importances", "ratings")
+KINDS = ("heatmap", "lollipops", "importances", "ratings", "costs")
 """Kinds of figures of a board; ``ratings`` are of one language each."""
 LOOKS = (
     ("", "", BOTH, "D", -0.25),
@@ -86,8 +87,12 @@ def board_drawings(
         "heatmap": rank_heat_map,
         "lollipops": feature_lollipops,
         "importances": importance_boxes,
+        "costs": draw_costs,
     }
     for kind in dict.fromkeys(kinds or KINDS):
+        # Most arenas state no costs, which is no reason to complain unless they are asked for.
+        if kind == "costs" and not kinds and board.costs.empty:
+            continue
         if kind == "ratings":
             for code in [language] if language else board.languages:
                 yield Drawing(f"ratings-{files[code]}", partial(draw_ratings, board, code))
