@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from judged_systems import build_arena
 
 from arena import UsageError
-from arena.judging import choose_pairs, pairs_judged_in
+from arena.judging import JudgingSettings, choose_pairs, pairs_judged_in
 from arena.judging.answer_pairs import draw_pair, pair_keys, unordered
 from arena.judging.choosing.chosen_pairs import asked_keys
 from arena.judging.choosing.paced_pairs import PacedPairs
-from arena.judging.forms import JUDGE_FORMS
+from arena.judging.forms import JUDGE_FORMS, prompt_of
+from arena.judging.judging_task import JudgingTask
 from arena.llm.usage import Budget
 
 SYSTEMS = tuple(f"s{n}" for n in range(7))
@@ -175,6 +176,18 @@ def test_a_limit_on_marks_and_orders_keeps_whole_questions():
     assert JUDGE_FORMS["listwise"].within(pairs, 7).table["query_id"].nunique() == 7
     # A call for the facts, and one for each of three answers.
     assert JUDGE_FORMS["nuggets"].within(pairs, 11).table["query_id"].nunique() == 2
+
+
+@pytest.mark.parametrize("form", JUDGE_FORMS)
+def test_a_form_says_how_many_calls_it_takes(form):
+    passages = [{"passage_id": "d#1", "text": "Tea.", "title": None, "relevance": 1}]
+    arena = build_arena({("q1", "s2"): None}, questions=3, systems=SYSTEMS, passages=passages)
+    pairs = choose_pairs(arena)
+    settings = JudgingSettings(model="m", form=form)
+    steps = prompt_of(settings).requests(JudgingTask(arena, "m", pairs, pairs), settings)
+    n_calls = sum(len(list(step.prompts)) for step in steps)
+    assert len(JUDGE_FORMS[form].within(pairs, n_calls)) == len(pairs)
+    assert len(JUDGE_FORMS[form].within(pairs, n_calls - 1)) < len(pairs)
 
 
 @pytest.mark.parametrize("form", JUDGE_FORMS.values())
