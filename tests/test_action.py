@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -178,6 +179,16 @@ def test_without_a_pull_request_or_the_right_to_comment_the_verdict_counts(
     assert (status, outputs["status"]) == (0, "4")
     assert ("::warning::" in log) == bool(number)
     assert not (folder / "posted.md").exists()
+
+
+def test_a_version_that_is_meant_to_be_cheaper_and_is_not_fails(folders, tmp_path):
+    arena = tmp_path / "arena"
+    shutil.copytree(folders / "arena", arena)
+    (arena / "systems.csv").write_text("system,cost,currency\nv1,2,USD\nv2,3,USD\n")
+    inputs = {"arena": arena, "candidate": "v2", "baseline": "v1", "cheaper": "true"}
+    status, outputs, log = run_action(tmp_path / "run", **inputs)
+    assert (status, outputs["status"]) == (3, "3")
+    assert "v2 against v1: not cheaper." in log
 
 
 def test_inputs_are_data_and_an_error_is_reported(folders, tmp_path):

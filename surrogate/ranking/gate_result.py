@@ -158,7 +158,8 @@ def _headline(result: Gate) -> str:
         return f"{headline}."
     is_checked = result.checks.questions >= FEWEST_DIFFERENT
     if result.verdict == "cannot say" and result.ratings is None and is_checked:
-        return f"{headline}. Nothing is broken; which is better needs verdicts."
+        question = "how much worse it is" if result.rates.cheaper else "which is better"
+        return f"{headline}. Nothing is broken; {question} needs verdicts."
     return f"{headline}."
 
 
