@@ -78,8 +78,8 @@ def _counted_on(progress: Progress | None, n_before: int, n_planned: int | None)
         return None
 
     def of_all(name: str, done: int, size: int) -> None:
-        # Marks are asked answer by answer, and there may be more answers than pairs.
-        n_all = n_before + size if n_planned is None else max(n_planned, size)
+        # A plan is about right: an audit draws pairs, and marks are asked answer by answer.
+        n_all = max(n_planned or 0, n_before + size)
         progress(name, n_before + done, n_all)
 
     return of_all

@@ -49,7 +49,8 @@ class AdaptivePairs:
 
     Attributes:
         budget: Maximum number of calls, those of earlier runs included.
-        n_planned: Calls left of the budget at the start, for each judge.
+        n_planned: Calls that each judge may get: those left of the budget at the start, or about
+            as many as the open pairs take, if these are fewer.
     """
 
     def __init__(
@@ -101,7 +102,8 @@ class AdaptivePairs:
         self._n_asked = len(without_identical(earlier)) + len(_on(failures, self._questions))
         n_systems = sum(len(pairing.systems) for pairing in self._pairings.values())
         self.budget = settings.budget or settings.default_budget(n_systems)
-        self.n_planned = self._pairs_in_budget
+        n_open = sum(pairing.open for pairing in self._pairings.values())
+        self.n_planned = min(self._pairs_in_budget, round(n_open * self._calls_a_pair))
 
     def rounds(self) -> Rounds:
         """Yield what to ask next, until the ranking is certain enough or no more may be asked."""
@@ -130,15 +132,19 @@ class AdaptivePairs:
     def forecast(self) -> Forecast:
         """Say what the run is likely to take and to give, by the prior and the verdicts so far."""
         settings = self._settings
-        share = settings.audit_share
-        # Of an audit that takes some pairs, a part is asked a third time.
-        calls_a_pair = 1.0 + share * (1.0 if share == 1 else 1.0 + REPEATED)
         return forecast_adaptive(
             self.courses(),
             settings.until,
-            int(self._pairs_in_budget / calls_a_pair),
-            calls_a_pair * len(settings.judges),
+            int(self._pairs_in_budget / self._calls_a_pair),
+            self._calls_a_pair * len(settings.judges),
         )
+
+    @property
+    def _calls_a_pair(self) -> float:
+        """Mean number of calls about a pair, of one judge."""
+        share = self._settings.audit_share
+        # Of an audit that takes some pairs, a part is asked a third time.
+        return 1.0 + share * (1.0 if share == 1 else 1.0 + REPEATED)
 
     def courses(self) -> dict[str, Course]:
         """Return how the ranking of each language is likely to settle."""

@@ -96,6 +96,18 @@ def test_pairs_that_the_budget_has_no_room_for_stay_open(run):
     assert done.languages["open"].tolist() == [ITEMS - 2]
 
 
+@pytest.mark.parametrize(("budget", "audit"), [(1_000, 0.0), (1_000, 0.3), (20, 0.0)])
+def test_progress_counts_towards_what_can_be_asked(run, budget, audit):
+    """A budget that no run can spend is no goal."""
+    steps = []
+    run(budget, audit=audit, progress=lambda _, done, size: steps.append((done, size)))
+    n_asked = sum(run.server.asked.values())
+    assert all(done <= size <= budget for done, size in steps)
+    done, size = steps[-1]
+    assert done == n_asked
+    assert n_asked <= size <= 1.25 * n_asked
+
+
 def test_a_fault_within_a_round_is_no_end_of_the_run(folder, serve, judge_at):
     def broken(*_):
         raise StopIteration("broken")
