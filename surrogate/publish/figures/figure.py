@@ -9,6 +9,7 @@ import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -42,9 +43,19 @@ FONT_FAMILIES = (
     "Malgun Gothic",
     "Noto Sans Devanagari",
     "Noto Sans Bengali",
+    "Noto Sans Gurmukhi",
+    "Noto Sans Gujarati",
+    "Noto Sans Oriya",
+    "Noto Sans Tamil",
     "Noto Sans Telugu",
+    "Noto Sans Kannada",
+    "Noto Sans Malayalam",
+    "Noto Sans Sinhala",
     "Nirmala UI",
     "Noto Sans Thai",
+    "Noto Sans Khmer",
+    "Noto Sans Myanmar",
+    "Noto Sans Ethiopic",
     "Noto Sans Arabic",
     "Noto Sans Symbols2",
     "Noto Emoji",
@@ -93,6 +104,14 @@ STYLE: Any = {
     "pdf.fonttype": 42,  # journals refuse Type 3 fonts
     "svg.hashsalt": "surrogate-arena",
 }
+CJK = re.compile("CJK|HIRAGANA|KATAKANA|HANGUL|BOPOMOFO|IDEOGRAPHIC|FULLWIDTH|HALFWIDTH")
+"""Starts of the Unicode names of characters of Chinese, Japanese and Korean."""
+FONTS = {
+    "cjk": "Noto Sans CJK (on Debian fonts-noto-cjk)",
+    "letters": "Noto Sans (on Debian fonts-noto-core)",
+    "symbols": "Noto Emoji or Noto Sans Symbols 2",
+}
+"""Kind of characters to the fonts that have them, and their package."""
 MISSING_GLYPH = re.compile(r"Glyph (\d+) .*missing from")
 
 
@@ -160,12 +179,25 @@ def style() -> Iterator[None]:
         from matplotlib.font_manager import fontManager
     except ImportError as error:
         raise MissingDependencyError("drawing", "matplotlib", "plots") from error
+    find_new_fonts()
     installed = {font.name for font in fontManager.ttflist}
     families = [family for family in FONT_FAMILIES if family in installed]
     with matplotlib.style.context("default"), matplotlib.rc_context(STYLE):
         matplotlib.rcParams["font.family"] = families
         with _quiet_fonts():
             yield
+
+
+@cache
+def find_new_fonts() -> None:
+    """Let matplotlib know fonts that were installed since it listed all: it keeps that list."""
+    from matplotlib.font_manager import findSystemFonts, fontManager
+
+    wanted = {family.replace(" ", "") for family in FONT_FAMILIES} | {"NotoSansCJK"}
+    listed = {font.fname for font in fontManager.ttflist}
+    for path in sorted(findSystemFonts()):
+        if path not in listed and Path(path).stem.partition("-")[0] in wanted:
+            fontManager.addfont(path)
 
 
 @contextmanager
@@ -295,7 +327,11 @@ def save(figure: Figure, path: Path | str) -> None:
     Raises:
         UsageError: For another suffix, or if the folder does not exist.
     """
-    path = Path(path)
+    _warn_of_missing(_written(figure, Path(path)))
+
+
+def _written(figure: Figure, path: Path) -> str:
+    """Write a figure; return the characters that no installed font has."""
     kind = checked_choice(path.suffix.lower().removeprefix("."), FORMATS, "format of figures")
     left_out = {
         "png": ("Software",),
@@ -306,9 +342,13 @@ def save(figure: Figure, path: Path | str) -> None:
     key = "Subject" if kind == "pdf" else "Description"
     told = {"Title": title} | ({key: drawable(signature)} if signature else {})
     metadata: dict[str, Any] = {**told, **dict.fromkeys(left_out)}
-    with atomic_path(path) as temporary, style(), _one_warning():
+    with atomic_path(path) as temporary, style(), warnings.catch_warnings(record=True) as caught:
+        # Matplotlib warns of every character and font.
+        warnings.filterwarnings("always", "Glyph")
         _fix_layout(figure)
         figure.savefig(temporary, format=kind, dpi=DOTS_PER_INCH, metadata=metadata)
+    matches = [MISSING_GLYPH.match(str(warning.message)) for warning in caught]
+    return "".join(chr(int(match[1])) for match in matches if match)
 
 
 def write_drawings(
@@ -322,6 +362,7 @@ def write_drawings(
     listed = list(drawings)  # a wrong request is said before there is a folder
     folder.mkdir(parents=True, exist_ok=True)
     paths, reasons = [], {}
+    missing = ""
     for name, draw in listed:
         try:
             figure = draw()
@@ -333,20 +374,29 @@ def write_drawings(
             figure.supxlabel(figure.get_supxlabel().partition(f"\n{SIGNATURE}")[0], **CAPTION)
         for suffix in suffixes:
             paths.append(folder / f"{name}.{suffix}")
-            save(figure, paths[-1])
+            missing += _written(figure, paths[-1])
+    _warn_of_missing(missing)
     return paths, reasons
 
 
-@contextmanager
-def _one_warning() -> Iterator[None]:
-    """Put matplotlib's warnings of glyphs, one a character and font, together to one."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.filterwarnings("always", "Glyph")
-        yield
-    found = [MISSING_GLYPH.match(str(warning.message)) for warning in caught]
-    if missing := "".join(dict.fromkeys(chr(int(glyph[1])) for glyph in found if glyph)):
-        message = f"no installed font has {missing!r}: drawn as boxes; install a Noto Sans"
-        warnings.warn(message, MissingGlyphWarning, stacklevel=4)
+def _warn_of_missing(characters: str) -> None:
+    """Say once which characters are boxes, and which fonts have them."""
+    distinct = "".join(dict.fromkeys(characters))
+    if not distinct:
+        return
+    fonts = dict.fromkeys(FONTS[_kind_of_script(mark)] for mark in distinct)
+    message = (
+        f"no installed font has {distinct!r}: drawn as boxes; install {', and '.join(fonts)}, "
+        "and draw again"
+    )
+    warnings.warn(message, MissingGlyphWarning, stacklevel=3)
+
+
+def _kind_of_script(mark: str) -> str:
+    """Return which of ``FONTS`` has a character."""
+    if CJK.match(unicodedata.name(mark, "")):
+        return "cjk"
+    return "letters" if unicodedata.category(mark)[0] in "LMN" else "symbols"
 
 
 def _fix_layout(figure: Figure) -> None:

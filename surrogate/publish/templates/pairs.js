@@ -128,7 +128,10 @@
       const scaled = known && spread[number] > 0 ? difference / spread[number] : null;
       const row = element("tr");
       const header = element("th", undefined, { scope: "row" });
-      header.append(element("code", feature));
+      /* A narrow column breaks a name after an underscore */
+      const name = element("code", "");
+      for (const part of feature.split(/(?<=_)/)) name.append(part, document.createElement("wbr"));
+      header.append(name);
       row.append(
         header, numberCell(first, short(first)), numberCell(second, short(second)),
         numberCell(difference, short(difference)), numberCell(scaled, fixed(scaled, 1)),

@@ -4,13 +4,15 @@ import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import matplotlib as mpl
 import pytest
-from altered_boards import about
+from altered_boards import about, renamed
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.font_manager import findSystemFonts, fontManager
 
 from arena.data.errors import MissingDependencyError
 from surrogate.publish.figures.board_figures import board_drawings, draw_ratings, rank_heat_map
@@ -18,6 +20,7 @@ from surrogate.publish.figures.figure import (
     LONGEST_NAME,
     MissingGlyphWarning,
     drawable,
+    find_new_fonts,
     save,
     shown_names,
     write_drawings,
@@ -83,6 +86,49 @@ def test_characters_without_a_font_are_said_once(board, tmp_path):
         save(rank_heat_map(board), tmp_path / "a.png")
     assert len(caught) == 1
     assert repr(absent[1]) in str(caught[0].message) or absent[1] in str(caught[0].message)
+
+
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [
+        ("日本語モデル", "fonts-noto-cjk"),
+        ("한국어", "fonts-noto-cjk"),
+        ("বাংলা", "fonts-noto-core"),
+        ("தமிழ்", "fonts-noto-core"),
+        ("🤖", "Noto Emoji"),
+    ],
+)
+def test_names_without_a_font_are_said_once_with_what_to_install(
+    board, tmp_path, monkeypatch, caplog, name, package
+):
+    find_new_fonts()
+    fonts = [font for font in fontManager.ttflist if font.name.startswith("DejaVu")]
+    monkeypatch.setattr(fontManager, "ttflist", fonts)
+    named = renamed(board, [f"{name} {number}" for number in range(len(board.systems))])
+    drawings = board_drawings(named, ["heatmap"])
+    with pytest.warns(MissingGlyphWarning, match=package) as caught:
+        paths, _ = write_drawings(drawings, tmp_path)
+    assert len(paths) == 2
+    assert len(caught) == 1
+    assert caplog.records == []
+
+
+def test_every_script_of_a_new_installation_has_its_font(
+    board, tmp_path, recwarn, caplog, monkeypatch
+):
+    names = ["日本語", "한국어", "简体", "বাংলা", "தமிழ்", "ไทย", "العربية", "ខ្មែរ", "አማርኛ", "తెలుగు"]
+    files = {Path(path).name for path in findSystemFonts()}
+    if not {"NotoSansTamil-Regular.ttf", "NotoSansCJK-Regular.ttc"} <= files:
+        pytest.skip("needs fonts-noto-core and fonts-noto-cjk")
+    # As after an installation that matplotlib does not know of.
+    fonts = [font for font in fontManager.ttflist if font.name.startswith("DejaVu")]
+    monkeypatch.setattr(fontManager, "ttflist", fonts)
+    find_new_fonts.cache_clear()
+    shown = [f"{names[number % len(names)]} {number}" for number in range(len(board.systems))]
+    write_drawings(board_drawings(renamed(board, shown), ["heatmap"]), tmp_path)
+    assert list(recwarn) == []
+    assert caplog.records == []
+    find_new_fonts.cache_clear()
 
 
 def test_without_matplotlib_the_extra_is_named(board, monkeypatch):
