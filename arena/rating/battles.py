@@ -343,7 +343,8 @@ class Battles:
         system = np.concatenate([self.side_a, self.side_b])
         opponent = np.concatenate([self.side_b, self.side_a])
         met = distinct(system * n_systems + opponent, n_systems**2)
-        counts = self._record_counts(met.codes, len(met.values))
+        code_a, code_b = np.split(met.codes, 2)
+        counts = self._record_counts(code_a, code_b, len(met.values))
         first, second = np.divmod(met.values, n_systems)
         names = np.array(self.systems, dtype=object)
         table = pd.DataFrame({"system": names[first], "opponent": names[second]})
@@ -352,28 +353,28 @@ class Battles:
 
     def records(self) -> pd.DataFrame:
         """Count each system's wins, losses and ties: columns ``system, wins, losses, ties``."""
-        systems = np.concatenate([self.side_a, self.side_b])
         table = pd.DataFrame({"system": pd.Series(self.systems, dtype="str")})
-        table[_RECORD] = self._record_counts(systems, len(self.systems))
+        table[_RECORD] = self._record_counts(self.side_a, self.side_b, len(self.systems))
         return table
 
-    def _record_counts(self, rows: Indices, n_rows: int) -> npt.NDArray[Any]:
+    def _record_counts(self, row_a: Indices, row_b: Indices, n_rows: int) -> npt.NDArray[Any]:
         """Count wins, losses and ties.
 
         Args:
-            rows: Row of the result to which each battle counts, for the system on side A and then
-                for that on side B, shape (2 N,).
+            row_a: Row of the result to which each battle counts for side A, shape (N,).
+            row_b: The same for side B.
             n_rows: Number of rows.
 
         Returns:
             Shape (n_rows, 3); whole numbers if the weights are.
         """
-        winner = np.concatenate([self.winner, _MIRRORED[self.winner]])
-        weight = None if self.weight is None else np.tile(self.weight, 2)
-        cells = rows * len(_RECORD) + winner
-        counts = np.bincount(cells, weight, n_rows * len(_RECORD)).reshape(n_rows, len(_RECORD))
-        is_whole = weight is None or bool((weight == np.round(weight)).all())
-        return counts.astype(np.intp) if is_whole else counts
+        n_outcomes = len(_RECORD)
+        size = n_rows * n_outcomes
+        counts = np.bincount(row_a * n_outcomes + self.winner, self.weight, size)
+        counts += np.bincount(row_b * n_outcomes + _MIRRORED[self.winner], self.weight, size)
+        if self.weight is not None and bool((self.weight == np.round(self.weight)).all()):
+            counts = counts.astype(np.intp)
+        return counts.reshape(n_rows, n_outcomes)
 
 
 def selected_judgments(

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy.special import expit, log_expit
 
 from arena.data.codes import distinct
-from arena.data.types import Flags, Floats, Indices
+from arena.data.types import Floats, Indices
 from arena.rating.biases import Biases
 from arena.rating.bradley_terry import newton
 from arena.rating.pairs import JudgedItems, Pairs
@@ -88,12 +88,13 @@ class BattleLikelihood:
         squares = np.zeros(n_parameters)
         n_questions = np.zeros(n_parameters)
         residuals = items.points - items.counts * self.expected(parameters)[items.pair]
-        n_blocks = -(-len(items) // ITEMS_AT_ONCE)
+        is_sorted = bool((items.question[1:] >= items.question[:-1]).all())
+        n_blocks = -(-len(items) // ITEMS_AT_ONCE) if is_sorted else 1
         ends = np.linspace(0, items.n_questions, n_blocks + 1).astype(np.intp)
         for start, end in pairwise(ends):
-            rows: slice | Flags = slice(None)
+            rows = slice(None)
             if n_blocks > 1:
-                rows = (items.question >= start) & (items.question < end)
+                rows = slice(*np.searchsorted(items.question, [start, end]))
             values, columns = self._score_entries(items.pair[rows], residuals[rows])
             question = items.question[rows] - start
             keys = np.tile(question * n_parameters, len(columns)) + np.concatenate(columns)

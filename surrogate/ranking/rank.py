@@ -110,11 +110,11 @@ def rank_systems(
 def _checks_of(board: Board, arena: Arena, answers: pd.DataFrame) -> dict[str, AnswerChecks]:
     """Compare each new system's answers with those of the board's best."""
     best_answers = arena.answers[arena.answers["system"] == board.systems[0]]
-    measured = measure_faults(arena, answers)
-    baseline = measure_faults(arena, best_answers)
-    return {
-        str(system): compare_measured(rows, baseline) for system, rows in measured.groupby("system")
-    }
+    # Measured together, so that the passages of a question are indexed once.
+    measured = measure_faults(arena, pd.concat([answers, best_answers], ignore_index=True))
+    by_system = dict(tuple(measured.groupby("system")))
+    baseline = by_system.pop(board.systems[0], measured.iloc[:0])
+    return {str(system): compare_measured(rows, baseline) for system, rows in by_system.items()}
 
 
 def _check_names(systems: pd.Series, board: Board) -> None:
