@@ -85,6 +85,8 @@ def value_codes(values: pd.Series) -> tuple[Indices, pd.Index]:
         return np.asarray(codes, dtype=np.intp), pd.Index(distinct_values)
     codes = values.cat.codes.to_numpy()
     categories = values.cat.categories
+    if len(codes) and not codes.any():
+        return np.zeros(len(codes), dtype=np.intp), categories[:1]
     is_used = np.zeros(len(categories) + 1, dtype=np.bool_)
     # A missing value has the code -1, which is the last place.
     is_used[codes] = True
