@@ -186,6 +186,10 @@ def run(
         Argument(metavar="CONFIG.toml", help="The boards; paths are relative to the file.", **FILE),
     ],
     out: Annotated[Path | None, Option(help="Default: the file's folder", **OUT_FOLDER)] = None,
+    site: Annotated[
+        Path | None,
+        Option(help="Folder of all pages, for a web server. Default: OUT/_site", **OUT_FOLDER),
+    ] = None,
     jobs: opt.Jobs = -1,
     _backend: opt.Backend = None,
     _scheduler: opt.Scheduler = None,
@@ -194,10 +198,11 @@ def run(
 ) -> None:
     """Bring several boards up to date; only what changed is made again.
 
-    index.html of the folder lists them. The status is 1 where a board or its checks failed, else
+    OUT/_site/index.html lists them. The status is 1 where a board or its checks failed, else
     75 where replies are awaited in batches: the next run collects them.
     """
     from arena.llm.awaiting import RepliesAwaitedError
+    from surrogate.publish.site import INDEX
     from surrogate.runs.config import read_configuration
     from surrogate.runs.run import bring_up_to_date
 
@@ -209,6 +214,7 @@ def run(
         report = bring_up_to_date(
             boards,
             folder,
+            site=site,
             check=check,
             n_jobs=jobs,
             progress=progress_lines(),
@@ -229,6 +235,7 @@ def run(
         counts = Counter(step.state for step in report.steps)
         print(", ".join(f"{count} {state}" for state, count in counts.items()))
         print(f"Output folder: {folder}; failed checks: {', '.join(report.failing) or 'none'}")
+        print(f"Pages: {(site or boards.web_root(folder)) / INDEX}")
     if failed:
         raise Exit(NOT_DONE)
     if report.awaited:
@@ -236,15 +243,27 @@ def run(
 
 
 def diff(
-    old: Annotated[Path, Argument(help="Folder of the earlier board.", **FOLDER)],
-    new: Annotated[Path, Argument(help="Folder of the later board.", **FOLDER)],
+    old: Annotated[
+        Path,
+        Argument(help="Folder of the earlier board, or of a past one that run kept.", **FOLDER),
+    ],
+    new: Annotated[
+        Path | None,
+        Argument(
+            help="Folder of the later board. Default: OLD, compared with the board before it",
+            **FOLDER,
+        ),
+    ] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Compare two boards: what moved, and whether that is more than noise."""
-    from surrogate.board.board import Board
-    from surrogate.runs.diff import OVERALL, diff_boards
+    from surrogate.publish.history import OVERALL
+    from surrogate.runs.diff import diff_boards
+    from surrogate.runs.past_boards import board_before, open_compared
 
-    difference = diff_boards(Board.load(old), Board.load(new))
+    if new is None:
+        old, new = board_before(old), old
+    difference = diff_boards(open_compared(old), open_compared(new))
     if as_json:
         show(plain(difference), as_json)
         return

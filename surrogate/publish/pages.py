@@ -34,7 +34,8 @@ FILTERS = (
     "whole",
 )
 THEME = "theme.js"
-UNSTORABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+UNSTORABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
+"""Characters that neither HTML nor XML can hold."""
 
 
 def filled(
@@ -47,16 +48,15 @@ def filled(
     """
     from markupsafe import Markup
 
-    environment = _environment()
     theme = _text(THEME)
     script = "".join(map(_text, scripts))
     # Only scripts with these digests run, so that a text that slips through escaping does nothing.
     digests = [hashlib.sha256(text.encode()).digest() for text in (theme, script)]
     allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
     asked = "connect-src 'self'; " if is_served else ""
-    text = environment.get_template(f"{page}.html.jinja").render(
+    return rendered(
+        f"{page}.html",
         page=page,
-        version=__version__,
         is_served=is_served,
         policy=f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
         f"{asked}img-src data:; base-uri 'none'; form-action 'none'",
@@ -65,6 +65,12 @@ def filled(
         script=Markup(script),  # noqa: S704 - from the package
         **values,
     )
+
+
+def rendered(template: str, **values: object) -> str:
+    """Fill a template, with every text of others escaped; the same values give the same text."""
+    filled_template = _environment().get_template(f"{template}.jinja")
+    text = filled_template.render(version=__version__, **values)
     return UNSTORABLE.sub("\ufffd", text)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from surrogate.board.first_place import conclusion, first_place_sentence
 from surrogate.board.summary import LEVEL, fingerprint
 from surrogate.publish.cost_page import cost_page
 from surrogate.publish.formats import language_name, short_digest, slugs
+from surrogate.publish.history import HistoryEntry, history_view
 from surrogate.publish.pages import filled
 from surrogate.publish.pair_texts import Texts
 from surrogate.publish.pairs import MOST_SYSTEMS, PairPages
@@ -82,6 +85,7 @@ def write_site(
     *,
     parent: str = "",
     is_served: bool = False,
+    history: Sequence[HistoryEntry] = (),
     **options: Any,  # noqa: ANN401 - fields of SiteSettings
 ) -> Path:
     """Write a board as HTML pages that need neither a server nor the network; return the first.
@@ -98,6 +102,8 @@ def write_site(
         settings: What the pages state and show.
         parent: Title of the page over several sites, one folder up; empty where there is none.
         is_served: Whether ``view`` serves the pages, next to one to vote on.
+        history: States of the board over time, oldest first, with the present one; none for a site
+            that shows no past.
         options: Fields of ``SiteSettings``, over those of ``settings``: ``title``, ``description``,
             ``license``, ``home``, ``date``, ``order``, and ``questions`` per language whose answers
             are shown while a page has room for them (``pairs.LONGEST_PAGE``), 0 for none.
@@ -112,12 +118,20 @@ def write_site(
     chosen = chosen_site(settings, options)
     # Without its texts the arena is not even read, so that no page can show any.
     texts = _texts(board, arena, chosen.questions) if chosen.questions else HIDDEN
+    with site_files(out) as folder:
+        context = {"parent": parent, "is_served": is_served, "history": history}
+        _write_pages(board, texts, folder, chosen, context)
+    return out / INDEX
+
+
+@contextmanager
+def site_files(out: Path) -> Iterator[Path]:
+    """Yield an empty folder that becomes a site when the block succeeds, marked as one of ours."""
     with replaced_folder(out) as folder:
-        _write_pages(board, texts, folder, chosen, parent, is_served)
+        yield folder
         content = {"generator": GENERATOR, "version": __version__, "files": _files(folder)}
         text = json.dumps(content, indent=1) + "\n"
         (folder / MARKER).write_text(text, encoding="utf-8")
-    return out / INDEX
 
 
 def _texts(board: Board, source: Arena | Path | str | None, questions: int) -> Texts | str:
@@ -154,8 +168,7 @@ def _write_pages(
     texts: Texts | str,
     folder: Path,
     settings: SiteSettings,
-    parent: str,
-    is_served: bool,
+    context: Mapping[str, Any],
 ) -> None:
     summary = board.summary
     names = slugs(board.systems)
@@ -169,7 +182,7 @@ def _write_pages(
         "slugs": names,
         "settings": settings,
         "title": settings.title or summary.arena,
-        "parent": parent,
+        **context,
         "pairs": files[first],
         "splits": SPLIT_NAMES,
         "named": [(language_name(code), summary.languages[code]) for code in by_name],
@@ -191,6 +204,8 @@ def _write_pages(
     if not board.costs.empty:
         write("costs", view=cost_page(board))
     write("method", level=LEVEL, arena_folder=shlex.quote(_arena_folder_name(board)))
+    if context["history"]:
+        write("history", view=history_view(context["history"], board.systems))
     system_pages = SystemPages(board, by_name)
     compared = set(board.table(first)["system"][:MOST_SYSTEMS])
     for system in board.systems:

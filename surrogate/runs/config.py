@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,6 +22,8 @@ from features.declare.feature import Feature
 from features.measures.registry import parse_features
 from surrogate.board.settings import BoardSettings, preset_values
 from surrogate.learning.names import find_surrogate
+from surrogate.publish.formats import slugs
+from surrogate.publish.site_settings import PageSettings, SiteSettings, WebAddress
 
 HIDDEN = "(not shown)"
 SEE = "see examples/leaderboards.toml"
@@ -33,6 +35,14 @@ KEY_LIKE = re.compile(
 
 Raw = Mapping[str, Any]
 Form = Literal["site", "figures"]
+Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+WEB_ROOT = "_site"
+"""Folder of all pages in the output folder: no board can have that name, and GitHub's action that
+uploads pages takes it by default."""
+ALL_BOARDS = "Leaderboards"
+"""Title of the page over all boards where none is stated."""
+OF_ALL = {"license", "home", "questions"}
+"""Settings of ``[site]`` that hold for the pages of every board."""
 
 
 def _board_name(name: str) -> str:
@@ -71,6 +81,27 @@ class BoardOptions(BoardSettings):
     publish: list[Form] = Field(
         default_factory=list, description="What to publish of the board: site, figures."
     )
+    site: SiteSettings = Field(
+        default=SiteSettings(), description="What its pages state, over those of all boards."
+    )
+    weights: dict[str, Weight] = Field(
+        default={},
+        description="Criteria of its judgments to their weights: one board for each, and an "
+        "overview of them.",
+    )
+
+
+class RunSite(PageSettings):
+    """The page over all boards, and what holds for the pages of each."""
+
+    folder: str | None = Field(
+        default=None,
+        description="Folder of all pages, relative to this file; --site overrides it. Default: "
+        "_site in the output folder.",
+    )
+    address: WebAddress = Field(
+        default="", description="Address where the pages are served, for links of the feed."
+    )
 
 
 class Configuration(BaseModel):
@@ -80,6 +111,10 @@ class Configuration(BaseModel):
 
     out: str | None = Field(
         default=None, description="Folder to write to, relative to this file; --out overrides it."
+    )
+    site: RunSite = Field(
+        default=RunSite(),
+        description="The page over all boards; its license, home and questions hold for all pages.",
     )
     defaults: dict[str, Any] = Field(
         default={}, description="Options of every board that does not give its own."
@@ -91,11 +126,20 @@ class Configuration(BaseModel):
 
 @dataclass(frozen=True)
 class ConfiguredBoard:
-    """A board to keep up to date: its name and options, and where its paths begin."""
+    """A board to keep up to date: its name and options, and where its paths begin.
+
+    Attributes:
+        pages: What its pages state.
+        parent: Title of the page over it.
+        overview: Name of the overview of criteria that it is part of; empty if of none.
+    """
 
     name: str
     options: BoardOptions
     base: Path
+    pages: SiteSettings = field(default_factory=SiteSettings)
+    parent: str = ""
+    overview: str = ""
 
     @property
     def arena(self) -> Path:
@@ -129,12 +173,42 @@ class ConfiguredBoard:
 
 
 @dataclass(frozen=True)
+class ConfiguredOverview:
+    """An overview of boards of several criteria.
+
+    Attributes:
+        boards: Criterion to the name of its board.
+        weights: Criterion to its weight.
+        has_pages: Whether it has a page.
+    """
+
+    name: str
+    boards: Mapping[str, str]
+    weights: Mapping[str, float]
+    pages: SiteSettings
+    parent: str
+    has_pages: bool
+
+
+@dataclass(frozen=True)
 class Leaderboards:
-    """The boards of a configuration file, and its output folder if it names one."""
+    """The boards of a configuration file, what all pages state, and the folders it names."""
 
     file: Path
     out: Path | None
     boards: tuple[ConfiguredBoard, ...]
+    overviews: tuple[ConfiguredOverview, ...] = ()
+    site: RunSite = field(default_factory=RunSite)
+
+    @property
+    def title(self) -> str:
+        """Title of the page over all boards."""
+        return self.site.title or ALL_BOARDS
+
+    def web_root(self, out: Path) -> Path:
+        """Return the folder of all pages, given the output folder."""
+        folder = self.site.folder
+        return out / WEB_ROOT if folder is None else self.file.parent / folder
 
 
 def read_configuration(path: Path | str) -> Leaderboards:
@@ -153,29 +227,43 @@ def read_configuration(path: Path | str) -> Leaderboards:
         raise DataError([_problem(item, path.name) for item in error.errors()]) from error
     if not configuration.boards:
         raise UsageError(f"{path.name} names no board; add a table [boards.NAME] with an arena")
-    boards, problems = _configured_boards(configuration, path)
+    boards, overviews, problems = _configured_boards(configuration, path)
     if problems:
         # A fault of the defaults is found once for every board.
         unique = {str(problem): problem for problem in problems}
         raise DataError(list(unique.values()))
     out = None if configuration.out is None else path.parent / configuration.out
-    return Leaderboards(path, out, tuple(boards))
+    return Leaderboards(path, out, tuple(boards), tuple(overviews), configuration.site)
 
 
 def _configured_boards(
     configuration: Configuration, path: Path
-) -> tuple[list[ConfiguredBoard], list[Problem]]:
-    """Return the boards of a file, and what is wrong with any of them."""
+) -> tuple[list[ConfiguredBoard], list[ConfiguredOverview], list[Problem]]:
+    """Return the boards and overviews of a file, and what is wrong with any of them."""
     boards: list[ConfiguredBoard] = []
+    overviews: list[ConfiguredOverview] = []
     problems: list[Problem] = []
     for name, table in configuration.boards.items():
         # Folders of boards must differ on file systems that ignore case, too.
-        is_taken = name.lower() in {board.name.lower() for board in boards}
+        names = [board.name.lower() for board in boards]
+        names += [overview.name.lower() for overview in overviews]
+        is_taken = name.lower() in names
         try:
             options = BoardOptions.model_validate(_merged(configuration.defaults, table))
-            board = ConfiguredBoard(name, options, path.parent)
-            boards.append(board)
+            board = ConfiguredBoard(
+                name,
+                options,
+                path.parent,
+                _pages(configuration.site, options.site, name),
+                configuration.site.title or ALL_BOARDS,
+            )
             problems.extend(_faults(board, path.name))
+            if options.weights:
+                overview, parts = _by_criterion(board)
+                overviews.append(overview)
+                boards.extend(parts)
+            else:
+                boards.append(board)
         except ValidationError as error:
             problems.extend(_problem(item, path.name, name) for item in error.errors())
         except UsageError as error:
@@ -184,7 +272,39 @@ def _configured_boards(
             fault = "is the name of two boards"
             hint = "name each once, upper and lower case alike"
             problems.append(Problem(path.name, None, "boards", name, fault, hint))
-    return boards, problems
+    return boards, overviews, problems
+
+
+def _pages(of_all: RunSite, of_board: SiteSettings, name: str) -> SiteSettings:
+    """Return what the pages of a board state: its own settings, over those of all boards."""
+    stated = of_all.model_dump(include=OF_ALL, exclude_unset=True)
+    stated |= of_board.model_dump(exclude_unset=True)
+    stated["title"] = of_board.title or name
+    return SiteSettings(**stated)
+
+
+def _by_criterion(board: ConfiguredBoard) -> tuple[ConfiguredOverview, list[ConfiguredBoard]]:
+    """Return an overview of criteria, and a board for each."""
+    weights = board.options.weights
+    names = {
+        criterion: f"{board.name}-{slug}" for criterion, slug in slugs(sorted(weights)).items()
+    }
+    parts = []
+    for criterion in weights:
+        title = f"{board.pages.title}: {criterion}"
+        parts.append(
+            replace(
+                board,
+                name=names[criterion],
+                options=board.options.model_copy(update={"criterion": criterion}),
+                pages=board.pages.model_copy(update={"title": title}),
+                overview=board.name,
+            )
+        )
+    overview = ConfiguredOverview(
+        board.name, names, weights, board.pages, board.parent, "site" in board.options.publish
+    )
+    return overview, parts
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -243,7 +363,12 @@ def _problem(item: ErrorDetails, source: str, board: str = "") -> Problem:
                 "take it out: keys come from the environment only; name a variable by api_key_env"
             )
             return Problem(source, None, path, HIDDEN, "looks like a secret", hint)
+        if place[-1] in RunSite.model_fields and "site" not in place:
+            table = f"boards.{board}.site" if board else "site"
+            hint = f"it is one of the pages; write it under [{table}]"
+            return Problem(source, None, path, value, "is not a known key here", hint)
         keys = (
+            *RunSite.model_fields,
             *Configuration.model_fields,
             *BoardOptions.model_fields,
             *JudgingSettings.model_fields,
@@ -252,6 +377,8 @@ def _problem(item: ErrorDetails, source: str, board: str = "") -> Problem:
         return Problem(source, None, path, value, "is not a known key here", hint)
     if item["type"] in ("list_type", "tuple_type"):
         hint = "write a list of texts, or one text with commas"
+    if place[-1] == "questions" and value == 0:
+        hint = "to hide questions and answers, write questions = 0 under [site]"
     return Problem(source, None, path, value, f"{fault[:1].lower()}{fault[1:]}", hint or SEE)
 
 
@@ -277,6 +404,13 @@ def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
             hint = "limit the calls: budget"
             path = f"{place}.judging.max_cost"
             yield Problem(source, None, path, judging.max_cost, fault, hint)
+    if options.weights and not sum(options.weights.values()):
+        hint = "give one of them a weight above 0"
+        weights = f"{place}.weights"
+        yield Problem(source, None, weights, HIDDEN, "are all 0", hint)
+    if options.weights and judging is not None:
+        fault, hint = "are of judgments that the arena has", "leave judging or weights out"
+        yield Problem(source, None, f"{place}.weights", HIDDEN, fault, hint)
     if options.feature_table is None:
         checks.append(("features", options.features, board.features))
     checks.append(

@@ -26,6 +26,7 @@ from surrogate.board.tables import DECIMALS, FEATURE_CACHE
 from surrogate.publish.formats import slugs
 from surrogate.publish.pages import filled
 from surrogate.publish.site import INDEX, write_site
+from surrogate.publish.site_settings import SiteSettings
 
 OVERVIEW = "overview.csv"
 BOUNDS = ["rating", "low", "high"]
@@ -246,22 +247,39 @@ def save_overview(
     write_text(guarded_csv(found.table), out / OVERVIEW)
     if not site:
         return saved, None
-    shown = []
+    links = {}
     for name, board in saved.items():
         write_site(board, out / names[name] / "site", arena)
-        link = f"{names[name]}/site/{INDEX}"
-        shown.append({"name": name, "conclusion": conclusion(board), "link": link})
+        links[name] = f"{names[name]}/site/{INDEX}"
+    write_text(overview_page(found, links, SiteSettings(title=arena.info.name)), out / INDEX)
+    return saved, out / INDEX
+
+
+def overview_page(
+    found: Overview, links: Mapping[str, str], settings: SiteSettings, parent: str = ""
+) -> str:
+    """Return the page of an overview.
+
+    Args:
+        found: The overview.
+        links: Criterion to the first page of its board.
+        settings: What the page states.
+        parent: Title of the page over it, one folder up; empty where there is none.
+    """
+    shown = [
+        {"name": name, "conclusion": conclusion(board), "link": links[name]}
+        for name, board in found.boards.items()
+    ]
     ends = found.table[["low", "score", "high"]].to_numpy(float)
     finite_ends = ends[np.isfinite(ends)].tolist()
-    page = filled(
+    return filled(
         "criteria",
         ("tables.js",),
         found=found,
-        arena=arena.info.name,
+        settings=settings,
+        parent=parent,
         rows=plain_records(found.table),
         boards=shown,
         least=min(finite_ends, default=0),
         most=max(finite_ends, default=1),
     )
-    write_text(page, out / INDEX)
-    return saved, out / INDEX

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -17,11 +18,11 @@ from scipy.special import ndtr
 
 from arena.data.errors import UsageError
 from arena.statistics.significance import holm_adjusted
-from surrogate.board.board import Board
+from surrogate.board.summary import BoardSummary
 from surrogate.integrity.status import without_remarks
+from surrogate.publish.history import OVERALL
 
 SIGNIFICANCE = 0.05
-OVERALL = "overall"
 MOVED = "moved"
 WITHIN_NOISE = "within noise"
 NEW = "new"
@@ -58,6 +59,26 @@ RECENTERED = (
 )
 
 
+class ComparedBoard(Protocol):
+    """What two boards are compared by."""
+
+    @property
+    def ratings(self) -> pd.DataFrame:
+        """Ratings by language."""
+
+    @property
+    def overall(self) -> pd.DataFrame:
+        """Ranks over all languages."""
+
+    @property
+    def summary(self) -> BoardSummary:
+        """Settings, and what the questions were."""
+
+    @property
+    def languages(self) -> Sequence[str]:
+        """Languages with ratings."""
+
+
 @dataclass(frozen=True)
 class BoardDiff:
     """What moved between two boards.
@@ -67,10 +88,12 @@ class BoardDiff:
             ranks, ratings and their change, above 0 for up; ``p_value`` is Holm-adjusted;
             ``verdict`` is ``moved``, ``within noise``, ``not comparable``, ``new`` or ``gone``.
         notes: Sentences on what limits the comparison.
+        is_comparable: Whether the ratings of both boards are on one scale.
     """
 
     changes: pd.DataFrame
     notes: tuple[str, ...]
+    is_comparable: bool = True
 
     def __str__(self) -> str:
         """Return how many systems moved over all languages, and how many have other verdicts."""
@@ -78,7 +101,7 @@ class BoardDiff:
         return ", ".join(f"{count} {name}" for name, count in verdicts.value_counts().items())
 
 
-def diff_boards(old: Board, new: Board) -> BoardDiff:
+def diff_boards(old: ComparedBoard, new: ComparedBoard) -> BoardDiff:
     """Compare two boards system by system.
 
     Boards of different judges or tie rules have ratings on different scales, and a board's ratings
@@ -104,10 +127,10 @@ def diff_boards(old: Board, new: Board) -> BoardDiff:
     for language in sorted({*old.languages} ^ {*new.languages}):
         side = "old" if language in old.languages else "new"
         notes.append(f"{language} is on the {side} board only")
-    return BoardDiff(changes.astype(ranks), tuple(notes))
+    return BoardDiff(changes.astype(ranks), tuple(notes), is_comparable=not reason)
 
 
-def _incomparable(old: Board, new: Board) -> str:
+def _incomparable(old: ComparedBoard, new: ComparedBoard) -> str:
     """Return why two boards' ratings cannot be compared at all; empty if they can."""
     old_settings = old.summary.settings
     new_settings = new.summary.settings
@@ -121,7 +144,9 @@ def _incomparable(old: Board, new: Board) -> str:
     return f"another {kind}: {', '.join(changed)} changed"
 
 
-def _language_diff(old: Board, new: Board, language: str, reason: str) -> pd.DataFrame:
+def _language_diff(
+    old: ComparedBoard, new: ComparedBoard, language: str, reason: str
+) -> pd.DataFrame:
     """Compare one language.
 
     Args:
@@ -156,7 +181,7 @@ def _language_diff(old: Board, new: Board, language: str, reason: str) -> pd.Dat
     return _with_verdicts(table)
 
 
-def _rated_rows(board: Board, language: str) -> pd.DataFrame:
+def _rated_rows(board: ComparedBoard, language: str) -> pd.DataFrame:
     """Return a board's ratings of a language with their standard errors, NaN for no error."""
     rows = board.ratings[board.ratings["language"] == language]
     # A rating without an upper bound has no error that a test could use.
@@ -164,7 +189,7 @@ def _rated_rows(board: Board, language: str) -> pd.DataFrame:
     return rows[["system", "rank", "rating", "note"]].assign(error=errors, is_present=True)
 
 
-def _overall_diff(old: Board, new: Board, languages: pd.DataFrame) -> pd.DataFrame:
+def _overall_diff(old: ComparedBoard, new: ComparedBoard, languages: pd.DataFrame) -> pd.DataFrame:
     """Compare the ranks over all languages, and test the mean change of the ratings.
 
     The standard error is the mean of the languages', as if their errors were fully correlated (the

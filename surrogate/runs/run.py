@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from joblib import parallel_config
 
 from arena.data.errors import ArenaError
-from arena.data.files import locked_folder, replaced_folder, write_text
+from arena.data.files import locked_folder, replaced_folder
 from arena.data.folder import read_info
 from arena.data.types import Progress
 from arena.data.wording import count_of
 from arena.llm.awaiting import RepliesAwaitedError
 from features.engine.workers import work
-from surrogate.publish.pages import filled
-from surrogate.publish.site import INDEX
 from surrogate.runs.cluster import on_cluster
 from surrogate.runs.config import ConfiguredBoard, Leaderboards
-from surrogate.runs.stages import BOARD, steps_of
+from surrogate.runs.stages import SITE, overview_steps, steps_of
 from surrogate.runs.steps import (
     RunManifest,
     Step,
@@ -35,14 +33,13 @@ from surrogate.runs.steps import (
     reasons_to_make,
     write_manifest,
 )
+from surrogate.runs.web_root import check_web_root, remove_withdrawn, write_front
 
 LOG_FILE = "run.log"
 _LOG_HEADER = (
     "# When steps were made. Clock times are in this file alone: the same boards give the same\n"
     "# bytes in all others.\n"
 )
-_GENERATOR_TAG = '<meta name="generator" content="surrogate-arena'
-"""Tells pages of ours from others."""
 State = Literal["made", "current", "failed", "skipped", "awaited", "would run"]
 Say = Callable[[str], object]
 
@@ -105,6 +102,7 @@ def bring_up_to_date(
     boards: Leaderboards,
     out: Path | str,
     *,
+    site: Path | str | None = None,
     check: bool = False,
     n_jobs: int = 1,
     progress: Progress | None = None,
@@ -121,51 +119,100 @@ def bring_up_to_date(
     Args:
         boards: Boards of the configuration file.
         out: Output folder; created if absent.
+        site: Folder of all pages, for a web server; by default the configuration's.
         check: Write nothing; report what would be made, and why.
         n_jobs: Processes to use; -1 for all cores. The result is the same.
         progress: Called as a step advances.
         say: Called with a sentence on every step that ended.
 
     Raises:
+        UsageError: If a web server would serve what is not to be published.
         DataError: If the manifest is damaged.
     """
     out = Path(out)
+    web = boards.web_root(out) if site is None else Path(site)
+    check_web_root(web, out, boards)
+    folders = Folders(out, web)
     if check:
-        outcomes = _check_all(boards, out, say)
-    else:
-        out.mkdir(parents=True, exist_ok=True)
-        with locked_folder(out):
-            manifest = read_manifest(out)
-            outcomes = _make_all(boards, manifest, out, n_jobs, progress, say)
-            order = [board.name for board in boards.boards]
-            # Boards made by workers of a cluster were reported first.
-            outcomes.sort(key=lambda outcome: order.index(outcome.board))
-            _write_page(boards, manifest, RunReport(tuple(outcomes)), out)
+        return RunReport(tuple(_check_all(boards, folders, say)))
+    out.mkdir(parents=True, exist_ok=True)
+    with locked_folder(out):
+        manifest = read_manifest(out)
+        withdrawn = remove_withdrawn(manifest, _published(boards), web)
+        for name in withdrawn:
+            say(f"{SITE} {name}: removed (the configuration does not publish it any more)")
+        if withdrawn:
+            write_manifest(manifest, out)
+        outcomes = _make_all(boards, manifest, folders, n_jobs, progress, say)
+        order = [name for name, _, _ in _jobs(boards)]
+        # Boards made by workers of a cluster were reported first.
+        outcomes.sort(key=lambda outcome: order.index(outcome.board))
+        write_front(boards, manifest, _faults(outcomes), out, web)
     return RunReport(tuple(outcomes))
 
 
-def _check_all(boards: Leaderboards, out: Path, say: Say) -> list[StepOutcome]:
-    manifest = read_manifest(out)
+@dataclass(frozen=True)
+class Folders:
+    """Where a run writes: the output folder, and the folder of all pages."""
+
+    out: Path
+    web: Path
+
+    def of(self, name: str) -> Workplace:
+        """Return the folders of a board or an overview."""
+        board = self.out / name
+        return Workplace(self.out, board, self.web / name, target=board, before=board)
+
+
+def _published(boards: Leaderboards) -> set[str]:
+    """Return the names of boards and overviews that have pages."""
+    names = {board.name for board in boards.boards if SITE in board.options.publish}
+    return names | {overview.name for overview in boards.overviews if overview.has_pages}
+
+
+def _faults(outcomes: Sequence[StepOutcome]) -> dict[str, list[str]]:
+    """Return what readers must know of each board; errors may quote an arena, and are no part."""
+    faults: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        of_board = faults.setdefault(outcome.board, [])
+        if outcome.error:
+            of_board.append(f"This board could not be brought up to date ({outcome.stage} failed).")
+        of_board.extend(outcome.cautions)
+    return faults
+
+
+def _check_all(boards: Leaderboards, folders: Folders, say: Say) -> list[StepOutcome]:
+    manifest = read_manifest(folders.out)
     outcomes: list[StepOutcome] = []
-    for board in boards.boards:
-        for outcome in _steps(board, manifest, Workplace(out, out / board.name, out), check=True):
+    for name, steps, arena in _jobs(boards):
+        for outcome in _steps(steps, arena, manifest, folders.of(name), outcomes, check=True):
             outcomes.append(outcome)
             say(str(outcome))
     return outcomes
 
 
+def _jobs(boards: Leaderboards) -> Iterator[tuple[str, Iterable[Step], Path | None]]:
+    """Yield each board, then each overview: its name, its steps, and the arena it needs."""
+    for board in boards.boards:
+        yield board.name, steps_of(board), board.arena
+    for overview in boards.overviews:
+        yield overview.name, overview_steps(overview), None
+
+
 def _make_all(
     boards: Leaderboards,
     manifest: RunManifest,
-    out: Path,
+    folders: Folders,
     n_jobs: int,
     progress: Progress | None,
     say: Say,
 ) -> list[StepOutcome]:
     """Make every step that is not current; the manifest on disk follows step by step."""
+    out = folders.out
     outcomes: list[StepOutcome] = []
     elsewhere = _boards_for_workers(boards)
-    task = partial(steps_elsewhere, manifest=manifest, out=out.resolve())
+    absolute = Folders(out.resolve(), folders.web.resolve())
+    task = partial(steps_elsewhere, manifest=manifest, folders=absolute)
     for finished, records in work(task, elsewhere, n_jobs):
         manifest.steps.update(records)
         write_manifest(manifest, out)
@@ -174,12 +221,12 @@ def _make_all(
             _log(outcome, out)
             say(str(outcome))
     names_elsewhere = {board.name for board in elsewhere}
-    for board in boards.boards:
-        if board.name in names_elsewhere:
+    for name, steps, arena in _jobs(boards):
+        if name in names_elsewhere:
             continue
-        board_progress = progress and partial(_board_progress, progress, board.name)
-        place = Workplace(out, out / board.name, out, n_jobs, board_progress)
-        for outcome in _steps(board, manifest, place, check=False):
+        board_progress = progress and partial(_board_progress, progress, name)
+        place = replace(folders.of(name), n_jobs=n_jobs, progress=board_progress)
+        for outcome in _steps(steps, arena, manifest, place, outcomes, check=False):
             if outcome.state == "made":
                 write_manifest(manifest, out)
             outcomes.append(outcome)
@@ -203,12 +250,15 @@ def _boards_for_workers(boards: Leaderboards) -> list[ConfiguredBoard]:
 
 
 def steps_elsewhere(
-    board: ConfiguredBoard, manifest: RunManifest, out: Path
+    board: ConfiguredBoard, manifest: RunManifest, folders: Folders
 ) -> tuple[list[StepOutcome], dict[str, StepRecord]]:
     """Make the steps of a board as a worker of a cluster; the records are for its manifest."""
     copied = RunManifest(steps=dict(manifest.steps))
     with parallel_config("sequential"):
-        outcomes = list(_steps(board, copied, Workplace(out, out / board.name, out), check=False))
+        outcomes: list[StepOutcome] = []
+        place = folders.of(board.name)
+        for outcome in _steps(steps_of(board), board.arena, copied, place, outcomes, check=False):
+            outcomes.append(outcome)
     names = [f"{board.name}/{step.stage}" for step in outcomes if step.state == "made"]
     return outcomes, {name: copied.steps[name] for name in names}
 
@@ -226,72 +276,64 @@ def _log(outcome: StepOutcome, out: Path) -> None:
         stream.write(f"{now} {outcome}\n")
 
 
-def _write_page(boards: Leaderboards, manifest: RunManifest, report: RunReport, out: Path) -> None:
-    """Write the page over all boards, unless it would be the same or another's is there."""
-    rows: list[dict[str, Any]] = []
-    for board in boards.boards:
-        record = manifest.steps.get(f"{board.name}/{BOARD}", StepRecord())
-        steps = [step for step in report.steps if step.board == board.name]
-        faults = [f"{step.stage} failed: {step.error}" for step in steps if step.error]
-        for step in steps:
-            faults.extend(step.cautions)
-        site = f"{board.name}/site/{INDEX}"
-        link = site if (out / site).is_file() else ""
-        rows.append({"name": board.name, "link": link, "faults": faults, **record.page_facts})
-    text = filled("boards", (), boards=rows, failing=report.failing)
-    page = out / INDEX
-    if page.exists():
-        present = page.read_text("utf-8", "replace")
-        if present == text or _GENERATOR_TAG not in present:
-            return
-    write_text(text, page)
-
-
 def _board_progress(progress: Progress, board: str, stage: str, done: int, total: int) -> None:
     progress(f"{board} {stage}", done, total)
 
 
 def _steps(
-    board: ConfiguredBoard, manifest: RunManifest, workplace: Workplace, check: bool
+    steps: Iterable[Step],
+    arena: Path | None,
+    manifest: RunManifest,
+    workplace: Workplace,
+    earlier: Sequence[StepOutcome],
+    *,
+    check: bool,
 ) -> Iterator[StepOutcome]:
-    """Make each step of a board that is not current, and yield what became of it."""
-    failed: set[str] = set()
-    awaited: set[str] = set()
-    to_run: set[str] = set()
-    for step in steps_of(board):
-        blocking = [f"{stage} failed" for stage in step.upstream if stage in failed]
+    """Make each step that is not current, and yield what became of it.
+
+    Args:
+        steps: Steps of a board or an overview.
+        arena: The arena folder that they need; None for none.
+        manifest: How each step was made; it follows.
+        workplace: Folders of the board.
+        earlier: Outcomes so far, to which the caller adds those that are yielded.
+        check: Whether only to say what would be made.
+    """
+    for step in steps:
+        states = {f"{outcome.board}/{outcome.stage}": outcome.state for outcome in earlier}
+        state_of = {stage: states.get(name) for stage, name in step.sources.items()}
+        blocking = [
+            f"{stage} failed" for stage, state in state_of.items() if state in ("failed", "skipped")
+        ]
         if blocking:
-            failed.add(step.stage)
             yield StepOutcome(step.board, step.stage, "skipped", blocking)
             continue
-        waiting = [f"{stage} awaits replies" for stage in step.upstream if stage in awaited]
+        waiting = [
+            f"{stage} awaits replies" for stage, state in state_of.items() if state == "awaited"
+        ]
         if waiting:
-            awaited.add(step.stage)
             yield StepOutcome(step.board, step.stage, "awaited", waiting)
             continue
-        place = replace(workplace, target=workplace.board / step.stage, cautions=[], page_facts={})
+        folder = workplace.pages if step.stage == SITE else workplace.board / step.stage
+        place = replace(workplace, target=folder, before=folder, cautions=[], page_facts={})
         # One board must not take the others with it, whatever fails in it.
         try:
-            read_info(board.arena)
-            reasons = reasons_to_make(step, manifest, place.target)
+            if arena is not None:
+                read_info(arena)
+            reasons = reasons_to_make(step, manifest, folder)
             if check:
-                again = [stage for stage in step.upstream if stage in to_run]
+                again = [stage for stage, state in state_of.items() if state == "would run"]
                 reasons.extend(f"{stage} is made again" for stage in again)
-            outcome = _outcome(step, manifest, place, reasons, check=check)
+            yield _outcome(step, manifest, place, reasons, check=check)
         except RepliesAwaitedError as error:
-            awaited.add(step.stage)
             batches = "; ".join(error.batches)
             reason = f"{count_of(error.n_replies, 'reply', 'replies')}: {batches}"
-            outcome = StepOutcome(step.board, step.stage, "awaited", [reason])
+            yield StepOutcome(step.board, step.stage, "awaited", [reason])
         except Exception as error:
-            failed.add(step.stage)
             text = " ".join(str(error).split())
             if not isinstance(error, ArenaError):
                 text = f"{type(error).__name__}: {text}"
-            outcome = StepOutcome(step.board, step.stage, "failed", error=text)
-        if outcome.state == "would run":
-            to_run.add(step.stage)
-        yield outcome
+            yield StepOutcome(step.board, step.stage, "failed", error=text)
 
 
 def _outcome(

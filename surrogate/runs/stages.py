@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,12 +10,11 @@ from pathlib import Path
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.errors import ArenaError
-from arena.data.files import file_digest
+from arena.data.files import file_digest, write_text
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.schema import INFO_FILE
-from arena.data.tables import SUFFIXES, read_rows, write_rows
+from arena.data.tables import SUFFIXES, guarded_csv, read_rows, write_rows
 from arena.data.votes import VOTES_FILE
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.judging_settings import JudgingSettings
@@ -45,15 +43,19 @@ from surrogate.board.tables import (
 )
 from surrogate.publish.figures.board_figures import board_drawings
 from surrogate.publish.figures.figure import write_drawings
-from surrogate.publish.site import write_site
+from surrogate.publish.site import INDEX, check_replaceable, site_files, write_site
 from surrogate.ranking.prior import judging_prior
-from surrogate.runs.config import ConfiguredBoard
-from surrogate.runs.diff import diff_boards
-from surrogate.runs.steps import Digests, Step, Workplace, folder_digests
+from surrogate.runs.config import ConfiguredBoard, ConfiguredOverview
+from surrogate.runs.criteria import OVERVIEW, Overview, overview_page, weighted_overview
+from surrogate.runs.past_boards import HISTORY, keep_board, read_history
+from surrogate.runs.steps import Digests, Step, Workplace, folder_digests, library_versions
 
 JUDGING = "judging"
 FEATURES = "features"
 BOARD = "board"
+SITE = "site"
+CRITERIA = "criteria"
+"""The overview of several criteria."""
 STORE_FILE = "judging.sqlite"
 """Replies of judges."""
 RATINGS_FILE = "ratings.sqlite"
@@ -96,14 +98,59 @@ def steps_of(board: ConfiguredBoard) -> Iterator[Step]:
     )
     # Pages and figures show nothing of the surrogate, whose bytes differ more often than they.
     tables = [name for name in (*BOARD_FILES, MANIFEST_FILE) if name != SURROGATE_FILE]
+    # Past boards are no reason to keep one: only a new board adds to them.
+    yield Step(board.name, HISTORY, partial(_keep, board), upstream={BOARD: tables})
     for form in dict.fromkeys(board.options.publish):
-        publish = partial(_publish, board, form)
-        if form == "site":
-            # Pages show answers and verdicts of the arena, too.
-            files = partial(_arena_digests, board)
-            yield Step(board.name, form, publish, files=files, upstream={**verdicts, BOARD: tables})
+        if form == SITE:
+            yield _site_step(board, {BOARD: tables, HISTORY: ()}, verdicts)
         else:
-            yield Step(board.name, form, publish, upstream={BOARD: tables})
+            yield Step(board.name, form, _draw, upstream={BOARD: tables})
+
+
+def _site_step(
+    board: ConfiguredBoard,
+    upstream: Mapping[str, Sequence[str]],
+    verdicts: Mapping[str, Sequence[str]],
+) -> Step:
+    options = board.pages.model_dump(mode="json")
+    options["parent"] = board.parent
+    publish = partial(_publish, board)
+    if not board.pages.questions:
+        return Step(board.name, SITE, publish, upstream=upstream, options=options)
+    # Pages show answers and verdicts of the arena, too.
+    files = partial(_arena_digests, board)
+    return Step(
+        board.name,
+        SITE,
+        publish,
+        files=files,
+        upstream={**verdicts, **upstream},
+        options=options,
+    )
+
+
+def overview_steps(overview: ConfiguredOverview) -> Iterator[Step]:
+    """Yield the steps of an overview of criteria, after those of its boards."""
+    upstream = {
+        f"{name}/{BOARD}": (*BOARD_FILES, MANIFEST_FILE) for name in overview.boards.values()
+    }
+    options = {"weights": dict(overview.weights)}
+    yield Step(
+        overview.name,
+        CRITERIA,
+        partial(_weigh, overview),
+        upstream=upstream,
+        options=options,
+    )
+    if overview.has_pages:
+        stated = overview.pages.model_dump(mode="json")
+        yield Step(
+            overview.name,
+            SITE,
+            partial(_publish_overview, overview),
+            upstream=upstream,
+            options={**options, **stated, "parent": overview.parent},
+        )
 
 
 def _judging_step(board: ConfiguredBoard, options: JudgingSettings) -> Step:
@@ -248,10 +295,6 @@ def _build(board: ConfiguredBoard, place: Workplace) -> None:
     # The fault of an unreliable judge stands below, among the cautions.
     shown = first_place_sentence if is_unreliable else conclusion
     place.page_facts["conclusion"] = shown(built)
-    if (place.board / BOARD).is_dir():
-        # The board before may be damaged, or have no language in common with this one.
-        with suppress(ArenaError):
-            place.page_facts["moved"] = str(diff_boards(Board.load(place.board / BOARD), built))
     built.save(place.target, board.arena)
     if is_unreliable:
         place.cautions.append(built.summary.macro.judge_fault)
@@ -270,10 +313,61 @@ def judged_arena(board: ConfiguredBoard, folder: Path) -> Arena:
     return replace(arena, judgments=judgments)
 
 
-def _publish(board: ConfiguredBoard, form: str, place: Workplace) -> None:
-    """Write a form of a board as ``publish`` does."""
-    loaded = Board.load(place.board / BOARD)
-    if form == "site":
-        write_site(loaded, place.target, judged_arena(board, place.board))
-    else:
-        write_drawings(board_drawings(loaded), place.target)
+def _keep(board: ConfiguredBoard, place: Workplace) -> None:
+    """Keep the board among the past ones, if it differs from the last of them."""
+    inputs = _board_files(board)
+    inputs |= folder_digests(place.board / JUDGING, (VERDICTS_FILE,), "judging/")
+    versions = library_versions()
+    keep_board(Board.load(place.board / BOARD), place.before, place.target, inputs, versions)
+
+
+def _publish(board: ConfiguredBoard, place: Workplace) -> None:
+    """Write the pages of a board as ``publish`` does, with its past."""
+    check_replaceable(place.before)
+    records = read_history(place.board / HISTORY)
+    settings = board.pages
+    if settings.date is None and records:
+        settings = settings.model_copy(update={"date": records[-1].entry.date})
+    write_site(
+        Board.load(place.board / BOARD),
+        place.target,
+        judged_arena(board, place.board) if settings.questions else None,
+        settings,
+        parent=board.parent,
+        history=[record.entry for record in records],
+    )
+
+
+def _draw(place: Workplace) -> None:
+    """Write the figures of a board as ``publish`` does."""
+    write_drawings(board_drawings(Board.load(place.board / BOARD)), place.target)
+
+
+def _criteria(overview: ConfiguredOverview, place: Workplace) -> Overview:
+    boards = {
+        criterion: Board.load(place.out / name / BOARD)
+        for criterion, name in overview.boards.items()
+    }
+    return weighted_overview(boards, weights=overview.weights)
+
+
+def _weigh(overview: ConfiguredOverview, place: Workplace) -> None:
+    """Sum up the boards of several criteria."""
+    summed = _criteria(overview, place)
+    write_text(guarded_csv(summed.table), place.target / OVERVIEW)
+    place.page_facts["conclusion"] = summed.sentence
+
+
+def _publish_overview(overview: ConfiguredOverview, place: Workplace) -> None:
+    check_replaceable(place.before)
+    summed = _criteria(overview, place)
+    dates = []
+    for name in overview.boards.values():
+        dates += [record.entry.date for record in read_history(place.out / name / HISTORY)]
+    settings = overview.pages
+    if settings.date is None and dates:
+        settings = settings.model_copy(update={"date": max(dates)})
+    links = {criterion: f"../{name}/{INDEX}" for criterion, name in overview.boards.items()}
+    page = overview_page(summed, links, settings, parent=overview.parent)
+    with site_files(place.target) as folder:
+        write_text(page, folder / INDEX)

@@ -102,7 +102,9 @@ def folder_digests(folder: Path, names: Sequence[str] | None = None, prefix: str
 
 @dataclass(frozen=True)
 class Workplace:
-    """Where a step works: folders of all boards, of the board, and of the step (``target``).
+    """Where a step works: folders of all boards, of the board, of its pages, and its own.
+
+    The step writes to ``target``, and finds in ``before`` what it wrote there the last time.
 
     ``cautions``, added as a step is made, are repeated by every later run; ``page_facts`` are for
     the page over all boards.
@@ -110,7 +112,9 @@ class Workplace:
 
     out: Path
     board: Path
+    pages: Path
     target: Path
+    before: Path
     n_jobs: int = 1
     progress: Progress | None = None
     cautions: list[str] = field(default_factory=list)
@@ -124,7 +128,8 @@ class Step:
     Attributes:
         make: Makes it; returns why it is to be run again though nothing changes, or nothing.
         files: Digests the files it reads from elsewhere.
-        upstream: Stage to the files of it that matter here; none of them named for all.
+        upstream: Stage, or ``BOARD/STAGE`` of another board, to the files of it that matter here;
+            none of them named for all.
     """
 
     board: str
@@ -140,11 +145,23 @@ class Step:
         return f"{self.board}/{self.stage}"
 
     @property
+    def sources(self) -> dict[str, str]:
+        """Stages it rests on, to their names in the manifest."""
+        return {
+            stage: stage if "/" in stage else f"{self.board}/{stage}" for stage in self.upstream
+        }
+
+    @property
     def versions(self) -> dict[str, str]:
         """Versions of this package, of Python, and of the libraries that figures rest on."""
-        python = ".".join(platform.python_version_tuple()[:2])
-        libraries = {library: _version(library) for library in LIBRARIES}
-        return {"surrogate-arena": __version__, "python": python, **libraries}
+        return library_versions()
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions of this package, of Python, and of the libraries figures rest on."""
+    python = ".".join(platform.python_version_tuple()[:2])
+    libraries = {library: _version(library) for library in LIBRARIES}
+    return {"surrogate-arena": __version__, "python": python, **libraries}
 
 
 def _version(library: str) -> str:
@@ -158,7 +175,7 @@ def inputs_of(step: Step, manifest: RunManifest) -> Digests:
     """Digest what a step is made from: files from elsewhere, and what stages before it made."""
     inputs = step.files()
     for stage, names in step.upstream.items():
-        record = manifest.steps.get(f"{step.board}/{stage}")
+        record = manifest.steps.get(step.sources[stage])
         made = {} if record is None else record.outputs
         wanted = {name: digest for name, digest in made.items() if not names or name in names}
         inputs |= {f"{stage}/{name}": digest for name, digest in wanted.items()}
@@ -172,7 +189,7 @@ def reasons_to_make(step: Step, manifest: RunManifest, folder: Path) -> list[str
         return [NEVER_MADE]
     return [
         *_changed_files(record.inputs, inputs_of(step, manifest)),
-        *_changed_values({**record.options, **record.versions}, {**step.options, **step.versions}),
+        *changed_values({**record.options, **record.versions}, {**step.options, **step.versions}),
         *(f"output {change}" for change in _changed_files(record.outputs, folder_digests(folder))),
         *([record.unfinished] if record.unfinished else []),
     ]
@@ -185,7 +202,8 @@ def _changed_files(old: Digests, new: Digests) -> Iterator[str]:
             yield f"{name.replace('/', ' ', 1)} {change}"
 
 
-def _changed_values(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+def changed_values(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which values differ between two mappings, and how."""
     for name in sorted(old.keys() | new.keys()):
         before, after = (_shown(values.get(name, NOT_STATED)) for values in (old, new))
         if before != after:

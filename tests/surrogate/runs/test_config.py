@@ -27,9 +27,15 @@ def read(tmp_path):
 def test_the_example_is_read():
     read = read_configuration(EXAMPLE)
     boards = {board.name: board for board in read.boards}
-    assert list(boards) == ["rakuda", "published", "nomiracl", "weekly"]
+    assert list(boards) == [
+        *("rakuda", "published", "nomiracl", "support-faithfulness", "support-fluency", "weekly"),
+    ]
     assert read.out == EXAMPLE.parent / "boards"
     assert boards["rakuda"].arena == EXAMPLE.parent / "arenas" / "rakuda"
+    assert boards["nomiracl"].pages.title == "NoMIRACL"
+    assert boards["nomiracl"].pages.license == "CC BY 4.0"
+    assert boards["support-fluency"].settings.criterion == "fluency"
+    assert [overview.name for overview in read.overviews] == ["support"]
     assert boards["weekly"].settings.judge == "gpt-4o-mini"
     assert boards["published"].options.feature_table is not None
     assert boards["nomiracl"].options.publish == ["site", "figures"]

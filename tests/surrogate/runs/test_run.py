@@ -54,7 +54,7 @@ def test_the_board_is_that_of_the_board_command(made, make, place, tmp_path):
 
 def test_options_change_only_what_they_concern(made, configure, make, states):
     steps = make(configure(BOARD + "tournaments = 3\n"))
-    assert states(steps) == {"a/features": "current", "a/board": "made"}
+    assert states(steps) == {"a/features": "current", "a/board": "made", "a/history": "made"}
     assert steps["a/board"].reasons == ["tournaments: 2 → 3"]
     changed = configure(BOARD + "holdout = ['x', 'y']\nfeatures = 'citations,bleu'\n")
     reasons = {step.stage: step.reasons for step in checked(changed).steps}
@@ -68,9 +68,9 @@ def test_a_step_that_makes_the_same_again_leaves_the_next_alone(made, make, stat
     boards = made
     (boards.out / "a" / "features" / "features.parquet").unlink()
     told = [step.state for step in checked(boards).steps]
-    assert told == ["would run", "would run"]
+    assert told == ["would run", "would run", "would run"]
     steps = make(boards)
-    assert states(steps) == {"a/features": "made", "a/board": "current"}
+    assert states(steps) == {"a/features": "made", "a/board": "current", "a/history": "current"}
     assert steps["a/features"].reasons == ["output features.parquet is gone"]
 
 
@@ -91,18 +91,23 @@ def test_one_board_that_fails_leaves_the_others(configure, make, states):
     assert states(steps) == {
         "absent/features": "failed",
         "absent/board": "skipped",
+        "absent/history": "skipped",
         "nobody/features": "made",
         "nobody/board": "failed",
+        "nobody/history": "skipped",
         "nobody/site": "skipped",
         "good/features": "made",
         "good/board": "made",
+        "good/history": "made",
     }
     assert "is not an arena folder" in steps["absent/features"].error
-    page = (boards.out / "index.html").read_text()
-    assert "&lt;b&gt;nowhere is not an arena folder" in page
+    page = (boards.out / "_site" / "index.html").read_text()
+    assert "could not be brought up to date (features failed)" in page
+    # What went wrong may quote paths and texts, which are not for readers of the pages.
+    assert "nowhere" not in page
     assert "no judge 'nobody' here" in steps["nobody/board"].error
     report = bring_up_to_date(boards, boards.out)
-    assert len(report.failed) == 4
+    assert len(report.failed) == 6
     assert not (boards.out / "nobody" / "board").exists()
 
 
@@ -125,7 +130,7 @@ def test_the_manifest_says_what_was_made_from_what_and_no_place_or_secret(
     assert str(place) not in text
     assert "hunter2" not in text
     manifest = read_manifest(boards.out)
-    assert set(manifest.steps) == {"a/features", "a/board"}
+    assert set(manifest.steps) == {"a/features", "a/board", "a/history"}
     board = manifest.steps["a/board"]
     assert set(board.inputs) == {
         *("arena/arena.json", "arena/queries.jsonl", "arena/answers.jsonl"),
@@ -137,7 +142,7 @@ def test_the_manifest_says_what_was_made_from_what_and_no_place_or_secret(
 
 
 def test_two_runs_differ_in_nothing_but_the_log_of_times(configure, tmp_path):
-    """The manifest and the page over all boards held clock times."""
+    """Days on pages are those of the run; nothing else but the log has a clock time."""
     boards = configure(BOARD + "publish = ['site']\n[boards.broken]\narena = 'nowhere'\n")
     contents = []
     for name in ("first", "second"):
@@ -168,12 +173,12 @@ def test_pages_and_figures_follow_the_board(made, configure, make, states, place
     assert {step.error for step in steps.values()} == {""}
     assert states(steps)["a/board"] == "current"
     made = boards.out / "a"
-    assert (made / "site" / "index.html").is_file()
+    assert (boards.out / "_site" / "a" / "index.html").is_file()
     assert (made / "figures" / "heatmap.svg").is_file()
     assert checked(boards).is_current
     rewritten(place / "arena" / "judgments.jsonl", lambda table: table.iloc[1:])
     told = [step.stage for step in checked(boards).steps if step.state == "would run"]
-    assert told == ["board", "site", "figures"]
+    assert told == ["board", "history", "site", "figures"]
 
 
 def test_a_system_whose_answers_vanished_is_unranked_and_the_run_says_so(
@@ -186,7 +191,7 @@ def test_a_system_whose_answers_vanished_is_unranked_and_the_run_says_so(
         assert lost in caution
     assert run("run", place / "boards.toml") == 1
     assert "failed checks: a" in capsys.readouterr().out
-    page = (made.out / "index.html").read_text()
+    page = (made.out / "_site" / "index.html").read_text()
     assert "1 board, 1 failed the checks" in page
     assert f"{lost} in en: " in page
     assert "Since the board before: 5 within noise, 1 not comparable." in page
@@ -210,7 +215,7 @@ def test_what_changes_while_a_step_is_made_is_noticed_next_time(made, make, plac
     assert make(made, progress=change_once)["a/board"].state == "made"
     assert set(stages) == {"a surrogates"}
     told = [step.reasons for step in checked(made).steps]
-    assert told == [[], ["arena judgments.jsonl changed"]]
+    assert told == [[], ["arena judgments.jsonl changed"], ["board is made again"]]
 
 
 def test_check_exits_with_1_until_all_is_current(run, configure, place, capsys):
@@ -222,17 +227,17 @@ def test_check_exits_with_1_until_all_is_current(run, configure, place, capsys):
     )
     assert not (place / "boards").exists()
     assert run("run", config, "--jobs", 1) == 0
-    assert "2 made" in capsys.readouterr().out
+    assert "3 made" in capsys.readouterr().out
     assert run("run", config, "--check", "--json") == 0
     told = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert told["current"]
-    assert [step["state"] for step in told["steps"]] == ["current", "current"]
-    (place / "boards" / "index.html").write_text("mine")
+    assert [step["state"] for step in told["steps"]] == ["current", "current", "current"]
+    (place / "boards" / "_site" / "index.html").write_text("mine")
     (place / "arena" / "metaevaluation.json").write_text("x")
     assert run("run", config, "--check") == 1
     assert "board a: would run (arena metaevaluation.json is new)" in capsys.readouterr().out
     assert run("run", config, "--jobs", 1) == 1  # the file is damaged
-    assert (place / "boards" / "index.html").read_text() == "mine"
+    assert (place / "boards" / "_site" / "index.html").read_text() == "mine"
 
 
 def test_the_page_states_the_fault_of_a_judge_once(configure, make, place):
@@ -241,6 +246,6 @@ def test_the_page_states_the_fault_of_a_judge_once(configure, make, place):
     rewritten(place / "arena" / "judgments.jsonl", lambda table: table.assign(winner="a"))
     (caution,) = make(boards)["a/board"].cautions
     assert "unreliable" in caution
-    page = (boards.out / "index.html").read_text()
+    page = (boards.out / "_site" / "index.html").read_text()
     assert page.count("is unreliable") == 1
     assert "These ranks say nothing about the systems." in page

@@ -35,8 +35,8 @@ def test_of_two_runs_at_once_each_step_is_made_by_one(configure, place):
     assert [run.returncode for run in runs] == [0, 0]
     states = [re.findall(r"^(\w+) a: (\w+)", text, re.MULTILINE) for text in told]
     assert sorted(states) == [
-        [("features", "current"), ("board", "current")],
-        [("features", "made"), ("board", "made")],
+        [("features", "current"), ("board", "current"), ("history", "current")],
+        [("features", "made"), ("board", "made"), ("history", "made")],
     ]
     assert bring_up_to_date(boards, boards.out, check=True).is_current
 
@@ -62,10 +62,11 @@ def test_a_killed_run_goes_on_where_it_was(made, configure, place):
     steps = bring_up_to_date(boards, boards.out, check=True).steps
     told = {f"{step.board}/{step.stage}": step.state for step in steps}
     assert told == {
-        **dict.fromkeys(["a/features", "a/board", "b/features"], "current"),
+        **dict.fromkeys(["a/features", "a/board", "a/history", "b/features"], "current"),
         "b/board": "would run",
+        "b/history": "would run",
     }
     again = read_configuration(place / "boards.toml")
     report = bring_up_to_date(again, again.out)
-    assert [step.state for step in report.steps] == [*["current"] * 3, "made"]
+    assert [step.state for step in report.steps] == [*["current"] * 4, "made", "made"]
     assert not list(boards.out.rglob(".writing-*"))

@@ -1,0 +1,300 @@
+"""Past boards: what is kept of each, what changed, and why."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pydantic import BaseModel, ConfigDict
+
+from arena.data.errors import DataError, Problem, UsageError
+from arena.data.tables import plain_records
+from arena.data.wording import count_of
+from surrogate.board import tables
+from surrogate.board.board import Board
+from surrogate.board.first_place import conclusion
+from surrogate.board.settings import BoardSettings
+from surrogate.board.summary import BoardSummary
+from surrogate.publish.history import OVERALL, HistoryEntry, Move
+from surrogate.runs.diff import GONE, MOVED, NEW, ComparedBoard, diff_boards
+from surrogate.runs.steps import Digests, changed_values
+
+EPOCH = "SOURCE_DATE_EPOCH"
+"""Environment variable that fixes the date; see https://reproducible-builds.org."""
+HISTORY = "history"
+"""Folder of a board's past in the output folder of a run."""
+RECORD_FILE = "record.json"
+KEPT = ("ratings", "overall")
+"""Tables that are kept of a past board: those that two boards are compared by."""
+DAMAGED = "remove its folder; the other past boards stay"
+LONGEST_CAUSE = 100
+"""Characters of a setting's change that is shown whole."""
+NOTHING = "no input, setting or library changed"
+INPUT_NAMES = {
+    "queries": "questions",
+    "answers": "answers",
+    "judgments": "judgments",
+    "published_ratings": "published ratings",
+    "feature table": "the feature table",
+}
+"""Start of a file's name to what it holds."""
+
+
+@dataclass(frozen=True, eq=False)
+class PastBoard:
+    """What is kept of a board: enough to compare it with another."""
+
+    ratings: pd.DataFrame
+    overall: pd.DataFrame
+    summary: BoardSummary
+
+    @property
+    def languages(self) -> list[str]:
+        """Languages with ratings."""
+        return sorted(self.ratings["language"].unique())
+
+    @classmethod
+    def of(cls, board: Board) -> PastBoard:
+        """Take what is kept of a board."""
+        return cls(board.ratings, board.overall, board.summary)
+
+    @classmethod
+    def load(cls, folder: Path) -> PastBoard:
+        """Read a past board.
+
+        Raises:
+            DataError: If a file of it is absent or damaged.
+        """
+        names = [tables.TABLES[name].file for name in KEPT]
+        absent = [name for name in (*names, tables.SUMMARY_FILE) if not (folder / name).is_file()]
+        if absent:
+            problems = [
+                Problem(f"{folder.name}/{name}", None, None, None, "is missing", DAMAGED)
+                for name in absent
+            ]
+            raise DataError(problems)
+        read = {name: tables.TABLES[name].read(folder) for name in KEPT}
+        summary = tables.read_json(BoardSummary, folder / tables.SUMMARY_FILE)
+        return cls(summary=summary, **read)
+
+    def save(self, folder: Path) -> None:
+        """Write it to a folder that is there; the same board gives the same bytes."""
+        for name in KEPT:
+            tables.TABLES[name].write(getattr(self, name), folder)
+        # Where the arena lies says nothing of what it was.
+        summary = self.summary.model_copy(update={"arena_folder": None})
+        tables.write_json(summary, folder / tables.SUMMARY_FILE)
+
+
+class PastRecord(BaseModel):
+    """``record.json`` of a past board: what pages show of it, and what it was made from.
+
+    Attributes:
+        digest: Digest of its tables; a board that is made again with the same ones is no new one.
+        inputs: Digests of the files it was made from.
+        versions: Versions of the libraries it was made with.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    entry: HistoryEntry
+    digest: str
+    inputs: Digests = {}
+    versions: dict[str, str] = {}
+
+
+def open_compared(folder: Path) -> Board | PastBoard:
+    """Read a board that is to be compared: a board folder, or a past board that ``run`` kept.
+
+    Raises:
+        UsageError: If the folder holds neither.
+        DataError: If a file is damaged.
+    """
+    if (folder / RECORD_FILE).is_file():
+        return PastBoard.load(folder)
+    return Board.load(folder)
+
+
+def board_before(folder: Path) -> Path:
+    """Return the folder of the board before the one that a run made, or before a past one.
+
+    Raises:
+        UsageError: If there is none.
+    """
+    folder = folder.resolve()
+    past = folder.parent if (folder / RECORD_FILE).is_file() else folder.parent / HISTORY
+    names = [record.entry.name for record in read_history(past)]
+    # The board itself is the last of those that are kept.
+    place = names.index(folder.name) if folder.name in names else len(names) - 1
+    if place < 1:
+        raise UsageError(f"no board before {folder} was kept; name two boards")
+    return past / names[place - 1]
+
+
+def today() -> datetime.date:
+    """Return the day in UTC, or that of ``SOURCE_DATE_EPOCH`` (seconds since 1970) if it is set.
+
+    Raises:
+        UsageError: If the variable is no such number.
+    """
+    text = os.environ.get(EPOCH)
+    if not text:
+        return datetime.datetime.now(datetime.UTC).date()
+    try:
+        return datetime.datetime.fromtimestamp(int(text), datetime.UTC).date()
+    except (ValueError, OverflowError, OSError):
+        raise UsageError(f"{EPOCH} is {text!r}; set it to seconds since 1970") from None
+
+
+def read_history(folder: Path) -> list[PastRecord]:
+    """Return the records of the past boards in a folder, oldest first; none if it is absent.
+
+    Raises:
+        DataError: If one is damaged.
+    """
+    if not folder.is_dir():
+        return []
+    records = []
+    for path in folder.glob(f"*/{RECORD_FILE}"):
+        record = tables.read_json(PastRecord, path)
+        if record.entry.name != path.parent.name:
+            fault = f"is the record of {record.entry.name}"
+            problem = Problem(f"{path.parent.name}/{RECORD_FILE}", None, None, None, fault, DAMAGED)
+            raise DataError([problem])
+        records.append(record)
+    return sorted(records, key=_place)
+
+
+def _place(record: PastRecord) -> tuple[datetime.date, int]:
+    date = record.entry.date
+    number = record.entry.name.removeprefix(date.isoformat()).removeprefix("-")
+    return date, int(number) if number.isdecimal() else 1
+
+
+def keep_board(
+    board: Board, past: Path, target: Path, inputs: Digests, versions: Mapping[str, str]
+) -> None:
+    """Copy the past boards to another folder, and add a board if it differs from the last one.
+
+    Args:
+        board: The board as it was just made.
+        past: Folder of past boards; it may be absent.
+        target: Empty folder to write them to.
+        inputs: Digests of what the board was made from.
+        versions: Libraries it was made with.
+
+    Raises:
+        DataError: If a past board is damaged.
+    """
+    records = read_history(past)
+    for record in records:
+        shutil.copytree(past / record.entry.name, target / record.entry.name)
+    new = PastBoard.of(board)
+    digest = _digest(new)
+    if records and records[-1].digest == digest:
+        return
+    # A clock that was set back must not change the order of boards.
+    date = max([today(), *(record.entry.date for record in records)])
+    n_of_day = sum(record.entry.date == date for record in records)
+    name = date.isoformat() + (f"-{n_of_day + 1}" if n_of_day else "")
+    stated: dict[str, Any] = {
+        "name": name,
+        "date": date,
+        "conclusion": conclusion(board),
+        "standings": _standings(board),
+    }
+    if records:
+        last = records[-1]
+        old = PastBoard.load(past / last.entry.name)
+        stated |= _changes(old, new)
+        causes = [*_changed_settings(old, new), *_changed_contents(old, new)]
+        causes += [*_changed_inputs(last.inputs, inputs, causes)]
+        causes += changed_values(last.versions, versions)
+        stated["causes"] = tuple(causes) or (NOTHING,)
+    entry = HistoryEntry(**stated)
+    record = PastRecord(entry=entry, digest=digest, inputs=inputs, versions=dict(versions))
+    (target / name).mkdir()
+    new.save(target / name)
+    tables.write_json(record, target / name / RECORD_FILE)
+
+
+def _digest(board: PastBoard) -> str:
+    texts = [getattr(board, name).to_csv(index=False) for name in KEPT]
+    return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _standings(board: Board) -> dict[str, tuple[float | None, float | None]]:
+    """Return each system's overall rank and mean rating; a single language has its own."""
+    rows = plain_records(board.overall)
+    return {row["system"]: (row["rank"], row["mean_rating"]) for row in rows}
+
+
+def _changes(old: ComparedBoard, new: ComparedBoard) -> dict[str, Any]:
+    """Return what moved between two boards, as fields of a ``HistoryEntry``."""
+    try:
+        difference = diff_boards(old, new)
+    except UsageError as error:
+        return {"counts": str(error), "is_comparable": False}
+    changes = difference.changes
+    is_shown = changes["language"].eq(OVERALL) & changes["verdict"].isin([MOVED, NEW, GONE])
+    if len(new.languages) > 1:
+        is_shown |= changes["verdict"].eq(MOVED)
+    fields = [*Move.model_fields]
+    moves = [Move(**row) for row in plain_records(changes.loc[is_shown, fields])]
+    return {
+        "counts": str(difference),
+        "moves": tuple(moves),
+        "is_comparable": difference.is_comparable,
+    }
+
+
+def _changed_settings(old: PastBoard, new: PastBoard) -> list[str]:
+    names = [*BoardSettings.model_fields]
+    values = [
+        board.summary.settings.model_dump(mode="json", include=set(names)) for board in (old, new)
+    ]
+    causes = []
+    for text in changed_values(*values):
+        name, _, _ = text.partition(":")
+        shown = text if len(text) <= LONGEST_CAUSE else f"{name} changed"
+        causes.append(shown.replace("_", " "))
+    return causes
+
+
+def _changed_contents(old: PastBoard, new: PastBoard) -> Iterator[str]:
+    """Yield what a board holds more or less of than the one before."""
+    for attribute in ("judgments", "questions"):
+        before, after = (
+            sum(getattr(item, attribute) for item in board.summary.languages.values())
+            for board in (old, new)
+        )
+        if after != before:
+            noun = count_of(abs(after - before), attribute.removesuffix("s"))
+            number, _, word = noun.partition(" ")
+            yield f"{number} {'more' if after > before else 'fewer'} {word}"
+    systems_before, systems_after = (set(board.ratings["system"]) for board in (old, new))
+    for names, verb in (
+        (systems_after - systems_before, "joined"),
+        (systems_before - systems_after, "left"),
+    ):
+        if names:
+            yield f"{', '.join(sorted(names))} {verb}"
+
+
+def _changed_inputs(old: Digests, new: Digests, causes: list[str]) -> Iterator[str]:
+    """Yield which inputs changed that no cause so far is about."""
+    names = {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
+    changed = set()
+    for name in names:
+        stem = Path(name).name.split(".")[0]
+        changed.add("feature table" if name.startswith("feature table") else stem)
+    for stem, noun in INPUT_NAMES.items():
+        if stem in changed and not any(noun.removesuffix("s") in cause for cause in causes):
+            yield f"{noun} changed"

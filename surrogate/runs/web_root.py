@@ -1,0 +1,182 @@
+"""The folder that a web server serves: pages of all boards, a page over them, and a feed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from arena.data.errors import ArenaError, UsageError
+from arena.data.files import resolved, write_text
+from surrogate.publish.feed import FEED, FeedEntry, atom_feed
+from surrogate.publish.history import HistoryEntry
+from surrogate.publish.pages import filled
+from surrogate.publish.site import INDEX, check_replaceable
+from surrogate.runs.config import ConfiguredBoard, ConfiguredOverview, Leaderboards
+from surrogate.runs.past_boards import HISTORY, read_history
+from surrogate.runs.stages import BOARD, CRITERIA, SITE
+from surrogate.runs.steps import RunManifest, StepRecord
+
+OURS = {
+    INDEX: '<meta name="generator" content="surrogate-arena',
+    FEED: "surrogate-arena</generator>",
+}
+"""What tells files of ours in the root from others."""
+
+
+def check_web_root(web: Path, out: Path, boards: Leaderboards) -> None:
+    """Check that no store, arena or configuration would be served.
+
+    Raises:
+        UsageError: If the output folder, an arena or the configuration lies in the root.
+    """
+    root = resolved(web)
+    private = {"the output folder": out, "the configuration": boards.file}
+    for board in boards.boards:
+        private[f"the arena of {board.name}"] = board.arena
+    for name, path in private.items():
+        if resolved(path).is_relative_to(root):
+            raise UsageError(
+                f"{name} ({path}) is in {web}, which a web server would serve; name another "
+                "folder for the pages"
+            )
+
+
+def remove_withdrawn(manifest: RunManifest, published: set[str], web: Path) -> list[str]:
+    """Remove the pages of boards that are not published any more.
+
+    Only folders that a run wrote and that hold nothing else are removed.
+
+    Returns:
+        The names of these boards.
+    """
+    withdrawn = []
+    for step in list(manifest.steps):
+        name, _, stage = step.partition("/")
+        if stage != SITE or name in published:
+            continue
+        folder = web / name
+        # Pages that somebody added to are theirs to remove.
+        try:
+            check_replaceable(folder)
+        except ArenaError:
+            continue
+        shutil.rmtree(folder, ignore_errors=True)
+        del manifest.steps[step]
+        withdrawn.append(name)
+    return withdrawn
+
+
+def write_front(
+    boards: Leaderboards,
+    manifest: RunManifest,
+    faults: Mapping[str, Sequence[str]],
+    out: Path,
+    web: Path,
+) -> None:
+    """Write the page over all boards and the feed of their changes.
+
+    A file that would stay the same, or that is another's, is left as it is.
+
+    Args:
+        boards: The configuration.
+        manifest: How each step was made.
+        faults: Board to what readers must know of it.
+        out: Output folder.
+        web: Folder of the pages.
+    """
+    web.mkdir(parents=True, exist_ok=True)
+    rows = []
+    changes: list[FeedEntry] = []
+    for item in _in_file_order(boards):
+        past = _past(out / item.name / HISTORY)
+        rows.append(_row(item, manifest, past, faults.get(item.name, ()), web))
+        changes.extend(_changes(item, past, rows[-1]["link"]))
+    dates = [row["date"] for row in rows if row["date"]]
+    feed = ""
+    if changes:
+        site = boards.site
+        feed = atom_feed(changes, title=boards.title, address=site.address, rights=site.license)
+    front = filled(
+        "boards",
+        (),
+        title=boards.title,
+        settings=boards.site,
+        boards=rows,
+        failing=sum(bool(row["faults"]) for row in rows),
+        date=max(dates, default=None),
+        feed=FEED if feed else "",
+    )
+    for name, text in {INDEX: front, FEED: feed}.items():
+        _write_ours(text, web / name)
+
+
+def _in_file_order(boards: Leaderboards) -> Iterator[ConfiguredBoard | ConfiguredOverview]:
+    """Yield boards as the file has them, each overview before its boards."""
+    overviews = {overview.name: overview for overview in boards.overviews}
+    for board in boards.boards:
+        overview = overviews.pop(board.overview, None)
+        if overview is not None:
+            yield overview
+        yield board
+
+
+def _past(folder: Path) -> list[HistoryEntry]:
+    try:
+        return [record.entry for record in read_history(folder)]
+    except ArenaError:
+        # The step that keeps past boards has failed and said so.
+        return []
+
+
+def _row(
+    item: ConfiguredBoard | ConfiguredOverview,
+    manifest: RunManifest,
+    past: Sequence[HistoryEntry],
+    faults: Sequence[str],
+    web: Path,
+) -> dict[str, Any]:
+    """Return what the page over all boards says of one."""
+    stage = BOARD if isinstance(item, ConfiguredBoard) else CRITERIA
+    record = manifest.steps.get(f"{item.name}/{stage}", StepRecord())
+    link = f"{item.name}/{INDEX}"
+    last = past[-1] if past else None
+    return {
+        "title": item.pages.title,
+        "description": item.pages.description,
+        "link": link if (web / link).is_file() else "",
+        "conclusion": record.page_facts.get("conclusion", ""),
+        "date": None if last is None else last.date,
+        "last": last if len(past) > 1 else None,
+        "faults": faults,
+    }
+
+
+def _changes(
+    item: ConfiguredBoard | ConfiguredOverview, past: Sequence[HistoryEntry], link: str
+) -> Iterator[FeedEntry]:
+    """Yield the entries of a feed on the states of a board."""
+    for entry in past:
+        causes = [f"Why: {'; '.join(entry.causes)}."] if entry.causes else []
+        sentences = [f"{sentence}." for sentence in entry.sentences]
+        yield FeedEntry(
+            board=item.pages.title,
+            key=f"{item.name} {entry.name}",
+            date=entry.date,
+            page=f"{item.name}/history.html#{entry.name}" if link else INDEX,
+            lead=entry.counts or "first board",
+            points=(entry.conclusion, *causes, *sentences),
+        )
+
+
+def _write_ours(text: str, path: Path) -> None:
+    """Write a file of the root, or remove it where there is no text, unless it is another's."""
+    if path.exists():
+        present = path.read_text("utf-8", "replace")
+        if present == text or OURS[path.name] not in present:
+            return
+    if text:
+        write_text(text, path)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,269 @@
+"""Past boards are kept, shown over time, and can be compared with."""
+
+import datetime
+import json
+import shutil
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from arena import read_arena
+from arena.data.tables import read_rows, write_rows
+from surrogate.publish.feed import FeedEntry, atom_feed
+from surrogate.publish.history import (
+    HEIGHT,
+    MARGIN,
+    WIDTH,
+    HistoryEntry,
+    Move,
+    drawn,
+    history_view,
+    places,
+)
+from surrogate.runs.past_boards import read_history, today
+from surrogate.runs.run import bring_up_to_date
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+DAY = 86_400
+SITE = "[boards.a]\narena = 'arena'\npublish = ['site']\n"
+
+
+def entry(day, standings=None, **fields):
+    name = f"2026-01-{day:02}"
+    return HistoryEntry(
+        name=name,
+        date=datetime.date.fromisoformat(name),
+        conclusion="x leads.",
+        standings=standings or {},
+        **fields,
+    )
+
+
+@pytest.fixture
+def run_on(monkeypatch):
+    """Bring boards up to date on a day, counted from 1970."""
+
+    def run(boards, day):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", str(day * DAY))
+        report = bring_up_to_date(boards, boards.out)
+        assert not report.failed
+        return report
+
+    return run
+
+
+@pytest.fixture
+def three(configure, place, run_on):
+    """A board of three days: the second has other settings, the third fewer verdicts."""
+    boards = configure(SITE)
+    run_on(boards, 20_000)
+    boards = configure(SITE + "ridge = 4.0\n")
+    run_on(boards, 20_001)
+    path = place / "arena" / "judgments.jsonl"
+    lost = read_arena(place / "arena").info.systems[0]
+    table = read_rows(path).table
+    write_rows(table[(table[["system_a", "system_b"]] != lost).all(axis=1)], path)
+    run_on(boards, 20_005)
+    return boards
+
+
+def test_past_boards_are_kept_with_what_moved_and_why(three, place, run_on):
+    folder = three.out / "a" / "history"
+    records = read_history(folder)
+    assert [record.entry.name for record in records] == ["2024-10-04", "2024-10-05", "2024-10-09"]
+    first, second, third = (record.entry for record in records)
+    assert not first.causes
+    assert not first.counts
+    assert second.causes == ("ridge: 0.1 → 4.0",)
+    assert not second.is_comparable
+    assert third.is_comparable
+    (cause,) = third.causes
+    assert "fewer judgments" in cause
+    # A run that changes nothing adds nothing, whatever the day.
+    run_on(three, 20_009)
+    shutil.rmtree(three.out / "a" / "board")
+    run_on(three, 20_009)
+    assert read_history(folder) == records
+    page = (three.out / "_site" / "a" / "history.html").read_text("utf-8")
+    for text in ("3 boards since 2024-10-04", "ridge: 0.1 → 4.0", 'id="2024-10-09"'):
+        assert text in page
+    rows = page.split('id="history-table"')[1].split("</table>")[0].split("<tr>")[2:]
+    # Three ranks in one line of two stretches; ratings break where the prior changed.
+    assert [row.count("<circle") for row in rows] == [6] * len(rows)
+    assert [row.count("<path") for row in rows] == [3] * len(rows)
+    index = (three.out / "_site" / "a" / "index.html").read_text("utf-8")
+    assert "Board of 2024-10-09" in index
+
+
+def test_a_board_is_compared_with_any_past_one(three, run, capsys):
+    board = three.out / "a" / "board"
+    past = three.out / "a" / "history"
+    assert run("diff", past / "2024-10-05", board, "--json") == 0
+    by_name = json.loads(capsys.readouterr().out)
+    assert run("diff", board, "--json") == 0
+    assert json.loads(capsys.readouterr().out) == by_name
+    assert run("diff", past / "2024-10-04", past / "2024-10-05") == 0
+    assert "ridge changed" in capsys.readouterr().out
+    assert run("diff", past / "2024-10-09", board, "--json") == 0
+    same = pd.DataFrame(json.loads(capsys.readouterr().out)["changes"])
+    assert set(same["verdict"]) <= {"within noise", "not comparable"}
+    assert run("diff", past / "2024-10-04") == 2
+    assert "name two boards" in capsys.readouterr().err
+
+
+def test_past_boards_hold_no_questions_or_answers(three):
+    names = {path.name for path in (three.out / "a" / "history" / "2024-10-04").iterdir()}
+    assert names == {"board.csv", "overall.csv", "summary.json", "record.json"}
+
+
+def test_a_damaged_past_board_is_named(three, make):
+    record = three.out / "a" / "history" / "2024-10-04" / "record.json"
+    record.write_text("{")
+    steps = make(three)
+    assert "record.json" in steps["a/history"].error
+    assert steps["a/site"].state == "skipped"
+    shutil.rmtree(record.parent)
+    assert make(three)["a/site"].state == "made"
+    assert len(read_history(three.out / "a" / "history")) == 2
+
+
+def test_a_clock_that_was_set_back_keeps_the_order(configure, run_on):
+    run_on(configure(SITE), 20_000)
+    boards = configure(SITE + "ridge = 4.0\n")
+    run_on(boards, 10_000)
+    names = [record.entry.name for record in read_history(boards.out / "a" / "history")]
+    assert names == ["2024-10-04", "2024-10-04-2"]
+
+
+def test_the_date_may_be_fixed(monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    assert today() == datetime.date(1970, 1, 1)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "now")
+    with pytest.raises(ValueError, match="seconds since 1970"):
+        today()
+
+
+def test_moves_are_said_in_words():
+    up = Move(
+        system="x", verdict="moved", rank_old=3, rank_new=1, rating_change=0.5, p_value=0.0001
+    )
+    assert up.sentence == "x moved up, from rank 3 to 1 (rating by 0.50, p below 0.001)"
+    down = Move(
+        system="x", verdict="moved", rank_old=3, rank_new=3, rating_change=-0.5, p_value=0.04
+    )
+    assert down.sentence == "x moved down, rank 3 (rating by −0.50, p 0.040)"
+    assert Move(system="x", verdict="gone").sentence == "x is gone"
+    assert Move(system="x", verdict="new", rank_new=2).sentence == "x is new: rank 2"
+
+
+@given(
+    st.lists(st.one_of(st.none(), st.floats(-1e3, 1e3)), min_size=1, max_size=8),
+    st.data(),
+)
+def test_a_line_keeps_to_its_place_and_breaks_where_it_must(values, data):
+    breaks = [data.draw(st.booleans()) for _ in values]
+    columns = [index / max(len(values) - 1, 1) for index in range(len(values))]
+    present = [value for value in values if value is not None] or [0.0]
+    bounds = (min(present), max(present))
+    line = drawn(values, columns, bounds, [False] * len(values), breaks, 2)
+    assert len(line.points) == sum(value is not None for value in values)
+    for x, y, _, _ in line.points:
+        assert MARGIN <= x <= WIDTH - MARGIN
+        assert MARGIN <= y <= HEIGHT - MARGIN
+    joined = [
+        index
+        for index in range(1, len(values))
+        if None not in values[index - 1 : index + 1] and not breaks[index]
+    ]
+    assert len(line.paths) == len(joined)
+
+
+@given(st.lists(st.integers(1, 28), min_size=1, max_size=12).map(sorted))
+def test_boards_lie_in_the_order_of_their_days(days):
+    columns = places([entry(day) for day in days])
+    assert columns == sorted(columns)
+    assert columns[-1] == 1
+    assert min(columns) >= 0
+    if len(set(days)) == len(days) > 1:
+        span = days[-1] - days[0]
+        assert columns == pytest.approx([(day - days[0]) / span for day in days])
+
+
+def test_systems_that_are_gone_stay_in_the_past():
+    entries = [
+        entry(1, {"x": (1, 0.5), "gone": (2, -0.5)}),
+        entry(2, {"new": (1, 0.4), "x": (2, -0.4)}),
+    ]
+    view = history_view(entries, ["new", "x"])
+    assert [row["system"] for row in view["rows"]] == ["new", "x", "gone"]
+    assert view["rows"][2]["cells"] == [(None, None), (2, -0.5)]
+    assert view["rows"][1]["ranks"].text == "1, 2"
+
+
+def feed_of(text):
+    return etree.fromstring(text.encode(), etree.XMLParser(resolve_entities=False))
+
+
+def required_by_rfc_4287(feed):
+    """Check the elements that RFC 4287 requires, sections 4.1.1 and 4.1.2."""
+    for parent in (feed, *feed.findall(f"{ATOM}entry")):
+        for name in ("id", "title", "updated"):
+            assert len(parent.findall(ATOM + name)) == 1
+            assert parent.findtext(ATOM + name).strip()
+        moment = datetime.datetime.fromisoformat(parent.findtext(f"{ATOM}updated"))
+        assert moment.tzinfo is not None
+        assert parent.findtext(f"{ATOM}id").startswith("urn:uuid:")
+        links = [(link.get("rel"), link.get("type")) for link in parent.findall(f"{ATOM}link")]
+        assert len(set(links)) == len(links)
+    assert feed.tag == f"{ATOM}feed"
+    # One author of the feed is the author of every entry.
+    assert feed.findtext(f"{ATOM}author/{ATOM}name")
+    ids = [item.findtext(f"{ATOM}id") for item in (feed, *feed.findall(f"{ATOM}entry"))]
+    assert len(set(ids)) == len(ids)
+    for item in feed.findall(f"{ATOM}entry"):
+        content = item.find(f"{ATOM}content")
+        assert content.get("type") == "xhtml"
+        (division,) = content
+        assert division.tag == "{http://www.w3.org/1999/xhtml}div"
+
+
+def test_the_feed_of_a_run_has_a_change_each(three, configure, run_on):
+    path = three.out / "_site" / "feed.xml"
+    feed = feed_of(path.read_text("utf-8"))
+    required_by_rfc_4287(feed)
+    entries = feed.findall(f"{ATOM}entry")
+    assert [item.findtext(f"{ATOM}updated")[:10] for item in entries] == [
+        *("2024-10-09", "2024-10-05", "2024-10-04"),
+    ]
+    assert "ridge: 0.1 → 4.0" in "".join(entries[1].itertext())
+    assert entries[0].find(f"{ATOM}link").get("href") == "a/history.html#2024-10-09"
+    ids = [item.findtext(f"{ATOM}id") for item in entries]
+    run_on(configure(SITE + "ridge = 4.0\n[boards.b]\narena = 'arena'\n"), 20_010)
+    later = feed_of(path.read_text("utf-8"))
+    required_by_rfc_4287(later)
+    assert later.findtext(f"{ATOM}id") == feed.findtext(f"{ATOM}id")
+    assert [item.findtext(f"{ATOM}id") for item in later.findall(f"{ATOM}entry")][1:] == ids
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_any_title_and_text_gives_a_well_formed_feed(title, text):
+    change = FeedEntry(
+        board=f"a{title}",
+        key="a 2026-01-02",
+        date=datetime.date(2026, 1, 2),
+        page="a/history.html#2026-01-02",
+        lead=text,
+        points=("]]> <b>&amp;", text),
+    )
+    written = atom_feed([change], title=f"t{title}", address="https://x.org", rights=text)
+    feed = feed_of(written)
+    required_by_rfc_4287(feed)
+    links = {link.get("rel"): link.get("href") for link in feed.findall(f"{ATOM}link")}
+    assert links == {
+        "self": "https://x.org/feed.xml",
+        "alternate": "https://x.org/index.html",
+    }
+    assert "]]> <b>&amp;" in "".join(feed.itertext())
