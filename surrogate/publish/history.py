@@ -142,7 +142,9 @@ def history_view(entries: Sequence[HistoryEntry], systems: Sequence[str]) -> dic
         rows.append(
             {
                 "system": name,
+                "first_rank": _first(ranks[name]),
                 "rank": ranks[name][-1],
+                "first_rating": _first(ratings[name]),
                 "rating": ratings[name][-1],
                 "ranks": drawn(ranks[name], columns, rank_bounds[::-1], moved, whole, 0),
                 "ratings": drawn(ratings[name], columns, rating_bounds, moved, breaks, 2),
@@ -160,6 +162,11 @@ def history_view(entries: Sequence[HistoryEntry], systems: Sequence[str]) -> dic
 
 def _standing(entry: HistoryEntry, system: str) -> tuple[float | None, float | None]:
     return entry.standings.get(system, (None, None))
+
+
+def _first(values: Sequence[float | None]) -> float | None:
+    """Return the first value that is there; None if there is none."""
+    return next((value for value in values if value is not None), None)
 
 
 def _bounds(values: Mapping[str, Sequence[float | None]]) -> tuple[float, float]:

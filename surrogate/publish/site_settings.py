@@ -84,7 +84,7 @@ def in_order(names: Iterable[str], first: Sequence[str], part: str) -> list[str]
     Args:
         names: The parts, such as languages.
         first: Those that come first.
-        part: What one of them is called.
+        part: Word for one of them.
 
     Raises:
         UsageError: If one that comes first is none of them.

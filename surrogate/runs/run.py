@@ -20,7 +20,7 @@ from arena.data.wording import count_of
 from arena.llm.awaiting import RepliesAwaitedError
 from features.engine.workers import work
 from surrogate.runs.cluster import on_cluster
-from surrogate.runs.config import ConfiguredBoard, Leaderboards
+from surrogate.runs.configured import ConfiguredBoard, Leaderboards
 from surrogate.runs.stages import SITE, overview_steps, steps_of
 from surrogate.runs.steps import (
     RunManifest,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from arena.data.schema import ArenaInfo
-from surrogate.runs.config import BOARD_NAME, BoardOptions, Configuration
+from surrogate.runs.configured import BOARD_NAME, BoardOptions, Configuration
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -27,7 +27,7 @@ def configuration_schema() -> dict[str, Any]:
     properties["defaults"] = {"description": properties["defaults"]["description"], **reference}
     properties["boards"]["additionalProperties"] = reference
     properties["boards"]["propertyNames"] = {"pattern": f"^{BOARD_NAME.pattern}$"}
-    schema["$defs"] = {**definitions, "BoardOptions": options}
+    schema["$defs"] |= {**definitions, "BoardOptions": options}
     return {"$schema": DIALECT, **schema}
 
 

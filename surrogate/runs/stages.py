@@ -45,7 +45,7 @@ from surrogate.publish.figures.board_figures import board_drawings
 from surrogate.publish.figures.figure import write_drawings
 from surrogate.publish.site import INDEX, check_replaceable, site_files, write_site
 from surrogate.ranking.prior import judging_prior
-from surrogate.runs.config import ConfiguredBoard, ConfiguredOverview
+from surrogate.runs.configured import ConfiguredBoard, ConfiguredOverview
 from surrogate.runs.criteria import OVERVIEW, Overview, overview_page, weighted_overview
 from surrogate.runs.past_boards import HISTORY, keep_board, read_history
 from surrogate.runs.steps import Digests, Step, Workplace, folder_digests, library_versions

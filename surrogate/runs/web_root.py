@@ -13,7 +13,7 @@ from surrogate.publish.feed import FEED, FeedEntry, atom_feed
 from surrogate.publish.history import HistoryEntry
 from surrogate.publish.pages import filled
 from surrogate.publish.site import INDEX, check_replaceable
-from surrogate.runs.config import ConfiguredBoard, ConfiguredOverview, Leaderboards
+from surrogate.runs.configured import ConfiguredBoard, ConfiguredOverview, Leaderboards
 from surrogate.runs.past_boards import HISTORY, read_history
 from surrogate.runs.stages import BOARD, CRITERIA, SITE
 from surrogate.runs.steps import RunManifest, StepRecord
