@@ -119,8 +119,8 @@ def write_site(
     # Without its texts the arena is not even read, so that no page can show any.
     texts = _texts(board, arena, chosen.questions) if chosen.questions else HIDDEN
     with site_files(out) as folder:
-        context = {"parent": parent, "is_served": is_served, "history": history}
-        _write_pages(board, texts, folder, chosen, context)
+        context = {"parent": parent, "history": history}
+        _write_pages(board, texts, folder, chosen, context, is_served=is_served)
     return out / INDEX
 
 
@@ -169,6 +169,8 @@ def _write_pages(
     folder: Path,
     settings: SiteSettings,
     context: Mapping[str, Any],
+    *,
+    is_served: bool,
 ) -> None:
     summary = board.summary
     names = slugs(board.systems)
@@ -195,7 +197,9 @@ def _write_pages(
         path = folder / (place or f"{page}.html")
         path.parent.mkdir(exist_ok=True)
         root = "../" if "/" in place else ""
-        scripts = (*SCRIPTS.get(page, ("tables.js",)), *(("news.js",) if is_served else ()))
+        scripts = SCRIPTS.get(page, ("tables.js",))
+        if is_served:
+            scripts = (*scripts, "news.js")
         text = filled(page, scripts, is_served=is_served, root=root, **shared, **values)
         path.write_text(text, encoding="utf-8", newline="\n")
 
