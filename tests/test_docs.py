@@ -389,7 +389,7 @@ def test_the_walks_run(tmp_path, monkeypatch, capsys):
     others = {line: str(status) for line, status in statuses.items() if line not in gates}
     assert others == {line: stated[line] for line in others}
     assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {".svg"}
-    assert (tmp_path / "public" / "index.html").is_file()
+    assert (tmp_path / "public" / "_site" / "index.html").is_file()
 
 
 def test_features_shown_exist():
