@@ -20,11 +20,11 @@ class Client:
         sent = {"Origin": self.origin, "Content-Type": "application/json"}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         content = body if body is None or isinstance(body, bytes) else json.dumps(body)
-        connection.request(method, path, content, {k: v for k, v in sent.items() if v is not None})
-        reply = connection.getresponse()
-        text = reply.read().decode()
-        connection.close()
-        return reply.status, reply.headers, text
+        headers = {name: value for name, value in sent.items() if value is not None}
+        with contextlib.closing(connection):
+            connection.request(method, path, content, headers)
+            reply = connection.getresponse()
+            return reply.status, reply.headers, reply.read().decode()
 
     def json(self, method, path, body=None, **headers):
         status, _, text = self.ask(method, path, body, **headers)
