@@ -31,7 +31,7 @@ from arena.rating.bradley_terry import fit_bradley_terry
 from arena.statistics.rank_agreement import kendall_tau, kendall_taus
 from surrogate.board.first_board import first_prior, first_ratings
 from surrogate.board.tables import read_feature_table
-from surrogate.learning.languages import (
+from surrogate.learning.language_data import (
     LanguageData,
     TournamentSettings,
     language_data,

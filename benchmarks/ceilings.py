@@ -22,7 +22,7 @@ from judge_preferences import study_of
 from arena.data.errors import UsageError
 from arena.statistics.rank_agreement import kendall_taus
 from surrogate.learning.estimation.observations import joint_posterior, observe
-from surrogate.learning.languages import LanguageData
+from surrogate.learning.language_data import LanguageData
 from surrogate.learning.training import training_ratings
 
 DRAWS = 1000

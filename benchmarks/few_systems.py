@@ -38,7 +38,7 @@ from surrogate.learning.cross_fitting import (
     leave_systems_out,
     train_and_rate,
 )
-from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData, judged_questions
+from surrogate.learning.language_data import FEW_TOURNAMENTS, LanguageData, judged_questions
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 from surrogate.learning.outcomes import Outcome, resample_outcomes
 from surrogate.validation.study import Study

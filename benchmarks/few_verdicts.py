@@ -28,9 +28,9 @@ from judge_preferences import Moments, all_moments, learned_weights, study_of
 
 from arena.data.errors import UsageError
 from arena.statistics.rank_agreement import kendall_tau
-from surrogate.learning.answers import AnswersSurrogate
+from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.cross_fitting import train_and_rate
-from surrogate.learning.languages import LanguageData
+from surrogate.learning.language_data import LanguageData
 
 SIZES = ((3, 3), (3, 20), (4, 20), (6, 3), (6, 20), (9, 20))
 FEWEST_LEFT_OUT = 2
@@ -170,7 +170,7 @@ def taus_of(
             if has_passages and variant in same_with_passages:
                 continue
             is_changed = variant in (NO_RELIABILITY, NEITHER)
-            path = "surrogate.learning.answers.rating_reliability"
+            path = "surrogate.learning.answers_surrogate.rating_reliability"
             with patch(path, return_value=1.0) if is_changed else nullcontext():
                 taus[variant] = tau_of(surrogate, draw, languages)
         for variant, same in same_with_passages.items():

@@ -29,9 +29,9 @@ from arena.data import __version__
 from arena.data.types import Floats
 from arena.statistics.rank_agreement import kendall_tau
 from surrogate.board.first_board import first_ratings
-from surrogate.learning.answers import AnswersSurrogate
+from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.estimation.question_scores import solved_language
-from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData
+from surrogate.learning.language_data import FEW_TOURNAMENTS, LanguageData
 from surrogate.learning.preferences import JudgePreferences, LearnedFrom
 from surrogate.validation.study import Study
 

@@ -44,7 +44,7 @@ from arena.rating.posterior import RatingPrior, battle_posterior
 from arena.statistics.rank_agreement import kendall_tau
 from surrogate.board.first_board import first_prior, first_ratings, preferences_for
 from surrogate.board.tables import read_feature_table
-from surrogate.learning.languages import with_answers
+from surrogate.learning.language_data import with_answers
 
 LEVELS = (0.8, 0.9)
 A_SYSTEM = (1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)

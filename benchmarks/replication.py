@@ -23,7 +23,7 @@ from arena import read_arena
 from features import extract
 from surrogate.learning.cross_fitting import Repeats
 from surrogate.learning.estimation.replication import Replication, replicate
-from surrogate.learning.languages import LanguageData
+from surrogate.learning.language_data import LanguageData
 from surrogate.learning.names import find_surrogate
 from surrogate.validation.study import Study
 

@@ -9,7 +9,7 @@ from . import validation as validation
 from .board.board import Board as Board
 from .board.build import build_board as build_board
 from .board.settings import BoardSettings as BoardSettings
-from .learning.languages import TournamentSettings as TournamentSettings
+from .learning.language_data import TournamentSettings as TournamentSettings
 from .learning.names import find_surrogate as find_surrogate
 from .learning.saving import load_surrogate as load_surrogate
 from .learning.saving import save_surrogate as save_surrogate

@@ -47,7 +47,7 @@ from surrogate.board.summary_builder import (
     suspect_answer_notes,
 )
 from surrogate.learning.estimation.field import CONSENSUS, AnswerField
-from surrogate.learning.languages import with_answers
+from surrogate.learning.language_data import with_answers
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.preferences import (
     preference_slopes,

@@ -18,7 +18,7 @@ from surrogate.board.record import BoardRecord
 from surrogate.learning.cross_fitting import (
     run_tasks,
 )
-from surrogate.learning.languages import LanguageData
+from surrogate.learning.language_data import LanguageData
 from surrogate.learning.surrogate import FEW_TREES, FEWEST_SYSTEMS, Surrogate, reseeded
 
 DEFAULT_HOLDOUT_SIZE = 2

@@ -18,7 +18,7 @@ from arena.rating.posterior import RatingPosterior
 from arena.statistics.rank_agreement import kendall_tau
 from surrogate.board.tables import BY_JUDGE
 from surrogate.learning.estimation.ratings import NOTHING_EXPECTED, posterior_ratings
-from surrogate.learning.languages import LanguageData
+from surrogate.learning.language_data import LanguageData
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, joined
 from surrogate.learning.training import training_ratings
 

@@ -33,7 +33,7 @@ from surrogate.learning.cross_fitting import (
 from surrogate.learning.estimation.observations import JointPosterior
 from surrogate.learning.estimation.ratings import expected_ratings, posterior_ratings
 from surrogate.learning.estimation.replication import Replication, replicate
-from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData, others_of
+from surrogate.learning.language_data import FEW_TOURNAMENTS, LanguageData, others_of
 from surrogate.learning.outcomes import MANY_SYSTEMS, Outcome
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import training_ratings

@@ -18,7 +18,7 @@ from surrogate.board.record import BoardRecord
 from surrogate.integrity.inspection import inspect_answers
 from surrogate.integrity.notes import flag_judged, unusual_features
 from surrogate.integrity.status import ranking_status
-from surrogate.learning.languages import (
+from surrogate.learning.language_data import (
     LanguageData,
     TournamentSettings,
     language_data,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, get_args
 
 from arena.data.errors import UsageError, checked_choice
-from surrogate.learning.answers import AnswersSurrogate
+from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.regression import REGRESSORS, RegressionSurrogate, made
 from surrogate.learning.regressor_text import written
 from surrogate.learning.surrogate import Surrogate, reseeded

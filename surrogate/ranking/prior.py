@@ -23,7 +23,7 @@ from surrogate.board.first_board import (
     preferences_for,
 )
 from surrogate.board.summary import fingerprint
-from surrogate.learning.languages import with_answers
+from surrogate.learning.language_data import with_answers
 from surrogate.ranking.rank import rank_systems
 
 

@@ -26,7 +26,7 @@ from surrogate.board.summary import fingerprint
 from surrogate.integrity.faults import measure_faults
 from surrogate.integrity.inspection import inspect_answers
 from surrogate.integrity.notes import Findings
-from surrogate.learning.languages import with_answers
+from surrogate.learning.language_data import with_answers
 from surrogate.learning.surrogate import known_features
 from surrogate.ranking.answer_checks import AnswerChecks, compare_measured
 from surrogate.ranking.placing import place_systems

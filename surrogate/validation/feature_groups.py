@@ -12,7 +12,7 @@ from arena.data.errors import UsageError
 from arena.statistics.bootstrap import percentile_interval
 from features.engine.columns import FEATURE_KEY
 from features.measures.registry import FEATURES, parse_features
-from surrogate.learning.languages import LanguageData
+from surrogate.learning.language_data import LanguageData
 from surrogate.learning.outcomes import Outcome, on_common_systems
 from surrogate.validation.scores import MACRO, outcome_scores, replicate_taus
 

@@ -13,7 +13,7 @@ from arena.data.types import Floats
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import kendall_taus
 from surrogate.learning.cross_fitting import Repeats, derived_seed, held_out_ratings
-from surrogate.learning.languages import LanguageData
+from surrogate.learning.language_data import LanguageData
 from surrogate.learning.surrogate import FEW_TREES, Surrogate, reseeded
 from surrogate.learning.training import finite_means
 

@@ -25,7 +25,7 @@ from surrogate.learning.cross_fitting import (
     derived_seed,
     systems_by_content,
 )
-from surrogate.learning.languages import LanguageData
+from surrogate.learning.language_data import LanguageData
 from surrogate.learning.names import PAPERS_SURROGATE, TABLE_3_SURROGATES
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, TREES, Surrogate, reseeded
 from surrogate.validation.feature_groups import feature_name

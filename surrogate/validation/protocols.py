@@ -30,7 +30,7 @@ from surrogate.learning.cross_fitting import (
     systems_by_content,
     train_and_rate,
 )
-from surrogate.learning.languages import LanguageData, judged_questions
+from surrogate.learning.language_data import LanguageData, judged_questions
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate
 

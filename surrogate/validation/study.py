@@ -27,7 +27,7 @@ from surrogate.learning.cross_fitting import (
     system_folds,
 )
 from surrogate.learning.estimation.replication import FEWEST_QUESTIONS, replicate
-from surrogate.learning.languages import (
+from surrogate.learning.language_data import (
     LanguageData,
     TournamentSettings,
     language_data,

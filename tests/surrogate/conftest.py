@@ -10,7 +10,7 @@ from arena import Arena, write_arena
 from features import extract
 from surrogate import build_board
 from surrogate.cli.app import main
-from surrogate.learning.languages import TournamentSettings, language_data
+from surrogate.learning.language_data import TournamentSettings, language_data
 
 CHROMIUM = shutil.which("chromium")
 SETTINGS = TournamentSettings(tournaments=6)

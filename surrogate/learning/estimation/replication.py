@@ -31,7 +31,7 @@ from surrogate.learning.estimation.ratings import (
     expected_ratings,
     posterior_ratings,
 )
-from surrogate.learning.languages import FEW_TOURNAMENTS, LanguageData, others_of
+from surrogate.learning.language_data import FEW_TOURNAMENTS, LanguageData, others_of
 from surrogate.learning.outcomes import Outcome, resampled_systems
 from surrogate.learning.surrogate import Surrogate, joined
 from surrogate.learning.training import TrainingRatings, finite_means, training_ratings

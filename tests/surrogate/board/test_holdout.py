@@ -12,7 +12,7 @@ from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.board.holdout import check_holdout, fit_tournament
 from surrogate.board.language_study import study_languages
 from surrogate.board.record import BoardRecord
-from surrogate.learning.languages import (
+from surrogate.learning.language_data import (
     LanguageData,
     TournamentSettings,
 )

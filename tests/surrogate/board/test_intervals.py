@@ -16,7 +16,7 @@ from surrogate.board.few_systems import rank_share, student_half_width, systems_
 from surrogate.board.intervals import ALL_EQUAL, half_width, unseen_distances, unseen_intervals
 from surrogate.board.rating_rows import ONE_SIDED
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
-from surrogate.learning.languages import TournamentSettings, language_data
+from surrogate.learning.language_data import TournamentSettings, language_data
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.outcomes import Outcome
 

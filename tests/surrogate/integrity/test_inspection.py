@@ -7,7 +7,7 @@ import pytest
 from surrogate.integrity import inspection
 from surrogate.integrity.inspection import inspect_answers
 from surrogate.learning import training
-from surrogate.learning.answers import AnswersSurrogate
+from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.regression import RegressionSurrogate
 from surrogate.learning.training import MOST_QUESTIONS
 

@@ -11,7 +11,7 @@ from test_answers import arena, known, scored_language, without
 
 from arena.data.errors import DataError
 from features.measures.registry import FEATURES
-from surrogate.learning.answers import AnswersSurrogate
+from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.estimation.field import CONSENSUS
 from surrogate.learning.estimation.question_scores import QuestionScores, solved_language
 from surrogate.learning.preferences import (

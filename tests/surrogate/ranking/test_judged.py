@@ -10,7 +10,7 @@ from simulations import simulated_part
 from arena.adapters.judgments import read_judgments
 from arena.data.errors import DataError, UsageError
 from surrogate import build_board
-from surrogate.learning.languages import with_answers
+from surrogate.learning.language_data import with_answers
 from surrogate.ranking.advice import advise
 from surrogate.ranking.judged import NOBODY, judged_ratings
 from surrogate.ranking.placing import place_systems

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
-from surrogate.learning.answers import AnswersSurrogate
+from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.blend import Blend
 from surrogate.learning.estimation.field import AnswerField
 from surrogate.learning.estimation.observations import rating_reliability
