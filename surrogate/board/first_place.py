@@ -46,7 +46,8 @@ def first_place_sentence(board: Board) -> str:
         fewest = math.ceil(n_languages / 2) if indistinguishable else n_languages // 2 + 1
         scope = f"in at least {fewest} of {n_languages} {board.summary.parts} "
         if fewest == n_languages:
-            scope = f"in all {n_languages} {board.summary.parts} "
+            every = "both" if n_languages == 2 else f"all {n_languages}"
+            scope = f"in {every} {board.summary.parts} "
     probability = ranked["probability_best"].iloc[0]
     return f"{leading(systems, indistinguishable, scope, probability)}."
 

@@ -75,7 +75,9 @@ class RankResult(BaseModel):
 class GateResult(BaseModel):
     """Whether a candidate is broken, better than its baseline, the same, or worse."""
 
-    verdict: str = Field(description="broken, better, same, worse or cannot say.")
+    verdict: str = Field(
+        description="broken, better, same, worse, cheaper, not cheaper or cannot say."
+    )
     candidate: str
     baseline: str
     sentences: list[str]
@@ -181,6 +183,10 @@ class Tools:
         ] = None,
         arena: Annotated[str | None, Field(description="Arena folder, without a board.")] = None,
         board: Annotated[str | None, Field(description="Board folder.")] = None,
+        cheaper: Annotated[
+            bool,
+            Field(description="Pass a candidate that costs less and is at most 5 points worse."),
+        ] = False,
     ) -> Annotated[CallToolResult, GateResult]:
         """Decide whether a new version is broken, better than a baseline, the same, or worse.
 
@@ -190,6 +196,7 @@ class Tools:
         from arena.data.folder import read_arena
         from surrogate.board.board import Board
         from surrogate.ranking.gate import gate as decide
+        from surrogate.ranking.rating_difference import GateRates
 
         published = None if board is None else Board.load(self.existing(board))
         if published is None and arena is None:
@@ -198,7 +205,11 @@ class Tools:
         if candidate is not None and candidate not in read.info.systems:
             candidate = str(self.existing(candidate))
         decision = decide(
-            published, judging.candidate_answers(candidate, read, None), read, baseline
+            published,
+            judging.candidate_answers(candidate, read, None),
+            read,
+            baseline,
+            rates=GateRates(cheaper=cheaper),
         )
         evidence = {
             name: value

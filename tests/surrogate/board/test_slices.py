@@ -114,7 +114,7 @@ def test_new_systems_find_their_place_on_a_board_by_category(run, tmp_path, caps
     printed = capsys.readouterr().out.splitlines()
     assert len(printed) <= 20
     assert max(map(len, printed)) <= 80 + len(str(tmp_path))
-    assert "of 2 categories" in " ".join(printed)
+    assert "both categories" in " ".join(printed)
     board = Board.load(folder)
     assert board.languages == ["math", "writing"]
     assert set(board.features["query_id"].str[:3]) == {"en:", "ko:"}

@@ -81,6 +81,7 @@ def session(root):
         ("check", {"arena": "nowhere"}),
         ("board", {"arena": "arena", "out": "board", "judge": "nobody"}),
         ("gate", {}),
+        ("gate", {"arena": "arena", "cheaper": True}),
         ("check", {"arena": "a\0b"}),
     ]
     results = {}
@@ -148,6 +149,9 @@ def test_results_are_data_and_sentences(session, root):
     gated = result_of(session, "gate", arena="arena").structured_content
     assert gated["verdict"] in ("better", "same", "worse", "cannot say")
     assert gated["sentences"]
+    cheaper = result_of(session, "gate", arena="arena", cheaper=True)
+    assert cheaper.structured_content["verdict"] == "cannot say"
+    assert "no cost" in cheaper.content[0].text
     asked = {"answers": "new.jsonl", "board": "board", "questions": 2}
     advice = result_of(session, "advise", **asked)
     for row in advice.structured_content["questions"]:
