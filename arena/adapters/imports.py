@@ -9,6 +9,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 from arena.adapters.answer_tables import TABLE, read_answer_tables
+from arena.adapters.backups import (
+    APART_FILE,
+    FEATURES_FILE,
+    Backup,
+    backup_of,
+    replaced_arena,
+)
 from arena.adapters.evident import evident_kind
 from arena.adapters.fastchat import read_fastchat
 from arena.adapters.field_maps import kinds
@@ -19,7 +26,6 @@ from arena.adapters.ragelo import read_ragelo
 from arena.adapters.search_arena import SEARCH_ARENA
 from arena.adapters.tool_records import ToolReader
 from arena.data.errors import DataError, UsageError, checked_choice
-from arena.data.files import replaced_folder
 from arena.data.folder import write_arena
 from arena.data.plug_ins import find_plug_in, plug_ins
 from arena.data.schema import INFO_FILE
@@ -40,9 +46,6 @@ READERS: Mapping[str, Reader] = MappingProxyType(
     }
 )
 """Reader of each kind of source, called with paths, and with options by name."""
-
-FEATURES_FILE = "published_features.parquet"
-APART_FILE = "apart_answers.jsonl.gz"
 
 
 def import_arena(
@@ -155,12 +158,14 @@ class WrittenImport:
             ``judgments``, ``published_ratings``, ``apart``.
         features: Table of published features, or None.
         apart: Answers of the systems kept apart, or None.
+        backup: Where the folder before is, if it held judgments or other work; else None.
     """
 
     folder: Path
     counts: dict[str, int]
     features: Path | None
     apart: Path | None
+    backup: Backup | None
 
 
 def check_import_folder(folder: Path | str, is_replaced: bool = False) -> None:
@@ -168,7 +173,7 @@ def check_import_folder(folder: Path | str, is_replaced: bool = False) -> None:
 
     Args:
         folder: Where it is to go.
-        is_replaced: Whether an arena folder that is there may be replaced, with all it holds.
+        is_replaced: Whether an arena folder that is there may be replaced.
 
     Raises:
         UsageError: If it is a file, or a folder with something in it that may not be replaced.
@@ -181,7 +186,11 @@ def check_import_folder(folder: Path | str, is_replaced: bool = False) -> None:
     if not (folder / INFO_FILE).is_file():
         raise UsageError(f"{folder} holds something that is not an arena; name another folder")
     if not is_replaced:
-        raise UsageError(f"{folder} holds an arena; name another folder, or say --replace")
+        backup = backup_of(folder)
+        fate = "which removes this one"
+        if backup is not None:
+            fate = f"which keeps this one, with {backup.contents}, in {backup.folder}"
+        raise UsageError(f"{folder} holds an arena; name another folder, or say --replace, {fate}")
 
 
 def write_import(
@@ -193,7 +202,8 @@ def write_import(
 ) -> WrittenImport:
     """Write an arena folder, whole or not at all.
 
-    Published features become a file in the folder, for ``board --feature-table``.
+    Published features become a file in the folder, for ``board --feature-table``. A folder with
+    judgments, votes or other work in it is not removed but put next to the new one.
 
     Args:
         foreign: The arena that was read.
@@ -216,7 +226,8 @@ def write_import(
     apart_answers = arena.answers[arena.answers["system"].isin(apart)].reset_index(drop=True)
     tables = {FEATURES_FILE: foreign.features, APART_FILE: apart_answers}
     written: dict[str, Path | None] = dict.fromkeys(tables)
-    with replaced_folder(folder) as writing:
+    backup = backup_of(folder)
+    with replaced_arena(folder, backup) as writing:
         write_arena(part, writing)
         for name, table in tables.items():
             if len(table):
@@ -231,4 +242,4 @@ def write_import(
         "published_ratings": len(part.published_ratings),
         "apart": len(apart_answers),
     }
-    return WrittenImport(folder, counts, written[FEATURES_FILE], written[APART_FILE])
+    return WrittenImport(folder, counts, written[FEATURES_FILE], written[APART_FILE], backup)

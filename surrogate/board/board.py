@@ -203,7 +203,8 @@ class Board:
         absent = [name for name in files if not (folder / name).is_file()]
         if absent:
             raise UsageError(
-                f"{folder} holds no board: {', '.join(absent)} is missing; "
+                f"{folder} holds no board: {', '.join(absent)} "
+                f"{'is' if len(absent) == 1 else 'are'} missing; "
                 "make one with  surrogate-arena board ARENA --out DIR"
             )
         for name in (tables.SUMMARY_FILE, tables.JUDGE_REPORT_FILE):  # before they are digested

@@ -34,12 +34,15 @@ def init(
 ) -> None:
     """Write a small arena folder to put your own questions, answers and judgments into."""
     from arena.adapters import check_import_folder
-    from arena.data.files import replaced_folder
+    from arena.adapters.backups import backup_of, replaced_arena
     from arena.data.folder import write_arena
 
     check_import_folder(folder, replace_there)
-    with replaced_folder(folder) as writing:
+    backup = backup_of(folder)
+    with replaced_arena(folder, backup) as writing:
         write_arena(_template(folder.resolve().name), writing, ".jsonl")
+    if backup is not None:
+        print(backup.sentence)
     print(f"Template written to {folder}: arena.json, queries, answers and judgments (.jsonl)")
     print(command("check", folder))
 

@@ -152,7 +152,8 @@ def write_and_print(
         unknown_language = (
             "rows without a language have 'und', unknown: import again with --language en, say"
         )
-    all_notes = [read.arena.info.note, *read.notes, unknown_language, *notes]
+    replaced = "" if written.backup is None else written.backup.sentence
+    all_notes = [replaced, read.arena.info.note, *read.notes, unknown_language, *notes]
     content = {
         "arena": written.folder,
         "counts": counts,

@@ -61,7 +61,14 @@ MovedArena = Annotated[
 Judgments = Annotated[
     Path | None, Option(help="Judgments that involve the new systems.", exists=True)
 ]
-Replace = Annotated[bool, Option("--replace", help="Replace an arena folder that exists.")]
+Replace = Annotated[
+    bool,
+    Option(
+        "--replace",
+        help="Replace an arena folder that exists. One with judgments, votes or stores is kept "
+        "next to the new one, as DIR.replaced.",
+    ),
+]
 Config = Annotated[
     Path | None,
     Option(

@@ -186,6 +186,7 @@ def _write_pages(
         "title": settings.title or summary.arena,
         **context,
         "pairs": files[first],
+        "has_answers": isinstance(texts, Texts),
         "splits": SPLIT_NAMES,
         "named": [(language_name(code), summary.languages[code]) for code in by_name],
         "headline": conclusion(board) if summary.is_first else first_place_sentence(board),

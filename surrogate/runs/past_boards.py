@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -14,9 +15,11 @@ from typing import Any
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
+from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError
+from arena.data.schema import ANSWER_KEY
 from arena.data.tables import plain_records
-from arena.data.wording import count_of
+from arena.data.wording import count_of, first_of
 from surrogate.board import tables
 from surrogate.board.board import Board
 from surrogate.board.first_place import conclusion
@@ -39,7 +42,6 @@ LONGEST_CAUSE = 100
 NOTHING = "no input, setting or library changed"
 INPUT_NAMES = {
     "queries": "questions",
-    "answers": "answers",
     "judgments": "judgments",
     "published_ratings": "published ratings",
     "feature table": "the feature table",
@@ -100,6 +102,7 @@ class PastRecord(BaseModel):
         digest: Digest of its tables; a board that is made again with the same ones is no new one.
         inputs: Digests of the files it was made from.
         versions: Versions of the libraries it was made with.
+        answers: System to the digest of its answers, see ``answer_digests``.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -108,6 +111,7 @@ class PastRecord(BaseModel):
     digest: str
     inputs: Digests = {}
     versions: dict[str, str] = {}
+    answers: Digests = {}
 
 
 def open_compared(folder: Path) -> Board | PastBoard:
@@ -178,8 +182,26 @@ def _place(record: PastRecord) -> tuple[datetime.date, int]:
     return date, int(number) if number.isdecimal() else 1
 
 
+def answer_digests(arena: Arena) -> Digests:
+    """Return each system's digest of its answers and what is known of them, in any order."""
+    digests = {}
+    for system, rows in arena.answers.sort_values(ANSWER_KEY).groupby("system"):
+        digest = hashlib.sha256()
+        for record in plain_records(rows):
+            # A column that another system brings changes nothing here.
+            present = {name: value for name, value in record.items() if value is not None}
+            digest.update(json.dumps(present, sort_keys=True).encode())
+        digests[str(system)] = digest.hexdigest()
+    return digests
+
+
 def keep_board(
-    board: Board, past: Path, target: Path, inputs: Digests, versions: Mapping[str, str]
+    board: Board,
+    past: Path,
+    target: Path,
+    inputs: Digests,
+    versions: Mapping[str, str],
+    answers: Digests,
 ) -> None:
     """Copy the past boards to another folder, and add a board if it differs from the last one.
 
@@ -189,6 +211,7 @@ def keep_board(
         target: Empty folder to write them to.
         inputs: Digests of what the board was made from.
         versions: Libraries it was made with.
+        answers: System to the digest of its answers.
 
     Raises:
         DataError: If a past board is damaged.
@@ -215,11 +238,14 @@ def keep_board(
         old = PastBoard.load(past / last.entry.name)
         stated |= _changes(old, new)
         causes = [*_changed_settings(old, new), *_changed_contents(old, new)]
+        causes += [*_changed_answers(last, inputs, answers)]
         causes += [*_changed_inputs(last.inputs, inputs, causes)]
         causes += changed_values(last.versions, versions)
         stated["causes"] = tuple(causes) or (NOTHING,)
     entry = HistoryEntry(**stated)
-    record = PastRecord(entry=entry, digest=digest, inputs=inputs, versions=dict(versions))
+    record = PastRecord(
+        entry=entry, digest=digest, inputs=inputs, versions=dict(versions), answers=answers
+    )
     (target / name).mkdir()
     new.save(target / name)
     tables.write_json(record, target / name / RECORD_FILE)
@@ -261,6 +287,11 @@ def _changed_settings(old: PastBoard, new: PastBoard) -> list[str]:
         board.summary.settings.model_dump(mode="json", include=set(names)) for board in (old, new)
     ]
     causes = []
+    if _has_other_judge(old, new):
+        judge, judge_before = (board.summary.judge for board in (new, old))
+        causes.append(f"the judge is now {judge}, before it was {judge_before}")
+        for fields in values:
+            del fields["judge"]
     for text in changed_values(*values):
         name, _, _ = text.partition(":")
         shown = text if len(text) <= LONGEST_CAUSE else f"{name} changed"
@@ -268,9 +299,18 @@ def _changed_settings(old: PastBoard, new: PastBoard) -> list[str]:
     return causes
 
 
+def _has_other_judge(old: PastBoard, new: PastBoard) -> bool:
+    """Return whether both boards rest on verdicts, and these are of different judges."""
+    if old.summary.is_first or new.summary.is_first:
+        return False
+    return old.summary.judge != new.summary.judge
+
+
 def _changed_contents(old: PastBoard, new: PastBoard) -> Iterator[str]:
     """Yield what a board holds more or less of than the one before."""
-    for attribute in ("judgments", "questions"):
+    # Verdicts of one judge are not those of another with some added or removed.
+    counted = ("questions",) if _has_other_judge(old, new) else ("judgments", "questions")
+    for attribute in counted:
         before, after = (
             sum(getattr(item, attribute) for item in board.summary.languages.values())
             for board in (old, new)
@@ -288,13 +328,29 @@ def _changed_contents(old: PastBoard, new: PastBoard) -> Iterator[str]:
             yield f"{', '.join(sorted(names))} {verb}"
 
 
+def _changed_answers(last: PastRecord, inputs: Digests, answers: Digests) -> Iterator[str]:
+    """Yield which systems that were there before have other answers now."""
+    if "answers" not in _changed_stems(last.inputs, inputs):
+        return
+    shared = sorted(last.answers.keys() & answers.keys())
+    changed = [system for system in shared if last.answers[system] != answers[system]]
+    if changed:
+        yield f"answers of {first_of(changed)} changed"
+
+
+def _changed_stems(old: Digests, new: Digests) -> set[str]:
+    """Return the start of the names of files that differ, as in ``INPUT_NAMES``."""
+    stems = set()
+    for name in old.keys() | new.keys():
+        if old.get(name) != new.get(name):
+            stem = Path(name).name.split(".")[0]
+            stems.add("feature table" if name.startswith("feature table") else stem)
+    return stems
+
+
 def _changed_inputs(old: Digests, new: Digests, causes: list[str]) -> Iterator[str]:
-    """Yield which inputs changed that no cause so far is about."""
-    names = {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
-    changed = set()
-    for name in names:
-        stem = Path(name).name.split(".")[0]
-        changed.add("feature table" if name.startswith("feature table") else stem)
+    """Yield which other inputs changed that no cause so far is about."""
+    changed = _changed_stems(old, new)
     for stem, noun in INPUT_NAMES.items():
         if stem in changed and not any(noun.removesuffix("s") in cause for cause in causes):
             yield f"{noun} changed"

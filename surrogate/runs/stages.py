@@ -47,7 +47,7 @@ from surrogate.publish.site import INDEX, check_replaceable, site_files, write_s
 from surrogate.ranking.prior import judging_prior
 from surrogate.runs.configured import ConfiguredBoard, ConfiguredOverview
 from surrogate.runs.criteria import OVERVIEW, Overview, overview_page, weighted_overview
-from surrogate.runs.past_boards import HISTORY, keep_board, read_history
+from surrogate.runs.past_boards import HISTORY, answer_digests, keep_board, read_history
 from surrogate.runs.steps import Digests, Step, Workplace, folder_digests, library_versions
 
 JUDGING = "judging"
@@ -318,7 +318,9 @@ def _keep(board: ConfiguredBoard, place: Workplace) -> None:
     inputs = _board_files(board)
     inputs |= folder_digests(place.board / JUDGING, (VERDICTS_FILE,), "judging/")
     versions = library_versions()
-    keep_board(Board.load(place.board / BOARD), place.before, place.target, inputs, versions)
+    built = Board.load(place.board / BOARD)
+    answers = answer_digests(read_arena(board.arena, is_judged=False))
+    keep_board(built, place.before, place.target, inputs, versions, answers)
 
 
 def _publish(board: ConfiguredBoard, place: Workplace) -> None:

@@ -109,7 +109,8 @@
       `${name}: ${ranked} of ${rows.length} systems ranked; ratings in ${data.scale}`;
     const link = find("language-pairs");
     link.href = `pairs/${pairs}.html`;
-    link.textContent = `Two systems head to head in ${name}, and their answers side by side`;
+    const answers = "answers" in link.dataset ? ", and their answers side by side" : "";
+    link.textContent = `Two systems head to head in ${name}${answers}`;
   }
   function showSearch() {
     const shown = select.value ? table : find("overall-table");

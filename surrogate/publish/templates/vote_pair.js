@@ -33,6 +33,7 @@ const votePage = (() => {
     fillList(turns.querySelector("ol"), pair.turns.map(turnText), pair);
     const passages = find("passages");
     passages.hidden = pair.passages.length === 0;
+    find("given").hidden = passages.hidden;
     passages.querySelector("summary").textContent = `${pair.passages.length} passage${pair.passages.length === 1 ? "" : "s"}`;
     fillList(passages.querySelector("ol"), pair.passages.map(passageText), pair);
     for (const button of document.querySelectorAll("[data-choice]"))

@@ -95,6 +95,15 @@ def test_files_of_two_boards_are_not_taken_for_one(saved, tmp_path):
         Board.load(mixed)
 
 
+def test_absent_files_are_counted_in_the_message(small_board, tmp_path):
+    small_board.save(tmp_path / "board")
+    for names, verb in ((["costs.csv"], "is"), (["costs.csv", "savings.csv"], "are")):
+        for name in names:
+            (tmp_path / "board" / name).unlink(missing_ok=True)
+        with pytest.raises(UsageError, match=rf"{', '.join(names)} {verb} missing"):
+            Board.load(tmp_path / "board")
+
+
 def test_other_files_of_a_folder_stay_and_other_folders_are_refused(small_board, tmp_path):
     folder = tmp_path / "board"
     small_board.save(folder)

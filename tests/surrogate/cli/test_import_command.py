@@ -1,12 +1,14 @@
 """``surrogate-arena import`` as a user runs it."""
 
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from arena import read_arena
-from arena.adapters.imports import APART_FILE
+from arena.adapters.backups import APART_FILE
+from arena.data.votes import append_vote
 
 TABLE = "question,model,answer,score\nWhere?,m1,Paris,2\nWhere?,m2,Oslo,1\nWhere?,m3,Rome,1\n"
 
@@ -69,6 +71,56 @@ def test_an_arena_is_replaced_only_when_asked(run, table, tmp_path, capsys):
     assert sorted(path.name for path in out.iterdir()) == before
     assert run("import", "csv", table, "--out", out, "--replace", "--apart", "m1") == 0
     assert read_arena(out).info.systems == ("m2", "m3")
+
+
+def test_a_replaced_arena_with_work_in_it_is_kept(run, tmp_path, capsys):
+    out, table = tmp_path / "arena", tmp_path / "answers.csv"
+    table.write_text("question,model,answer\nWhere?,m1,Paris\nWhere?,m2,Oslo\n")
+    command = ["import", "csv", table, "--out", out]
+    assert run(*command) == 0
+    assert run(*command, "--replace") == 0
+    assert not list(tmp_path.glob("*.replaced*"))  # the same import would make it again
+    arena = read_arena(out)
+    language, query, system = arena.answers[["language", "query_id", "system"]].iloc[0]
+    vote = {"judge": "person:Ada", "language": language, "query_id": query, "winner": "a"}
+    append_vote(out, vote | {"system_a": system, "system_b": arena.info.systems[-1]})
+    (out / "judging.sqlite").write_bytes(b"paid")
+    capsys.readouterr()
+    assert run(*command) == 2
+    refusal = capsys.readouterr().err
+    assert "1 judgment, judging.sqlite" in refusal
+    assert f"{out}.replaced" in refusal
+    files = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert run(*command, "--replace") == 0
+    first = tmp_path / "arena.replaced"
+    printed = " ".join(capsys.readouterr().out.split())
+    assert f"The folder before, with 1 judgment, judging.sqlite, is kept in {first}" in printed
+    assert {path.name: path.read_bytes() for path in first.iterdir()} == files
+    assert not (out / "judging.sqlite").exists()
+    # A damaged file is work, too, and no earlier folder is overwritten.
+    (out / "votes.jsonl").write_text("{\n")
+    assert run(*command, "--replace") == 0
+    second = tmp_path / "arena.replaced-2"
+    assert (second / "votes.jsonl").read_text() == "{\n"
+    assert {path.name: path.read_bytes() for path in first.iterdir()} == files
+
+
+def test_an_arena_stays_where_it_is_when_it_cannot_be_replaced(run, table, tmp_path, monkeypatch):
+    out = tmp_path / "arena"
+    assert run("import", "csv", table, "--out", out) == 0
+    (out / "judging.sqlite").write_bytes(b"paid")
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    rename = Path.rename
+
+    def fail(path, target):
+        if Path(target) == out and "replaced" not in path.name:
+            raise OSError("no space")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    assert run("import", "csv", table, "--out", out, "--replace") != 0
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert [path.name for path in tmp_path.iterdir() if "replaced" in path.name] == []
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,13 @@ def test_without_questions_no_byte_of_the_site_is_of_a_question_or_an_answer(
     page = (hidden / "pairs" / "en.html").read_text("utf-8")
     assert "Questions and answers are not published." in page
     assert 'id="pairs-table"' in page
+    for path in hidden.rglob("*.html"):
+        visible = path.read_text("utf-8").partition("<main")[2].partition("<script")[0]
+        assert "side by side" not in visible.replace("Judges side by side", "")
+        assert "their answers" not in visible
+        assert "all answers are" not in visible
+    assert "data-answers" not in (hidden / "index.html").read_text("utf-8")
+    assert "data-answers" in (shown / "index.html").read_text("utf-8")
 
 
 def test_verdicts_that_hold_up_first_place_name_questions_only_where_these_are_shown(

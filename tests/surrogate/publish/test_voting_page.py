@@ -122,6 +122,17 @@ def test_texts_run_in_the_direction_of_their_language(page, tmp_path):
         assert page.locator(text).evaluate("text => getComputedStyle(text).direction") == "rtl"
 
 
+def test_passages_are_mentioned_only_of_questions_that_have_some(page, tmp_path):
+    arena = simulated_part((0, 11), ["en"], questions=3).arena
+    bare = arena.queries.assign(passages=[[] for _ in range(len(arena.queries))])
+    for name, shown in (("with", arena), ("bare", replace(arena, queries=bare))):
+        file = tmp_path / f"{name}.html"
+        file.write_text(ballot_page(make_ballot(shown, choose_pairs(shown))))
+        page.goto(file.as_uri())
+        assert page.locator("#passages").is_visible() == (name == "with")
+        assert ("passages are what" in page.inner_text(".lead")) == (name == "with")
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_no_serious_fault_of_accessibility(page, page_file, theme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe")

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import re
 import shutil
 
 import pandas as pd
@@ -12,6 +13,7 @@ from lxml import etree
 
 from arena import read_arena
 from arena.data.tables import read_rows, write_rows
+from surrogate import Board
 from surrogate.publish.feed import FeedEntry, atom_feed
 from surrogate.publish.history import (
     HEIGHT,
@@ -96,6 +98,63 @@ def test_past_boards_are_kept_with_what_moved_and_why(three, place, run_on):
     assert [row.count("<path") for row in rows] == [3] * len(rows)
     index = (three.out / "_site" / "a" / "index.html").read_text("utf-8")
     assert "Board of 2024-10-09" in index
+
+
+def last_causes(boards):
+    return read_history(boards.out / "a" / "history")[-1].entry.causes
+
+
+def test_a_system_that_joins_changes_no_answers_of_the_others(configure, place, run_on):
+    arena = read_arena(place / "arena")
+    *before, new = arena.info.systems
+    paths = [place / "arena" / f"{name}.jsonl" for name in ("answers", "judgments")]
+    tables = [read_rows(path).table for path in paths]
+    answers, judgments = tables
+    info = json.loads((place / "arena" / "arena.json").read_text("utf-8"))
+
+    def write(systems):
+        (place / "arena" / "arena.json").write_text(json.dumps(info | {"systems": systems}))
+        write_rows(answers[answers["system"].isin(systems)], paths[0])
+        is_of = judgments[["system_a", "system_b"]].isin(systems).all(axis=1)
+        write_rows(judgments[is_of], paths[1])
+
+    write(before)
+    boards = configure(SITE)
+    run_on(boards, 20_000)
+    write([*before, new])
+    run_on(boards, 20_000)
+    joined = last_causes(boards)
+    assert f"{new} joined" in joined
+    assert not any("answers" in cause for cause in joined)
+    # The answers of one that was there are named, and nobody else's.
+    is_first = answers["system"].eq(before[0])
+    answers["answer"] = answers["answer"].mask(is_first, answers["answer"] + " Again.")
+    write([*before, new])
+    run_on(boards, 20_000)
+    assert last_causes(boards) == (f"answers of {before[0]} changed",)
+    # Boards of a day have one name on the whole page.
+    page = (boards.out / "_site" / "a" / "history.html").read_text("utf-8")
+    headings = re.findall(r"<h3><time [^>]*>([^<]+)</time>", page)
+    assert headings == ["2024-10-04-3", "2024-10-04-2", "2024-10-04"]
+    assert all(f'<th scope="col" class="num">{name}</th>' in page for name in headings)
+
+
+def test_another_judge_is_named_and_its_verdicts_are_not_counted_against_the_first(
+    configure, place, run_on
+):
+    path = place / "arena" / "judgments.jsonl"
+    table = read_rows(path).table
+    judge = table["judge"].iloc[0]
+    boards = configure(SITE)
+    run_on(boards, 20_000)
+    # People judge half of the pairs, and become the reference.
+    votes = table.iloc[::2].assign(judge="person:Ada")
+    write_rows(pd.concat([table, votes], ignore_index=True), path)
+    run_on(boards, 20_001)
+    causes = last_causes(boards)
+    new_judge = Board.load(boards.out / "a" / "board").summary.judge
+    assert f"the judge is now {new_judge}, before it was {judge}" in causes
+    assert not any("fewer" in cause or cause.startswith("judge:") for cause in causes)
 
 
 def test_a_board_is_compared_with_any_past_one(three, run, capsys):

@@ -1,0 +1,110 @@
+"""Arena folders that are replaced, and kept next to the new one where they hold work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from arena.data.errors import DataError, UsageError
+from arena.data.files import LOCK_FILE, replaced_folder, resolved
+from arena.data.folder import TABLES, find_table_file
+from arena.data.published import TABLE as PUBLISHED_TABLE
+from arena.data.schema import INFO_FILE, JUDGMENTS
+from arena.data.systems import SYSTEMS_TABLE
+from arena.data.tables import SUFFIXES, read_rows
+from arena.data.votes import VOTES_FILE, read_votes, with_votes
+from arena.data.wording import count_of, first_of
+
+FEATURES_FILE = "published_features.parquet"
+APART_FILE = "apart_answers.jsonl.gz"
+MOST_FILES = 3
+"""Files that messages name."""
+_IMPORTED = (
+    *(INFO_FILE, LOCK_FILE, FEATURES_FILE, APART_FILE),
+    *(f"{name}{end}" for name in (*TABLES, PUBLISHED_TABLE, SYSTEMS_TABLE) for end in SUFFIXES),
+)
+"""What an import writes, so that another one can write it again, and what holds nothing."""
+
+
+@dataclass(frozen=True)
+class Backup:
+    """Where an arena folder goes that is replaced, and why it is not removed.
+
+    Attributes:
+        folder: A path that is free.
+        contents: What would be lost, such as ``117 judgments, judging.sqlite``.
+    """
+
+    folder: Path
+    contents: str
+
+    @property
+    def sentence(self) -> str:
+        """What became of the replaced folder, for the user."""
+        return f"The folder before, with {self.contents}, is kept in {self.folder}"
+
+
+def backup_of(folder: Path) -> Backup | None:
+    """Return where a folder goes if it is replaced; None if an import can make all of it again.
+
+    Judgments, votes and every file that imports do not write, such as stores of paid replies, are
+    reasons to keep a folder, whether they can be read or not.
+    """
+    if not folder.is_dir():
+        return None
+    names = sorted(path.name for path in folder.iterdir())
+    # Votes are among the judgments.
+    further = [name for name in names if name not in (*_IMPORTED, VOTES_FILE)]
+    reasons = [_judgments_in(folder), first_of(further, MOST_FILES)]
+    contents = ", ".join(filter(None, reasons))
+    if not contents:
+        return None
+    folder = resolved(folder)
+    for number in count(1):
+        ending = f"-{number}" if number > 1 else ""
+        free = folder.with_name(f"{folder.name}.replaced{ending}")
+        if not free.exists():
+            break
+    return Backup(free, contents)
+
+
+def _judgments_in(folder: Path) -> str:
+    """Return how many judgments and votes a folder holds, in words; empty for none."""
+    try:
+        path = find_table_file(folder, JUDGMENTS.name)
+        judgments = None if path is None else read_rows(path)
+        votes = read_votes(folder)
+        if votes is not None:
+            judgments = with_votes(judgments, votes)
+    except (UsageError, DataError):
+        return "judgments that cannot be read"
+    n_judgments = 0 if judgments is None else len(judgments.table)
+    return count_of(n_judgments, "judgment") if n_judgments else ""
+
+
+@contextmanager
+def replaced_arena(folder: Path, backup: Backup | None) -> Iterator[Path]:
+    """Yield an empty folder that takes the place of an arena folder when the block succeeds.
+
+    Args:
+        folder: The arena folder; it may be absent.
+        backup: Where it goes, see ``backup_of``; None to remove it.
+
+    Raises:
+        UsageError: If ``folder`` is a file.
+    """
+    folder = resolved(folder)
+    is_moved = False
+    try:
+        with replaced_folder(folder) as writing:
+            yield writing
+            if backup is not None:
+                folder.rename(backup.folder)
+                is_moved = True
+    except BaseException:
+        if backup is not None and is_moved and not folder.exists():
+            backup.folder.rename(folder)
+        raise
