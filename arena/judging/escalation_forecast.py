@@ -32,7 +32,7 @@ class EscalationForecast:
         first_judge: Name of the judge that is asked first.
         first_calls: Its calls at most.
         second_judge: Name of the judge that is asked after it.
-        second: Calls of the second judge, and the tau after them with its own ranking.
+        second: Verdicts of the second judge, and the tau after them with its own ranking.
     """
 
     first_judge: str
@@ -96,8 +96,9 @@ def forecast_escalated(
             expected = AdaptivePairs(arena, second, drawn).forecast()
             # The random pairs are asked about in any case.
             least = min(n_calibration(len(start)), second.budget or expected.high)
-            calls = max(expected.calls, least)
-            forecasts.append(replace(expected, calls=calls, high=max(expected.high, calls)))
+            verdicts = max(expected.verdicts, least)
+            high = max(expected.high, verdicts)
+            forecasts.append(replace(expected, verdicts=verdicts, high=high))
     return EscalationForecast(
         first_judge=settings.first_judge,
         first_calls=n_calls,
@@ -111,7 +112,7 @@ def _mean_of(forecasts: Sequence[Forecast]) -> Forecast:
     if not forecasts:
         return Forecast(0, 0, 0, float("nan"))
     return Forecast(
-        calls=int(np.median([forecast.calls for forecast in forecasts])),
+        verdicts=int(np.median([forecast.verdicts for forecast in forecasts])),
         low=min(forecast.low for forecast in forecasts),
         high=max(forecast.high for forecast in forecasts),
         tau=float(np.mean([forecast.tau for forecast in forecasts])),

@@ -176,16 +176,18 @@ class SequentialTest:
 class NotWorseTest(SequentialTest):
     """Decides whether a mean score is at most the margin below one half, after three looks.
 
-    ``not worse`` is wrong of a mean that is further below, ``worse`` of one that is not below one
-    half: never both, so that each side may use the whole error.
+    A test of non-inferiority: it compares with one half less the margin in both directions. ``not
+    worse`` is wrong of a mean below that, ``worse`` of one above: never both, so that each side may
+    use the whole error.
     """
 
     def decide(self, scores: npt.ArrayLike, *, is_last: bool = True) -> Difference | None:
         """Return ``not worse`` or ``worse``; None where the scores do not suffice."""
         low, high = _bounds(scores, 2 * self.error * (LAST if is_last else EARLY))
-        if low > EVEN - self.margin:
+        bound = EVEN - self.margin
+        if low > bound:
             return "not worse"
-        return "worse" if high < EVEN else None
+        return "worse" if high < bound else None
 
     @property
     def _last_error(self) -> float:

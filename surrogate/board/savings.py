@@ -133,7 +133,8 @@ def saving_sentence(board: Board) -> str:
 
     Returns:
         One sentence, such as ``B costs 20% of what A does (0.2 against 1 USD for 1,000 answers) and
-        is at most 5 points of win rate worse (98% likely).``; empty where no amount is stated.
+        is at most 5 points of win rate worse (98% likely).``; empty where no amount is stated. It
+        says of all that they are likely worse by more if all are so at once, by Bonferroni.
     """
     if board.costs.empty:
         return ""
@@ -159,24 +160,33 @@ def _saving_sentence(board: Board, leader: pd.Series, measure: str) -> str:
     if savings.empty:
         return _first_for_least(board, leader, measure)
     enough = savings[savings["probability"] >= LIKELY_ENOUGH].sort_values([ratio, "system"])
-    if len(enough):
-        best = enough.iloc[0]
-        other = board.costs.set_index("system").loc[best["system"]]
-        return (
-            f"{best['system']} {_price(best[ratio], other, leader, measure)} and is at most "
-            f"{margin} ({shown_probability(best['probability'])} likely)."
-        )
     less = "costs less" if measure == "cost" else "is faster"
     known = savings[savings["probability"].notna()]
     if known.empty:
         return f"How much worse than {name} a system is that {less} is not known."
-    nearest = known.sort_values(["probability", "system"], ascending=[False, True]).iloc[0]
-    likely = shown_probability(nearest["probability"])
-    if nearest["probability"] <= 1 - LIKELY_ENOUGH:
-        return f"Every system that {less} than {name} is over {margin}."
+    by_probability = known.sort_values(["probability", "system"], ascending=[False, True])
+    nearest = (enough if len(enough) else by_probability).iloc[0]
+    probability = nearest["probability"]
+    likely = shown_probability(probability)
+    other = board.costs.set_index("system").loc[nearest["system"]]
+    nearest_price = f"{nearest['system']} {_price(nearest[ratio], other, leader, measure)}"
+    if len(enough):
+        return f"{nearest_price} and is at most {margin} ({likely} likely)."
+    # That all are worse by more is wrong if one is not (Bonferroni).
+    are_all_worse = savings["probability"].sum(skipna=False) <= 1 - LIKELY_ENOUGH
+    if len(savings) == 1 and are_all_worse:
+        return (
+            f"{nearest_price}, but is likely over {margin} ({shown_probability(1 - probability)})."
+        )
+    if len(savings) == 1:
+        return f"{nearest_price}; whether it is at most {margin} is open ({likely} likely)."
+    enough_text = f"{LIKELY_ENOUGH:.0%}"
+    if are_all_worse:
+        return f"Every system that {less} than {name} is likely ({enough_text}) over {margin}."
     return (
-        f"No system that {less} than {name} is shown to be at most {margin}; {nearest['system']}, "
-        f"at {shown_probability(nearest[ratio])} of the {measure}, comes closest ({likely} likely)."
+        f"No system that {less} than {name} is likely ({enough_text}) to be at most {margin}; "
+        f"{nearest['system']}, at {shown_probability(nearest[ratio])} of the {measure}, comes "
+        f"closest ({likely})."
     )
 
 

@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 STORE = "judging.sqlite"
 PAIRS = "Pairs, each order counted"
 DRY_RUN = "Dry run: nothing was asked; tokens are estimates"
+RANDOM_DRY_RUN = (
+    "Dry run of as many random pairs: nothing was asked; the same prompt takes one call; tokens "
+    "are estimates"
+)
 NO_COST = "not known; give each model's price (--prices FILE)"
 NO_BATCH_COST = "not known; give each model's price in batches (--prices FILE: batch_tokens_in, …)"
 
@@ -152,13 +156,14 @@ def _dry_run(
     if likely is None:
         pairs = draw_pairs(arena, settings)
     elif isinstance(likely, Forecast):
-        pairs = sample_pairs(arena, settings, likely.calls)
+        pairs = sample_pairs(arena, settings, likely.verdicts)
     else:
         pairs = sample_pairs(arena, settings, likely.first_calls)
     planned = [(judge, pairs) for judge in llm_judges(settings)]
     if isinstance(likely, EscalationForecast):
         second = settings.model_copy(update={"model": likely.second_judge, "name": ""})
-        planned.append((llm_judges(second)[0], sample_pairs(arena, second, likely.second.calls)))
+        of_second = sample_pairs(arena, second, likely.second.verdicts)
+        planned.append((llm_judges(second)[0], of_second))
     rows = []
     with open_for_dry_run(store_path) as store:
         for judge, of_judge in planned:
@@ -168,7 +173,8 @@ def _dry_run(
     shown["forecast"] = likely
     shown["judges"] = pd.DataFrame(rows)
     shown["cost"] = "" if prices else NO_COST
-    show(shown, as_json, {"pairs": PAIRS, "judges": DRY_RUN})
+    title = DRY_RUN if likely is None else RANDOM_DRY_RUN
+    show(shown, as_json, {"pairs": PAIRS, "judges": title})
 
 
 def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> None:
@@ -258,7 +264,7 @@ def gate(
 
     Answers are compared question by question first, which takes an arena alone: no board, no
     verdict. The status is 0 for better or the same, 3 for broken or worse, 4 where this cannot be
-    said. With --cheaper it is 0 for cheaper, 3 for not cheaper.
+    said. With --cheaper it is 0 for cheaper, 3 for not cheaper or worse by more than the margin.
     """
     # The gate plans the pairs itself, and asks an LLM. Its budget counts verdicts of this one
     # comparison.

@@ -32,7 +32,7 @@ class Gate:
     Attributes:
         verdict: ``broken``, ``better``, ``same``, ``worse`` or ``cannot say``. Where the candidate
             is meant to be cheaper, ``cheaper`` (and not worse by more than the margin) or ``not
-            cheaper`` instead of ``better`` and ``same``.
+            cheaper`` instead of ``better`` and ``same``, and ``worse`` is by more than the margin.
         by: ``surrogate`` or ``verdicts``, whichever decided, or ``answers`` where these are broken,
             or the baseline's, word for word; empty where nothing did.
         candidate: The new system.
@@ -140,9 +140,11 @@ def _outlook(result: Gate) -> str:
 def _headline(result: Gate) -> str:
     """Say the verdict, with the win rate or the source that it rests on."""
     headline = f"{result.candidate} against {result.baseline}: {result.verdict}"
+    points = f"{100 * result.rates.margin:g} points"
     if result.verdict == "cheaper":
-        points = f"{100 * result.rates.margin:g} points of win rate"
-        headline = f"{headline}, and at most {points} worse"
+        headline = f"{headline}, and at most {points} of win rate worse"
+    elif result.verdict == "worse" and result.rates.cheaper:
+        headline = f"{headline} by more than {points} of win rate"
     verdicts = result.verdicts
     if verdicts is not None and len(verdicts.scores):
         level = result.rates.test(1 - SURROGATE_SHARE).level
@@ -158,7 +160,9 @@ def _headline(result: Gate) -> str:
         return f"{headline}."
     is_checked = result.checks.questions >= FEWEST_DIFFERENT
     if result.verdict == "cannot say" and result.ratings is None and is_checked:
-        question = "how much worse it is" if result.rates.cheaper else "which is better"
+        question = "which is better"
+        if result.rates.cheaper:
+            question = f"whether it is more than {points} worse"
         return f"{headline}. Nothing is broken; {question} needs verdicts."
     return f"{headline}."
 

@@ -25,12 +25,14 @@ class GateRates:
 
     Attributes:
         error: Probability of a wrong statement: ``better`` or ``worse`` of a system as good as
-            the baseline, ``same`` of one whose win rate differs by more than the margin.
+            the baseline, ``same`` of one whose win rate differs by more than the margin; of a
+            cheaper one, that it passes or fails on the wrong side of the margin.
         margin: Difference of a win rate from one half that matters.
         power: Probability with which such a difference is to be found.
         accepted: Checks of answers that break nothing, since the difference is intended.
         cheaper: Whether the candidate is meant to be cheaper: then it passes if it costs less, and
-            its win rate is above one half less the margin. It need not be better.
+            its win rate is above one half less the margin. It need not be better, and fails as
+            ``worse`` if its win rate is below that.
     """
 
     error: float = 0.05
@@ -124,7 +126,7 @@ def rating_difference(
     reason = ""
     if rates.cheaper and smallest_win_rate > EVEN - rates.margin:
         verdict = "not worse"
-    elif rates.cheaper and largest_win_rate < EVEN:
+    elif rates.cheaper and high < np.inf and largest_win_rate < EVEN - rates.margin:
         verdict = "worse"
     elif rates.cheaper and np.isfinite(standard_error):
         reason = "the interval of the difference is too wide"

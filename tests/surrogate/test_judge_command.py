@@ -177,12 +177,12 @@ def test_by_default_pairs_are_asked_once_and_some_audited(run, serve, folder, ca
     options = ["--model", "local", "--base-url", server.url]
     assert run("judge", folder, *options, "--dry-run", "--json") == 0
     likely = json.loads(capsys.readouterr().out)["forecast"]
-    assert 0 < likely["low"] <= likely["calls"] <= likely["high"]
+    assert 0 < likely["low"] <= likely["verdicts"] <= likely["high"]
     assert 0 < likely["tau"] < 1
     assert not server.asked
     assert run("judge", folder, *options, "--json") == 0
     printed = capsys.readouterr()
-    assert f"{likely['calls']:,} calls" in printed.err
+    assert f"{likely['verdicts']:,} verdicts" in printed.err
     content = json.loads(printed.out)
     assert not content["both_orders"]
     assert content["judges"][0]["calls"] <= 50 * len(read_arena(folder).info.systems)

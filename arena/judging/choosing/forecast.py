@@ -1,4 +1,4 @@
-"""Forecasts of a run's calls and of its ranking's quality, before the first call."""
+"""Forecasts of a run's verdicts and of its ranking's quality, before the first call."""
 
 from __future__ import annotations
 
@@ -31,17 +31,19 @@ LEAST_VARIANCE = 1e-12
 
 @dataclass(frozen=True)
 class Forecast:
-    """Calls that a run is likely to need, and the quality of the ranking that it gives.
+    """Verdicts that a run is likely to need, and the quality of the ranking that it gives.
+
+    Calls are fewer where answers are alike: identical ones are ties, and a prompt is asked once.
 
     Attributes:
-        calls: Calls of this run: the median over ratings that are likely now.
-        low: Calls that nine in ten such runs take at least.
-        high: Calls that nine in ten such runs take at most.
-        tau: Expected Kendall tau of the ranking after these calls with the ranking that any number
-            of verdicts would give; the mean over languages.
+        verdicts: Verdicts of this run, of all judges: the median over ratings that are likely now.
+        low: Verdicts that nine in ten such runs take at least.
+        high: Verdicts that nine in ten such runs take at most.
+        tau: Expected Kendall tau of the ranking after these verdicts with the ranking that any
+            number of verdicts would give; the mean over languages.
     """
 
-    calls: int
+    verdicts: int
     low: int
     high: int
     tau: float
@@ -49,8 +51,8 @@ class Forecast:
     def __str__(self) -> str:
         span = "" if self.low == self.high else f" ({self.low:,} to {self.high:,})"
         return (
-            f"{self.calls:,} calls{span} are expected, and then a Kendall tau of {self.tau:.2f} "
-            "with the ranking by any number of verdicts"
+            f"{self.verdicts:,} verdicts{span} are expected, and with them a Kendall tau of "
+            f"{self.tau:.2f} with the ranking by any number of verdicts"
         )
 
 

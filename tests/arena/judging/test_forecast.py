@@ -26,7 +26,7 @@ def test_more_calls_are_never_expected_to_rank_worse():
     taus = []
     for n_pairs in range(0, 500, 20):
         forecast = forecast_adaptive({"en": falling()}, 0.05, n_pairs, 1.1)
-        assert forecast.low <= forecast.calls <= forecast.high <= max(1.1 * n_pairs, 1)
+        assert forecast.low <= forecast.verdicts <= forecast.high <= max(1.1 * n_pairs, 1)
         taus.append(forecast.tau)
     assert taus == sorted(taus)
     assert taus[-1] > 0.75
@@ -36,5 +36,6 @@ def test_a_ranking_that_never_settles_takes_all_calls():
     unsettled = Course(N_VERDICTS, np.full((4, len(N_VERDICTS)), 0.3), N_SYSTEMS)
     for n_pairs, n_calls in ((100, 100), (5_000, 1_000)):
         forecast = forecast_adaptive({"en": unsettled}, 0.05, n_pairs, 1.0)
-        assert (forecast.low, forecast.calls, forecast.high) == (n_calls, n_calls, n_calls)
+        expected = (n_calls, n_calls, n_calls)
+        assert (forecast.low, forecast.verdicts, forecast.high) == expected
         assert forecast.tau == pytest.approx(0.4)

@@ -180,12 +180,39 @@ def test_the_sentence_names_the_cheapest_that_is_likely_enough(priced_board):
     savings.loc[cheaper, "probability"] = 0.94
     savings.loc[cheapest, "probability"] = 0.9
     said = saving_sentence(replace(board, savings=savings))
-    assert said.startswith(f"No system that costs less than {leader}")
-    assert "94% likely" in said
-    savings["probability"] = 0.04
-    assert saving_sentence(replace(board, savings=savings)).startswith("Every system that costs")
+    assert said.startswith(f"No system that costs less than {leader} is likely (95%) to be")
+    assert "94%" in said
     savings["probability"] = np.nan
     assert "is not known" in saving_sentence(replace(board, savings=savings))
+
+
+def test_cheaper_systems_are_worse_only_where_all_are_likely_so(priced_board):
+    board = priced_board
+    leader = board.costs["system"].iloc[0]
+    savings = board.savings
+    cheaper = savings.index[(savings["opponent"] == leader) & (savings["cost_ratio"] < 1)]
+    assert len(cheaper) > 1
+
+    def sentence(rows, *probabilities):
+        table = savings.loc[rows].assign(probability=probabilities)
+        return saving_sentence(replace(board, savings=table))
+
+    one, two = cheaper[:2]
+    some = [one, two]
+    # Each alone is worse with 96%; that both are so may hold with 92% alone.
+    assert sentence(some, 0.04, 0.04).startswith(f"No system that costs less than {leader}")
+    assert sentence(some, 0.04, np.nan).startswith("No system that costs less than")
+    both = sentence(some, 0.02, 0.02)
+    assert both.startswith(f"Every system that costs less than {leader} is likely (95%) over 5")
+    name = savings.loc[one, "system"]
+    for probability, ending in [
+        (0.03, "but is likely over 5 points of win rate worse (97%)."),
+        (0.4, "whether it is at most 5 points of win rate worse is open (40% likely)."),
+        (0.96, "is at most 5 points of win rate worse (96% likely)."),
+    ]:
+        alone = sentence([one], probability)
+        assert alone.startswith(f"{name} costs ")
+        assert alone.endswith(ending)
 
 
 def test_partial_absent_and_mixed_amounts_are_counted_and_said(tiny_arena, prices):

@@ -112,12 +112,47 @@ def rated(rating, error):
 
 @pytest.mark.parametrize(
     ("apart", "error", "expected"),
-    [(0.5, 0.05, "not worse"), (0.0, 0.05, "not worse"), (-1, 0.1, "worse"), (0.0, 0.3, None)],
+    [
+        (0.5, 0.05, "not worse"),
+        (0.0, 0.05, "not worse"),
+        (-0.1, 0.01, "not worse"),  # 47.5%: certainly below one half, and within the margin
+        (-0.2, 0.05, None),  # 45%, the margin itself
+        (-1, 0.1, "worse"),
+        (0.0, 0.3, None),
+    ],
 )
-def test_ratings_say_not_worse_by_the_lower_bound_alone(apart, error, expected):
+def test_ratings_are_compared_with_the_margin_in_both_directions(apart, error, expected):
     found = rating_difference(rated(apart, error), rated(0.0, error), CHEAPER, 0.05)
     assert found.difference == expected
     assert bool(found.reason) == (expected is None)
+
+
+def test_nothing_is_worse_whose_rating_has_no_upper_bound():
+    candidate = rated(-1, 0.1).assign(high=np.inf)
+    assert rating_difference(candidate, rated(0.0, 0.1), CHEAPER, 0.05).difference is None
+
+
+def prefer_old(prompt, _):
+    """Choose the side without the word that the new version adds."""
+    is_new_first = "Indeed." in prompt.split("[The Start of Assistant B's Answer")[0]
+    return chat_server.completion("[[B]]" if is_new_first else "[[A]]")
+
+
+def test_worse_is_by_more_than_the_margin_and_reports_say_it(answered, run, tmp_path, capsys):
+    write_arena(answered, tmp_path / "arena")
+    files = {"--junit": tmp_path / "gate.xml", "--markdown": tmp_path / "gate.md"}
+    command = ["gate", "--arena", tmp_path / "arena", "--cheaper", "--margin", 0.2]
+    for option, file in files.items():
+        command += [option, file]
+    assert run(*command) == 4
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "whether it is more than 20 points worse needs verdicts" in printed
+    with chat_server.ChatServer(prefer_old) as server:
+        assert run(*command, "--model", "old", "--base-url", server.url) == 3
+    headline = "v2 against v1: worse by more than 20 points of win rate."
+    assert " ".join(capsys.readouterr().out.split()).startswith(headline)
+    for file in files.values():
+        assert headline in file.read_text(encoding="utf-8")
 
 
 def test_verdicts_pass_a_cheaper_system_that_ties_and_the_command_ends_with_0(
