@@ -16,6 +16,7 @@ from arena.data import plug_ins
 from arena.judging import judge_arena
 from features import extract, parse_features
 from surrogate.cli.app import main
+from surrogate.ranking.prior import judging_prior
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = "arena_example"
@@ -215,6 +216,16 @@ def test_names_of_ours_and_of_two_packages_are_refused_with_both_packages(declar
         row for row in json.loads(capsys.readouterr().out)["features"] if row["feature"] == "bleu"
     ]
     assert ["their_metrics 2.0" in row["available"] for row in rows] == [False, True]
+
+
+def test_a_feature_of_our_name_does_not_stop_a_judge_that_measures_ours(declare):
+    code = "def judge(question, answer_a, answer_b): return 'tie'"
+    declare("their_metrics", "feature", {"answer_length": "x:y", "bleu": "x:y"})
+    declare("their_judges", "judge", {"even": "their_judges_module:judge"}, code)
+    arena = two_answers()
+    prior = judging_prior(arena, JudgingSettings(plug_in="even"))
+    assert len(prior) == 2
+    assert prior["rating"].notna().all()
 
 
 def judged_by(name):

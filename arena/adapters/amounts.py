@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from arena.adapters.collected import Collected, Place
 from arena.data.cells import finite_number, is_missing_cell, is_unstorable
-from arena.data.schema import COST, CURRENCY, LATENCY, TOKENS
+from arena.data.checks import LEAST_AMOUNT, MOST_AMOUNT, amount_fault
+from arena.data.schema import AMOUNTS, COST, CURRENCY, LATENCY, TOKENS
 from arena.data.types import Record
 
 NUMBER_FIELDS = (
@@ -61,6 +62,12 @@ def amounts_of(collected: Collected, place: Place, values: Mapping[str, object])
         amounts[TOKENS] = numbers["tokens"]
     elif parts:
         amounts[TOKENS] = sum(parts)
+    # In the units of an arena, whose checks would refuse the whole table.
+    for name in AMOUNTS:
+        if name in amounts and amount_fault(amounts[name]) is not None:
+            del amounts[name]
+            bounds = f"{LEAST_AMOUNT:g} to {MOST_AMOUNT:g}"
+            collected.skip(place, "amount", f"{name!r} is neither 0 nor from {bounds}")
     return amounts
 
 

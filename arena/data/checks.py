@@ -32,6 +32,10 @@ from arena.data.wording import did_you_mean
 
 Fault = tuple[str, str]
 """What is wrong with a value, and what to do about it."""
+LEAST_AMOUNT = 1e-15
+"""Least cost, latency or number of tokens of an answer that is not 0."""
+MOST_AMOUNT = 1e9
+"""Greatest one: beyond these, an amount is a mistake, and its sums and ratios may overflow."""
 _PASSAGES = TypeAdapter(list[Passage])
 
 
@@ -196,8 +200,9 @@ def _fault_of_kind(value: object, kind: Kind) -> Fault | None:
 def amount_fault(value: object) -> Fault | None:
     """Return what is wrong with a cost, a latency or a number of tokens; None if it is sound."""
     amount = finite_number(value)
-    if amount is None or amount < 0:
-        return "is not an amount", "write a number of 0 or more, or nothing"
+    if amount is None or not (amount == 0 or LEAST_AMOUNT <= amount <= MOST_AMOUNT):
+        hint = f"write 0, a number from {LEAST_AMOUNT:g} to {MOST_AMOUNT:g}, or nothing"
+        return "is not an amount", hint
     return None
 
 

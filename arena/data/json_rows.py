@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from functools import cache
 from itertools import chain
+from math import isinf
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from arena.data.rows import (
     check_encoding,
     rows_of_records,
 )
+from arena.data.schema import AMOUNTS, PROBABILITIES
 from arena.data.types import Record
 from arena.data.wording import repeated
 
@@ -133,17 +135,18 @@ def read_json_value(path: Path, source: str, hint: str = "write one JSON value")
 def _json_value(text: str, hint: str) -> Any:  # noqa: ANN401 - whatever JSON holds
     check_encoding(text)
     try:
-        return parsed_json(text, cls=_strict_decoder)
+        value = parsed_json(text, cls=_strict_decoder)
     except json.JSONDecodeError as error:
         fault = f"is not JSON ({error.msg} at column {error.colno})"
         raise BadRowError(fault, hint) from error
     except ValueError as error:
         raise BadRowError(f"is not usable JSON ({error})", hint) from error
+    return _without_infinities(value) if "Infinity" in text else value
 
 
 @cache  # json.loads would make a decoder, and compile its scanner, for every line
 def _strict_decoder() -> json.JSONDecoder:
-    return json.JSONDecoder(object_pairs_hook=_distinct_keys, parse_constant=_missing_constant)
+    return json.JSONDecoder(object_pairs_hook=_distinct_keys, parse_constant=_constant)
 
 
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> Record:
@@ -154,5 +157,16 @@ def _distinct_keys(pairs: list[tuple[str, Any]]) -> Record:
     return record
 
 
-def _missing_constant(_name: str) -> None:
-    """Read NaN and infinities, which programs write for missing numbers, as null."""
+def _constant(name: str) -> float | None:
+    """Read NaN, which programs write for missing numbers, as null."""
+    return None if name == "NaN" else float(name)
+
+
+def _without_infinities(value: object, name: str = "") -> object:
+    """Read infinities as null too, but not in columns of numbers, which are checked later."""
+    if isinstance(value, dict):
+        return {key: _without_infinities(inner, key) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_without_infinities(inner) for inner in value]
+    is_infinite = isinstance(value, float) and isinf(value)
+    return None if is_infinite and name not in (*AMOUNTS, *PROBABILITIES) else value

@@ -9,6 +9,7 @@ import pandas as pd
 
 from arena.data.schema import COST, LATENCY
 from arena.data.seeds import generator
+from arena.data.wording import count_of
 from arena.statistics.bootstrap import percentile_interval, resampled_sums
 from surrogate.board.costs import (
     NO_COST,
@@ -23,6 +24,8 @@ from surrogate.ranking.contenders import Contenders
 
 ROUNDS = 2_000
 """Resamples of questions."""
+FEWEST_PRICED = 10
+"""Questions with a cost of both that an interval needs: resamples of fewer hardly vary."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +37,12 @@ class CostComparison:
         currency: Currency of both; empty where none is stated.
         cost: Mean cost of 1,000 answers of the candidate; NaN where costs cannot be compared.
         baseline_cost: The same of the baseline.
-        ratio: ``cost / baseline_cost``.
-        low: Lower bound of its 95% interval over resampled questions.
+        low: Lower bound of the 95% interval of ``cost - baseline_cost`` over resampled questions.
         high: Upper bound.
+        ratio: ``cost / baseline_cost``; NaN where the baseline costs nothing.
+        ratio_low: Lower bound of its 95% interval; NaN where the baseline costs nothing in a
+            resample.
+        ratio_high: Upper bound.
         latencies: Median and 95th percentile of the candidate's latencies, then the baseline's, in
             seconds, over questions where both state one; NaN without any.
         reason: Why costs cannot be compared; empty if they can.
@@ -46,21 +52,23 @@ class CostComparison:
     currency: str
     cost: float
     baseline_cost: float
-    ratio: float
     low: float
     high: float
     latencies: tuple[float, float, float, float]
+    ratio: float = np.nan
+    ratio_low: float = np.nan
+    ratio_high: float = np.nan
     reason: str = ""
 
     @property
     def is_cheaper(self) -> bool:
         """Whether the whole interval says that the candidate costs less."""
-        return self.high < 1
+        return self.high < 0
 
     @property
     def is_dearer(self) -> bool:
         """Whether the candidate costs as much or more."""
-        return self.low >= 1
+        return self.low >= 0
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -69,13 +77,7 @@ class CostComparison:
         if self.reason:
             sentences.append(f"Costs cannot be compared: {self.reason}.")
         else:
-            unit = f" {self.currency}" if self.currency else ""
-            amounts = f"{shown_amount(self.cost)} against {shown_amount(self.baseline_cost)}{unit}"
-            interval = f"95% interval {_share(self.low)} to {_share(self.high)}"
-            sentences.append(
-                f"It costs {_share(self.ratio)} of what the baseline does ({amounts} for 1,000 "
-                f"answers; {interval}, {self.questions:,} questions)."
-            )
+            sentences.append(self._cost_sentence())
         median, late, baseline_median, baseline_late = self.latencies
         if not np.isnan(median):
             sentences.append(
@@ -84,6 +86,27 @@ class CostComparison:
                 f"{shown_amount(baseline_late)}."
             )
         return tuple(sentences)
+
+    def _cost_sentence(self) -> str:
+        """Say what both cost: the ratio where each resample has one, else the difference."""
+        unit = f" {self.currency}" if self.currency else ""
+        amounts = f"{shown_amount(self.cost)} against {shown_amount(self.baseline_cost)}{unit}"
+        if np.isnan(self.ratio_low):
+            interval = f"{_signed(self.low)} to {_signed(self.high)}"
+            return (
+                f"It costs {amounts} for 1,000 answers (95% interval of the difference "
+                f"{interval}, {self.questions:,} questions)."
+            )
+        interval = f"95% interval {_share(self.ratio_low)} to {_share(self.ratio_high)}"
+        return (
+            f"It costs {_share(self.ratio)} of what the baseline does ({amounts} for 1,000 "
+            f"answers; {interval}, {self.questions:,} questions)."
+        )
+
+
+def _signed(amount: float) -> str:
+    sign = "\N{MINUS SIGN}" if amount < 0 else ""
+    return f"{sign}{shown_amount(abs(amount))}"
 
 
 def _share(ratio: float) -> str:
@@ -101,28 +124,28 @@ def compare_costs(pair: Contenders) -> CostComparison:
         currency=amounts.currencies[pair.candidate],
         cost=np.nan,
         baseline_cost=np.nan,
-        ratio=np.nan,
         low=np.nan,
         high=np.nan,
         latencies=_latencies(amounts.amounts[LATENCY][names]),
-        reason=_reason(amounts, names),
+        reason=_reason(amounts, names, pair.n_common),
     )
     if result.reason:
         return result
     cost, baseline_cost = np.sort(costs, axis=0).mean(axis=0) * PRICED_ANSWERS
-    if baseline_cost == 0:
-        return replace(result, reason=f"{pair.baseline} costs nothing")
-    sums = resampled_sums(costs, ROUNDS, generator(0, "costs"))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low, high = percentile_interval(sums[:, 0] / sums[:, 1])
-    return replace(
-        result,
-        cost=float(cost),
-        baseline_cost=float(baseline_cost),
-        ratio=float(cost / baseline_cost),
-        low=low,
-        high=high,
+    # Differences of equal costs sum to 0, those of their sums only nearly.
+    parts = np.column_stack([costs, costs[:, 0] - costs[:, 1]])
+    sums = resampled_sums(parts, ROUNDS, generator(0, "costs"))
+    low, high = percentile_interval(sums[:, 2] * (PRICED_ANSWERS / len(costs)))
+    result = replace(
+        result, cost=float(cost), baseline_cost=float(baseline_cost), low=low, high=high
     )
+    if baseline_cost == 0:
+        return result
+    result = replace(result, ratio=float(cost / baseline_cost))
+    if (sums[:, 1] == 0).any():
+        return result
+    ratio_low, ratio_high = percentile_interval(sums[:, 0] / sums[:, 1])
+    return replace(result, ratio_low=ratio_low, ratio_high=ratio_high)
 
 
 def _latencies(latencies: pd.DataFrame) -> tuple[float, float, float, float]:
@@ -134,7 +157,7 @@ def _latencies(latencies: pd.DataFrame) -> tuple[float, float, float, float]:
     return float(median), float(late), float(baseline_median), float(baseline_late)
 
 
-def _reason(amounts: AnswerAmounts, names: list[str]) -> str:
+def _reason(amounts: AnswerAmounts, names: list[str], n_common: int) -> str:
     """Return why the costs of two systems cannot be compared; empty if they can."""
     costs = amounts.amounts[COST]
     for name in names:
@@ -145,6 +168,10 @@ def _reason(amounts: AnswerAmounts, names: list[str]) -> str:
     currencies = [amounts.currencies[name] or NO_CURRENCY for name in names]
     if currencies[0] != currencies[1]:
         return f"they are in {' and '.join(currencies)}; state all in one currency"
-    if costs[names].dropna().empty:
-        return "no question has a cost of both"
+    n_priced = len(costs[names].dropna())
+    if n_priced < FEWEST_PRICED:
+        return (
+            f"both state a cost on {n_priced} of {count_of(n_common, 'common question')}; an "
+            f"interval needs {FEWEST_PRICED}"
+        )
     return ""

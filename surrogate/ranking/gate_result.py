@@ -115,7 +115,11 @@ def _sentences(result: Gate) -> Iterator[str]:
     is_one_sided = verdicts is not None and verdicts.one_side is not None
     lacks_savings = result.costs is not None and not result.costs.is_cheaper
     # More verdicts by a judge that always names one side, or on a dear system, would not help.
-    if result.verdict == "cannot say" and not (is_one_sided or lacks_savings):
+    if result.verdict != "cannot say":
+        return
+    if not result.questions:
+        yield f"{result.candidate} and {result.baseline} answered no question in common."
+    elif not (is_one_sided or lacks_savings):
         yield _outlook(result)
 
 

@@ -51,7 +51,9 @@ def judging_prior(arena: Arena, settings: JudgingSettings, n_jobs: int = 1) -> p
     is_drawn = pd.MultiIndex.from_frame(arena.answers[QUESTION_KEY]).isin(list(drawn))
     answers = arena.answers[is_drawn]
     preferences = preferences_for(arena)
-    measured = [*EVIDENCE_FEATURES, *(name for name in preferences if name in FEATURES)]
+    # As values: a name would also be looked up in other packages, which may declare it too.
+    names = [*EVIDENCE_FEATURES, *(name for name in preferences if name in FEATURES)]
+    measured = [FEATURES[name] for name in names]
     X = with_answers(extract(arena, measured, answers, n_jobs=n_jobs), answers)
     counts = Counter(language for language, _ in drawn)
     tables = []

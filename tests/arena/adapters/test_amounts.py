@@ -52,6 +52,17 @@ def test_what_is_no_amount_is_counted_and_left_out(tmp_path):
     ]
 
 
+def test_amounts_that_an_arena_refuses_are_left_out_of_an_import(tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_text(
+        "question,system,answer,cost,latency_ms,prompt_tokens,completion_tokens\n"
+        "Why?,a,yes,1e300,1e-14,900000000,900000000\nWhy?,b,no,1,2000,1,1\n"
+    )
+    read = import_arena("csv", [path])
+    assert amounts(read.arena) == {"a": [None] * 4, "b": [1.0, None, 2.0, 2.0]}
+    assert read.skipped.query("item == 'amount'")["count"].sum() == 3
+
+
 def test_a_new_systems_file_keeps_its_amounts(tmp_path):
     path = tmp_path / "old.csv"
     path.write_text("query_id,question,system,answer\n1,Why?,a,yes\n")

@@ -1,8 +1,10 @@
 """The table of what systems are made of."""
 
+import gzip
 import json
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 from simulations import small_simulation
@@ -72,7 +74,25 @@ def test_amounts_of_answers_are_checked_typed_and_come_back(folder, tmp_path):
     again = read_arena(tmp_path / "again").answers
     assert again["cost"].dtype == float
     pd.testing.assert_frame_equal(again, arena.answers)
+    first = arena.answers.index == 0
+    dear = replace(arena, answers=arena.answers.assign(cost=np.where(first, 1.5e9, 0.0)))
+    write_arena(dear, tmp_path / "dear")
+    with pytest.raises(DataError, match=r"cost.*is not an amount"):
+        read_arena(tmp_path / "dear")
     broken = replace(arena, answers=arena.answers.assign(latency=-1))
     write_arena(broken, tmp_path / "broken")
     with pytest.raises(DataError, match=r"latency.*is not an amount"):
         read_arena(tmp_path / "broken")
+
+
+@pytest.mark.parametrize("amount", ["Infinity", "-Infinity", "1e999", "1e300", "1e-300", "true"])
+def test_amounts_without_bounds_are_refused_with_their_line(folder, amount):
+    (packed,) = folder.glob("answers.*")
+    lines = gzip.decompress(packed.read_bytes()).decode().splitlines()
+    packed.unlink()
+    lines[1] = f'{lines[1][:-1]}, "cost": {amount}}}'
+    write(folder, "\n".join(lines), "answers.jsonl")
+    with pytest.raises(DataError) as error:
+        read_arena(folder)
+    (problem,) = error.value.problems
+    assert (problem.line, problem.field, problem.fault) == (2, "cost", "is not an amount")

@@ -100,6 +100,22 @@ def test_it_cannot_say_and_names_what_would(board, small_arena, quick_features):
     assert f"The {found.questions} questions here" in said
 
 
+def test_versions_without_a_common_question_are_not_told_to_ask_more(small_arena):
+    old = answers_of(small_arena, BEST)
+    questions = old["query_id"].drop_duplicates()
+    is_early = old["query_id"].isin(questions.iloc[: len(questions) // 2])
+    answers = pd.concat([old[is_early], old[~is_early].assign(system="new")], ignore_index=True)
+    info = small_arena.info.model_copy(update={"systems": (BEST, "new"), "reference_system": None})
+    apart = replace(
+        small_arena, info=info, answers=answers, judgments=small_arena.judgments.iloc[:0]
+    )
+    found = gate(None, arena=apart)
+    assert (found.verdict, found.questions) == ("cannot say", 0)
+    said = " ".join(found.sentences)
+    assert "no question in common" in said
+    assert "verdicts would" not in said
+
+
 def test_questions_in_languages_that_are_not_compared_are_not_unanswered(
     board, small_arena, quick_features
 ):

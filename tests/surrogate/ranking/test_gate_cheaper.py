@@ -53,7 +53,8 @@ def with_cells(arena, system, **columns):
 def test_costs_and_latencies_are_compared_question_by_question(answered):
     costs = compare_costs(contenders(answered, None, None, None))
     assert (costs.cost, costs.baseline_cost) == pytest.approx((1000, 2000))
-    assert (costs.ratio, costs.low, costs.high) == pytest.approx((0.5, 0.5, 0.5))
+    assert (costs.ratio, costs.ratio_low, costs.ratio_high) == pytest.approx((0.5, 0.5, 0.5))
+    assert costs.low < costs.cost - costs.baseline_cost < costs.high < 0
     assert costs.currency == "USD"
     assert costs.latencies[0] * 2 == pytest.approx(costs.latencies[2])
     said = " ".join(costs.sentences)
@@ -63,10 +64,10 @@ def test_costs_and_latencies_are_compared_question_by_question(answered):
     noisy = answered.answers["cost"] * random.lognormal(sigma=2, size=len(answered.answers))
     spread = replace(answered, answers=answered.answers.assign(cost=noisy))
     costs = compare_costs(contenders(spread, None, None, None))
-    assert costs.low < costs.ratio < costs.high
+    assert costs.ratio_low < costs.ratio < costs.ratio_high
     shuffled = replace(spread, answers=spread.answers.sample(frac=1, random_state=2))
     again = compare_costs(contenders(shuffled, None, None, None))
-    assert (again.ratio, again.low, again.high) == (costs.ratio, costs.low, costs.high)
+    assert again == costs
 
 
 def test_what_costs_as_much_fails_before_anybody_is_asked(answered):
@@ -92,6 +93,42 @@ def test_costs_that_cannot_be_compared_are_no_pass(answered, cells, reason):
     assert result.verdict == "cannot say"
     assert any(reason in sentence for sentence in result.sentences)
     assert not any("verdicts would" in sentence for sentence in result.sentences)
+
+
+def with_costs(arena, old, new):
+    """Return an arena with other costs of its two versions."""
+    priced = [
+        arena.answers[arena.answers["system"] == name].assign(cost=costs)
+        for name, costs in ((OLD, old), (NEW, new))
+    ]
+    return replace(arena, answers=pd.concat(priced, ignore_index=True))
+
+
+@pytest.mark.parametrize("ratio", [0.5, 2.0])
+def test_costs_on_a_few_questions_say_nothing(answered, ratio):
+    is_first = np.arange(10) == 0
+    few = with_costs(answered, np.where(is_first, 1.0, np.nan), np.where(is_first, ratio, np.nan))
+    result = gate(None, arena=few, rates=CHEAPER)
+    assert (result.verdict, result.by) == ("cannot say", "")
+    assert "1 of 10 common questions" in " ".join(result.sentences)
+
+
+def test_one_dear_question_does_not_make_a_candidate_cheaper(answered):
+    rare = np.where(np.arange(10) == 0, 1.0, 0.0)
+    result = gate(None, arena=with_costs(answered, rare, 0.099), rates=CHEAPER)
+    assert result.verdict == "cannot say"
+    # A resample lacks the one dear question with probability 0.9^10: then 99 against 0.
+    assert result.costs.high == pytest.approx(99)
+    assert result.costs.ratio == pytest.approx(0.99)
+    assert np.isnan(result.costs.ratio_low)
+    assert "95% interval of the difference" in " ".join(result.sentences)
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.003])
+def test_nothing_is_cheaper_than_a_baseline_that_costs_nothing(answered, cost):
+    result = gate(None, arena=with_costs(answered, 0.0, cost), rates=CHEAPER)
+    assert (result.verdict, result.by) == ("not cheaper", "answers")
+    assert "cost_ratio" not in gate_junit(result)
 
 
 def test_the_same_answers_for_less_pass_and_cheap_broken_ones_do_not(answered):
