@@ -21,6 +21,7 @@ from arena.adapters.judges import JUDGE_SOURCES, judge_and_voter
 from arena.data.cells import (
     finite_number,
     is_missing_cell,
+    is_null,
     opened_text,
     whole_digits,
 )
@@ -208,7 +209,7 @@ class BattleReader:
             record=whole_row,
         )
         sides = (judgment["system_a"], judgment["system_b"])
-        if is_missing_cell(winner) or isinstance(winner, NoWinner):
+        if _has_no_winner(winner, sides):
             return None
         if not all(map(is_sound_name, (key[1], *sides))):
             return None
@@ -330,13 +331,22 @@ def winner_of(
     """
     if "winner" in names:
         winner = record[names["winner"]]
-        return NO_WINNER if is_missing_cell(winner) else winner
+        # Words for a missing value may name a system: `read_winners` decides.
+        return NO_WINNER if is_null(winner) else winner
     values = {name: record[column] for name, column in winner_columns.items()}
     if values.keys() >= {*ONE_HOT_NEEDED}:
         return read_one_hot(values)
     if values.keys() <= SIDE_WINS.keys():
         return read_side_wins(values)
     return read_probabilities(values)
+
+
+def _has_no_winner(winner: object, sides: tuple[object, object]) -> bool:
+    """Return whether a row has no winner; a word for a missing value may name a system."""
+    if is_null(winner) or isinstance(winner, NoWinner):
+        return True
+    names = {str(side).casefold() for side in sides}
+    return is_missing_cell(winner) and str(winner).strip().casefold() not in names
 
 
 def columns_of_winners(columns: Iterable[object]) -> dict[str, str]:

@@ -108,7 +108,10 @@ class _Cell(NamedTuple):
     def read(cls, value: object, names: tuple[object, object]) -> _Cell:
         text = winner_text(value)
         if text is None:
-            return cls(None)
+            # A system may be called "none" or "NA", as a baseline without retrieval often is.
+            name = value.strip() if isinstance(value, str) else ""
+            side = _name_of_side(name, names) if name else None
+            return cls(None if side is None else name, side=side)
         return cls(text, winner_number(text), _side_named(text, names))
 
     def meaning(self, scale: Mapping[float, str] | None) -> str | None:

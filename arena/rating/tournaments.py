@@ -200,7 +200,10 @@ def fit_coefficients(battles: Battles, draws: Integers, ridge: float) -> tuple[F
         fitted = fit.checked().coefficients
         fits.append(np.where(_is_connected(items.pairs, counts.T), fitted, np.nan))
     coefficients = np.concatenate(fits)
-    centered = coefficients - np.nanmean(coefficients, axis=1, keepdims=True)
+    is_rated = np.isfinite(coefficients)
+    totals = np.where(is_rated, coefficients, 0.0).sum(axis=1, keepdims=True)
+    # A tournament in which nobody is rated stays NaN.
+    centered = coefficients - totals / np.maximum(is_rated.sum(axis=1, keepdims=True), 1)
     return np.asarray(np.round(centered, DECIMALS)), n_regularized
 
 

@@ -144,14 +144,10 @@ def print_ranked(placed: RankedSystems, then: str, as_json: bool) -> None:
         show(content, as_json)
         return
     table, columns = shown_board(placed.board, placed.overall)
-    # The board's ranks stay in its file; here new systems count among the others.
-    criterion = -placed.board["rating"]
-    if "mean_rank" in columns:
-        criterion = placed.overall["mean_rank"]
-    table["rank"] = criterion.where(table["rank"].notna()).rank(method="min").astype("Int64")
-    table["new"] = table["system"].isin(set(new["system"])).map({True: "new", False: ""})
-    table = table.sort_values("rank", kind="stable")
-    n_ranked = int(table["rank"].notna().sum())
+    # Ranks are those of the board, which does not change, and of each new system among its rows.
+    is_new = table["system"].isin(set(new["system"]))
+    table["new"] = is_new.map({True: "new", False: ""})
+    n_ranked = int(table.loc[~is_new, "rank"].notna().sum()) + 1
     sentences: list[str] = []
     for system, rank in table.loc[table["new"] != "", ["system", "rank"]].to_numpy():
         place = "" if pd.isna(rank) else f"rank {rank} of {n_ranked}"

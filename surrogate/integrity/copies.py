@@ -14,6 +14,8 @@ from surrogate.learning.estimation.answer_texts import hashed, unit_rows
 SYSTEM = ["language", "system"]
 SHARE = 0.9
 """Of a system's answers that make it a copy, when they are one other system's."""
+FEWEST_LONG = 5
+"""Long answers that tell a copy, unless they are half of all: one alone may be a coincidence."""
 PART = 1_000_000
 """Pairs of answers that are compared at a time, so that memory stays small."""
 
@@ -27,6 +29,7 @@ def near_copies(new: pd.DataFrame, judged: pd.DataFrame) -> dict[Key, str]:
         Language and new system to the judged system of which it has nearly all answers there.
     """
     new = _long_answers(new)
+    new = new[_is_enough(new)]
     judged = _long_answers(judged)
     n_answers = new.groupby(SYSTEM)["answer"].transform("size")
     # Of its first tenth or so a copy must have one answer in common, too: most systems drop out.
@@ -46,10 +49,24 @@ def near_copies(new: pd.DataFrame, judged: pd.DataFrame) -> dict[Key, str]:
 
 
 def _long_answers(rows: pd.DataFrame) -> pd.DataFrame:
-    """Keep answers that can be copied: short ones ("I do not know.") are alike anyway."""
+    """Keep answers that can be copied: short ones ("I do not know.") are alike anyway.
+
+    Returns:
+        Columns ``language, system, query_id, answer``, and ``n_all``: the system's answers of any
+        length.
+    """
     shortest = 40
-    rows = rows[[*SYSTEM, "query_id"]].assign(answer=rows["answer"].map(without_thoughts))
+    n_all = rows.groupby(SYSTEM)["answer"].transform("size")
+    rows = rows[[*SYSTEM, "query_id"]].assign(
+        answer=rows["answer"].map(without_thoughts), n_all=n_all
+    )
     return rows[rows["answer"].map(len) >= shortest]
+
+
+def _is_enough(long_answers: pd.DataFrame) -> pd.Series:
+    """Flag the answers of systems that have enough long ones to tell a copy."""
+    n_long = long_answers.groupby(SYSTEM)["answer"].transform("size")
+    return n_long >= np.minimum(FEWEST_LONG, long_answers["n_all"] / 2)
 
 
 def _same_answers(new: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:

@@ -14,6 +14,8 @@ from arena.data.wording import count_of
 from surrogate.ranking.answer_checks import AnswerChecks
 from surrogate.ranking.feature_clauses import feature_clause
 
+LEAST_MOVE = 0.05
+"""Logits that a feature must move a rating by to be named; less hardly changes a rank."""
 MOST_NAMED = 2
 """Features in either direction, and questions, that reasons name."""
 LONG_NAME = 12
@@ -122,7 +124,9 @@ def _feature_moves(rows: pd.DataFrame) -> Iterator[str]:
                 added[feature] += logits
                 differences[feature] += difference
     for direction, sign in (("higher", 1), ("lower", -1)):
-        sizes = sorted((sign * logits, name) for name, logits in added.items() if sign * logits > 0)
+        sizes = sorted(
+            (sign * logits, name) for name, logits in added.items() if sign * logits >= LEAST_MOVE
+        )
         # Features that measure one thing in two ways share their words.
         clauses = dict.fromkeys(
             feature_clause(name, differences[name]) for _, name in reversed(sizes)

@@ -75,13 +75,13 @@ class GaussianProcess:
         Returns:
             Means, shape (N,); covariance, shape (N, N); and by how much each mean moves with the
             item's own rating, shape (N,), 1 where that has no noise and 0 where it has nothing
-            but noise.
+            but noise. Noise that items share could take it beyond either.
         """
         # The noise that is estimated from the ratings is this matrix times them, shape (N, N).
         noise_filter = self.noise @ self.restricted
         means = self.ratings - self.noise @ self.dual
         covariance = self.noise - noise_filter @ self.noise
-        return means, covariance, 1.0 - noise_filter.diagonal()
+        return means, covariance, np.clip(1.0 - noise_filter.diagonal(), 0.0, 1.0)
 
     def slopes(self, kernels: Floats) -> Floats:
         """Gradient of minus the restricted likelihood by the variances, shape (K + 1,)."""

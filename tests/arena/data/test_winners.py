@@ -237,6 +237,14 @@ def test_a_system_may_be_called_as_a_missing_winner():
     assert letters("unknown", "gpt", sides=("gpt", "unknown")) == "ba"
 
 
+@pytest.mark.parametrize("name", ["none", "NA", "null", "nan", "None"])
+def test_a_system_called_as_a_missing_value_wins_by_its_name(name):
+    sides = [(name, "rag"), ("rag", name), ("rag", "other")]
+    verdicts = read_winners([name, name, name], sides)
+    assert [verdict.winner for verdict in verdicts[:2]] == ["a", "b"]
+    assert isinstance(verdicts[2], NoWinner)
+
+
 def test_names_and_words_may_stand_in_one_column():
     assert letters("x", "model_b", "y") == "abb"
 

@@ -110,6 +110,15 @@ def test_a_tournament_without_a_systems_battles_leaves_it_missing_not_zero():
     assert np.isfinite(held.mean_coefficients).all()
 
 
+def test_a_tournament_that_rates_nobody_is_missing():
+    rows = [("q1", "a", "b", "a"), ("q1", "b", "c", "a"), ("q2", "x", "y", "a")]
+    held = bootstrap_tournaments(judgments(rows), 20, 1)
+    is_rated = np.isfinite(held.coefficients).any(axis=1)
+    np.testing.assert_array_equal(is_rated, held.draws[:, 0] > 0)
+    assert is_rated.any()
+    assert not is_rated.all()
+
+
 @settings(max_examples=15)
 @given(st.integers(0, 10**6))
 def test_order_of_rows_and_sides_change_nothing(seed):

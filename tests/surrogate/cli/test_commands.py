@@ -92,6 +92,10 @@ def test_rank_and_check_end_in_what_to_type_next(run, arena_folder, board_folder
     assert run("rank", answers, *board) == 0
     *lines, last = capsys.readouterr().out.splitlines()
     said = " ".join(lines)
+    ranked = re.findall(r"^ *(\d+)  (\d+)(?:–(\d+))?  ", "\n".join(lines), re.MULTILINE)
+    assert len(ranked) > 3
+    for rank, lowest, highest in ranked:
+        assert int(lowest) <= int(rank) <= int(highest or lowest)
     assert f"nearly those of {original}, so it gets that rating" in said
     assert "rated lower because it " in said
     assert "1 more new system: --json says why" in said

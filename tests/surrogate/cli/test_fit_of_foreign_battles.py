@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from surrogate.cli.app import main
@@ -78,3 +79,27 @@ def test_notes_name_options_as_they_are_typed(fitted):
     note = next(note for note in found["notes"] if "bootstrap" in note)
     assert "--ridge" in note
     assert all(note.isprintable() for note in found["notes"])
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_a_system_called_none_keeps_its_wins(suffix, run, tmp_path, capsys):
+    winners = ["none"] * 9 + ["rag"] * 3
+    table = pd.DataFrame(
+        {
+            "question_id": [f"q{number}" for number in range(12)],
+            "model_a": "none",
+            "model_b": "rag",
+            "winner": winners,
+            "judge": "j",
+        }
+    )
+    path = tmp_path / f"battles.{suffix}"
+    if suffix == "parquet":
+        table.to_parquet(path)
+    elif suffix == "csv":
+        table.to_csv(path, index=False)
+    else:
+        table.to_json(path, orient="records", lines=True)
+    assert run("fit", path, "--json") == 0
+    ratings = json.loads(capsys.readouterr().out)["ratings"]
+    assert {row["system"]: row["wins"] for row in ratings} == {"none": 9, "rag": 3}

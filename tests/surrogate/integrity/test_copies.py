@@ -62,3 +62,12 @@ def test_thoughts_before_an_answer_hide_no_copy(judged):
         for number in range(10)
     ]
     assert near_copies(answers("new", texts), judged) == {("en", "new"): "one"}
+
+
+def test_one_long_answer_among_short_ones_makes_no_copy(judged):
+    shared = LONG.format(0)
+    short = [f"In 18{number}." for number in range(80, 91)]
+    assert near_copies(answers("new", [shared, *short]), judged) == {}
+    enough = [LONG.format(number) for number in range(5)]
+    assert near_copies(answers("new", [*enough, *short]), judged) == {("en", "new"): "one"}
+    assert near_copies(answers("new", [shared, "In 1889."]), judged) == {("en", "new"): "one"}
