@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
+from datetime import date, time, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
+from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +19,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from arena.data.cells import is_null
+from arena.data.errors import DataError, Problem
 from arena.data.files import MOST_CELLS, most_expanded, refuse_beyond
 from arena.data.rows import Rows, plain_table
+from arena.data.wording import repeated
 
 LINE = ".line"
 """Column of the numbers of rows."""
@@ -63,7 +69,45 @@ def _objects(column: pa.ChunkedArray) -> list[Any]:
     values: list[Any] = column.to_pylist()
     if pa.types.is_floating(column.type):
         return [None if is_null(value) else value for value in values]
-    return values
+    if _is_plain(column.type):
+        return values
+    return [_plain(value) for value in values]
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    """Tell whether values of a type are texts, numbers or truth values, at any depth."""
+    if pa.types.is_nested(kind):
+        return all(_is_plain(kind.field(index).type) for index in range(kind.num_fields))
+    tests = (
+        pa.types.is_string,
+        pa.types.is_large_string,
+        pa.types.is_integer,
+        pa.types.is_floating,
+        pa.types.is_boolean,
+        pa.types.is_null,
+    )
+    return any(test(kind) for test in tests)
+
+
+def _plain(value: Any, *, is_nested: bool = False) -> Any:  # noqa: ANN401 - any cell of Parquet
+    """Return a typed value as the text that CSV would hold; a nested decimal as a number."""
+    if isinstance(value, Decimal):
+        if not is_nested:
+            return format(value, "f")
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, timedelta | UUID):
+        return str(value)
+    if isinstance(value, bytes):
+        with suppress(UnicodeDecodeError):
+            return value.decode()
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(inner, is_nested=True) for inner in value]
+    if isinstance(value, dict):
+        return {name: _plain(inner, is_nested=True) for name, inner in value.items()}
+    return value
 
 
 def part_files(table: Path) -> list[Path]:
@@ -101,7 +145,7 @@ def read_parquet(
         queries: Keep only rows of these questions, with a column ``LINE`` of their numbers.
 
     Raises:
-        DataError: If it holds more.
+        DataError: If it holds more, or two columns of one name.
         pyarrow.ArrowException, OSError: If it is damaged.
     """
     if isinstance(source, bytes):
@@ -128,7 +172,14 @@ def read_parquet(
             refuse_beyond(name, n_bytes, most, "bytes when expanded")
             parts.append(part if queries is None else _of_queries(part, queries, line))
             line += len(part)
-    return pa.Table.from_batches(parts, parts[0].schema if parts else file.schema_arrow)
+    table = pa.Table.from_batches(parts, parts[0].schema if parts else file.schema_arrow)
+    fault = ("names several columns", "keep one of the columns")
+    problems = [
+        Problem(name, None, column, None, *fault) for column in repeated(table.column_names)
+    ]
+    if problems:
+        raise DataError(problems)
+    return table
 
 
 def _bounded_groups(file: pq.ParquetFile, name: str, most: int) -> list[Any]:
@@ -235,5 +286,5 @@ def _of_queries(part: pa.RecordBatch, queries: Collection[str], line: int) -> pa
     part = part.append_column(LINE, pa.array(range(line, line + len(part))))
     if "query_id" not in part.schema.names:
         return part
-    ids = part.column("query_id")
+    ids = part.column(part.schema.names.index("query_id"))
     return part.filter(pc.is_in(ids, pa.array(queries, ids.type)))

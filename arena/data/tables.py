@@ -80,7 +80,8 @@ def read_rows(
     nor nested values: an empty cell is missing, every other cell is a text. Its delimiter is the
     one by which rows fit the header, or that a line ``sep=;`` states. Names of columns lose spaces
     at their edges; empty rows are left out, and so are columns at the end that have neither a name
-    nor a value. NaN and infinite numbers are missing values.
+    nor a value. NaN and infinite numbers are missing values. Decimals, times and bytes of Parquet
+    become texts.
 
     Args:
         path: The table.

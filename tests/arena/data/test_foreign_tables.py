@@ -4,11 +4,16 @@ import csv
 import io
 import json
 import tracemalloc
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID
 
 import numpy as np
 import openpyxl
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -252,3 +257,44 @@ def test_lists_come_back_as_lists_from_formats_that_have_them(tmp_path):
     frame.to_json(tmp_path / "t.json", orient="records")
     for name in ("t.parquet", "t.json"):
         assert records(tmp_path / name) == [{"contexts": ["a", "b"]}, {"contexts": ["c"]}]
+
+
+def test_typed_cells_of_parquet_are_the_texts_of_csv(tmp_path):
+    moment = datetime(2026, 1, 2, 3, 4, 5)
+    uid = UUID(int=7)
+    table = pa.table(
+        {
+            "cost": pa.array([Decimal("0.50"), None], pa.decimal128(20, 2)),
+            "system": pa.array([Decimal(10**30), Decimal(2)], pa.decimal128(38, 0)),
+            "moment": pa.array([moment, None], pa.timestamp("ns")),
+            "day": pa.array([moment.date(), None]),
+            "query_id": pa.array([b"caf\xc3\xa9", b"q2"]),
+            "damaged": pa.array([b"\xff", None]),
+            "uid": pa.array([uid.bytes, None], pa.uuid()),
+            "category": pa.array([b"x", b"x"]).dictionary_encode(),
+            "passages": [[{"text": b"t", "relevance": Decimal(1)}], []],
+        }
+    )
+    pq.write_table(table, tmp_path / "typed.parquet")
+    rows = read_rows(tmp_path / "typed.parquet").table
+    assert rows.iloc[0].to_dict() == {
+        "cost": "0.50",
+        "system": "1" + "0" * 30,
+        "moment": "2026-01-02T03:04:05",
+        "day": "2026-01-02",
+        "query_id": "caf\u00e9",
+        "damaged": b"\xff",
+        "uid": str(uid),
+        "category": "x",
+        "passages": [{"text": "t", "relevance": 1}],
+    }
+    assert rows.loc[1, ["cost", "moment", "day", "damaged", "uid"]].isna().all()
+
+
+def test_columns_of_parquet_of_one_name_are_an_error(tmp_path):
+    path = tmp_path / "twice.parquet"
+    pq.write_table(pa.table([["q1"], ["q2"]], names=["query_id", "query_id"]), path)
+    for queries in (None, {"q1"}):
+        with pytest.raises(DataError, match=r"twice\.parquet") as error:
+            read_rows(path, queries=queries)
+        assert [problem.field for problem in error.value.problems] == ["query_id"]
