@@ -6,10 +6,10 @@ import hmac
 import ipaddress
 import socket
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -17,6 +17,7 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 VOTING_PATHS = frozenset({"/vote.html", "/pair", "/vote"})
 """What a voter may ask for; the pages of the board would show whose answers are judged."""
 TOKEN = "token"  # noqa: S105 - the name of a parameter
+MOST_FIELDS = 10
 HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -127,8 +128,7 @@ class Guard:
         secrets = {"board": tokens.board}
         if path in VOTING_PATHS:
             secrets["vote"] = tokens.vote
-        query = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=10)
-        shown = query.get(TOKEN, [""])[0]
+        shown = read_token(scope["query_string"].decode("latin-1"))
         for role, secret in secrets.items():
             if is_equal(shown, secret):
                 # The token leaves the address, so that nobody copies or logs it by accident.
@@ -137,11 +137,21 @@ class Guard:
                     self._access.cookie(role), secret, httponly=True, samesite="lax", path="/"
                 )
                 return reply
-        cookies = read_cookies(headers)
+        # Other servers of this host set cookies too: one that is malformed spoils no other.
+        cookies = cookie_parser(headers.get("cookie", ""))
         for role, secret in secrets.items():
             if is_equal(cookies.get(self._access.cookie(role), ""), secret):
                 return None
         return PlainTextResponse(LINK_NEEDED, 403)
+
+
+def read_token(query: str) -> str:
+    """Return the token in a query; an empty text if there is none, or too much else."""
+    try:
+        fields = parse_qs(query, max_num_fields=MOST_FIELDS)
+    except ValueError:
+        return ""
+    return fields.get(TOKEN, [""])[0]
 
 
 def is_equal(text: str, secret: str) -> bool:
@@ -156,12 +166,3 @@ def is_same_origin(headers: Headers) -> bool:
     except ValueError:
         return False
     return origin.scheme in ("http", "https") and origin.netloc == headers["host"]
-
-
-def read_cookies(headers: Headers) -> dict[str, str]:
-    """Return the cookies of a request by name; none if they are malformed."""
-    try:
-        cookies = SimpleCookie(headers.get("cookie", ""))
-    except CookieError:
-        return {}
-    return {name: morsel.value for name, morsel in cookies.items()}
