@@ -49,7 +49,13 @@ from arena.data.schema import (
     ArenaInfo,
 )
 from arena.data.selection import dropped_names, without_names, without_rows
-from arena.data.systems import name_problems, no_attributes, system_attributes, with_own_passages
+from arena.data.systems import (
+    name_problems,
+    no_attributes,
+    row_name_problems,
+    system_attributes,
+    with_own_passages,
+)
 from arena.data.wording import count_of
 
 
@@ -340,7 +346,7 @@ def checked_arena(
         *probability_problems(judgments),
         *reference_problems(info, queries),
         *name_problems(info.systems, name_source, "systems"),
-        *name_problems(judgments.table["judge"], judgments.source, "judge"),
+        *row_name_problems(judgments, "judge"),
         *rating_problems,
         *attribute_problems,
         *nugget_problems,

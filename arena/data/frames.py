@@ -22,7 +22,7 @@ from arena.data.schema import (
     REPEAT,
     TableSchema,
 )
-from arena.data.systems import name_problems, with_own_passages
+from arena.data.systems import row_name_problems, with_own_passages
 from arena.data.wording import repeated
 
 
@@ -42,7 +42,7 @@ def checked_answers(answers: Rows, queries: pd.DataFrame) -> pd.DataFrame:
         problems = [
             *duplicates(answers, ANSWER_KEY, "answer"),
             *unknown_questions(answers, as_rows(queries, "queries"), "answer"),
-            *name_problems(answers.table["system"], answers.source, "system"),
+            *row_name_problems(answers, "system"),
         ]
     if not problems:
         answers, problems = with_own_passages(answers, queries)

@@ -26,7 +26,7 @@ from arena.data.schema import (
     VOTER,
     WEIGHT,
 )
-from arena.data.systems import name_problems
+from arena.data.systems import name_problems, row_name_problems
 from arena.data.types import Flags, Indices
 
 
@@ -133,7 +133,7 @@ def checked_judgments(
             *self_judgments(rows),
             *probability_problems(rows),
             *name_problems(names, source, "system"),
-            *name_problems(rows.table["judge"], source, "judge"),
+            *row_name_problems(rows, "judge"),
         ]
     if problems:
         raise DataError(problems)

@@ -12,6 +12,7 @@ import pandas as pd
 
 from arena.data.cells import is_null, is_unstorable
 from arena.data.checks import (
+    Fault,
     amount_fault,
     check_table,
     duplicates,
@@ -39,22 +40,32 @@ PassageRecord = Mapping[str, Any]
 
 def name_problems(names: Iterable[str], source: str, field: str) -> list[Problem]:
     """List names with invisible characters, and those that differ only in their Unicode form."""
+    faults = _name_faults(sorted(set(names)))
+    return [Problem(source, None, field, ascii(name), *fault) for name, fault in faults]
+
+
+def row_name_problems(rows: Rows, field: str) -> list[Problem]:
+    """List the same of the names in a column, each where it first appears."""
+    names = rows.table[field].drop_duplicates()
+    labels = dict(zip(names, names.index, strict=True))
+    faults = _name_faults(labels)
+    return [rows.problem(labels[name], field, ascii(name), *fault) for name, fault in faults]
+
+
+def _name_faults(names: Iterable[str]) -> Iterator[tuple[str, Fault]]:
     first_forms: dict[str, str] = {}
-    problems = []
-    for name in sorted(set(names)):
-        if _hides(name):
-            fault = "has characters that cannot be seen"
+    for name in names:
+        if hides_characters(name):
             hint = "write the name without invisible characters, controls and line breaks"
-            problems.append(Problem(source, None, field, ascii(name), fault, hint))
+            yield name, ("has characters that cannot be seen", hint)
         first_form = first_forms.setdefault(normalize("NFC", name), name)
         if first_form != name:
             fault = f"is the same name as {first_form!a}, written differently"
-            hint = "write a name in one way (Unicode NFC)"
-            problems.append(Problem(source, None, field, ascii(name), fault, hint))
-    return problems
+            yield name, (fault, "write a name in one way (Unicode NFC)")
 
 
-def _hides(name: str) -> bool:
+def hides_characters(name: str) -> bool:
+    """Tell whether a name has characters that nobody sees, but for joiners that scripts need."""
     for previous, character in pairwise(["", *name]):
         if character in JOINERS:
             # Between ASCII letters nothing needs a joiner.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
 from typing import Annotated, Literal
+from unicodedata import category, normalize
 
 import pandas as pd
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -17,9 +17,10 @@ from arena.data.arena import Arena
 from arena.data.checks import validation_problems
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.files import small_file
-from arena.data.judge_names import PERSON
+from arena.data.judge_names import PERSON, is_person
 from arena.data.schema import JUDGMENT_KEY, JUDGMENTS
 from arena.data.seeds import generator
+from arena.data.systems import hides_characters
 from arena.judging.answer_pairs import ArenaTexts, Comparison, PairKey, pair_keys
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.llm.requests import canonical_json, digest
@@ -115,10 +116,18 @@ def pairs_by_id(arena: Arena) -> dict[str, PairKey]:
 
 
 def _printable(name: str) -> str:
-    plain = " ".join(name.split())
-    if not plain or any(unicodedata.category(mark)[0] == "C" for mark in plain):
+    # Two voters of one name, typed in two forms, would be one whom the arena's checks refuse.
+    plain = " ".join(normalize("NFC", name).split())
+    is_control = any(category(character)[0] == "C" for character in plain)
+    if not plain or is_control or hides_characters(plain):
         raise PydanticCustomError("name", "must be a name of printable characters")
     return plain
+
+
+def judges_by_name(arena: Arena) -> dict[str, str]:
+    """Return the people who judged in an arena as it spells them, by their name in NFC."""
+    judges = filter(is_person, arena.judgments["judge"].unique())
+    return {normalize("NFC", judge.removeprefix(PERSON)): judge for judge in judges}
 
 
 Name = Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_printable)]
@@ -165,6 +174,7 @@ def collect_votes(arena: Arena, files: Sequence[Path | str]) -> tuple[pd.DataFra
             does not have as they were shown; lists all problems of all files.
     """
     pairs = pairs_by_id(arena)
+    judges = judges_by_name(arena)
     choices: dict[tuple[str, ...], str] = {}
     problems: list[Problem] = []
     n_replaced = 0
@@ -178,8 +188,9 @@ def collect_votes(arena: Arena, files: Sequence[Path | str]) -> tuple[pd.DataFra
         if file_problems:
             problems += file_problems
             continue
+        judge = judges.get(vote_file.voter, f"{PERSON}{vote_file.voter}")
         for vote in vote_file.votes:
-            key = (f"{PERSON}{vote_file.voter}", *pairs[vote.id])
+            key = (judge, *pairs[vote.id])
             n_replaced += key in choices
             choices[key] = vote.choice
     if problems:

@@ -14,7 +14,7 @@ from arena.data.folder import find_table_file, settle_votes
 from arena.data.judge_names import PERSON, is_person
 from arena.data.votes import append_vote
 from arena.judging.answer_pairs import ArenaTexts, PairKey, pair_keys, unordered
-from arena.judging.ballots import BallotPair, NamedVote, ballot_pair, pair_id
+from arena.judging.ballots import BallotPair, NamedVote, ballot_pair, judges_by_name, pair_id
 from arena.judging.choosing.drawn_pairs import pairs_for_people
 
 OVERLAP = 5
@@ -76,6 +76,7 @@ class Voting:
             self._pairs[pair_id(key, self._texts.question(question), *answers)] = key
         if not self._pairs:
             raise UsageError("there is no pair of answers that differ; nothing is to be judged")
+        self._judges = judges_by_name(arena)
         self._voters: dict[str, Voter] = {}
         votes = arena.judgments[arena.judgments["judge"].map(is_person).astype(bool)]
         self._n_votes = len(votes)
@@ -99,7 +100,7 @@ class Voting:
 
     def n_judged(self, name: str) -> int:
         """Return how many pairs a person has judged."""
-        voter = self._voters.get(f"{PERSON}{name}")
+        voter = self._voters.get(self._judge(name))
         return 0 if voter is None else len(voter.choices)
 
     def next_pair(
@@ -117,7 +118,7 @@ class Voting:
         """
         with self._lock:
             self._check_stamps()
-            voter = self._voter(f"{PERSON}{name}")
+            voter = self._voter(self._judge(name))
             if skipped in self._pairs:
                 voter.skipped.add(skipped)
             candidates = list(self._open_pairs(voter, languages))
@@ -140,7 +141,8 @@ class Voting:
             raise UsageError("that pair is not judged here; load the page again")
         with self._lock:
             self._check_stamps()
-            voter = self._voter(f"{PERSON}{vote.voter}")
+            judge = self._judge(vote.voter)
+            voter = self._voter(judge)
             if voter.choices.get(vote.id) == vote.choice:
                 return
             language, query_id, system_a, system_b = self._pairs[vote.id]
@@ -150,7 +152,7 @@ class Voting:
                 "system_a": system_a,
                 "system_b": system_b,
                 "winner": vote.choice,
-                "judge": f"{PERSON}{vote.voter}",
+                "judge": judge,
             }
             size = append_vote(self._folder, judgment)
             self._n_votes += vote.id not in voter.choices
@@ -163,6 +165,9 @@ class Voting:
         """Refuse votes on other answers than those that people see."""
         if table_stamps(self._folder) != self._stamps:
             raise UsageError("the arena's questions or answers have changed: start view again")
+
+    def _judge(self, name: str) -> str:
+        return self._judges.get(name, f"{PERSON}{name}")
 
     def _voter(self, judge: str) -> Voter:
         voter = self._voters.get(judge)

@@ -113,6 +113,16 @@ def test_damaged_votes_are_an_error_with_their_place(arena, folder):
         append_vote(folder, vote_on(arena, 0))
 
 
+@pytest.mark.parametrize("judge", ["person:\u3164", "person:Jose\u0301"])
+def test_a_name_that_is_refused_is_shown_where_it_was_voted(arena, folder, judge):
+    append_vote(folder, vote_on(arena, 0, judge="person:Jos\u00e9"))
+    append_vote(folder, vote_on(arena, 1, judge=judge))
+    with pytest.raises(DataError) as error:
+        read_arena(folder)
+    (problem,) = error.value.problems
+    assert (problem.source, problem.line, problem.field) == (VOTES_FILE, 2, "judge")
+
+
 def cast(folder, judgments):
     for judgment in judgments:
         append_vote(folder, judgment)

@@ -1,6 +1,7 @@
 """Ballots of blind pairs, and votes read back as untrusted input."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -116,3 +117,13 @@ def test_a_ballot_needs_a_pair(arena):
     same = Arena(arena.info, arena.queries, arena.answers.assign(answer="one"), arena.judgments)
     with pytest.raises(UsageError, match="no pair of answers that differ"):
         make_ballot(same, choose_pairs(same))
+
+
+def test_a_voter_is_the_judge_of_the_same_name_in_any_form(arena, ballot, tmp_path):
+    path = written(tmp_path, ballot, voter="Jose\u0301")
+    table, _ = collect_votes(arena, [path])
+    assert set(table["judge"]) == {"person:Jos\u00e9"}
+    typed = replace(arena, judgments=table.assign(judge="person:Jose\u0301"))
+    for voter in ("Jos\u00e9", "Jose\u0301"):
+        again, _ = collect_votes(typed, [written(tmp_path, ballot, voter=voter)])
+        assert set(again["judge"]) == {"person:Jose\u0301"}

@@ -73,6 +73,14 @@ def test_a_vote_is_a_judgment_as_soon_as_it_is_answered(client, folders):
     assert news["command"] == f"surrogate-arena board {folders[1]} --out {folders[0]}"
 
 
+def test_a_name_typed_in_two_forms_is_one_voter(client, folders):
+    for n_judged, voter in enumerate(["Jos\u00e9", "Jose\u0301"], start=1):
+        pair = next_pair(client, voter)
+        vote = {"voter": voter, "id": pair["id"], "choice": "a"}
+        assert client.json("POST", "/vote", vote) == {"judged": n_judged}
+    assert len(read_arena(folders[1]).judged_by("person:Jos\u00e9").judgments) == 2
+
+
 @pytest.mark.parametrize(
     ("body", "status"),
     [
@@ -82,6 +90,9 @@ def test_a_vote_is_a_judgment_as_soon_as_it_is_answered(client, folders):
         ({"voter": " ", "id": "ID", "choice": "a"}, 422),
         ({"voter": "A\x1bda", "id": "ID", "choice": "a"}, 422),
         ({"voter": "A" * 81, "id": "ID", "choice": "a"}, 422),
+        ({"voter": "\u3164", "id": "ID", "choice": "a"}, 422),
+        ({"voter": "\u2800", "id": "ID", "choice": "a"}, 422),
+        ({"voter": "x\ufe0f", "id": "ID", "choice": "a"}, 422),
         ({"voter": ["Ada"], "id": "ID", "choice": "a"}, 422),
         ({"voter": "Ada", "id": "ID", "choice": "a", "winner": "b"}, 422),
         (b"[" * 4000, 422),
@@ -170,6 +181,12 @@ def test_other_machines_need_a_token_and_voters_see_no_board(folders):
         voter, owner = cookies["/vote.html"], cookies["/"]
         assert client.ask("GET", "/vote.html", Cookie=voter)[0] == 200
         assert next_pair(client, "Ada", Cookie=voter)["a"]
+        for foreign in ('theme={"dark":true}', "name=Jo Hn"):
+            cookie = f"{foreign}; {voter}"
+            assert client.ask("GET", "/vote.html", Cookie=cookie)[0] == 200
+        many_fields = "a=1&" * 20
+        assert client.ask("GET", f"/vote.html?{many_fields}")[0] == 403
+        assert client.ask("GET", f"/vote.html?{many_fields}", Cookie=voter)[0] == 200
         for path in ("/", "/index.html", "/news", "/judge.html"):
             assert client.ask("GET", path, Cookie=voter)[0] == 403
             assert client.ask("GET", path, Cookie=owner)[0] in (200, 303)
