@@ -23,6 +23,7 @@ class FeedEntry:
         board: Title of the board.
         key: What tells it from all other entries of the feed, always the same.
         date: Day of the change.
+        number: Its place among the changes of the board on that day, from 1.
         page: Page that shows it, relative to the feed.
         lead: A sentence.
         points: What else there is to say.
@@ -34,6 +35,7 @@ class FeedEntry:
     page: str
     lead: str
     points: tuple[str, ...] = ()
+    number: int = 1
 
 
 def atom_feed(
@@ -50,7 +52,7 @@ def atom_feed(
     """
     if address and not address.endswith("/"):
         address += "/"
-    ordered = sorted(entries, key=lambda entry: (entry.date, entry.key))
+    ordered = sorted(entries, key=lambda entry: (entry.date, entry.number, entry.key))
     oldest = ordered[0]
     feed_id = uuid.uuid5(uuid.NAMESPACE_URL, address or f"{oldest.date} {oldest.key}")
     latest = ordered[::-1][:MOST_ENTRIES]

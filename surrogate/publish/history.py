@@ -85,6 +85,12 @@ class HistoryEntry(BaseModel):
     standings: dict[str, tuple[float | None, float | None]]
 
     @property
+    def number(self) -> int:
+        """Its place among the boards of its day, from 1."""
+        number = self.name.removeprefix(self.date.isoformat()).removeprefix("-")
+        return int(number) if number.isdecimal() else 1
+
+    @property
     def moved(self) -> frozenset[str]:
         """Systems whose rating moved over all languages."""
         return frozenset(

@@ -16,7 +16,10 @@ from arena.llm.llm_settings import LlmSettings
 from features.declare.feature import Feature
 from features.measures.registry import parse_features
 from surrogate.board.settings import BoardSettings
+from surrogate.publish.feed import FEED
+from surrogate.publish.site import INDEX
 from surrogate.publish.site_settings import PageSettings, SiteSettings, WebAddress
+from surrogate.runs.steps import MANIFEST_FILE
 
 BOARD_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 Form = Literal["site", "figures"]
@@ -24,6 +27,13 @@ Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 WEB_ROOT = "_site"
 """Folder of all pages in the output folder: no board can have that name, and GitHub's action that
 uploads pages takes it by default."""
+LOG_FILE = "run.log"
+STORE_FILE = "judging.sqlite"
+"""Replies of judges."""
+RATINGS_FILE = "ratings.sqlite"
+"""Replies of LLMs that features ask."""
+RESERVED = (MANIFEST_FILE, LOG_FILE, STORE_FILE, RATINGS_FILE, INDEX, FEED)
+"""Files beside the folders of boards, in the output folder and the web root."""
 ALL_BOARDS = "Leaderboards"
 """Title of the page over all boards where none is stated."""
 
@@ -34,6 +44,11 @@ def _board_name(name: str) -> str:
             "board_name",
             "cannot name a board, whose folder has that name; "
             "use letters, digits, '.', '_' and '-', a letter or digit first",
+        )
+    # On some file systems, names that differ in case are one.
+    if name.lower() in RESERVED:
+        raise PydanticCustomError(
+            "board_name", "cannot name a board, as run writes a file of that name; use another name"
         )
     return name
 

@@ -8,7 +8,8 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
 from arena.data.arena import Arena
-from arena.data.errors import DataError, Problem, UsageError
+from arena.data.errors import ArenaError, DataError, Problem, UsageError
 from arena.data.schema import ANSWER_KEY
 from arena.data.tables import plain_records
 from arena.data.wording import count_of, first_of
@@ -36,7 +37,6 @@ HISTORY = "history"
 RECORD_FILE = "record.json"
 KEPT = ("ratings", "overall")
 """Tables that are kept of a past board: those that two boards are compared by."""
-DAMAGED = "remove its folder; the other past boards stay"
 LONGEST_CAUSE = 100
 """Characters of a setting's change that is shown whole."""
 NOTHING = "no input, setting or library changed"
@@ -76,14 +76,13 @@ class PastBoard:
         """
         names = [tables.TABLES[name].file for name in KEPT]
         absent = [name for name in (*names, tables.SUMMARY_FILE) if not (folder / name).is_file()]
-        if absent:
-            problems = [
-                Problem(f"{folder.name}/{name}", None, None, None, "is missing", DAMAGED)
-                for name in absent
-            ]
-            raise DataError(problems)
-        read = {name: tables.TABLES[name].read(folder) for name in KEPT}
-        summary = tables.read_json(BoardSummary, folder / tables.SUMMARY_FILE)
+        with _damage_named(folder):
+            if absent:
+                raise DataError(
+                    [Problem(name, None, None, None, "is missing", "") for name in absent]
+                )
+            read = {name: tables.TABLES[name].read(folder) for name in KEPT}
+            summary = tables.read_json(BoardSummary, folder / tables.SUMMARY_FILE)
         return cls(summary=summary, **read)
 
     def save(self, folder: Path) -> None:
@@ -163,23 +162,50 @@ def read_history(folder: Path) -> list[PastRecord]:
     Raises:
         DataError: If one is damaged.
     """
-    if not folder.is_dir():
-        return []
-    records = []
-    for path in folder.glob(f"*/{RECORD_FILE}"):
+    records, problems = readable_history(folder)
+    if problems:
+        raise DataError(problems)
+    return records
+
+
+def readable_history(folder: Path) -> tuple[list[PastRecord], list[Problem]]:
+    """Return the records that can be read, oldest first, and what is wrong with the others."""
+    records: list[PastRecord] = []
+    problems: list[Problem] = []
+    for path in sorted(folder.glob(f"*/{RECORD_FILE}")):
+        try:
+            records.append(_read_record(path))
+        except DataError as error:
+            problems.extend(error.problems)
+    records.sort(key=lambda record: (record.entry.date, record.entry.number))
+    return records, problems
+
+
+def _read_record(path: Path) -> PastRecord:
+    with _damage_named(path.parent):
         record = tables.read_json(PastRecord, path)
         if record.entry.name != path.parent.name:
             fault = f"is the record of {record.entry.name}"
-            problem = Problem(f"{path.parent.name}/{RECORD_FILE}", None, None, None, fault, DAMAGED)
-            raise DataError([problem])
-        records.append(record)
-    return sorted(records, key=_place)
+            raise DataError([Problem(path.name, None, None, None, fault, "")])
+    return record
 
 
-def _place(record: PastRecord) -> tuple[datetime.date, int]:
-    date = record.entry.date
-    number = record.entry.name.removeprefix(date.isoformat()).removeprefix("-")
-    return date, int(number) if number.isdecimal() else 1
+@contextmanager
+def _damage_named(folder: Path) -> Iterator[None]:
+    """Name the folder of a past board in errors about its files, and what to do about it."""
+    try:
+        yield
+    except ArenaError as error:
+        problems = [Problem("", None, None, None, str(error), "")]
+        if isinstance(error, DataError):
+            problems = list(error.problems)
+        hint = f"remove the folder {folder}; the other past boards stay"
+        raise DataError(
+            [
+                replace(problem, source=f"{folder.name}/{problem.source}", hint=hint)
+                for problem in problems
+            ]
+        ) from error
 
 
 def answer_digests(arena: Arena) -> Digests:
@@ -225,8 +251,9 @@ def keep_board(
         return
     # A clock that was set back must not change the order of boards.
     date = max([today(), *(record.entry.date for record in records)])
-    n_of_day = sum(record.entry.date == date for record in records)
-    name = date.isoformat() + (f"-{n_of_day + 1}" if n_of_day else "")
+    # Boards of the day may have been removed since: their count may be the number of another.
+    of_day = [record.entry.number for record in records if record.entry.date == date]
+    name = date.isoformat() + (f"-{max(of_day) + 1}" if of_day else "")
     stated: dict[str, Any] = {
         "name": name,
         "date": date,

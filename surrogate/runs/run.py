@@ -20,7 +20,7 @@ from arena.data.wording import count_of
 from arena.llm.awaiting import RepliesAwaitedError
 from features.engine.workers import work
 from surrogate.runs.cluster import on_cluster
-from surrogate.runs.configured import ConfiguredBoard, Leaderboards
+from surrogate.runs.configured import LOG_FILE, ConfiguredBoard, Leaderboards
 from surrogate.runs.stages import SITE, overview_steps, steps_of
 from surrogate.runs.steps import (
     RunManifest,
@@ -35,7 +35,6 @@ from surrogate.runs.steps import (
 )
 from surrogate.runs.web_root import check_web_root, remove_withdrawn, write_front
 
-LOG_FILE = "run.log"
 _LOG_HEADER = (
     "# When steps were made. Clock times are in this file alone: the same boards give the same\n"
     "# bytes in all others.\n"

@@ -45,7 +45,12 @@ from surrogate.publish.figures.board_figures import board_drawings
 from surrogate.publish.figures.figure import write_drawings
 from surrogate.publish.site import INDEX, check_replaceable, site_files, write_site
 from surrogate.ranking.prior import judging_prior
-from surrogate.runs.configured import ConfiguredBoard, ConfiguredOverview
+from surrogate.runs.configured import (
+    RATINGS_FILE,
+    STORE_FILE,
+    ConfiguredBoard,
+    ConfiguredOverview,
+)
 from surrogate.runs.criteria import OVERVIEW, Overview, overview_page, weighted_overview
 from surrogate.runs.past_boards import HISTORY, answer_digests, keep_board, read_history
 from surrogate.runs.steps import Digests, Step, Workplace, folder_digests, library_versions
@@ -56,10 +61,6 @@ BOARD = "board"
 SITE = "site"
 CRITERIA = "criteria"
 """The overview of several criteria."""
-STORE_FILE = "judging.sqlite"
-"""Replies of judges."""
-RATINGS_FILE = "ratings.sqlite"
-"""Replies of LLMs that features ask."""
 VERDICTS_FILE = "judgments.parquet"
 CONTENT = (
     INFO_FILE,

@@ -9,14 +9,15 @@ from typing import Any
 
 from arena.data.errors import ArenaError, UsageError
 from arena.data.files import resolved, write_text
+from surrogate.board.tables import FEATURE_CACHE
 from surrogate.publish.feed import FEED, FeedEntry, atom_feed
 from surrogate.publish.history import HistoryEntry
 from surrogate.publish.pages import filled
 from surrogate.publish.site import INDEX, check_replaceable
 from surrogate.runs.configured import ConfiguredBoard, ConfiguredOverview, Leaderboards
-from surrogate.runs.past_boards import HISTORY, read_history
+from surrogate.runs.past_boards import HISTORY, readable_history
 from surrogate.runs.stages import BOARD, CRITERIA, SITE
-from surrogate.runs.steps import RunManifest, StepRecord
+from surrogate.runs.steps import RunManifest, StepRecord, read_manifest
 
 OURS = {
     INDEX: '<meta name="generator" content="surrogate-arena',
@@ -26,10 +27,12 @@ OURS = {
 
 
 def check_web_root(web: Path, out: Path, boards: Leaderboards) -> None:
-    """Check that no store, arena or configuration would be served.
+    """Check that no store, arena, configuration or file of a board would be served.
 
     Raises:
-        UsageError: If the output folder, an arena or the configuration lies in the root.
+        UsageError: If the output folder, an arena or the configuration lies in the root, or the
+            root in the folder of a board, also of one that the configuration has no more.
+        DataError: If the manifest is damaged.
     """
     root = resolved(web)
     private = {"the output folder": out, "the configuration": boards.file}
@@ -40,6 +43,16 @@ def check_web_root(web: Path, out: Path, boards: Leaderboards) -> None:
             raise UsageError(
                 f"{name} ({path}) is in {web}, which a web server would serve; name another "
                 "folder for the pages"
+            )
+    names = {board.name for board in boards.boards}
+    names |= {overview.name for overview in boards.overviews}
+    names |= {step.partition("/")[0] for step in read_manifest(out).steps}
+    for name in sorted({*names, FEATURE_CACHE}):
+        folder = out / name
+        if root.is_relative_to(resolved(folder)):
+            raise UsageError(
+                f"{web} is in {folder}, which holds files that a web server must not serve; name "
+                "another folder for the pages"
             )
 
 
@@ -77,7 +90,8 @@ def write_front(
 ) -> None:
     """Write the page over all boards and the feed of their changes.
 
-    A file that would stay the same, or that is another's, is left as it is.
+    A file that would stay the same, or that is another's, is left as it is; so is the feed where
+    a past board cannot be read, as readers would lose its entry.
 
     Args:
         boards: The configuration.
@@ -89,15 +103,16 @@ def write_front(
     web.mkdir(parents=True, exist_ok=True)
     rows = []
     changes: list[FeedEntry] = []
+    is_complete = True
     for item in _in_file_order(boards):
-        past = _past(out / item.name / HISTORY)
+        # The step that keeps past boards has failed where there are problems, and named them.
+        records, problems = readable_history(out / item.name / HISTORY)
+        is_complete &= not problems
+        past = [record.entry for record in records]
         rows.append(_row(item, manifest, past, faults.get(item.name, ()), web))
         changes.extend(_changes(item, past, rows[-1]["link"]))
     dates = [row["date"] for row in rows if row["date"]]
-    feed = ""
-    if changes:
-        site = boards.site
-        feed = atom_feed(changes, title=boards.title, address=site.address, rights=site.license)
+    feed = _feed(boards, changes) if is_complete else _text(web / FEED)
     front = filled(
         "boards",
         (),
@@ -108,8 +123,16 @@ def write_front(
         date=max(dates, default=None),
         feed=FEED if feed else "",
     )
-    for name, text in {INDEX: front, FEED: feed}.items():
-        _write_ours(text, web / name)
+    _write_ours(front, web / INDEX)
+    _write_ours(feed, web / FEED)
+
+
+def _feed(boards: Leaderboards, changes: Sequence[FeedEntry]) -> str:
+    """Return the feed of changes; empty if there is none."""
+    if not changes:
+        return ""
+    site = boards.site
+    return atom_feed(changes, title=boards.title, address=site.address, rights=site.license)
 
 
 def _in_file_order(boards: Leaderboards) -> Iterator[ConfiguredBoard | ConfiguredOverview]:
@@ -120,14 +143,6 @@ def _in_file_order(boards: Leaderboards) -> Iterator[ConfiguredBoard | Configure
         if overview is not None:
             yield overview
         yield board
-
-
-def _past(folder: Path) -> list[HistoryEntry]:
-    try:
-        return [record.entry for record in read_history(folder)]
-    except ArenaError:
-        # The step that keeps past boards has failed and said so.
-        return []
 
 
 def _row(
@@ -164,6 +179,7 @@ def _changes(
             board=item.pages.title,
             key=f"{item.name} {entry.name}",
             date=entry.date,
+            number=entry.number,
             page=f"{item.name}/history.html#{entry.name}" if link else INDEX,
             lead=entry.counts or "first board",
             points=(entry.conclusion, *causes, *sentences),
@@ -172,11 +188,15 @@ def _changes(
 
 def _write_ours(text: str, path: Path) -> None:
     """Write a file of the root, or remove it where there is no text, unless it is another's."""
-    if path.exists():
-        present = path.read_text("utf-8", "replace")
-        if present == text or OURS[path.name] not in present:
-            return
+    present = _text(path)
+    if present == text or (present and OURS[path.name] not in present):
+        return
     if text:
         write_text(text, path)
     else:
         path.unlink(missing_ok=True)
+
+
+def _text(path: Path) -> str:
+    """Return the text of a file; empty if there is none."""
+    return path.read_text("utf-8", "replace") if path.exists() else ""

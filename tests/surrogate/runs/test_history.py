@@ -178,15 +178,42 @@ def test_past_boards_hold_no_questions_or_answers(three):
     assert names == {"board.csv", "overall.csv", "summary.json", "record.json"}
 
 
-def test_a_damaged_past_board_is_named(three, make):
-    record = three.out / "a" / "history" / "2024-10-04" / "record.json"
-    record.write_text("{")
-    steps = make(three)
-    assert "record.json" in steps["a/history"].error
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [("record.json", "{"), ("record.json", '{"entry": 3}'), ("summary.json", "{")],
+)
+def test_a_damaged_past_board_is_named_and_costs_readers_nothing(
+    three, make, configure, file, content
+):
+    past = three.out / "a" / "history"
+    folder = past / "2024-10-09"
+    root = three.out / "_site"
+    feed = (root / "feed.xml").read_bytes()
+    (folder / file).write_text(content)
+    # Another board, so that the damaged one is compared with it.
+    boards = configure(SITE + "ridge = 2.0\n")
+    steps = make(boards)
+    assert f"2024-10-09/{file}" in steps["a/history"].error
+    assert f"remove the folder {folder}" in steps["a/history"].error
+    assert "build the board again" not in steps["a/history"].error
     assert steps["a/site"].state == "skipped"
-    shutil.rmtree(record.parent)
-    assert make(three)["a/site"].state == "made"
-    assert len(read_history(three.out / "a" / "history")) == 2
+    assert (root / "feed.xml").read_bytes() == feed
+    assert "could not be brought up to date" in (root / "index.html").read_text("utf-8")
+    shutil.rmtree(folder)
+    assert make(boards)["a/site"].state == "made"
+    names = [record.entry.name for record in read_history(past)]
+    assert names[:2] == ["2024-10-04", "2024-10-05"]
+
+
+def test_a_new_board_takes_no_name_of_one_that_is_kept(configure, run_on):
+    for ridge in (1.0, 2.0, 3.0):
+        boards = configure(f"{SITE}ridge = {ridge}\n")
+        run_on(boards, 20_000)
+    past = boards.out / "a" / "history"
+    shutil.rmtree(past / "2024-10-04-2")
+    run_on(configure(f"{SITE}ridge = 4.0\n"), 20_000)
+    names = [record.entry.name for record in read_history(past)]
+    assert names == ["2024-10-04", "2024-10-04-3", "2024-10-04-4"]
 
 
 def test_a_clock_that_was_set_back_keeps_the_order(configure, run_on):
@@ -326,3 +353,21 @@ def test_any_title_and_text_gives_a_well_formed_feed(title, text):
         "alternate": "https://x.org/index.html",
     }
     assert "]]> <b>&amp;" in "".join(feed.itertext())
+
+
+def test_the_feed_keeps_the_latest_of_a_day_in_their_order():
+    day = datetime.date(2026, 1, 2)
+    changes = [
+        FeedEntry(
+            board="a",
+            key=f"a 2026-01-02-{number}",
+            date=day,
+            page=f"a/history.html#{number}",
+            lead="x",
+            number=number,
+        )
+        for number in range(1, 61)
+    ]
+    entries = feed_of(atom_feed(changes[::-1], title="t")).findall(f"{ATOM}entry")
+    pages = [item.find(f"{ATOM}link").get("href") for item in entries]
+    assert pages == [f"a/history.html#{number}" for number in range(60, 10, -1)]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from leaks import contents, leaks, marked, private_texts
 
-from arena import UsageError, read_arena, write_arena
+from arena import DataError, UsageError, read_arena, write_arena
 from surrogate.runs.config import read_configuration
 from surrogate.runs.run import bring_up_to_date
 
@@ -132,6 +132,29 @@ def test_what_is_private_is_not_put_into_the_root(configure, place, run, capsys,
     assert run("run", place / "boards.toml", "--site", place / folder) == 2
     assert "a web server would serve" in capsys.readouterr().err
     assert not (place / "boards").exists()
+
+
+@pytest.mark.parametrize("folder", ["a", "a/board", "all/deep", "all-x", ".feature-cache", "old"])
+def test_the_root_is_in_no_folder_of_a_board(configure, place, folder):
+    text = "[boards.a]\narena = 'arena'\n[boards.all]\narena = 'arena'\nweights = { x = 1 }\n"
+    boards = configure(text)
+    boards.out.mkdir()
+    # A board that the configuration had once.
+    (boards.out / "manifest.json").write_text('{"steps": {"old/board": {}}}')
+    with pytest.raises(UsageError, match="must not serve"):
+        bring_up_to_date(boards, boards.out, site=boards.out / folder)
+    assert [path.name for path in boards.out.iterdir()] == ["manifest.json"]
+    bring_up_to_date(boards, boards.out, site=boards.out / "other", check=True)
+
+
+def test_no_board_has_the_name_of_a_file_that_run_writes(configure):
+    root = made(configure, TWO.format(further=""))
+    names = {path.name for folder in (root, root.parent) for path in folder.iterdir()}
+    files = {name for name in names if "." in name[1:]}
+    assert {"manifest.json", "run.log", "feed.xml", "index.html"} <= files
+    for name in files:
+        with pytest.raises(DataError, match="cannot name a board"):
+            configure(f"[boards.'{name}']\narena = 'arena'\n")
 
 
 def test_the_root_is_where_it_is_asked_for(configure, place, run, capsys):
