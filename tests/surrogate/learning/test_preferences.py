@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_answers import arena, known, scored_language, without
+from test_answers_surrogate import arena, known, scored_language, without
 
 from arena.data.errors import DataError
 from features.measures.registry import FEATURES
