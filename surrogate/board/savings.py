@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -49,7 +51,7 @@ def savings_table(
     cost_ratios = _mean_ratios(amounts.amounts[COST][names].to_numpy(np.float64))
     currencies = np.array([amounts.currencies[name] for name in names], dtype=object)
     cost_ratios[currencies[:, None] != currencies[None, :]] = np.nan
-    latency_ratios = _median_ratios(amounts.amounts[LATENCY][names].to_numpy(np.float64))
+    latency_ratios = median_ratios(amounts.amounts[LATENCY][names].to_numpy(np.float64))
     differences, variances = mean_differences(ratings, covariance, names)
     probabilities = probability_above(differences, variances, float(logit(EVEN - MARGIN)))
     is_saving = (cost_ratios < 1) | (latency_ratios < 1)
@@ -112,19 +114,25 @@ def _mean_ratios(amounts: Floats) -> Floats:
     return np.where(sums.T > 0, ratios, np.nan)
 
 
-def _median_ratios(amounts: Floats) -> Floats:
+def median_ratios(amounts: Floats) -> Floats:
     """Return the median of a row's system over that of a column's, where both have an amount."""
     n_systems = amounts.shape[1]
-    is_known = ~np.isnan(amounts)
     ratios = np.full((n_systems, n_systems), np.nan)
-    for row in range(n_systems):
-        for column in range(n_systems):
-            is_common = is_known[:, row] & is_known[:, column]
-            if row == column or not is_common.any():
-                continue
-            median, other = np.median(amounts[is_common][:, [row, column]], axis=0)
-            if other > 0:
-                ratios[row, column] = median / other
+    # Systems with amounts on the same questions share their medians; mostly all of them do.
+    patterns, pattern_of = np.unique(~np.isnan(amounts), axis=1, return_inverse=True)
+    # NumPy 2.0 gives the inverse another shape.
+    pattern_of = pattern_of.ravel()
+    members = [np.flatnonzero(pattern_of == number) for number in range(patterns.shape[1])]
+    for one, other in product(range(len(members)), repeat=2):
+        is_common = patterns[:, one] & patterns[:, other]
+        if not is_common.any():
+            continue
+        common = amounts[is_common]
+        medians = np.median(common[:, members[one]], axis=0)
+        other_medians = np.median(common[:, members[other]], axis=0)
+        # Nothing is faster than what takes no time.
+        divisors = np.where(other_medians > 0, other_medians, np.nan)
+        ratios[np.ix_(members[one], members[other])] = medians[:, None] / divisors
     return ratios
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from functools import wraps
@@ -47,7 +46,7 @@ INSTRUCTIONS = (
 _ONE_AT_A_TIME = Lock()  # what tools print is captured from the one standard output
 
 
-class CheckResult(BaseModel):
+class ArenaReport(BaseModel):
     """What an arena holds, and what is wrong with it."""
 
     is_valid: bool
@@ -102,7 +101,7 @@ class Tools:
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
 
-    def check(self, arena: ArenaPath) -> Annotated[CallToolResult, CheckResult]:
+    def check(self, arena: ArenaPath) -> Annotated[CallToolResult, ArenaReport]:
         """Report every problem of an arena, what it lacks, and what it holds, by language."""
         from arena.diagnostics import arena_contents, white_space_words
         from arena.generation import read_arena_to_answer
@@ -113,13 +112,13 @@ class Tools:
         except DataError as error:
             problems = list(map(str, error.problems))
             return _result(
-                CheckResult(is_valid=False, problems=problems, gaps=[], languages=[]),
+                ArenaReport(is_valid=False, problems=problems, gaps=[], languages=[]),
                 str(error),
             )
         gaps = [*arenas.answer_gaps(read), *arenas.judgment_gaps(read)]
         contents = plain(arena_contents(read, white_space_words, []))
         return _result(
-            CheckResult(is_valid=True, problems=[], gaps=gaps, languages=contents),
+            ArenaReport(is_valid=True, problems=[], gaps=gaps, languages=contents),
             _printed(arenas.print_checked, read, gaps, folder),
         )
 
@@ -165,9 +164,9 @@ class Tools:
         The board stays as it is.
         """
         _, placed = self.place(answers, board, arena, judgments)
-        shown = json.loads(_printed(ranking.print_ranked, placed, "", True))
+        content = plain(ranking.ranked_content(placed))
         return _result(
-            RankResult(new=shown["new"], overall=shown["overall"], notes=shown["notes"]),
+            RankResult(new=content["new"], overall=content["overall"], notes=content["notes"]),
             _printed(ranking.print_ranked, placed, "", False),
         )
 

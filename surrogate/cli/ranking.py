@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
@@ -126,6 +126,17 @@ def rank(
         raise SystemExit(NONE_RANKED)
 
 
+def ranked_content(placed: RankedSystems) -> dict[str, Any]:
+    """Return the places of new systems as JSON has them, each with its reasons."""
+    rows = zip(plain(placed.new), plain(placed.explanations), strict=True)
+    return {
+        "new": [{**row, **explanation} for row, explanation in rows],
+        "board": placed.board,
+        "overall": placed.overall,
+        "notes": placed.notes,
+    }
+
+
 def print_ranked(placed: RankedSystems, then: str, as_json: bool) -> None:
     """Print the places of new systems, why they have them, and what to do next."""
     import pandas as pd
@@ -134,14 +145,7 @@ def print_ranked(placed: RankedSystems, then: str, as_json: bool) -> None:
 
     new = placed.new
     if as_json:
-        rows = zip(plain(new), plain(placed.explanations), strict=True)
-        content = {
-            "new": [{**row, **explanation} for row, explanation in rows],
-            "board": placed.board,
-            "overall": placed.overall,
-            "notes": placed.notes,
-        }
-        show(content, as_json)
+        show(ranked_content(placed), as_json)
         return
     table, columns = shown_board(placed.board, placed.overall)
     # Ranks are those of the board, which does not change, and of each new system among its rows.

@@ -46,6 +46,16 @@ def check_repository(name: str) -> None:
         raise UsageError(f"{name!r} is no repository of the hub; write OWNER/NAME")
 
 
+def _write_token() -> str:
+    """Return the token of the environment; asked for before anything is made."""
+    token = os.environ.get(TOKEN, "").strip()
+    if not token:
+        raise UsageError(
+            f"there is no token: set the environment variable {TOKEN} to one with write access"
+        )
+    return token
+
+
 def upload_arena(arena: Arena, repository: str, settings: SiteSettings) -> str:
     """Publish an arena as a data set, which its snapshot is an arena folder of.
 
@@ -68,6 +78,7 @@ def upload_arena(arena: Arena, repository: str, settings: SiteSettings) -> str:
             "an arena is its questions and answers, which are not to be shown (questions = 0); "
             "publish the board"
         )
+    token = _write_token()
     title = settings.title or arena.info.name
     counts = [
         count_of(len(arena.queries), "question"),
@@ -83,7 +94,7 @@ def upload_arena(arena: Arena, repository: str, settings: SiteSettings) -> str:
         fields = _card_fields(Path(folder), title, list(arena.info.languages), settings)
         fields["size_categories"] = _size_category(len(arena.answers))
         _write_card("dataset", Path(folder), title, settings, fields, text)
-        return _upload(Path(folder), repository, "dataset", f"Arena {_one_line(title)}")
+        return _upload(Path(folder), repository, "dataset", f"Arena {_one_line(title)}", token)
 
 
 def upload_board(
@@ -108,6 +119,7 @@ def upload_board(
         MissingDependencyError: If the extra ``hub`` is not installed.
     """
     check_repository(repository)
+    token = _write_token()
     title = settings.title or board.summary.arena
     languages = list(board.languages)
     systems = count_of(len(board.systems), "system")
@@ -135,8 +147,8 @@ def upload_board(
         card = _card_fields(tables, title, languages, settings)
         _write_card("dataset", tables, title, settings, card, text)
         message = f"Board {_one_line(title)}"
-        data_set = _upload(tables, repository, "dataset", message)
-        return data_set, _upload(pages, repository, "space", message)
+        data_set = _upload(tables, repository, "dataset", message, token)
+        return data_set, _upload(pages, repository, "space", message, token)
 
 
 def _card_fields(
@@ -206,14 +218,9 @@ def _library() -> ModuleType:
     return hub("publishing on the Hugging Face hub", "hub")
 
 
-def _upload(folder: Path, repository: str, kind: RepositoryKind, message: str) -> str:
+def _upload(folder: Path, repository: str, kind: RepositoryKind, message: str, token: str) -> str:
     """Make a repository what a folder is, in one commit; return the address of its page."""
     library = _library()
-    token = os.environ.get(TOKEN, "").strip()
-    if not token:
-        raise UsageError(
-            f"there is no token: set the environment variable {TOKEN} to one with write access"
-        )
     api = library.HfApi(token=token, library_name=TAG, library_version=__version__)
     options: dict[str, Any] = {"repo_id": repository, "repo_type": kind}
     with _refusals(library, token, f"{kind} {repository}"):

@@ -15,7 +15,7 @@ from surrogate.ranking.answer_checks import AnswerChecks
 from surrogate.ranking.feature_clauses import feature_clause
 
 LEAST_MOVE = 0.05
-"""Logits that a feature must move a rating by to be named; less hardly changes a rank."""
+"""Logits that a feature must move a rating by to be named as a reason."""
 MOST_NAMED = 2
 """Features in either direction, and questions, that reasons name."""
 LONG_NAME = 12

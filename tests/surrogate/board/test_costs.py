@@ -1,5 +1,6 @@
 """What systems take beside how good they are: amounts, frontiers, and who costs less."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from surrogate.board.costs import (
 )
 from surrogate.board.savings import (
     mean_differences,
+    median_ratios,
     probability_above,
     saving_sentence,
     savings_table,
@@ -294,3 +296,17 @@ def test_a_surrogate_alone_compares_only_where_it_is_shown_to_work(priced_board,
     settings = summary.settings.model_copy(update={"ratings": "surrogate"})
     altered = summary.model_copy(update={"macro": macro, "settings": settings})
     assert bool(uncompared_board(altered)) == is_barred
+
+
+def test_latencies_are_compared_over_the_questions_that_both_state():
+    random = np.random.default_rng(1)
+    amounts = random.lognormal(size=(12, 6))
+    amounts[random.random(amounts.shape) < 0.3] = np.nan
+    amounts[:, 4] = amounts[:, 5] * 2  # the same questions
+    amounts[:, 3] = np.where(np.isnan(amounts[:, 3]), np.nan, 0.0)
+    ratios = median_ratios(amounts)
+    for row, column in itertools.product(range(6), repeat=2):
+        both = amounts[~np.isnan(amounts[:, [row, column]]).any(axis=1)][:, [row, column]]
+        median, other = np.median(both, axis=0)
+        expected = median / other if other > 0 else np.nan
+        np.testing.assert_allclose(ratios[row, column], expected)
