@@ -34,9 +34,9 @@ from arena.diagnostics.verdicts import (
     by_severity,
     oriented_verdicts,
 )
-from arena.rating.battles import selected_judgments
 from arena.rating.outcomes import weights_of
 from arena.rating.ratings import judgment_notes
+from arena.rating.selected_judgments import selected_judgments
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
 from arena.rating.traits import LENGTH, answer_traits
 

@@ -12,19 +12,19 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.codes import distinct, text_codes, value_codes
+from arena.data.codes import distinct, text_codes
 from arena.data.errors import UsageError
-from arena.data.judge_names import chosen_judges, judges_named
 from arena.data.judgments import copies_of_others
-from arena.data.schema import ADAPTIVE, ALL, CHOSEN
+from arena.data.schema import ADAPTIVE, CHOSEN
 from arena.data.types import Flags, Floats, Indices
-from arena.data.wording import first_of
 from arena.rating.biases import TRAIT, Biases
 from arena.rating.outcomes import (
     POINTS_OF_A,
     TIE,
     judge_codes,
     outcome_rows,
+    question_codes,
+    row_weights,
     soft_flags,
     trait_differences,
     weights_of,
@@ -114,7 +114,7 @@ class Battles:
         is_same = side_a == side_b
         if is_same.any():
             raise UsageError(f"{names[side_a[is_same][0]]} is judged against itself")
-        question, questions = _questions(judgments)
+        question, questions = question_codes(judgments)
         judge, judges = judge_codes(judgments)
         trait_columns = [name for name in judgments if str(name).startswith(TRAIT)]
         return cls(
@@ -126,7 +126,7 @@ class Battles:
             n_questions=len(questions) or len(judgments),
             questions=questions,
             adaptive=CHOSEN in judgments and bool((judgments[CHOSEN] == ADAPTIVE).any()),
-            weight=_row_weights(shares, weights_of(counted), position),
+            weight=row_weights(shares, weights_of(counted), position),
             is_soft=None if shares is None else soft_flags(counted)[position],
             judge=judge,
             judges=judges,
@@ -375,74 +375,3 @@ class Battles:
         if self.weight is not None and bool((self.weight == np.round(self.weight)).all()):
             counts = counts.astype(np.intp)
         return counts.reshape(n_rows, n_outcomes)
-
-
-def selected_judgments(
-    judgments: pd.DataFrame, language: str | None = None, judge: str | None = None
-) -> pd.DataFrame:
-    """Keep the judgments of one language and one judge.
-
-    Args:
-        judgments: An arena's ``judgments``.
-        language: Language code, or ``all``; may be None if there is only one.
-        judge: Name of a judge, several separated by commas, which count as one, or ``all``; by
-            default people if people judged (``arena.data.judge_names.chosen_judges``).
-
-    Raises:
-        UsageError: If the language or judge does not exist, or there are several languages and
-            none is chosen.
-    """
-    is_selected = np.ones(len(judgments), dtype=np.bool_)
-    if "language" in judgments:
-        codes, names = text_codes(judgments["language"])
-        if language is None and len(names) > 1:
-            raise UsageError(f"several languages, choose one (or all): {first_of(sorted(names))}")
-        if language not in (None, ALL, *names):
-            available = first_of(sorted(names))
-            raise UsageError(f"no language {language!r} here; available: {available}")
-        if language in names:
-            is_selected = codes == names.index(language)
-    if "judge" in judgments and judge != ALL and is_selected.any():
-        codes, names = text_codes(judgments["judge"])
-        present = np.zeros(len(names) + 1, dtype=np.bool_)
-        present[codes[is_selected]] = True
-        listed = sorted(compress(names, present))
-        if judge is None:
-            judge = chosen_judges(listed)[0]
-        chosen = judges_named(listed, judge)
-        is_named = [name in chosen for name in names]
-        is_selected &= np.array([*is_named, False], dtype=np.bool_)[codes]
-    if not is_selected.all():
-        judgments = judgments[is_selected]
-    return judgments.reset_index(drop=True)
-
-
-def _row_weights(shares: Floats | None, weights: Floats | None, position: Indices) -> Floats | None:
-    """Multiply the shares of rows by the weights of the judgments that they come from."""
-    if weights is None:
-        return shares
-    if shares is None:
-        return weights[position]
-    return shares * weights[position]
-
-
-def _questions(judgments: pd.DataFrame) -> tuple[Indices, tuple[str, ...]]:
-    """Number the question of each judgment, and list the query ids, sorted.
-
-    Without ids every judgment is a question of its own, and the list is empty.
-    """
-    if "query_id" not in judgments:
-        return np.arange(len(judgments)), ()
-    codes, ids = value_codes(judgments["query_id"])
-    if (codes < 0).any():
-        raise UsageError("judgments hold a question without a query_id")
-    if "language" in judgments:
-        language, languages = text_codes(judgments["language"])
-        if len(languages) > 1:
-            asked = distinct(language * len(ids) + codes, len(languages) * len(ids))
-            of_language, of_id = np.divmod(asked.values, len(ids))
-            pairs = zip(of_language, of_id, strict=True)
-            ids = pd.Index([f"{languages[number]}/{ids[place]}" for number, place in pairs])
-            codes = asked.codes
-    order, names = pd.factorize(ids, sort=True)
-    return order[codes], tuple(names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from arena.data.codes import text_codes, value_codes
+from arena.data.codes import distinct, text_codes, value_codes
 from arena.data.errors import UsageError
 from arena.data.judge_names import PEOPLE, is_person
 from arena.data.schema import PROBABILITIES, WEIGHT, WINNERS
@@ -172,3 +172,34 @@ def checked_shares(probabilities: pd.DataFrame) -> Floats:
             "together at most 1"
         )
     return np.where(shares < rounding, 0.0, shares)
+
+
+def row_weights(shares: Floats | None, weights: Floats | None, position: Indices) -> Floats | None:
+    """Multiply the shares of rows by the weights of the judgments that they come from."""
+    if weights is None:
+        return shares
+    if shares is None:
+        return weights[position]
+    return shares * weights[position]
+
+
+def question_codes(judgments: pd.DataFrame) -> tuple[Indices, tuple[str, ...]]:
+    """Number the question of each judgment, and list the query ids, sorted.
+
+    Without ids every judgment is a question of its own, and the list is empty.
+    """
+    if "query_id" not in judgments:
+        return np.arange(len(judgments)), ()
+    codes, ids = value_codes(judgments["query_id"])
+    if (codes < 0).any():
+        raise UsageError("judgments hold a question without a query_id")
+    if "language" in judgments:
+        language, languages = text_codes(judgments["language"])
+        if len(languages) > 1:
+            present = distinct(language * len(ids) + codes, len(languages) * len(ids))
+            of_language, of_id = np.divmod(present.values, len(ids))
+            pairs = zip(of_language, of_id, strict=True)
+            ids = pd.Index([f"{languages[number]}/{ids[place]}" for number, place in pairs])
+            codes = present.codes
+    order, names = pd.factorize(ids, sort=True)
+    return order[codes], tuple(names)

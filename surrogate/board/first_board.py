@@ -30,7 +30,8 @@ from surrogate.board.costs import answer_amounts, cost_table, uncompared_systems
 from surrogate.board.detail_tables import difference_table, win_table
 from surrogate.board.judge_report import JudgeReport
 from surrogate.board.overall import overall_board
-from surrogate.board.rating_rows import NO_ANSWER, ranked_rows
+from surrogate.board.ranked_rows import ranked_rows
+from surrogate.board.rating_rows import NO_ANSWER
 from surrogate.board.record import BoardRecord
 from surrogate.board.settings import NOBODY
 from surrogate.board.summary import (

@@ -77,9 +77,9 @@ def fit(
     """Rate systems from pairwise judgments (Bradley-Terry), with intervals and tied ranks."""
     from arena.adapters.judgments import counted_judgments_of
     from arena.data.schema import ALL
-    from arena.rating.battles import selected_judgments
     from arena.rating.biases import bias_table
     from arena.rating.ratings import rate
+    from arena.rating.selected_judgments import selected_judgments
     from surrogate.board.judge_report import labels_of_verdicts
     from surrogate.board.rating_rows import without_intervals
 

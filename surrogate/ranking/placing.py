@@ -11,9 +11,9 @@ import pandas as pd
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Flags
 from surrogate.board.board import Board
+from surrogate.board.ranked_rows import VERDICT_COLUMNS
 from surrogate.board.rating_rows import (
     SUBSTANTIAL_SHARE,
-    VERDICT_COLUMNS,
     absence,
     rated_rows,
 )

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import logging
-import re
 import textwrap
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +15,13 @@ import numpy as np
 from arena.data.errors import MissingDependencyError, UsageError, checked_choice
 from arena.data.files import atomic_path
 from arena.data.types import Floats
+from surrogate.publish.figures.fonts import (
+    FONT_FAMILIES,
+    find_new_fonts,
+    missing_glyphs,
+    quiet_fonts,
+    warn_of_missing_glyphs,
+)
 from surrogate.publish.formats import short_digest, text_on
 
 if TYPE_CHECKING:
@@ -29,38 +33,6 @@ if TYPE_CHECKING:
 FORMATS = ("png", "svg", "pdf")
 SITE_FORMATS = ("png", "svg")
 """Those that are drawn unless a format is named."""
-FONT_FAMILIES = (
-    "DejaVu Sans",
-    "Noto Sans",
-    "Noto Sans CJK SC",
-    "Noto Sans CJK JP",
-    "Noto Sans CJK KR",
-    "Source Han Sans SC",
-    "PingFang SC",
-    "Hiragino Sans",
-    "Apple SD Gothic Neo",
-    "Microsoft YaHei",
-    "Malgun Gothic",
-    "Noto Sans Devanagari",
-    "Noto Sans Bengali",
-    "Noto Sans Gurmukhi",
-    "Noto Sans Gujarati",
-    "Noto Sans Oriya",
-    "Noto Sans Tamil",
-    "Noto Sans Telugu",
-    "Noto Sans Kannada",
-    "Noto Sans Malayalam",
-    "Noto Sans Sinhala",
-    "Nirmala UI",
-    "Noto Sans Thai",
-    "Noto Sans Khmer",
-    "Noto Sans Myanmar",
-    "Noto Sans Ethiopic",
-    "Noto Sans Arabic",
-    "Noto Sans Symbols2",
-    "Noto Emoji",
-)
-"""Families asked for a character one after the other, of those that are installed."""
 MUTED = "#595959"
 NO_VALUE_GROUND = "#E9E9E9"
 MARKERS = "oDs^vPX*"
@@ -104,19 +76,6 @@ STYLE: Any = {
     "pdf.fonttype": 42,  # journals refuse Type 3 fonts
     "svg.hashsalt": "surrogate-arena",
 }
-CJK = re.compile("CJK|HIRAGANA|KATAKANA|HANGUL|BOPOMOFO|IDEOGRAPHIC|FULLWIDTH|HALFWIDTH")
-"""Starts of the Unicode names of characters of Chinese, Japanese and Korean."""
-FONTS = {
-    "cjk": "Noto Sans CJK (on Debian fonts-noto-cjk)",
-    "letters": "Noto Sans (on Debian fonts-noto-core)",
-    "symbols": "Noto Emoji or Noto Sans Symbols 2",
-}
-"""Kind of characters to the fonts that have them, and their package."""
-MISSING_GLYPH = re.compile(r"Glyph (\d+) .*missing from")
-
-
-class MissingGlyphWarning(UserWarning):
-    """Characters of a figure that no installed font has."""
 
 
 class Drawing(NamedTuple):
@@ -184,35 +143,8 @@ def style() -> Iterator[None]:
     families = [family for family in FONT_FAMILIES if family in installed]
     with matplotlib.style.context("default"), matplotlib.rc_context(STYLE):
         matplotlib.rcParams["font.family"] = families
-        with _quiet_fonts():
+        with quiet_fonts():
             yield
-
-
-@cache
-def find_new_fonts() -> None:
-    """Let matplotlib know fonts that were installed since it listed all: it keeps that list."""
-    from matplotlib.font_manager import findSystemFonts, fontManager
-
-    wanted = {family.replace(" ", "") for family in FONT_FAMILIES} | {"NotoSansCJK"}
-    listed = {font.fname for font in fontManager.ttflist}
-    for path in sorted(findSystemFonts()):
-        if path not in listed and Path(path).stem.partition("-")[0] in wanted:
-            fontManager.addfont(path)
-
-
-@contextmanager
-def _quiet_fonts() -> Iterator[None]:
-    """Do not say of every font in the list that it has no bold: titles take the next best."""
-    logger = logging.getLogger("matplotlib.font_manager")
-
-    def is_worth_saying(record: logging.LogRecord) -> bool:
-        return not str(record.msg).startswith("findfont: Failed to find font weight")
-
-    logger.addFilter(is_worth_saying)
-    try:
-        yield
-    finally:
-        logger.removeFilter(is_worth_saying)
 
 
 def new_figure(
@@ -327,7 +259,7 @@ def save(figure: Figure, path: Path | str) -> None:
     Raises:
         UsageError: For another suffix, or if the folder does not exist.
     """
-    _warn_of_missing(_written(figure, Path(path)))
+    warn_of_missing_glyphs(_written(figure, Path(path)))
 
 
 def _written(figure: Figure, path: Path) -> str:
@@ -347,8 +279,7 @@ def _written(figure: Figure, path: Path) -> str:
         warnings.filterwarnings("always", "Glyph")
         _fix_layout(figure)
         figure.savefig(temporary, format=kind, dpi=DOTS_PER_INCH, metadata=metadata)
-    matches = [MISSING_GLYPH.match(str(warning.message)) for warning in caught]
-    return "".join(chr(int(match[1])) for match in matches if match)
+    return missing_glyphs(caught)
 
 
 def write_drawings(
@@ -375,28 +306,8 @@ def write_drawings(
         for suffix in suffixes:
             paths.append(folder / f"{name}.{suffix}")
             missing += _written(figure, paths[-1])
-    _warn_of_missing(missing)
+    warn_of_missing_glyphs(missing)
     return paths, reasons
-
-
-def _warn_of_missing(characters: str) -> None:
-    """Say once which characters are boxes, and which fonts have them."""
-    distinct = "".join(dict.fromkeys(characters))
-    if not distinct:
-        return
-    fonts = dict.fromkeys(FONTS[_kind_of_script(mark)] for mark in distinct)
-    message = (
-        f"no installed font has {distinct!r}: drawn as boxes; install {', and '.join(fonts)}, "
-        "and draw again"
-    )
-    warnings.warn(message, MissingGlyphWarning, stacklevel=3)
-
-
-def _kind_of_script(mark: str) -> str:
-    """Return which of ``FONTS`` has a character."""
-    if CJK.match(unicodedata.name(mark, "")):
-        return "cjk"
-    return "letters" if unicodedata.category(mark)[0] in "LMN" else "symbols"
 
 
 def _fix_layout(figure: Figure) -> None:

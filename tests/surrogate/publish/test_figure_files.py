@@ -18,13 +18,12 @@ from arena.data.errors import MissingDependencyError
 from surrogate.publish.figures.board_figures import board_drawings, draw_ratings, rank_heat_map
 from surrogate.publish.figures.figure import (
     LONGEST_NAME,
-    MissingGlyphWarning,
     drawable,
-    find_new_fonts,
     save,
     shown_names,
     write_drawings,
 )
+from surrogate.publish.figures.fonts import MissingGlyphWarning, find_new_fonts
 
 
 def test_bytes_do_not_depend_on_process_and_settings_of_the_user(board, board_folder, tmp_path):
