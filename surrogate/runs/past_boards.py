@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -264,10 +264,11 @@ def keep_board(
         last = records[-1]
         old = PastBoard.load(past / last.entry.name)
         stated |= _changes(old, new)
-        causes = [*_changed_settings(old, new), *_changed_contents(old, new)]
-        causes += [*_changed_answers(last, inputs, answers)]
-        causes += [*_changed_inputs(last.inputs, inputs, causes)]
-        causes += changed_values(last.versions, versions)
+        counts = _changed_counts(old, new)
+        causes = [*_changed_settings(old, new), *counts.values(), *_changed_systems(old, new)]
+        causes.extend(_changed_answers(last, inputs, answers))
+        causes.extend(_changed_inputs(last.inputs, inputs, counts.keys()))
+        causes.extend(changed_values(last.versions, versions))
         stated["causes"] = tuple(causes) or (NOTHING,)
     entry = HistoryEntry(**stated)
     record = PastRecord(
@@ -333,8 +334,9 @@ def _has_other_judge(old: PastBoard, new: PastBoard) -> bool:
     return old.summary.judge != new.summary.judge
 
 
-def _changed_contents(old: PastBoard, new: PastBoard) -> Iterator[str]:
-    """Yield what a board holds more or less of than the one before."""
+def _changed_counts(old: PastBoard, new: PastBoard) -> dict[str, str]:
+    """Return of what a board holds more or less than the one before, by its name."""
+    changes = {}
     # Verdicts of one judge are not those of another with some added or removed.
     counted = ("questions",) if _has_other_judge(old, new) else ("judgments", "questions")
     for attribute in counted:
@@ -345,7 +347,12 @@ def _changed_contents(old: PastBoard, new: PastBoard) -> Iterator[str]:
         if after != before:
             noun = count_of(abs(after - before), attribute.removesuffix("s"))
             number, _, word = noun.partition(" ")
-            yield f"{number} {'more' if after > before else 'fewer'} {word}"
+            changes[attribute] = f"{number} {'more' if after > before else 'fewer'} {word}"
+    return changes
+
+
+def _changed_systems(old: PastBoard, new: PastBoard) -> Iterator[str]:
+    """Yield which systems a board has that the one before had not, or had."""
     systems_before, systems_after = (set(board.ratings["system"]) for board in (old, new))
     for names, verb in (
         (systems_after - systems_before, "joined"),
@@ -375,9 +382,9 @@ def _changed_stems(old: Digests, new: Digests) -> set[str]:
     return stems
 
 
-def _changed_inputs(old: Digests, new: Digests, causes: list[str]) -> Iterator[str]:
-    """Yield which other inputs changed that no cause so far is about."""
+def _changed_inputs(old: Digests, new: Digests, counted: Collection[str]) -> Iterator[str]:
+    """Yield which inputs changed, but those whose number changed."""
     changed = _changed_stems(old, new)
     for stem, noun in INPUT_NAMES.items():
-        if stem in changed and not any(noun.removesuffix("s") in cause for cause in causes):
+        if stem in changed and noun not in counted:
             yield f"{noun} changed"

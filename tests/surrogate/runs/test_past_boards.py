@@ -139,6 +139,27 @@ def test_a_system_that_joins_changes_no_answers_of_the_others(configure, place, 
     assert all(f'<th scope="col" class="num">{name}</th>' in page for name in headings)
 
 
+def test_a_system_named_like_an_input_hides_no_change_of_it(configure, place, run_on):
+    folder = place / "arena"
+    *before, last = read_arena(folder).info.systems
+    name = "question-bot"
+    info = json.loads((folder / "arena.json").read_text("utf-8"))
+    answers = read_rows(folder / "answers.jsonl").table.replace({"system": {last: name}})
+    write_rows(answers[answers["system"] != name], folder / "answers.jsonl")
+    judgments = read_rows(folder / "judgments.jsonl").table
+    is_kept = (judgments[["system_a", "system_b"]] != last).all(axis=1)
+    write_rows(judgments[is_kept], folder / "judgments.jsonl")
+    (folder / "arena.json").write_text(json.dumps(info | {"systems": before}))
+    boards = configure(SITE)
+    run_on(boards, 20_000)
+    (folder / "arena.json").write_text(json.dumps(info | {"systems": [*before, name]}))
+    write_rows(answers, folder / "answers.jsonl")
+    queries = read_rows(folder / "queries.jsonl").table
+    write_rows(queries.assign(query=queries["query"] + " Why?"), folder / "queries.jsonl")
+    run_on(boards, 20_001)
+    assert {f"{name} joined", "questions changed"} <= set(last_causes(boards))
+
+
 def test_another_judge_is_named_and_its_verdicts_are_not_counted_against_the_first(
     configure, place, run_on
 ):
