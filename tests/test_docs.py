@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,7 @@ from features import Question, Sample, parse_features
 from features.declare.sample import EMPTY_ANSWER, NO_REFERENCE_SYSTEM
 from surrogate.cli.app import app
 from surrogate.learning.surrogate import Surrogate
-from surrogate.ranking.gate_result import GATE_VERDICTS
+from surrogate.ranking.gate_result import GateVerdict
 
 ROOT = Path(__file__).parents[1]
 GUIDES = sorted((ROOT / "docs").rglob("*.md"))
@@ -348,7 +349,7 @@ def test_own_systems_go_from_tables_to_a_gate(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "board" / "site" / "index.html").is_file()
     printed = capsys.readouterr().out
     assert new in printed
-    assert printed.splitlines()[-1] in GATE_VERDICTS
+    assert printed.splitlines()[-1] in get_args(GateVerdict)
 
 
 @pytest.mark.slow

@@ -40,7 +40,7 @@ VERDICTS: Mapping[Difference, GateVerdict] = {
     "not worse": "cheaper",
     "worse": "worse",
 }
-"""What a difference means for the gate: only of a cheaper candidate one asks if it is not worse."""
+"""Verdict of the gate for each difference; ``not worse`` is tested only of a cheaper candidate."""
 
 if TYPE_CHECKING:
     from arena.data.types import Progress

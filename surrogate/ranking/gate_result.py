@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from scipy.special import expit
@@ -19,7 +19,6 @@ from surrogate.ranking.rating_difference import GateRates, RatingDifference
 
 GateVerdict = Literal["broken", "better", "same", "cheaper", "not cheaper", "worse", "cannot say"]
 GateSource = Literal["answers", "surrogate", "verdicts", ""]
-GATE_VERDICTS: tuple[GateVerdict, ...] = get_args(GateVerdict)
 
 SURROGATE_SHARE = 0.2
 """Share of the permitted error that the surrogate may use where verdicts can be asked for."""
