@@ -4,7 +4,7 @@
 
 ARENAS holds the arena folders named in ``SOURCES``, all openly licensed; FOLDER holds feature
 tables named after them (``rakuda.parquet``), which are measured otherwise. The scores of all
-answers are regressed on ranked features (docs/guides/surrogate.md, section 1), with one set of
+answers are regressed on ranked features (docs/reference/surrogate.md, section 1), with one set of
 weights for all arenas, each arena counting the same:
 
     p = (λ I + Σ N/u)⁻¹ Σ t/u,  N = Σ X'PX,  t = Σ X'Py,  u = Σ y'Py

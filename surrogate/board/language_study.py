@@ -1,6 +1,6 @@
 """Training for the board of one language, and how its ratings agree with the arena's.
 
-Ratings by verdicts and surrogate are derived in docs/guides/surrogate.md, section 4.
+Ratings by verdicts and surrogate are derived in docs/reference/surrogate.md, section 4.
 """
 
 from __future__ import annotations

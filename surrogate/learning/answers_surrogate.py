@@ -5,7 +5,7 @@ on their questions (``question_scores``), and of its rating as a whole (``system
 divided by its size for systems left out; the first counts twice. The scale of the blend in logits
 and its error are also learned from the systems left out.
 
-Formulas: docs/guides/surrogate.md, sections 1 to 3.
+Formulas: docs/reference/surrogate.md, sections 1 to 3.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The blend of both predictions of a rating: what a unit of it is worth, and how sure it is.
 
-Learned from the systems left out. Formulas: docs/guides/surrogate.md, section 3;
+Learned from the systems left out. Formulas: docs/reference/surrogate.md, section 3;
 docs/reference/formulas.md, "Surrogate".
 """
 
@@ -79,7 +79,7 @@ def _weights(parts: Floats, target: Floats, reliability: float) -> Floats:
 
     Each part is divided by the root mean square of its left-out predictions; scores count twice,
     and the ridge by the reliability of the ratings that it learned from
-    (docs/guides/surrogate.md, section 3).
+    (docs/reference/surrogate.md, section 3).
 
     Args:
         parts: Left-out predictions by scores and by the ridge, shape (N, 2).

@@ -3,7 +3,7 @@
 The file ``preferences.json`` is written by ``benchmarks/judge_preferences.py`` and names the
 arenas, judges and licenses that it was learned from. None of these arenas has passages, and judges
 of answers with passages value other things, so the weights count only where there are none
-(docs/guides/surrogate.md, section 1).
+(docs/reference/surrogate.md, section 1).
 """
 
 from __future__ import annotations

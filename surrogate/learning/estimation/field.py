@@ -1,7 +1,7 @@
 """The field: the systems of a language, judged or not, that answers are compared with.
 
 A system is described by comparing its answers with those of the field to the same questions: which
-have the higher value of a feature, and which are alike (docs/guides/surrogate.md, section 1).
+have the higher value of a feature, and which are alike (docs/reference/surrogate.md, section 1).
 """
 
 from __future__ import annotations

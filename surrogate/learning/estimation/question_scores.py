@@ -11,7 +11,7 @@ units of the noise: tuning them by left-out systems hardly ever helps, and with 
 noise. Every step is linear, so each system can be left out (section 5.4.2)
 without a refit, but for its battles in the others' scores.
 
-Formulas: docs/guides/surrogate.md, section 1; docs/reference/formulas.md, "Surrogate".
+Formulas: docs/reference/surrogate.md, section 1; docs/reference/formulas.md, "Surrogate".
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The model of small areas (Fay and Herriot, 1979): a rating is the surrogate's prediction, plus the
 system's strength across languages, plus a residual; it is observed with the sampling covariance of
 its Bradley-Terry coefficient. A new system has infinite sampling variance.
-Guide: docs/guides/surrogate.md, section 4.
+Guide: docs/reference/surrogate.md, section 4.
 """
 
 from __future__ import annotations

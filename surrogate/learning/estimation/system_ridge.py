@@ -3,7 +3,7 @@
 A rating is the mean of its language plus functions of the system's average answer: linear in its
 features, in the language and over all its languages, and of how it writes (``system_vectors``). A
 single penalty is chosen: the one that best predicts systems left out one at a time
-(docs/guides/surrogate.md, section 2; docs/reference/formulas.md, "Surrogate").
+(docs/reference/surrogate.md, section 2; docs/reference/formulas.md, "Surrogate").
 """
 
 from __future__ import annotations

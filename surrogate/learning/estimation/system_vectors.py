@@ -3,7 +3,7 @@
 A system is the mean features of its answers, standardized over the rated systems, and the mean of
 its answers' vectors: how it writes (in the spirit of the data kernel perspective space, Helm et
 al., 2024, arXiv 2410.01106). Both are taken in each language and over all its languages, so that
-verdicts on a system in one language count in the others (docs/guides/surrogate.md, section 2).
+verdicts on a system in one language count in the others (docs/reference/surrogate.md, section 2).
 """
 
 from __future__ import annotations
