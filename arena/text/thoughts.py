@@ -77,6 +77,8 @@ _IN_WORDS = (
     _Marks.of(r"(?-i:analysis)\s{0,3}\n", r"(?-i:assistant\s{0,3}final)(?=\W|(?-i:[A-Z])|\Z)"),
 )
 """Plain words: they are marks only where both are there, or where the text was cut off."""
+_ANY_MARK = re.compile(r"<|&lt;|◁|\[(?:/?THINK|unused1)", re.IGNORECASE)
+"""How all marks begin that are no plain words: most texts have none."""
 _TELLS_OF_TAG = re.compile(
     r"[`\"'”’]?[ \t]{1,3}(?:and </?\w{1,20}> )?(?:tags?|blocks?|marks?|markers?|markup)"
     r"\b[^\n]{1,300}",
@@ -165,6 +167,9 @@ def _thoughts_end(text: str, start: int, is_cut: bool | None) -> int:
     """Return where the block of thoughts at ``start`` ends; ``start`` if there is none."""
     prefix = _PREFIX.match(text, start)
     place = start if prefix is None else prefix.end()
+    if _ANY_MARK.search(text, start) is None:
+        end = _end_of_words(text, start, place, is_cut)
+        return start if end is None else end
     for marks in (*_KINDS, _DETAILS):
         opening = marks.opening.match(text, place)
         if opening is None:
@@ -179,6 +184,12 @@ def _thoughts_end(text: str, start: int, is_cut: bool | None) -> int:
     if _HARMONY.match(text, place):
         final = _RESPONSE_OPENING.search(text, place)
         return len(text) if final is None else final.end()
+    end = _end_of_words(text, start, place, is_cut)
+    return _lone_closing_end(text, start) if end is None else end
+
+
+def _end_of_words(text: str, start: int, place: int, is_cut: bool | None) -> int | None:
+    """Return where thoughts end that plain words open at ``place``; None if none do."""
     if _LEAKED_HARMONY.match(text, place):
         final = _LEAKED_FINAL.search(text, place)
         return len(text) if final is None else final.end()
@@ -189,7 +200,7 @@ def _thoughts_end(text: str, start: int, is_cut: bool | None) -> int:
         if closing is not None:
             return closing.end()
         return len(text) if is_cut else start
-    return _lone_closing_end(text, start)
+    return None
 
 
 def _closing_end(text: str, start: int, marks: _Marks) -> int | None:

@@ -207,6 +207,11 @@ def passage_texts(question: Question, ids: Collection[str]) -> tuple[str, ...]:
 
 def passage_text(passage: Passage) -> str:
     """Return the title, if any, and the text, on lines of their own; empty if without words."""
-    lines = [(passage.title or "").strip(), passage.text.strip()]
-    text = "\n".join(filter(None, lines))
-    return text if any(map(str.isalnum, text)) else ""
+    return titled_text(passage.title, passage.text)
+
+
+def titled_text(title: str | None, text: str) -> str:
+    """Return a title, if any, and the text below it; empty if without words."""
+    lines = [(title or "").strip(), text.strip()]
+    joined = "\n".join(filter(None, lines))
+    return joined if any(map(str.isalnum, joined)) else ""

@@ -9,7 +9,7 @@ from functools import reduce
 from itertools import accumulate
 from operator import and_
 
-from features.text.tokens import folded_words
+from features.text.tokens import folded_line
 
 
 class PassageIndex:
@@ -20,9 +20,8 @@ class PassageIndex:
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
-        words = [folded_words(text) for text in texts]
         # With spaces around, a run of words is found as a substring of the passage.
-        self._lines = [f" {' '.join(passage_words)} " for passage_words in words]
+        self._lines = [f" {folded_line(text)} " for text in texts]
         self._holders: defaultdict[str, int] = defaultdict(int)
         n_passages = len(texts)
         self._weights = [
@@ -30,8 +29,9 @@ class PassageIndex:
         ]
         self.with_words = 0
         """The passages that hold a word at all."""
-        for number, passage_words in enumerate(words):
+        for number, line in enumerate(self._lines):
             passage = 1 << number
+            passage_words = line.split()
             if passage_words:
                 self.with_words |= passage
             for word in set(passage_words):

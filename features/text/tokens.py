@@ -11,6 +11,9 @@ from types import MappingProxyType
 
 import regex
 
+TEXTS_CACHED = 2**14
+"""Texts whose words a process remembers."""
+
 _SINGLE = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}ーｰ"
 _GRAPHEME = r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 
@@ -125,7 +128,17 @@ def folded_words(text: str) -> list[str]:
     """Return the words of a text, case-folded."""
     if text.isascii():  # quicker at once, which other letters' folding would not survive
         return words(text.lower())
-    return [word.casefold() for word in words(text)]
+    # Quicker for all words together; no letter's folding has a space.
+    return " ".join(words(text)).casefold().split()
+
+
+@lru_cache(maxsize=TEXTS_CACHED)
+def folded_line(text: str) -> str:
+    """Return the words of a text, case-folded, with a space between two.
+
+    A process remembers some texts: passages are read again by every measure of their answers.
+    """
+    return " ".join(folded_words(text))
 
 
 def words_and_marks(text: str) -> list[str]:

@@ -56,8 +56,8 @@ def is_in_other_language(sample: Sample) -> float:
     """Return 1 if it is not in the question's language; NaN for a phrase, which does not tell."""
     if not is_prose(sample.text):
         return np.nan
-    probability = target_language(sample, PY3LANGID, "answer")
-    return np.nan if isinstance(probability, Missing) else float(probability < UNLIKELY)
+    probability = _value(target_language(sample, PY3LANGID, "answer"))
+    return np.nan if np.isnan(probability) else float(probability < UNLIKELY)
 
 
 def cites_nothing_known(sample: Sample) -> float:

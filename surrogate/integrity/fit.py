@@ -18,15 +18,18 @@ FEWEST_ANSWERS = 5
 """Minimum number of different answers, and of questions, to say whether answers fit."""
 
 
-def measure_fit(rows: pd.DataFrame, judged: Collection[str]) -> pd.DataFrame:
+def measure_fit(
+    rows: pd.DataFrame, judged: Collection[str], measured: Collection[str] | None = None
+) -> pd.DataFrame:
     """Measure how far systems say the same whatever was asked, and what fits other questions.
 
     Args:
         rows: Of ``plain_answers``.
         judged: The judged systems that all are compared with, each with the others.
+        measured: Systems to compare; by default all.
 
     Returns:
-        By system, ``same`` and ``misfit``.
+        By system, ``same`` and ``misfit``, which is NaN where it was not measured.
     """
     plain = rows["plain"].str.strip()
     is_same = is_most_frequent_or_empty(plain, rows["system"])
@@ -34,6 +37,8 @@ def measure_fit(rows: pd.DataFrame, judged: Collection[str]) -> pd.DataFrame:
     profiles = QuestionProfiles.of(rows[rows["system"].isin(judged)], rows["question"].max() + 1)
     # The vectors of one system's answers are held at a time.
     for system, answers in rows.groupby("system"):
+        if measured is not None and system not in measured:
+            continue
         if plain[answers.index].nunique() < FEWEST_ANSWERS:
             continue
         vectors = profiles.unit_vectors(answers["answer"])

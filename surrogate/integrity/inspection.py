@@ -18,6 +18,7 @@ from surrogate.integrity.notes import (
     Note,
     facts_about,
     flag_judged,
+    is_conspicuous,
     remarks_about,
 )
 from surrogate.learning.surrogate import Surrogate
@@ -29,6 +30,8 @@ def inspect_answers(
     judged: Mapping[str, Collection[str]],
     queries: pd.DataFrame,
     surrogate: Surrogate,
+    *,
+    with_judged: bool = True,
 ) -> Findings:
     """Compare systems' answers with the judged systems' answers to the same questions.
 
@@ -38,10 +41,17 @@ def inspect_answers(
         judged: Language to its judged systems.
         queries: Columns ``language, query_id, passages``.
         surrogate: The board's: notes are on the answers that it reads, all of them.
+        with_judged: Whether judged systems get notes, too.
     """
     is_judged = flag_judged(answers, judged)
     return Findings(
-        notes=notes_on_answers(surrogate.used_rows(answers), judged, queries, surrogate.systems_),
+        notes=notes_on_answers(
+            surrogate.used_rows(answers),
+            judged,
+            queries,
+            surrogate.systems_,
+            with_judged=with_judged,
+        ),
         originals=near_copies(answers[~is_judged], answers[is_judged]),
     )
 
@@ -51,6 +61,8 @@ def notes_on_answers(
     judged: Mapping[str, Collection[str]],
     queries: pd.DataFrame,
     trained_on: Mapping[str, Collection[str]],
+    *,
+    with_judged: bool = True,
 ) -> dict[Key, tuple[Note, ...]]:
     """Note what is unusual in systems' answers.
 
@@ -59,6 +71,7 @@ def notes_on_answers(
         judged: Language to its judged systems.
         queries: Columns ``language, query_id, passages``.
         trained_on: Language to the judged systems that the surrogate learned from.
+        with_judged: Whether judged systems get notes, too.
 
     Returns:
         Language and system to its notes. Of judged systems, facts alone: a verdict says more than
@@ -72,7 +85,8 @@ def notes_on_answers(
             continue
         questions = queries[queries["language"] == language]
         references = _references(rows, systems, trained_on.get(language, ()))
-        for system, system_notes in _notes_in_language(rows, systems, references, questions):
+        noted = set(rows["system"]) if with_judged else set(rows["system"]) - set(systems)
+        for system, system_notes in _notes_in_language(rows, systems, references, questions, noted):
             notes[language, system] = system_notes
     return notes
 
@@ -93,10 +107,14 @@ def _notes_in_language(
     judged: Collection[str],
     references: Collection[str],
     queries: pd.DataFrame,
+    noted: Collection[str],
 ) -> Iterator[tuple[str, tuple[Note, ...]]]:
-    """Yield systems that have notes on their answers in one language, with their notes."""
+    """Yield those of some systems that have notes on their answers in one language."""
     rows, query_ids = plain_answers(answers, with_passages_of(queries, answers))
-    measures = measure_fit(rows, references)
+    measures = measure_fit(rows, references, noted)
+    if is_conspicuous(measures.loc[sorted(noted)]):
+        # Only now does it matter what the others' are.
+        measures = measure_fit(rows, references)
     is_new = ~rows["system"].isin(judged)
     if len(references) >= FEWEST_JUDGED and is_new.any():
         # Of judged systems nothing is remarked: the others need no such measures.
@@ -106,7 +124,7 @@ def _notes_in_language(
         passages = passages_of_questions(shown, query_ids)
         measures = measures.join(measure_texts(compared, references, passages))
     judged_measures = measures[measures.index.isin(judged)]
-    for system, system_measures in measures.iterrows():
+    for system, system_measures in measures.loc[sorted(noted)].iterrows():
         system_notes = [*facts_about(system_measures, judged_measures)]
         if system not in judged and len(judged_measures) >= FEWEST_JUDGED:
             system_notes += remarks_about(system_measures, judged_measures)

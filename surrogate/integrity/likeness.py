@@ -21,7 +21,6 @@ from scipy import sparse
 from arena.data.types import Flags, Floats, Indices
 from surrogate.learning.estimation.answer_texts import (
     FACTOR,
-    document_weights,
     mixed,
     unit_rows,
 )
@@ -65,45 +64,103 @@ def measure_likeness(texts: Sequence[Hashes], rows: pd.DataFrame, is_judged: Fla
     shared = np.full(len(rows), np.nan)
     typical = np.full(len(rows), np.nan)
     by_source = np.zeros((len(names), len(names)))
-    order = [np.empty(0, dtype=np.intp)]
-    blocks = [sparse.csr_array((0, DIMENSIONS))]
-    for judged, new, vectors in _vectors_by_question(texts, rows, is_judged):
-        answers = np.concatenate([judged, new])
-        sources = vectors[: len(judged)]
-        explained = explained_by(vectors[len(judged) :], sources)
-        shared[judged] = explained_by_others(sources)
-        shared[new] = explained.sum(axis=1)
-        typical[answers] = np.median(shared[judged])
-        by_source[np.ix_(systems[new], systems[judged])] += explained
-        order.append(answers)
-        blocks.append(vectors)
-    compared = np.concatenate(order)
+    batches = list(_batches(texts, rows, is_judged))
+    for batch in batches:
+        for (judged, new), products in zip(batch.questions, batch.products(), strict=True):
+            among_judged = products[: len(judged), : len(judged)]
+            explained = _explained_by(products[len(judged) :, : len(judged)], among_judged)
+            shared[judged] = _explained_by_others(among_judged)
+            shared[new] = explained.sum(axis=1)
+            typical[[*judged, *new]] = np.median(shared[judged])
+            by_source[np.ix_(systems[new], systems[judged])] += explained
+    compared = np.concatenate([np.empty(0, dtype=np.intp), *(batch.answers for batch in batches)])
     # Questions differ in how alike their answers are, and a system may have answered only those
     # with alike answers: each answer is measured from what is typical of its question.
     level = np.nanmean(typical) if len(compared) else np.nan
-    across = _across_questions(
-        sparse.vstack(blocks, format="csr"), rows.iloc[compared], is_judged[compared]
-    )
+    nothing = sparse.csr_array((0, DIMENSIONS))
+    vectors = sparse.vstack([nothing, *(batch.vectors for batch in batches)], format="csr")
+    across = _across_questions(vectors, rows.iloc[compared], is_judged[compared])
     return Likeness(
         answers=across.reindex(rows.index).assign(shared=shared + (level - typical)),
         nearest=pd.Series(names[by_source.argmax(axis=1)], names),
     )
 
 
-def _vectors_by_question(
-    texts: Sequence[Hashes], rows: pd.DataFrame, is_judged: Flags
-) -> Iterator[tuple[Indices, Indices, sparse.csr_array]]:
-    """Yield places of judged and new answers to a question, and the vectors of both in this order.
+@dataclass(frozen=True)
+class _Batch:
+    """Answers to some questions, judged ones first.
+
+    Attributes:
+        questions: Places of the judged and of the new answers to each question.
+        vectors: Of all these answers, in this order, shape (N, D).
+    """
+
+    questions: Sequence[tuple[Indices, Indices]]
+    vectors: sparse.csr_array
+
+    @property
+    def answers(self) -> Indices:
+        """Places of the answers, shape (N,)."""
+        return np.concatenate([np.concatenate(answers) for answers in self.questions])
+
+    def products(self) -> Iterator[Floats]:
+        """Yield the inner products of the n answers to each question, shape (n, n)."""
+        n_answers = np.array([len(judged) + len(new) for judged, new in self.questions])
+        question_of = np.repeat(np.arange(len(n_answers)), n_answers)
+        # With columns of their own, answers to different questions have a product of 0: one
+        # multiplication gives the products of all questions.
+        apart = _with_columns_by(question_of, self.vectors)
+        products = sparse.coo_array(apart @ apart.T)
+        rows, others = products.coords
+        question = question_of[rows]
+        starts = np.cumsum(n_answers) - n_answers
+        ends = np.cumsum(n_answers**2)
+        places = (rows - starts[question]) * n_answers[question] + others - starts[question]
+        flat = np.zeros(ends[-1])
+        flat[(ends - n_answers**2)[question] + places] = products.data
+        for size, end in zip(n_answers, ends, strict=True):
+            yield flat[end - size**2 : end].reshape(size, size)
+
+
+def _batches(texts: Sequence[Hashes], rows: pd.DataFrame, is_judged: Flags) -> Iterator[_Batch]:
+    """Compare the answers to some questions at a time.
 
     Questions that too few judged systems answered are left out.
     """
+    # Pairs of answers whose products are held at a time.
+    most_pairs = 250_000
+    questions: list[tuple[Indices, Indices]] = []
+    n_pairs = 0
     for indices in rows.groupby("question").indices.values():
         judged = indices[is_judged[indices]]
         if len(judged) < FEWEST_JUDGED:
             continue
-        new = indices[~is_judged[indices]]
-        counts = pair_counts([texts[index] for index in (*judged, *new)])
-        yield judged, new, local_vectors(counts, len(judged))
+        if questions and n_pairs + len(indices) ** 2 > most_pairs:
+            yield _batch_of(questions, texts, rows)
+            questions = []
+            n_pairs = 0
+        questions.append((judged, indices[~is_judged[indices]]))
+        n_pairs += len(indices) ** 2
+    if questions:
+        yield _batch_of(questions, texts, rows)
+
+
+def _batch_of(
+    questions: Sequence[tuple[Indices, Indices]], texts: Sequence[Hashes], rows: pd.DataFrame
+) -> _Batch:
+    answers = np.concatenate([np.concatenate(question) for question in questions])
+    is_judged = np.concatenate([np.repeat([True, False], [*map(len, pair)]) for pair in questions])
+    counts = pair_counts([texts[index] for index in answers])
+    vectors = local_vectors(counts, rows["question"].to_numpy()[answers], is_judged)
+    return _Batch(questions, vectors)
+
+
+def _with_columns_by(groups: Indices, vectors: sparse.csr_array) -> sparse.csr_array:
+    """Give the vectors of each group columns of their own, only those that are not empty."""
+    owners = np.repeat(groups, np.diff(vectors.indptr))
+    columns, distinct = pd.factorize(owners * DIMENSIONS + vectors.indices)
+    shape = (vectors.shape[0], len(distinct))
+    return sparse.csr_array((vectors.data, columns, vectors.indptr), shape=shape)
 
 
 def _across_questions(
@@ -188,29 +245,54 @@ def pair_counts(texts: Sequence[Hashes]) -> sparse.csr_array:
     return sparse.csr_array(entries, shape=(len(texts), DIMENSIONS))
 
 
-def local_vectors(counts: sparse.csr_array, n_first: int) -> sparse.csr_array:
-    """Weigh pairs by how few of the first texts have them, and bring each text's to length 1.
+def local_vectors(
+    counts: sparse.csr_array, questions: Indices, is_judged: Flags
+) -> sparse.csr_array:
+    """Weigh pairs by how few judged answers to the question have them; bring texts to length 1.
 
-    The first texts are the judged answers to one question: what all answers to it must say weighs
-    little.
+    What all answers to a question must say weighs little.
+
+    Args:
+        counts: Pairs of N answers, of ``pair_counts``.
+        questions: The question of each, shape (N,).
+        is_judged: Whether it is a judged system's, shape (N,).
     """
-    return unit_rows(counts, document_weights(counts[:n_first]))
+    codes, labels = pd.factorize(questions)
+    n_judged = np.bincount(codes[is_judged], minlength=len(labels))
+    owners = np.repeat(np.arange(len(codes)), np.diff(counts.indptr))
+    # The same pair of words in answers to two questions is two.
+    apart = _with_columns_by(codes, counts)
+    n_holding = np.bincount(apart.indices[is_judged[owners]], minlength=apart.shape[1])
+    # The inverse document frequency, as of ``document_weights``.
+    n_answers = n_judged[codes[owners]]
+    weights = np.log((1 + n_answers) / (1 + n_holding[apart.indices])) + 1
+    weighted = (counts.data * weights, counts.indices, counts.indptr)
+    return unit_rows(sparse.csr_array(weighted, shape=counts.shape))
 
 
 def explained_by_others(vectors: sparse.csr_array) -> Floats:
     """Return what the other texts explain of each of N texts, shape (N,), between 0 and 1."""
-    gram = _gram(vectors)
+    return _explained_by_others((vectors @ vectors.T).toarray())
+
+
+def explained_by(texts: sparse.csr_array, sources: sparse.csr_array) -> Floats:
+    """Return what each of N sources adds to what all explain of each of M texts, shape (M, N)."""
+    return _explained_by((texts @ sources.T).toarray(), (sources @ sources.T).toarray())
+
+
+def _explained_by_others(products: Floats) -> Floats:
+    """Return the same from the inner products of N texts, shape (N, N)."""
+    gram = _gram(products)
     # The leave-one-out residual of a ridge is in the inverse's diagonal.
     residuals = 1 / np.linalg.inv(gram).diagonal()
     return np.asarray(gram.diagonal() - residuals)
 
 
-def explained_by(texts: sparse.csr_array, sources: sparse.csr_array) -> Floats:
-    """Return what each of N sources adds to what all explain of each of M texts, shape (M, N)."""
-    products = (texts @ sources.T).toarray()
-    slopes = np.linalg.solve(_gram(sources), products.T).T
-    return np.asarray(slopes * products)
+def _explained_by(with_sources: Floats, among_sources: Floats) -> Floats:
+    """Return the same from inner products, shapes (M, N) and (N, N)."""
+    slopes = np.linalg.solve(_gram(among_sources), with_sources.T).T
+    return np.asarray(slopes * with_sources)
 
 
-def _gram(vectors: sparse.csr_array) -> Floats:
-    return np.asarray((vectors @ vectors.T).toarray() + NOISE * np.eye(vectors.shape[0]))
+def _gram(products: Floats) -> Floats:
+    return np.asarray(products + NOISE * np.eye(len(products)))

@@ -13,7 +13,8 @@ import pandas as pd
 from arena.data.systems import PassageRecord
 from arena.data.types import Flags, Floats, Indices
 from arena.text.citations import strip_citations
-from features.text.tokens import folded_words
+from features.declare.sample import titled_text
+from features.text.tokens import folded_line, folded_words
 from surrogate.integrity.likeness import Hashes, measure_likeness, word_hashes, word_runs
 from surrogate.integrity.loose_words import loose_shares
 from surrogate.integrity.word_order import reversed_shares
@@ -85,7 +86,7 @@ def measure_texts(
     words = [words_by_text[text] for text in rows["plain"]]
     for passages in shown:
         for passage in passages:
-            words.append(folded_words(f"{passage.get('title') or ''} {passage['text']}"))
+            words.append(folded_line(titled_text(passage.get("title"), passage["text"])).split())
     hashes = word_hashes(words)
     answers = hashes[: len(rows)]
     likeness = measure_likeness(answers, rows, is_judged)

@@ -163,6 +163,11 @@ REMARKS = (
 )
 
 
+def is_conspicuous(measures: pd.DataFrame) -> bool:
+    """Return whether any system has a measure that, unless judged ones have it, bars it."""
+    return any((measures[fact.measure] > fact.least).any() for fact in FACTS)
+
+
 def facts_about(measures: pd.Series, judged: pd.DataFrame) -> Iterator[Note]:
     """Yield what keeps a system from a rank: far beyond any judged system.
 

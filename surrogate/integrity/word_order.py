@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
@@ -61,8 +62,12 @@ def whole_words(text: str) -> list[str]:
     parts = text.split()
     if len(text) > longest_mean * len(parts):
         return folded_words(text)
-    joined = ("".join(folded_words(part)) for part in parts)
-    return [word for word in joined if word]
+    return [word for word in map(_joined_words, parts) if word]
+
+
+@lru_cache(maxsize=2**16)  # texts share most of their words
+def _joined_words(part: str) -> str:
+    return "".join(folded_words(part))
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,7 @@ def _inspect_new(board: Board, arena: Arena, answers: pd.DataFrame) -> Findings:
     judged_answers = arena.answers.merge(judged, on=["language", "system"])
     systems = {str(name): set(rows["system"]) for name, rows in judged.groupby("language")}
     compared = pd.concat([judged_answers, answers], ignore_index=True)
-    return inspect_answers(compared, systems, arena.queries, board.surrogate)
+    return inspect_answers(compared, systems, arena.queries, board.surrogate, with_judged=False)
 
 
 def _declared(names: Sequence[str], own_features: Sequence[Feature]) -> tuple[Feature, ...]:

@@ -20,9 +20,13 @@ TEXTS = [
 ]
 
 
-def vectors_of(texts):
+def vectors_of(texts, questions=None, is_judged=None):
     counts = pair_counts(word_hashes([text.split() for text in texts]))
-    return local_vectors(counts, len(texts))
+    if questions is None:
+        questions = np.zeros(len(texts), dtype=np.intp)
+    if is_judged is None:
+        is_judged = np.ones(len(texts), dtype=bool)
+    return local_vectors(counts, questions, is_judged)
 
 
 def test_leaving_one_out_is_the_ridge_without_it():
@@ -49,7 +53,8 @@ def test_a_text_without_some_words_stays_explained():
     text = [f"word{place}" for place in range(12)]
     other = [f"other{place}" for place in range(12)]
     shorter = [word for place, word in enumerate(text) if place % 5 != 4]
-    vectors = local_vectors(pair_counts(word_hashes([text, other, shorter])), 2)
+    texts = [" ".join(words) for words in (text, other, shorter)]
+    vectors = vectors_of(texts, is_judged=np.array([True, True, False]))
     explained = explained_by(vectors[2:], vectors[:2])
     assert explained[0, 0] > 0.3
     assert explained[0, 1] == pytest.approx(0, abs=0.01)
@@ -59,3 +64,16 @@ def test_texts_without_pairs_explain_nothing():
     vectors = vectors_of(["", "word", *TEXTS])
     assert explained_by_others(vectors)[:2] == pytest.approx([0, 0])
     assert explained_by(vectors[:2], vectors[2:]) == pytest.approx(np.zeros((2, 4)))
+
+
+def test_answers_to_a_question_have_the_vectors_that_they_have_alone():
+    texts = [*TEXTS, *(f"{text} and so on" for text in TEXTS)]
+    questions = np.repeat([3, 1], len(TEXTS))
+    is_judged = np.array([True, True, True, False] * 2)
+    together = vectors_of(texts, questions, is_judged).toarray()
+    for question in (1, 3):
+        is_here = questions == question
+        chosen = [texts[place] for place in np.flatnonzero(is_here)]
+        alone = vectors_of(chosen, questions[is_here], is_judged[is_here]).toarray()
+        # Words are numbered in their order, so the columns of a pair may differ.
+        assert together[is_here] @ together[is_here].T == pytest.approx(alone @ alone.T)
