@@ -18,12 +18,13 @@ from arena.adapters.plain_judgments import (
     plain_judgments,
     sample_of_all_texts,
 )
+from arena.data.answer_digests import EDITED, outdated_sentence
 from arena.data.codes import coded_judgments, without_categories
 from arena.data.errors import ArenaError, UsageError
 from arena.data.folder import read_arena
 from arena.data.judgments import with_known_columns
 from arena.data.rows import Rows
-from arena.data.schema import INFO_FILE
+from arena.data.schema import INFO_FILE, JUDGMENTS
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,13 @@ def _read(path: Path, options: BattleOptions) -> CountedJudgments:
         arena = read_arena(path)
         if arena.judgments.empty:
             published = ", only published ratings" if len(arena.published_ratings) else ""
-            raise UsageError(f"{path}: there is no judgment in it{published}")
-        return CountedJudgments(with_known_columns(arena.judgments), Collected().skipped())
+            n_outdated = len(arena.outdated)
+            outdated = f"; {outdated_sentence(n_outdated)}" if n_outdated else ""
+            raise UsageError(f"{path}: there is no judgment in it{published}{outdated}")
+        skipped = Collected()
+        for _ in range(len(arena.outdated)):
+            skipped.skip(JUDGMENTS.name, "judgment", EDITED)
+        return CountedJudgments(with_known_columns(arena.judgments), skipped.skipped())
     if not path.exists():
         raise UsageError(f"there is no file {path}")
     plain = None if options.columns else plain_judgments(path)

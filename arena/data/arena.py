@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 from pydantic import ValidationError
 
+from arena.data.answer_digests import outdated_flags
 from arena.data.checks import (
     duplicates,
     probability_problems,
@@ -59,6 +60,10 @@ from arena.data.systems import (
 from arena.data.wording import count_of
 
 
+def _no_judgments() -> pd.DataFrame:
+    return typed_table(empty_rows(JUDGMENTS), JUDGMENTS)
+
+
 @dataclass(frozen=True)
 class Arena:
     """An arena: questions, the systems' answers, and judgments or published ratings of them.
@@ -73,6 +78,8 @@ class Arena:
             they took may be in ``cost`` (in ``currency``), ``latency`` (seconds), ``tokens``.
         judgments: Columns ``query_id, language, system_a, system_b, winner, judge``. Where a
             ``criterion`` is given, the judge's name ends in it: ``gpt-4o:fluency``.
+        outdated: Judgments that do not count, since an answer was edited after them; the same
+            columns. See ``arena.data.answer_digests``.
         published_ratings: Columns ``judge, language, system, rating, standard_error`` (logits;
             NaN without an error), also of systems that the arena does not have.
         attributes: What systems are made of: ``system`` and one column per attribute, such as
@@ -88,6 +95,7 @@ class Arena:
     published_ratings: pd.DataFrame = field(default_factory=no_published_ratings)
     attributes: pd.DataFrame = field(default_factory=no_attributes)
     nuggets: Nuggets = field(default_factory=Nuggets)
+    outdated: pd.DataFrame = field(default_factory=_no_judgments)
 
     @classmethod
     def from_frames(
@@ -249,6 +257,7 @@ class Arena:
             queries=without_rows(self.queries, dropped),
             answers=without_rows(self.answers, dropped),
             judgments=without_rows(self.judgments, dropped),
+            outdated=without_rows(self.outdated, dropped),
             published_ratings=without_rows(self.published_ratings, dropped),
             attributes=without_rows(self.attributes, dropped),
             nuggets=self.nuggets.mapped(lambda table: without_rows(table, dropped)),
@@ -271,6 +280,7 @@ class Arena:
         return replace(
             self,
             judgments=without_rows(self.judgments, dropped),
+            outdated=without_rows(self.outdated, dropped),
             published_ratings=without_rows(self.published_ratings, dropped),
         )
 
@@ -289,9 +299,14 @@ class Arena:
             raise UsageError(
                 f"no judgment is by {criterion!r} ({argument('criterion')}); there is {available}"
             )
-        is_by = self.judgments[CRITERION] == criterion
-        judgments = self.judgments[is_by].reset_index(drop=True)
-        return replace(self, judgments=judgments, published_ratings=no_published_ratings())
+        criteria = {*self.judgments[CRITERION], *self.outdated.get(CRITERION, ())}
+        dropped = {CRITERION: criteria - {criterion}}
+        return replace(
+            self,
+            judgments=without_rows(self.judgments, dropped),
+            outdated=without_rows(self.outdated, dropped),
+            published_ratings=no_published_ratings(),
+        )
 
 
 def checked_arena(
@@ -355,14 +370,18 @@ def checked_arena(
         answers, problems = with_own_passages(answers, queries.table)
     if problems:
         raise DataError(problems)
+    typed_answers = typed_table(answers, ANSWERS)
+    all_judgments = named_by_criterion(typed_table(judgments, JUDGMENTS))
+    is_outdated = outdated_flags(all_judgments, typed_answers)
     return Arena(
         info=info,
         queries=typed_table(queries, QUERIES),
-        answers=typed_table(answers, ANSWERS),
-        judgments=named_by_criterion(typed_table(judgments, JUDGMENTS)),
+        answers=typed_answers,
+        judgments=all_judgments[~is_outdated].reset_index(drop=True),
         published_ratings=ratings,
         attributes=attributes,
         nuggets=nugget_tables,
+        outdated=all_judgments[is_outdated].reset_index(drop=True),
     )
 
 

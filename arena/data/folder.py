@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from pydantic import ValidationError
 
+from arena.data.answer_digests import replaced_flags
 from arena.data.arena import Arena, checked_arena
 from arena.data.checks import validation_problems
 from arena.data.errors import DataError, UsageError
@@ -263,8 +264,9 @@ def append_rows(
     The file is replaced in one step, under a lock, so that neither a crash nor another process
     that adds rows loses one. Votes in ``votes.jsonl`` become judgments first. A row whose key
     exists already (an answer: language, question, system; a judgment: judge, language, question,
-    sides, number of the vote; nuggets: language, question) is not written twice. Systems of new
-    answers are declared in ``arena.json``.
+    sides, number of the vote; nuggets: language, question) is not written twice. A judgment takes
+    the place of those of the pair's former texts (``replaced_flags``). Systems of new answers are
+    declared in ``arena.json``.
 
     Args:
         folder: Arena folder. A table that does not exist yet gets the format of the answers;
@@ -320,8 +322,8 @@ def _add_rows(folder: Path, name: Table, rows: pd.DataFrame, replacing: bool) ->
         is_kept = ~old_keys.isin(new_keys)
         new = rows
     else:
-        is_kept = np.ones(len(old), dtype=np.bool_)
-        new = rows[~new_keys.isin(old_keys)]
+        is_kept = ~replaced_flags(old, rows)
+        new = rows[~new_keys.isin(old_keys[is_kept])]
     # Declared first: a system without answers is sound, answers of an unknown one are not.
     _declare_systems(new.get("system", ()), info, folder)
     if path is None:

@@ -7,7 +7,6 @@ has changed.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -30,7 +29,6 @@ from arena.data.schema import (
 
 NUGGET_KEY = [*QUESTION_KEY, "nugget_id"]
 MARK_KEY = ["judge", *ANSWER_KEY, "nugget_id"]
-DIGEST_DIGITS = 16
 
 
 def _no_rows(schema: TableSchema) -> pd.DataFrame:
@@ -91,11 +89,6 @@ class Nuggets:
         n_marks = marks.groupby(answer)["nugget_id"].transform("size")
         marks = marks[n_marks == marks["n_nuggets"]].sort_values([*answer, "place"])
         return marks.drop(columns=["place", "n_nuggets"]).reset_index(drop=True)
-
-
-def answer_digest(output: str) -> str:
-    """Return the digest by which a mark names an answer, space at its edges left out."""
-    return hashlib.sha256(output.strip().encode()).hexdigest()[:DIGEST_DIGITS]
 
 
 def stacked_nuggets(parts: Sequence[Nuggets]) -> Nuggets:

@@ -64,6 +64,9 @@ TOKENS = "tokens"
 """Optional column of answers and systems: tokens read and written for an answer."""
 AMOUNTS = (COST, LATENCY, TOKENS)
 """Columns of what an answer takes; null where that is not known."""
+DIGESTS = ("digest_a", "digest_b")
+"""Optional columns of judgments: digests of the answers that were judged, by which a verdict on a
+text that was edited since does not count; null where they are not known."""
 CHOSEN = "chosen"
 """Optional column of judgments: how a pair came to be judged."""
 ADAPTIVE = "adaptive"
@@ -195,6 +198,7 @@ JUDGMENTS = TableSchema(
         VOTER: "name",
         WEIGHT: "weight",
         **dict.fromkeys(PROBABILITIES, "probability"),
+        **dict.fromkeys(DIGESTS, "name"),
     },
 )
 NUGGETS = TableSchema(

@@ -49,6 +49,7 @@ def sliced(arena: Arena, by: str) -> Arena:
         queries=queries,
         answers=in_slices(arena.answers, arena.queries, by),
         judgments=in_slices(arena.judgments, arena.queries, by),
+        outdated=in_slices(arena.outdated, arena.queries, by),
         published_ratings=no_published_ratings(),
         nuggets=arena.nuggets.mapped(lambda table: in_slices(table, arena.queries, by)),
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
@@ -109,9 +110,12 @@ def diagnose(
     else:
         opened = open_arena(arena)
         judgments = opened.judgments
-    published = [] if opened is None else list(published_findings(opened))
+    about_arena: list[Finding] = []
+    if opened is not None:
+        about_arena += published_findings(opened)
+        about_arena += outdated_findings(opened.outdated)
     if opened is not None and judgments.empty:
-        reasons = f": {'; '.join(map(str, published))}" if published else ""
+        reasons = f": {'; '.join(map(str, about_arena))}" if about_arena else ""
         raise UsageError(f"arena {opened.info.name!r} has no judgments to diagnose{reasons}")
     checked = checked_judgments(judgments)
     counted = calibrated_judgments(checked, learn_temperatures(checked))
@@ -124,7 +128,7 @@ def diagnose(
         judged = set(all_judgments["language"])
         for code in sorted(set(opened.info.languages) - judged):
             absent.append(Finding("error", "no judgments", code, sentence))
-    return replace(diagnosis, findings=by_severity([*absent, *diagnosis.findings, *published]))
+    return replace(diagnosis, findings=by_severity([*absent, *diagnosis.findings, *about_arena]))
 
 
 def diagnose_languages(judged: Arena) -> dict[str, Diagnosis]:
@@ -263,6 +267,13 @@ def copy_findings(judgments: pd.DataFrame) -> Iterator[Finding]:
                 f"judge as others: {reason}, and each judgment counts"
             )
             yield Finding("info", "repeats", subject, sentence)
+
+
+def outdated_findings(outdated: pd.DataFrame) -> Iterator[Finding]:
+    """Report judgments that do not count, since an answer was edited after them."""
+    for (language, judge), part in with_people_as_one(outdated).groupby(GROUP):
+        subject = f"{language}, {judge}"
+        yield Finding("warning", "edited answers", subject, outdated_sentence(len(part)))
 
 
 def row_findings(judgments: pd.DataFrame) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ import pandas as pd
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
+from arena.data.answer_digests import with_digests
 from arena.data.arena import Arena
 from arena.data.checks import validation_problems
 from arena.data.errors import DataError, Problem, UsageError
@@ -165,8 +166,8 @@ def collect_votes(arena: Arena, files: Sequence[Path | str]) -> tuple[pd.DataFra
     If a person voted on a pair twice, the later file counts.
 
     Returns:
-        An arena's ``judgments``, with ``person:NAME`` as judge; and how many votes of earlier files
-        were replaced.
+        An arena's ``judgments``, with ``person:NAME`` as judge, and their ``DIGESTS``; and how many
+        votes of earlier files were replaced.
 
     Raises:
         UsageError: If a file is absent or too large.
@@ -197,7 +198,9 @@ def collect_votes(arena: Arena, files: Sequence[Path | str]) -> tuple[pd.DataFra
         raise DataError(problems)
     table = pd.DataFrame(list(choices), columns=JUDGMENT_KEY, dtype=object)
     table["winner"] = list(choices.values())
-    return table[list(JUDGMENTS.columns)].astype("str"), n_replaced
+    table = table[list(JUDGMENTS.columns)].astype("str")
+    # Each id is a digest of the texts that were shown: they are those of the arena.
+    return with_digests(table, arena.answers), n_replaced
 
 
 def _problems(vote_file: VoteFile, pairs: Mapping[str, PairKey], source: str) -> Iterator[Problem]:

@@ -24,8 +24,8 @@ class Judging:
     """Result of judging; the arena itself is unchanged.
 
     Attributes:
-        judgments: New rows, ``VERDICT_COLUMNS``, and ``chosen`` where pairs were chosen as verdicts
-            came.
+        judgments: New rows, ``VERDICT_COLUMNS``, ``DIGESTS`` of the answers, and ``chosen`` where
+            pairs were chosen as verdicts came.
         failures: Pairs without a verdict, ``FAILURE_COLUMNS``.
         summaries: One for each judge.
         panel: The panel's verdicts, earlier ones included; None with one judge.

@@ -14,8 +14,9 @@ from typing import Any, Self
 
 import pandas as pd
 
+from arena.data.answer_digests import answer_digest
 from arena.data.errors import UsageError, argument
-from arena.data.nuggets import Nuggets, answer_digest, nuggets_of_questions
+from arena.data.nuggets import Nuggets, nuggets_of_questions
 from arena.data.schema import NUGGET_MARKS, NUGGETS, QUESTION_KEY
 from arena.data.types import Progress
 from arena.judging.answer_pairs import (

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from arena.data.answer_digests import with_digests
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, REPEAT
@@ -145,18 +146,22 @@ def judge_pairs(
         )
         summaries.append(summary)
     outcome = stacked_verdicts([run.outcome_of(name) for name in names])
-    judgments = outcome.judgments
+    judgments = with_digests(outcome.judgments, arena.answers)
     if chosen.adaptive:
         judgments = judgments.assign(**{CHOSEN: ADAPTIVE})
     columns = list(JUDGMENTS.columns)
     # A second vote in the same order counts for what it repeats, not for a panel.
     tables = [_first_votes(arena.judgments), _first_votes(outcome.judgments)]
     all_judgments = joined_rows(tables, columns)
+    panel = None
+    if len(names) > 1:
+        panel = panel_verdicts(all_judgments, names)
+        panel = replace(panel, judgments=with_digests(panel.judgments, arena.answers))
     return Judging(
         judgments=judgments,
         failures=outcome.failures,
         summaries=tuple(summaries),
-        panel=panel_verdicts(all_judgments, names) if len(names) > 1 else None,
+        panel=panel,
         pairs=chosen,
         agreement=agreement_table(oriented_verdicts(all_judgments), of=names),
         rounds=len(run.rounds),

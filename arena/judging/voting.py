@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
+from arena.data.answer_digests import answer_digest
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import find_table_file, settle_votes
 from arena.data.judge_names import PERSON, is_person
+from arena.data.schema import DIGESTS
 from arena.data.votes import append_vote
 from arena.judging.answer_pairs import ArenaTexts, PairKey, pair_keys, unordered
 from arena.judging.ballots import BallotPair, NamedVote, ballot_pair, judges_by_name, pair_id
@@ -154,6 +156,8 @@ class Voting:
                 "winner": vote.choice,
                 "judge": judge,
             }
+            for column, system in zip(DIGESTS, (system_a, system_b), strict=True):
+                judgment[column] = answer_digest(self._texts.shown((language, query_id), system))
             size = append_vote(self._folder, judgment)
             self._n_votes += vote.id not in voter.choices
             voter.choices[vote.id] = vote.choice

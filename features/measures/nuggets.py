@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from arena.data.nuggets import answer_digest
+from arena.data.answer_digests import answer_digest
 from features.declare.feature import Value, declared
 from features.declare.sample import NO_NUGGET_MARKS, NO_VITAL_NUGGETS, Sample
 

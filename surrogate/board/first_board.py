@@ -42,10 +42,10 @@ from surrogate.board.summary import (
     RatingInterval,
 )
 from surrogate.board.summary_builder import (
+    answer_notes,
     question_count,
     skipped_counts,
     summary_of,
-    suspect_answer_notes,
 )
 from surrogate.learning.estimation.field import CONSENSUS, AnswerField
 from surrogate.learning.language_data import with_answers
@@ -149,7 +149,7 @@ def _summary(
     record: BoardRecord,
 ) -> BoardSummary:
     """Sum up a board without verdicts, from its ratings by language."""
-    suspect_answers = suspect_answer_notes(arena)
+    notes_on_answers = answer_notes(arena)
     languages = {}
     for language, part in first.items():
         scale = "no two answers to a question differ in what could be compared without verdicts"
@@ -160,7 +160,7 @@ def _summary(
                 "Intervals hold 90% over resampled questions, and say nothing of how far verdicts "
                 "will differ"
             )
-        notes = [*suspect_answers.get(language, ()), scale]
+        notes = [*notes_on_answers.get(language, ()), scale]
         if PREFERENCES in part.used:
             notes.append(_preferences_note())
         rows = features[features["language"] == language]

@@ -128,6 +128,7 @@ class Skipped(SummaryPart):
         missing_feature_values: Feature to reason to number of answers.
         features_left_out: Feature to why the surrogate could not use it.
         dropped_ties: Ties left out by the tie rule.
+        outdated_judgments: Judgments left out, since an answer was edited after them.
     """
 
     questions_without_judgments: int = 0
@@ -135,6 +136,7 @@ class Skipped(SummaryPart):
     missing_feature_values: dict[str, dict[str, int]] = Field(default_factory=dict)
     features_left_out: dict[str, str] = Field(default_factory=dict)
     dropped_ties: int = 0
+    outdated_judgments: int = 0
 
 
 class LanguageSummary(Agreements):

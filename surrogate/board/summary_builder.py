@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
 from arena.data.judge_names import judges_named
 from arena.data.types import Floats
@@ -58,7 +59,7 @@ def summarize_board(learned: Learned) -> BoardSummary:
     unseen = [study.unseen for study in studies]
     resampled_taus = resample_outcomes(unseen, learned.surrogate.seed)
     intervals = unseen_intervals(unseen)
-    suspect_answers = suspect_answer_notes(arena)
+    notes_on_answers = answer_notes(learned.judged)
     languages = {}
     for study in studies:
         language = study.language
@@ -68,11 +69,13 @@ def summarize_board(learned: Learned) -> BoardSummary:
             agreements[language],
             resampled_taus[language],
             intervals[language],
-            suspect_answers.get(language, []),
+            notes_on_answers.get(language, []),
         )
     judged = list(languages.values())
     for language in sorted(set(arena.queries["language"]) - set(languages)):
-        languages[language] = _unjudged_summary(learned, language)
+        languages[language] = _unjudged_summary(
+            learned, language, notes_on_answers.get(language, [])
+        )
     macro = _macro_summary(
         learned, list(agreements.values()), list(resampled_taus.values()), judged
     )
@@ -85,7 +88,7 @@ def _language_summary(
     in_sample: Agreement,
     resampled_taus: Floats,
     interval: RatingInterval,
-    suspect_answers: Sequence[str],
+    notes_on_answers: Sequence[str],
 ) -> LanguageSummary:
     """Sum up a language with verdicts."""
     language = study.language
@@ -94,7 +97,7 @@ def _language_summary(
     unseen_low, unseen_high = percentile_interval(resampled_taus)
     replication = study.halves.summary()
     rows = learned.features[learned.features["language"] == language]
-    notes = [*suspect_answers, *_training_notes(study), *_verdict_notes(learned, study)]
+    notes = [*notes_on_answers, *_training_notes(study), *_verdict_notes(learned, study)]
     return LanguageSummary(
         tau=in_sample.tau,
         tau_low=in_sample.interval[0],
@@ -120,7 +123,7 @@ def _language_summary(
         questions_judged=n_judged_questions,
         judgments=len(study.data.judgments),
         skipped=skipped_counts(
-            learned.arena,
+            learned.judged,
             learned.features,
             language,
             n_judged_questions=n_judged_questions,
@@ -131,15 +134,17 @@ def _language_summary(
     )
 
 
-def _unjudged_summary(learned: Learned, language: str) -> LanguageSummary:
+def _unjudged_summary(
+    learned: Learned, language: str, notes_on_answers: Sequence[str]
+) -> LanguageSummary:
     """Sum up a language without a verdict."""
     is_rated = learned.predictions_in(language)["rating"].notna().any()
     rows = learned.features[learned.features["language"] == language]
     return LanguageSummary(
         systems=rows["system"].nunique(),
         questions=question_count(learned.arena, language),
-        skipped=skipped_counts(learned.arena, learned.features, language),
-        notes=(BORROWED if is_rated else NO_JUDGMENTS,),
+        skipped=skipped_counts(learned.judged, learned.features, language),
+        notes=(*notes_on_answers, BORROWED if is_rated else NO_JUDGMENTS),
     )
 
 
@@ -216,7 +221,7 @@ def skipped_counts(
     """Count what did not enter a language's board, and why.
 
     Args:
-        arena: The arena.
+        arena: The arena, with the verdicts of the board's own judge alone.
         features: Feature table of all languages.
         language: Language code.
         n_judged_questions: Questions with judgments.
@@ -240,6 +245,7 @@ def skipped_counts(
         missing_feature_values=missing_values,
         features_left_out=reasons,
         dropped_ties=dropped_ties,
+        outdated_judgments=int((arena.outdated["language"] == language).sum()),
     )
 
 
@@ -324,9 +330,14 @@ def _published_notes(study: LanguageStudy, arena: Arena, judge: str) -> Iterator
             yield finding.sentence
 
 
-def suspect_answer_notes(arena: Arena) -> dict[str, list[str]]:
-    """Say, by language, whose answers repeat the question, each other or another system's."""
+def answer_notes(arena: Arena) -> dict[str, list[str]]:
+    """Say, by language, how many verdicts are on edited answers, and whose answers are copies.
+
+    These repeat the question, each other, or another system's answers.
+    """
     notes: dict[str, list[str]] = {}
+    for language, outdated in arena.outdated.groupby("language"):
+        notes.setdefault(str(language), []).append(outdated_sentence(len(outdated)))
     for finding in same_answer_findings(arena):
         language, _, system = finding.subject.partition(", ")
         sentence = f"answers of {system}: {finding.sentence}" if system else finding.sentence

@@ -127,7 +127,7 @@ def print_checked(arena: Arena, gaps: Sequence[str], folder: Path) -> None:
         judges = [voters, *(name for name in judges if name not in people)]
         preferred = PEOPLE
     print_notes([f"Judges: {first_of(judges) or 'none'}", *gaps], "", SHOWN_GAPS)
-    if not arena.judges:
+    if not arena.judges or len(arena.outdated):
         print(command("judge", folder, "--model", "MODEL", "--dry-run"))
         return
     choice = ("--judge", preferred) if len(arena.judges) > 1 else ()
@@ -140,13 +140,14 @@ def answer_gaps(arena: Arena) -> Iterator[str]:
     from arena.data.schema import ANSWER_KEY, QUESTION_KEY
     from arena.data.systems import alike
     from arena.diagnostics.contents import same_answer_findings
-    from arena.diagnostics.diagnosis import copy_findings
+    from arena.diagnostics.diagnosis import copy_findings, outdated_findings
 
     note = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))
     if note:
         yield note
     for first, name in alike([*arena.info.systems, *arena.judges]):
         yield f"the names {first!a} and {name!a} look alike"
+    yield from map(str, outdated_findings(arena.outdated))
     answer_keys = arena.answers.set_index(ANSWER_KEY).index
     has_a = arena.judgments.set_index([*QUESTION_KEY, "system_a"]).index.isin(answer_keys)
     has_b = arena.judgments.set_index([*QUESTION_KEY, "system_b"]).index.isin(answer_keys)

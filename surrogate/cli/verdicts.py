@@ -268,11 +268,19 @@ def agreement(
 ) -> None:
     """Measure how far judges agree with people, or with another judge."""
     from arena.adapters.judgments import read_judgments
+    from arena.data.answer_digests import outdated_sentence
     from arena.data.folder import read_arena
 
-    table = read_arena(judgments).judgments if judgments.is_dir() else read_judgments(judgments)
+    n_outdated = 0
+    if judgments.is_dir():
+        arena = read_arena(judgments)
+        table = arena.judgments
+        n_outdated = len(arena.outdated)
+    else:
+        table = read_judgments(judgments)
+    skipped = [outdated_sentence(n_outdated)] if n_outdated else []
     if table.empty:
-        raise UsageError(f"{judgments}: there is no judgment in it")
+        raise UsageError("; ".join([f"{judgments}: there is no judgment in it", *skipped]))
     if write and not judgments.is_dir():
         raise UsageError(f"--write needs an arena folder, and {judgments} is a file")
     judges = _reference(table, reference)
@@ -283,7 +291,7 @@ def agreement(
         name = PEOPLE if reference == PEOPLE else "+".join(judges)
         file, notes = _written_agreement(judgments, measured, name)
     shown = measured.tables() if as_json else measured.shown_tables()
-    shown["notes"] = [*notes, *measured.notes()]
+    shown["notes"] = [*skipped, *notes, *measured.notes()]
     shown["written"] = file
     titles = {
         "judges": f"Agreement with {', '.join(judges)} (Cohen's kappa, 95% interval)",

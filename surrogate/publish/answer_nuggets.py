@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from arena.data.answer_digests import answer_digest
 from arena.data.arena import Arena
-from arena.data.nuggets import answer_digest
 from arena.data.schema import QUESTION_KEY
 from arena.judging.answer_pairs import QuestionKey
 from arena.judging.nugget_scores import score_nuggets

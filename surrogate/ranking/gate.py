@@ -129,6 +129,7 @@ def gate(
         questions=pair.n_common,
         unanswered=pair.n_unanswered,
         variance=variance,
+        n_outdated=len(pair.arena.outdated),
     )
     if checks.is_broken:
         return replace(result, verdict="broken", by="answers")

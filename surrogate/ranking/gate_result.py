@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import expit
 
+from arena.data.answer_digests import outdated_sentence
 from arena.data.wording import count_of
 from arena.diagnostics.judge_label import JudgeLabel
 from arena.statistics.significance import SequentialTest
@@ -46,6 +47,7 @@ class Gate:
         verdicts: Comparison by an LLM's verdicts, where they were asked for.
         judge: Label of the judge that was asked; None where nobody was.
         costs: What both cost; None unless the candidate is meant to be cheaper.
+        n_outdated: Number of the arena's verdicts that do not count, since an answer was edited.
     """
 
     verdict: GateVerdict
@@ -61,6 +63,7 @@ class Gate:
     verdicts: SystemComparison | None = None
     judge: JudgeLabel | None = None
     costs: CostComparison | None = None
+    n_outdated: int = 0
 
     @property
     def verdicts_needed(self) -> int:
@@ -108,6 +111,8 @@ def _sentences(result: Gate) -> Iterator[str]:
         )
     elif result.judge is not None:
         yield f"{result.judge.sentence}."
+    if result.n_outdated:
+        yield f"In the arena {outdated_sentence(result.n_outdated)}."
     if result.unanswered:
         count_text = count_of(result.unanswered, "question")
         yield f"Not compared: {count_text} that the baseline alone answered."

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from arena import Arena
-from arena.data.nuggets import Nuggets, answer_digest
+from arena.data.answer_digests import answer_digest
+from arena.data.nuggets import Nuggets
 from arena.data.slices import sliced
 from features import extract
 from features.declare.sample import NO_NUGGET_MARKS, NO_VITAL_NUGGETS

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 from hostile_pages import HOSTILE
 
-from arena.data.nuggets import Nuggets, answer_digest
+from arena.data.answer_digests import answer_digest
+from arena.data.nuggets import Nuggets
 from surrogate.publish.answer_nuggets import AnswerMarks
 from surrogate.publish.site import write_site
 

@@ -1,0 +1,113 @@
+"""Digests of answers: verdicts name the texts that they were given on by them.
+
+An answer that is edited after it was judged has another digest. Verdicts on its former text are
+kept in the file, and do not count.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pandas as pd
+
+from arena.data.schema import ANSWER_KEY, DIGESTS, QUESTION_KEY
+from arena.data.types import Flags, Indices
+from arena.data.wording import count_of
+
+DIGEST_DIGITS = 16
+EDITED = "an answer was edited after the verdict; judge these pairs again"
+"""Why a verdict does not count whose answers have other texts now."""
+_MIRRORED = ["system_b", "system_a", *reversed(DIGESTS)]
+_SIDES = dict(zip(("system_a", "system_b"), DIGESTS, strict=True))
+
+
+def answer_digest(output: str) -> str:
+    """Return the digest by which verdicts and marks name an answer, space at its edges left out."""
+    return hashlib.sha256(output.strip().encode()).hexdigest()[:DIGEST_DIGITS]
+
+
+def outdated_sentence(n_judgments: int) -> str:
+    """Say how many judgments do not count, and why, without a full stop."""
+    return f"{count_of(n_judgments, 'judgment')} left out: {EDITED}"
+
+
+def with_digests(judgments: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """Add the digests of the answers that were judged, ``DIGESTS``, to new verdicts.
+
+    Args:
+        judgments: Columns ``language, query_id, system_a, system_b``.
+        answers: Columns ``ANSWER_KEY`` and ``answer``; judgments of absent ones get no digest.
+    """
+    columns = {}
+    for side, column in _SIDES.items():
+        columns[column] = _digests_of(judgments, side, answers)
+    return judgments.assign(**columns)
+
+
+def outdated_flags(judgments: pd.DataFrame, answers: pd.DataFrame) -> Flags:
+    """Tell which judgments are on an answer whose text has changed since.
+
+    Judgments without digests, as of imports, and of answers that are absent are not among them.
+
+    Args:
+        judgments: An arena's judgments; ``DIGESTS`` are optional.
+        answers: Columns ``ANSWER_KEY`` and ``answer``.
+
+    Returns:
+        Shape (N,).
+    """
+    is_outdated = np.zeros(len(judgments), dtype=np.bool_)
+    for side, column in _SIDES.items():
+        if column not in judgments:
+            continue
+        has_digest = judgments[column].notna().to_numpy()
+        judged = judgments[has_digest]
+        present = _digests_of(judged, side, answers)
+        is_other = present.notna().to_numpy() & (present != judged[column]).to_numpy()
+        is_outdated[has_digest] |= is_other
+    return is_outdated
+
+
+def replaced_flags(old: pd.DataFrame, new: pd.DataFrame) -> Flags:
+    """Tell which judgments new ones replace: of the same judge and pair, on former texts.
+
+    The sides may differ, since they are drawn by the texts.
+
+    Returns:
+        Shape (N,) of the old judgments; all False for other tables.
+    """
+    if not set(DIGESTS) <= set(old.columns) & set(new.columns):
+        return np.zeros(len(old), dtype=np.bool_)
+    has_digests = old[list(DIGESTS)].notna().all(axis=1).to_numpy()
+    old_texts = _unordered_texts(old)
+    new_texts = _unordered_texts(new)
+    is_same_pair = old_texts.droplevel(DIGESTS).isin(new_texts.droplevel(DIGESTS))
+    return np.asarray(has_digests & is_same_pair & ~old_texts.isin(new_texts))
+
+
+def _unordered_texts(judgments: pd.DataFrame) -> pd.MultiIndex:
+    """Return judge, question, systems by name, and the digests of their answers, of every row."""
+    sides = judgments[[*_SIDES, *DIGESTS]].astype(object)
+    is_turned = (sides["system_a"] > sides["system_b"]).to_numpy()
+    ordered = np.where(is_turned[:, None], sides[_MIRRORED], sides)
+    table = judgments[["judge", *QUESTION_KEY]].astype(object)
+    table[list(sides)] = ordered
+    return pd.MultiIndex.from_frame(table)
+
+
+def _digests_of(judgments: pd.DataFrame, side: str, answers: pd.DataFrame) -> pd.Series:
+    """Return the digest of the answer on one side, None where it is absent, shape (N,)."""
+    rows = _answer_rows(judgments, side, answers)
+    digests: dict[int, str | None] = {-1: None}
+    outputs = answers["answer"].to_numpy(object)
+    for row in np.unique(rows[rows >= 0]):
+        digests[int(row)] = answer_digest(outputs[row])
+    return pd.Series([digests[int(row)] for row in rows], judgments.index, dtype=object)
+
+
+def _answer_rows(judgments: pd.DataFrame, side: str, answers: pd.DataFrame) -> Indices:
+    """Return the row of the answer on one side, -1 where it is absent, shape (N,)."""
+    answer_keys = pd.MultiIndex.from_frame(answers[ANSWER_KEY].astype(object))
+    keys = pd.MultiIndex.from_frame(judgments[[*QUESTION_KEY, side]].astype(object))
+    return np.asarray(answer_keys.get_indexer(keys), dtype=np.intp)
