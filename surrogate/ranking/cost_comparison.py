@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from arena.data.schema import COST, LATENCY
-from arena.data.seeds import generator
 from arena.data.wording import count_of
-from arena.statistics.bootstrap import percentile_interval, resampled_sums
+from arena.statistics.significance import mean_interval, ratio_interval
 from surrogate.board.costs import (
     NO_COST,
     NO_CURRENCY,
@@ -22,10 +21,8 @@ from surrogate.board.costs import (
 from surrogate.board.first_place import shown_probability
 from surrogate.ranking.contenders import Contenders
 
-ROUNDS = 2_000
-"""Resamples of questions."""
 FEWEST_PRICED = 10
-"""Questions with a cost of both that an interval needs: resamples of fewer hardly vary."""
+"""Questions with a cost of both that an interval needs: fewer hardly show how skewed costs are."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +34,11 @@ class CostComparison:
         currency: Currency of both; empty where none is stated.
         cost: Mean cost of 1,000 answers of the candidate; NaN where costs cannot be compared.
         baseline_cost: The same of the baseline.
-        low: Lower bound of the 95% interval of ``cost - baseline_cost`` over resampled questions.
+        low: Lower bound of the 95% interval of ``cost - baseline_cost``; see ``mean_interval``.
         high: Upper bound.
         ratio: ``cost / baseline_cost``; NaN where the baseline costs nothing.
-        ratio_low: Lower bound of its 95% interval; NaN where the baseline costs nothing in a
-            resample.
+        ratio_low: Lower bound of its 95% interval; NaN where the baseline may cost nothing on
+            average. See ``ratio_interval``.
         ratio_high: Upper bound.
         latencies: Median and 95th percentile of the candidate's latencies, then the baseline's, in
             seconds, over questions where both state one; NaN without any.
@@ -88,7 +85,7 @@ class CostComparison:
         return tuple(sentences)
 
     def _cost_sentence(self) -> str:
-        """Say what both cost: the ratio where each resample has one, else the difference."""
+        """Say what both cost: the ratio where it has an interval, else the difference."""
         unit = f" {self.currency}" if self.currency else ""
         amounts = f"{shown_amount(self.cost)} against {shown_amount(self.baseline_cost)}{unit}"
         if np.isnan(self.ratio_low):
@@ -132,20 +129,20 @@ def compare_costs(pair: Contenders) -> CostComparison:
     if result.reason:
         return result
     cost, baseline_cost = np.sort(costs, axis=0).mean(axis=0) * PRICED_ANSWERS
-    # Differences of equal costs sum to 0, those of their sums only nearly.
-    parts = np.column_stack([costs, costs[:, 0] - costs[:, 1]])
-    sums = resampled_sums(parts, ROUNDS, generator(0, "costs"))
-    low, high = percentile_interval(sums[:, 2] * (PRICED_ANSWERS / len(costs)))
+    low, high = mean_interval(costs[:, 0] - costs[:, 1])
     result = replace(
-        result, cost=float(cost), baseline_cost=float(baseline_cost), low=low, high=high
+        result,
+        cost=float(cost),
+        baseline_cost=float(baseline_cost),
+        low=low * PRICED_ANSWERS,
+        high=high * PRICED_ANSWERS,
     )
     if baseline_cost == 0:
         return result
-    result = replace(result, ratio=float(cost / baseline_cost))
-    if (sums[:, 1] == 0).any():
-        return result
-    ratio_low, ratio_high = percentile_interval(sums[:, 0] / sums[:, 1])
-    return replace(result, ratio_low=ratio_low, ratio_high=ratio_high)
+    ratio_low, ratio_high = ratio_interval(costs[:, 0], costs[:, 1])
+    return replace(
+        result, ratio=float(cost / baseline_cost), ratio_low=ratio_low, ratio_high=ratio_high
+    )
 
 
 def _latencies(latencies: pd.DataFrame) -> tuple[float, float, float, float]:

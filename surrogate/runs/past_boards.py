@@ -16,7 +16,6 @@ from typing import Any
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
-from arena.data.arena import Arena
 from arena.data.errors import ArenaError, DataError, Problem, UsageError
 from arena.data.schema import ANSWER_KEY
 from arena.data.tables import plain_records
@@ -40,11 +39,12 @@ KEPT = ("ratings", "overall")
 LONGEST_CAUSE = 100
 """Characters of a setting's change that is shown whole."""
 NOTHING = "no input, setting or library changed"
+FEATURE_TABLE = "feature table"
+"""Start of the name under which a run notes the digest of a board's feature table."""
 INPUT_NAMES = {
     "queries": "questions",
     "judgments": "judgments",
     "published_ratings": "published ratings",
-    "feature table": "the feature table",
 }
 """Start of a file's name to what it holds."""
 
@@ -101,7 +101,8 @@ class PastRecord(BaseModel):
         digest: Digest of its tables; a board that is made again with the same ones is no new one.
         inputs: Digests of the files it was made from.
         versions: Versions of the libraries it was made with.
-        answers: System to the digest of its answers, see ``answer_digests``.
+        answers: System to the digest of its rows of answers, see ``digests_by_system``.
+        features: System to the digest of its features; empty unless they are of a file.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -111,6 +112,7 @@ class PastRecord(BaseModel):
     inputs: Digests = {}
     versions: dict[str, str] = {}
     answers: Digests = {}
+    features: Digests = {}
 
 
 def open_compared(folder: Path) -> Board | PastBoard:
@@ -208,10 +210,10 @@ def _damage_named(folder: Path) -> Iterator[None]:
         ) from error
 
 
-def answer_digests(arena: Arena) -> Digests:
-    """Return each system's digest of its answers and what is known of them, in any order."""
+def digests_by_system(table: pd.DataFrame) -> Digests:
+    """Return each system's digest of its rows of a table of answers, in any order."""
     digests = {}
-    for system, rows in arena.answers.sort_values(ANSWER_KEY).groupby("system"):
+    for system, rows in table.sort_values(ANSWER_KEY).groupby("system"):
         digest = hashlib.sha256()
         for record in plain_records(rows):
             # A column that another system brings changes nothing here.
@@ -227,7 +229,7 @@ def keep_board(
     target: Path,
     inputs: Digests,
     versions: Mapping[str, str],
-    answers: Digests,
+    answers: pd.DataFrame,
 ) -> None:
     """Copy the past boards to another folder, and add a board if it differs from the last one.
 
@@ -237,11 +239,15 @@ def keep_board(
         target: Empty folder to write them to.
         inputs: Digests of what the board was made from.
         versions: Libraries it was made with.
-        answers: System to the digest of its answers.
+        answers: The answers that it was made from.
 
     Raises:
         DataError: If a past board is damaged.
     """
+    answer_digests = digests_by_system(answers)
+    feature_digests: Digests = {}
+    if any(name.startswith(FEATURE_TABLE) for name in inputs):
+        feature_digests = digests_by_system(board.features)
     records = read_history(past)
     for record in records:
         shutil.copytree(past / record.entry.name, target / record.entry.name)
@@ -266,13 +272,18 @@ def keep_board(
         stated |= _changes(old, new)
         counts = _changed_counts(old, new)
         causes = [*_changed_settings(old, new), *counts.values(), *_changed_systems(old, new)]
-        causes.extend(_changed_answers(last, inputs, answers))
+        causes.extend(_changed_digests("answers", last.answers, answer_digests))
+        causes.extend(_changed_digests("features", last.features, feature_digests))
         causes.extend(_changed_inputs(last.inputs, inputs, counts.keys()))
         causes.extend(changed_values(last.versions, versions))
         stated["causes"] = tuple(causes) or (NOTHING,)
-    entry = HistoryEntry(**stated)
     record = PastRecord(
-        entry=entry, digest=digest, inputs=inputs, versions=dict(versions), answers=answers
+        entry=HistoryEntry(**stated),
+        digest=digest,
+        inputs=inputs,
+        versions=dict(versions),
+        answers=answer_digests,
+        features=feature_digests,
     )
     (target / name).mkdir()
     new.save(target / name)
@@ -362,14 +373,12 @@ def _changed_systems(old: PastBoard, new: PastBoard) -> Iterator[str]:
             yield f"{', '.join(sorted(names))} {verb}"
 
 
-def _changed_answers(last: PastRecord, inputs: Digests, answers: Digests) -> Iterator[str]:
-    """Yield which systems that were there before have other answers now."""
-    if "answers" not in _changed_stems(last.inputs, inputs):
-        return
-    shared = sorted(last.answers.keys() & answers.keys())
-    changed = [system for system in shared if last.answers[system] != answers[system]]
+def _changed_digests(noun: str, before: Digests, after: Digests) -> Iterator[str]:
+    """Yield which systems that were there before have other answers, or features, now."""
+    shared = sorted(before.keys() & after.keys())
+    changed = [system for system in shared if before[system] != after[system]]
     if changed:
-        yield f"answers of {first_of(changed)} changed"
+        yield f"{noun} of {first_of(changed)} changed"
 
 
 def _changed_stems(old: Digests, new: Digests) -> set[str]:
@@ -378,7 +387,7 @@ def _changed_stems(old: Digests, new: Digests) -> set[str]:
     for name in old.keys() | new.keys():
         if old.get(name) != new.get(name):
             stem = Path(name).name.split(".")[0]
-            stems.add("feature table" if name.startswith("feature table") else stem)
+            stems.add(FEATURE_TABLE if name.startswith(FEATURE_TABLE) else stem)
     return stems
 
 

@@ -52,7 +52,7 @@ from surrogate.runs.configured import (
     ConfiguredOverview,
 )
 from surrogate.runs.criteria import OVERVIEW, Overview, overview_page, weighted_overview
-from surrogate.runs.past_boards import HISTORY, answer_digests, keep_board, read_history
+from surrogate.runs.past_boards import FEATURE_TABLE, HISTORY, keep_board, read_history
 from surrogate.runs.steps import Digests, Step, Workplace, folder_digests, library_versions
 
 JUDGING = "judging"
@@ -209,7 +209,7 @@ def _board_files(board: ConfiguredBoard) -> Digests:
     table = board.options.feature_table
     if table is not None:
         path = board.base / table
-        digests.update(folder_digests(path.parent, (path.name,), "feature table/"))
+        digests.update(folder_digests(path.parent, (path.name,), f"{FEATURE_TABLE}/"))
     return digests
 
 
@@ -320,7 +320,7 @@ def _keep(board: ConfiguredBoard, place: Workplace) -> None:
     inputs |= folder_digests(place.board / JUDGING, (VERDICTS_FILE,), "judging/")
     versions = library_versions()
     built = Board.load(place.board / BOARD)
-    answers = answer_digests(read_arena(board.arena, is_judged=False))
+    answers = read_arena(board.arena, is_judged=False).answers
     keep_board(built, place.before, place.target, inputs, versions, answers)
 
 

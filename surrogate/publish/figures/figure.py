@@ -21,6 +21,7 @@ from surrogate.publish.figures.fonts import (
     missing_glyphs,
     quiet_fonts,
     warn_of_missing_glyphs,
+    warn_of_others,
 )
 from surrogate.publish.formats import short_digest, text_on
 
@@ -279,6 +280,7 @@ def _written(figure: Figure, path: Path) -> str:
         warnings.filterwarnings("always", "Glyph")
         _fix_layout(figure)
         figure.savefig(temporary, format=kind, dpi=DOTS_PER_INCH, metadata=metadata)
+    warn_of_others(caught)
     return missing_glyphs(caught)
 
 

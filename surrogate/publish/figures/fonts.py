@@ -91,6 +91,15 @@ def missing_glyphs(caught: Iterable[warnings.WarningMessage]) -> str:
     return "".join(chr(int(match[1])) for match in matches if match)
 
 
+def warn_of_others(caught: Iterable[warnings.WarningMessage]) -> None:
+    """Warn again of what is no missing character."""
+    for warning in caught:
+        if not MISSING_GLYPH.match(str(warning.message)):
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+
+
 def warn_of_missing_glyphs(characters: str) -> None:
     """Say once which characters are boxes, and which fonts have them."""
     distinct = "".join(dict.fromkeys(characters))

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import warnings
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.font_manager import findSystemFonts, fontManager
+from matplotlib.text import Text
 
 from arena.data.errors import MissingDependencyError
 from surrogate.publish.figures.board_figures import board_drawings, draw_ratings, rank_heat_map
@@ -85,6 +87,18 @@ def test_characters_without_a_font_are_said_once(board, tmp_path):
         save(rank_heat_map(board), tmp_path / "a.png")
     assert len(caught) == 1
     assert repr(absent[1]) in str(caught[0].message) or absent[1] in str(caught[0].message)
+
+
+def test_other_warnings_of_a_drawing_reach_the_user(board, tmp_path):
+    class Odd(Text):
+        def draw(self, renderer):
+            warnings.warn("this text is drawn oddly", UserWarning, stacklevel=1)
+            super().draw(renderer)
+
+    figure = rank_heat_map(board)
+    figure.add_artist(Odd(0.5, 0.5, "x"))
+    with pytest.warns(UserWarning, match="drawn oddly"):
+        save(figure, tmp_path / "a.png")
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,36 @@ def test_a_system_that_joins_changes_no_answers_of_the_others(configure, place, 
     assert all(f'<th scope="col" class="num">{name}</th>' in page for name in headings)
 
 
+def test_features_are_a_cause_only_where_those_of_a_system_changed(configure, place, run_on):
+    folder = place / "arena"
+    arena = read_arena(folder)
+    *before, new = arena.info.systems
+    info = json.loads((folder / "arena.json").read_text("utf-8"))
+    answers = read_rows(folder / "answers.jsonl").table
+    features = arena.answers[["language", "query_id", "system"]].assign(
+        words=arena.answers["answer"].str.split().str.len().astype(float)
+    )
+
+    def write(systems):
+        (folder / "arena.json").write_text(json.dumps(info | {"systems": systems}))
+        write_rows(answers[answers["system"].isin(systems)], folder / "answers.jsonl")
+        write_rows(features[features["system"].isin(systems)], place / "features.parquet")
+
+    judgments = read_rows(folder / "judgments.jsonl").table
+    is_kept = judgments[["system_a", "system_b"]].isin(before).all(axis=1)
+    write_rows(judgments[is_kept], folder / "judgments.jsonl")
+    boards = configure(SITE + "feature_table = 'features.parquet'\n")
+    write(before)
+    run_on(boards, 20_000)
+    write([*before, new])
+    run_on(boards, 20_001)
+    assert last_causes(boards) == (f"{new} joined",)
+    features["words"] = features["words"].mask(features["system"] == new, 7.0)
+    write([*before, new])
+    run_on(boards, 20_002)
+    assert last_causes(boards) == (f"features of {new} changed",)
+
+
 def test_a_system_named_like_an_input_hides_no_change_of_it(configure, place, run_on):
     folder = place / "arena"
     *before, last = read_arena(folder).info.systems
