@@ -52,7 +52,7 @@ def mean_interval(values: npt.ArrayLike) -> tuple[float, float]:
     """Return a 95% interval of the mean of few values, which may be skewed, as costs are.
 
     Percentiles of a bootstrap are too narrow here: of ten skewed costs they miss the mean on one
-    side in 9% to 19% of samples, where 2.5% is meant (``benchmarks/cost_intervals.py``). Each bound
+    side in 6% to 19% of samples, where 2.5% is meant (``benchmarks/cost_intervals.py``). Each bound
     is the outer one of Student's t and of Hall's transformation of it, a cubic that removes its
     skewness (P. Hall, 1992, On the removal of skewness by transformation, JRSS B 54, 221-228).
 
