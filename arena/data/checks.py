@@ -254,6 +254,8 @@ def undeclared(rows: Rows, field: str, declared: Sequence[str], key: str) -> lis
 
 def unknown_questions(rows: Rows, queries: Rows, noun: str) -> list[Problem]:
     """List the rows about questions that the query table does not hold."""
+    if rows.table.empty:
+        return []
     query_keys = pd.MultiIndex.from_frame(queries.table[QUESTION_KEY].astype(object))
     row_keys = pd.MultiIndex.from_frame(rows.table[QUESTION_KEY].astype(object))
     fault = f"this {noun} is to a question that is not in {queries.source}"

@@ -110,6 +110,8 @@ def checked_nuggets(
     Returns:
         The tables, empty where there are problems, and the problems.
     """
+    if nuggets is None and marks is None:
+        return Nuggets(), []
     nugget_rows = with_columns(nuggets or empty_rows(NUGGETS), NUGGETS)
     mark_rows = with_columns(marks or empty_rows(NUGGET_MARKS), NUGGET_MARKS)
     # Rows first: the checks between tables need sound keys.

@@ -65,6 +65,8 @@ class Rows:
             fault: The fault and a hint; or a function that returns both for a row's label and its
                 value (a tuple where there are several fields).
         """
+        if not is_wrong.any():
+            return []
         rows = self.table.loc[is_wrong, list(fields)].itertuples(name=None)
 
         def problem_of(row: tuple[Any, ...]) -> Problem:

@@ -9,7 +9,7 @@ from functools import partial
 from time import perf_counter
 from typing import TypeVar
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 WORTH_PROCESSES = 6.0
 """Seconds of work from which on processes are started: each spends some on its imports."""
@@ -33,7 +33,7 @@ def work(
             alone.
     """
     if n_jobs == 1 or not len(jobs):
-        yield from (_on_one_thread(task, job) for job in jobs)
+        yield from _one_after_another(task, jobs)
         return
     from joblib import Parallel, delayed, parallel_config
     from joblib.parallel import LokyBackend, SequentialBackend, get_active_backend
@@ -41,7 +41,7 @@ def work(
     backend, _ = get_active_backend()
     is_here = isinstance(backend, LokyBackend)
     if isinstance(backend, SequentialBackend):
-        yield from (_on_one_thread(task, job) for job in jobs)
+        yield from _one_after_another(task, jobs)
         return
     if is_here:
         start = perf_counter()
@@ -49,7 +49,7 @@ def work(
         seconds = perf_counter() - start
         jobs = jobs[1:]
         if seconds * len(jobs) < WORTH_PROCESSES:
-            yield from (_on_one_thread(task, job) for job in jobs)
+            yield from _one_after_another(task, jobs)
             return
     streams = getattr(backend, "supports_return_generator", False)
     with parallel_config("loky", inner_max_num_threads=1) if is_here else nullcontext():
@@ -65,8 +65,21 @@ def work(
     yield from pool(delayed(partial(_on_one_thread, task, job))() for job in jobs)
 
 
-def _on_one_thread(task: Callable[[Job], Done], job: Job) -> Done:
-    with threadpool_limits(limits=1):
+def _one_after_another(task: Callable[[Job], Done], jobs: Sequence[Job]) -> Iterator[Done]:
+    # To look up the loaded libraries takes milliseconds, as much as a small job does. The first job
+    # may load more of them; after it they are looked up once for all others.
+    controller = None
+    for number, job in enumerate(jobs):
+        if number < 2:
+            controller = ThreadpoolController()
+        yield _on_one_thread(task, job, controller)
+
+
+def _on_one_thread(
+    task: Callable[[Job], Done], job: Job, controller: ThreadpoolController | None = None
+) -> Done:
+    controller = controller or ThreadpoolController()
+    with controller.limit(limits=1):
         done = task(job)
     # glibc keeps freed memory to itself; a worker that waits for its next job should not.
     with suppress(OSError, AttributeError):

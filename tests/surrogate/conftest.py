@@ -40,6 +40,19 @@ def small_board(small_arena):
 
 
 @pytest.fixture(scope="session")
+def bilingual_arena():
+    """Six systems in two languages, for boards that take a second."""
+    return small_simulation(range(6), questions=6).arena
+
+
+@pytest.fixture(scope="session")
+def bilingual_folder(bilingual_arena, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bilingual")
+    write_arena(bilingual_arena, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def tiny_simulation():
     return small_simulation(range(6), ["en"], questions=6)
 
@@ -90,12 +103,11 @@ def quick_options():
 
 
 @pytest.fixture(scope="session")
-def forest_board(small_arena, small_board):
+def forest_board(bilingual_arena):
     """A board by the paper's own surrogate, which holds two systems out."""
-    table = small_board.features
-    return build_board(
-        small_arena, feature_table=table, tournaments=3, seed=3, surrogate="random-forest"
-    )
+    features = ",".join(QUICK_FEATURES)
+    options = {"tournaments": 3, "seed": 3, "surrogate": "random-forest"}
+    return build_board(bilingual_arena, features=features, **options)
 
 
 @pytest.fixture(scope="session")

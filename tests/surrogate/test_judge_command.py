@@ -172,8 +172,9 @@ def test_a_boards_surrogate_is_the_prior(
     assert (first_board - by_surrogate[first_board.index]).abs().max() > 0.1
 
 
-def test_by_default_pairs_are_asked_once_and_some_audited(run, serve, folder, capsys):
-    server = serve()
+def test_by_default_pairs_are_asked_once_and_some_audited(run, serve, tiny_arena, tmp_path, capsys):
+    server, folder = serve(), tmp_path
+    write_arena(tiny_arena, folder)
     options = ["--model", "local", "--base-url", server.url]
     assert run("judge", folder, *options, "--dry-run", "--json") == 0
     likely = json.loads(capsys.readouterr().out)["forecast"]

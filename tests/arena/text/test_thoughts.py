@@ -41,29 +41,28 @@ HARMONY = (
 PROSE = st.text(alphabet="abc [A].!?,;\n*-", max_size=40)
 
 
+BEFORE_THOUGHTS = [
+    "",
+    "\n\n",
+    "<|im_start|>assistant\n",
+    "\ufeff",
+    "<｜Assistant｜>",
+    "Assistant:\n",
+    "assistant: ",
+    "[|assistant|]",
+    "<｜begin▁of▁sentence｜><｜Assistant｜>\n",
+]
+AFTER_ANSWER = ["", "\n", "<|return|>", " <|im_end|>\n", "<｜end▁of▁sentence｜>"]
+
+
 @pytest.mark.parametrize(("opening", "closing"), [*MARKS, HARMONY])
-@pytest.mark.parametrize(
-    "before",
-    [
-        "",
-        "\n\n",
-        "<|im_start|>assistant\n",
-        "\ufeff",
-        "<｜Assistant｜>",
-        "Assistant:\n",
-        "assistant: ",
-        "[|assistant|]",
-        "<｜begin▁of▁sentence｜><｜Assistant｜>\n",
-    ],
-)
-@pytest.mark.parametrize(
-    "after", ["", "\n", "<|return|>", " <|im_end|>\n", "<｜end▁of▁sentence｜>"]
-)
-def test_what_follows_the_thoughts_is_the_answer(opening, closing, before, after):
-    text = f"{before}{opening}Perhaps B? Wait.{closing}A is better."
-    assert without_thoughts(text + after).rstrip() == "A is better."
-    assert text[answer_start(text) :] == "A is better."
-    assert has_thoughts(text)
+def test_what_follows_the_thoughts_is_the_answer(opening, closing):
+    for before in BEFORE_THOUGHTS:
+        text = f"{before}{opening}Perhaps B? Wait.{closing}A is better."
+        assert text[answer_start(text) :] == "A is better."
+        assert has_thoughts(text)
+        for after in AFTER_ANSWER:
+            assert without_thoughts(text + after).rstrip() == "A is better.", repr(text + after)
 
 
 @pytest.mark.parametrize(("opening", "closing"), [*MARKS, HARMONY])

@@ -34,22 +34,22 @@ def saved(small_board, tmp_path_factory):
 
 
 def test_ratings_by_verdicts_alone_are_a_posterior_unless_tournaments_are_asked_for(
-    english_arena, build_quickly
+    tiny_arena, build_quickly
 ):
     """Guides once called these intervals those of a bootstrap."""
-    default = build_quickly(english_arena).arena.set_index("system")
-    own = rate(english_arena.judgments).table.set_index("system").loc[default.index]
+    default = build_quickly(tiny_arena).arena.set_index("system")
+    own = rate(tiny_arena.judgments).table.set_index("system").loc[default.index]
     for column in ("rating", "low", "high"):
         assert default[column].to_numpy(float) == pytest.approx(
             own[column].to_numpy(float), abs=1e-5
         )
     middle = (default["low"] + default["high"]) / 2
     assert middle.to_numpy(float) == pytest.approx(default["rating"].to_numpy(float), abs=1e-5)
-    likelihood = rate(english_arena.judgments, ridge=0, rounds=20).table.set_index("system")
+    likelihood = rate(tiny_arena.judgments, ridge=0, rounds=20).table.set_index("system")
     spread = likelihood["rating"].loc[default.index].std()
     assert default["rating"].std() < spread  # drawn to their mean
     options = {"arena_ratings": "tournaments", "tournaments": 30}
-    drawn = build_quickly(english_arena, **options).arena.set_index("system")
+    drawn = build_quickly(tiny_arena, **options).arena.set_index("system")
     middle = (drawn["low"] + drawn["high"]) / 2
     assert (middle - drawn["rating"]).abs().max() > 1e-3
 
@@ -193,6 +193,7 @@ def test_a_board_gives_its_tables_and_shows_itself(small_board):
 
 def test_a_board_built_again_measures_only_new_answers(run, tiny_arena, tmp_path):
     folder, out, fresh = tmp_path / "arena", tmp_path / "board", tmp_path / "fresh"
+    quick = ["--surrogate", "linear", "--tournaments", 2, "--jobs", 1]
     newest = sorted(tiny_arena.info.systems)[-1]
     is_new = tiny_arena.answers["system"] == newest
     less = replace(tiny_arena, answers=tiny_arena.answers[~is_new])
@@ -200,11 +201,11 @@ def test_a_board_built_again_measures_only_new_answers(run, tiny_arena, tmp_path
     for arena in (less, tiny_arena):
         shutil.rmtree(folder, ignore_errors=True)
         write_arena(arena, folder)
-        assert run("board", folder, "--out", out, "--jobs", 1) == 0
+        assert run("board", folder, "--out", out, *quick) == 0
         with closing(sqlite3.connect(kept)) as file:
             counts.append(file.execute("SELECT count(*) FROM kept").fetchone()[0])
     assert counts[0] < counts[1] <= counts[0] + is_new.sum()
-    assert run("board", folder, "--out", fresh, "--jobs", 1, "--no-site") == 0
+    assert run("board", folder, "--out", fresh, *quick, "--no-site") == 0
     assert (out / MANIFEST_FILE).read_bytes() == (fresh / MANIFEST_FILE).read_bytes()
     assert (out / FEATURE_CACHE / ".gitignore").read_text() == "*\n"
     assert list(Board.load(out).ratings["system"]) == list(Board.load(fresh).ratings["system"])

@@ -33,13 +33,13 @@ def test_the_board_is_close_to_the_known_truth(small_board, simulation):
 
 
 @pytest.fixture(scope="module")
-def gaps(small_arena):
+def gaps(bilingual_arena):
     """A board on which, in one of two languages, two systems have no answers, one no verdicts."""
-    judged, unjudged = small_arena.info.systems[:2]
-    judgments = small_arena.judgments
+    judged, unjudged = bilingual_arena.info.systems[:2]
+    judgments = bilingual_arena.judgments
     takes_part = (judgments["system_a"] == unjudged) | (judgments["system_b"] == unjudged)
     left = judgments[~(takes_part & (judgments["language"] == "sw"))]
-    arena = without(replace(small_arena, judgments=left), "sw", unjudged)
+    arena = without(replace(bilingual_arena, judgments=left), "sw", unjudged)
     return build_board(
         without(arena, "sw", judged),
         **{
@@ -51,17 +51,17 @@ def gaps(small_arena):
     )
 
 
-def test_a_judged_system_without_answers_is_unranked(gaps, small_arena):
-    system = small_arena.info.systems[0]
+def test_a_judged_system_without_answers_is_unranked(gaps, bilingual_arena):
+    system = bilingual_arena.info.systems[0]
     row = gaps.ratings.set_index(["language", "system"]).loc[("sw", system)]
     assert row[["surrogate_rating", "rating", "rank"]].isna().all()
     assert pd.notna(row["arena_rating"])
     assert (row["coverage"], row["answers"], row["note"]) == (0.0, 0, VANISHED)
-    assert gaps.summary.languages["sw"].skipped.missing_answers == 2 * 10
+    assert gaps.summary.languages["sw"].skipped.missing_answers == 2 * 6
 
 
-def test_a_system_without_answers_or_verdicts_is_unranked_with_its_coverage(gaps, small_arena):
-    system = small_arena.info.systems[1]
+def test_a_system_without_answers_or_verdicts_is_unranked_with_its_coverage(gaps, bilingual_arena):
+    system = bilingual_arena.info.systems[1]
     row = gaps.ratings.set_index(["language", "system"]).loc[("sw", system)]
     assert pd.isna(row["rank"])
     assert pd.isna(row["rating"])
@@ -71,15 +71,15 @@ def test_a_system_without_answers_or_verdicts_is_unranked_with_its_coverage(gaps
     assert (overall["languages"], overall["coverage"]) == (1, 0.5)
 
 
-def test_a_language_without_judgments_is_said(small_arena, build_quickly):
-    judgments = small_arena.judgments
+def test_a_language_without_judgments_is_said(bilingual_arena, build_quickly):
+    judgments = bilingual_arena.judgments
     english = judgments[judgments["language"] == "en"].reset_index(drop=True)
-    board = build_quickly(replace(small_arena, judgments=english))
+    board = build_quickly(replace(bilingual_arena, judgments=english))
     assert list(board.ratings["language"].unique()) == ["en"]
     silent = board.summary.languages["sw"]
     assert silent.tau is None
     assert silent.notes == ("no judgments here: nothing to learn from",)
-    assert silent.skipped.questions_without_judgments == 10
+    assert silent.skipped.questions_without_judgments == 6
 
 
 def test_too_few_systems_to_train_on_are_said_not_ranked(small_arena, quick_features):
@@ -139,12 +139,12 @@ def test_permuting_the_rows_of_the_arena_changes_nothing(small_arena, small_boar
     assert board.judge_report == small_board.judge_report
 
 
-def test_few_systems_leave_wide_intervals(small_arena, english_arena, build_quickly):
-    five = list(small_arena.info.systems[:5])
-    judgments = small_arena.judgments
+def test_few_systems_leave_wide_intervals(bilingual_arena, tiny_arena, build_quickly):
+    five = list(bilingual_arena.info.systems[:5])
+    judgments = bilingual_arena.judgments
     among = judgments["system_a"].isin(five) & judgments["system_b"].isin(five)
     english = judgments[among & (judgments["language"] == "en")]
-    board = build_quickly(replace(english_arena, judgments=english), holdout=[])
+    board = build_quickly(replace(tiny_arena, judgments=english), holdout=[])
     ratings = board.ratings
     predicted_width = ratings["surrogate_high"] - ratings["surrogate_low"]
     judged = ratings["arena_rating"].notna()
@@ -152,7 +152,7 @@ def test_few_systems_leave_wide_intervals(small_arena, english_arena, build_quic
     assert board.ratings.loc[judged, ["low", "high"]].notna().all(axis=None)
     interval = board.summary.languages["en"].interval
     assert (interval.residuals, interval.reason) == (5, None)
-    pooled = build_quickly(replace(small_arena, judgments=judgments[among]), holdout=[])
+    pooled = build_quickly(replace(bilingual_arena, judgments=judgments[among]), holdout=[])
     interval = pooled.summary.languages["en"].interval
     assert (interval.residuals, interval.freedom) == (5, 4)
     assert pooled.ratings["surrogate_low"].notna().all()

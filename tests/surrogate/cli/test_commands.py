@@ -45,21 +45,23 @@ def contents_of(folder):
     }
 
 
-def test_board_writes_its_files(run, arena_folder, quick_options, tmp_path):
-    assert run("board", arena_folder, "--out", tmp_path, *quick_options) == 0
+def test_board_writes_its_files(run, tiny_folder, quick_options, tmp_path):
+    assert run("board", tiny_folder, "--out", tmp_path, *quick_options) == 0
     written = {path.name for path in tmp_path.iterdir()}
     assert written == {*BOARD_FILES, "manifest.json", "site", ".feature-cache"}
 
 
 @pytest.mark.parametrize("winner", ["as judged", "a", None])
 def test_board_ends_in_a_screen_whose_last_line_runs_as_it_stands(
-    run, small_arena, quick_options, tmp_path, capsys, monkeypatch, winner
+    run, small_arena, bilingual_arena, quick_options, tmp_path, capsys, monkeypatch, winner
 ):
     """Of a good judge, one that says the same to everything, and none; in two languages."""
     monkeypatch.chdir(tmp_path)
-    judgments = small_arena.judgments if winner else small_arena.judgments.iloc[:0]
-    judgments = judgments.assign(winner="a") if winner == "a" else judgments
-    write_arena(replace(small_arena, judgments=judgments), "arena")
+    arena = small_arena if winner == "as judged" else bilingual_arena
+    judgments = arena.judgments if winner else arena.judgments.iloc[:0]
+    if winner == "a":
+        judgments = judgments.assign(winner="a")
+    write_arena(replace(arena, judgments=judgments), "arena")
     assert run("board", "arena", "--out", "out", *quick_options) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 20

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from hub_server import TOKEN, running_hub
@@ -12,6 +13,9 @@ from arena import Arena, read_arena, write_arena
 from surrogate import Board, build_board
 
 library = pytest.importorskip("huggingface_hub", reason="needs the extra hub")
+constants = pytest.importorskip("huggingface_hub.constants", reason="needs the extra hub")
+# Of huggingface_hub, which uploads by a call that httpx will drop.
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 
 SECRET = "Only the arena says xyzzy-plugh"
 
@@ -36,7 +40,26 @@ def hub():
         yield running
 
 
+@pytest.fixture
+def publish(hub, folder, run, capsys, monkeypatch):
+    """Publish in this process, as the command does."""
+    monkeypatch.chdir(folder)
+
+    def publish(*words, token=TOKEN):
+        # The library reads its variables once.
+        monkeypatch.setattr(constants, "ENDPOINT", hub.url)
+        monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+        monkeypatch.setenv("HF_TOKEN", token)
+        status = run("publish", *words)
+        printed = capsys.readouterr()
+        assert TOKEN not in printed.out + printed.err
+        return SimpleNamespace(returncode=status, stdout=printed.out, stderr=printed.err)
+
+    return publish
+
+
 def run_with(hub, folder, *words, token=TOKEN, program=("-m", "surrogate")):
+    """Run a program in a process of its own, which the environment tells of the hub."""
     home = {"HF_ENDPOINT": hub.url, "HF_HOME": str(folder / "home"), "HF_HUB_DISABLE_XET": "1"}
     env = {name: value for name, value in os.environ.items() if not name.startswith("HF_")} | home
     if token:
@@ -94,9 +117,9 @@ def test_an_arena_is_a_data_set_that_reads_as_an_arena(hub, folder, tmp_path):
     assert read.info == original.info
 
 
-def test_a_board_is_a_data_set_and_a_static_space(hub, folder, tmp_path):
-    asked = ("publish", "board", "--hub", "me/board", "--license", "apache-2.0")
-    done = run_with(hub, folder, *asked)
+def test_a_board_is_a_data_set_and_a_static_space(hub, folder, publish, tmp_path):
+    asked = ("board", "--hub", "me/board", "--license", "apache-2.0")
+    done = publish(*asked)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         f"Data set: {hub.url}/datasets/me/board",
@@ -123,13 +146,13 @@ def test_a_board_is_a_data_set_and_a_static_space(hub, folder, tmp_path):
     # Once more: one commit each, and what is no longer part of it is gone.
     hub.files["datasets", "me/board"]["old.csv"] = b"old"
     before = dict(hub.files["datasets", "me/board"])
-    assert run_with(hub, folder, *asked).returncode == 0
+    assert publish(*asked).returncode == 0
     after = hub.files["datasets", "me/board"]
     assert after == {name: data for name, data in before.items() if name != "old.csv"}
 
 
-def test_without_questions_no_file_on_the_hub_holds_any(hub, folder):
-    done = run_with(hub, folder, "publish", "board", "--hub", "me/board", "--questions", 0)
+def test_without_questions_no_file_on_the_hub_holds_any(hub, folder, publish):
+    done = publish("board", "--hub", "me/board", "--questions", 0)
     assert done.returncode == 0, done.stderr
     data_set = hub.files["datasets", "me/board"]
     assert {"board.csv", "overall.csv", "README.md"} <= set(data_set)
@@ -139,22 +162,22 @@ def test_without_questions_no_file_on_the_hub_holds_any(hub, folder):
         for name, content in files.items():
             assert SECRET.encode() not in content, name
             assert query.encode() not in content, name
-    refused = run_with(hub, folder, "publish", "arena", "--hub", "me/arena", "--questions", 0)
+    refused = publish("arena", "--hub", "me/arena", "--questions", 0)
     assert refused.returncode == 2
     assert "publish the board" in refused.stderr
 
 
-def test_what_is_not_ours_is_not_replaced(hub, folder):
+def test_what_is_not_ours_is_not_replaced(hub, publish):
     theirs = {"README.md": b"---\ntags: [mine]\n---\n", "train.csv": b"a\n1\n"}
     hub.files["datasets", "me/arena"] = dict(theirs)
-    done = run_with(hub, folder, "publish", "arena", "--hub", "me/arena")
+    done = publish("arena", "--hub", "me/arena")
     assert done.returncode == 2
     assert "name another repository" in done.stderr
     assert hub.files["datasets", "me/arena"] == theirs
     assert hub.commits == []
     # An empty one, as its page makes it, may be filled.
     hub.files["datasets", "me/arena"] = {".gitattributes": b"*.gz filter=lfs\n"}
-    assert run_with(hub, folder, "publish", "arena", "--hub", "me/arena").returncode == 0
+    assert publish("arena", "--hub", "me/arena").returncode == 0
     assert ".gitattributes" in hub.files["datasets", "me/arena"]
 
 
@@ -167,20 +190,20 @@ def test_what_is_not_ours_is_not_replaced(hub, folder):
         (("--hub", "me/arena", "--out", "site"), TOKEN, "leave --as and --out out"),
     ],
 )
-def test_nothing_is_sent_without_a_token_and_a_name(hub, folder, words, token, hint):
-    done = run_with(hub, folder, "publish", "arena", *words, token=token)
+def test_nothing_is_sent_without_a_token_and_a_name(hub, publish, words, token, hint):
+    done = publish("arena", *words, token=token)
     assert done.returncode == 2
     assert hint in done.stderr
     assert not hub.seen_tokens
 
 
-def test_refusals_are_told_without_the_token(hub, folder):
+def test_refusals_are_told_without_the_token(hub, publish):
     hub.refusal = 403  # the server repeats the token
-    done = run_with(hub, folder, "publish", "arena", "--hub", "me/arena")
+    done = publish("arena", "--hub", "me/arena")
     assert done.returncode == 2
     assert "the dataset me/arena cannot be written" in done.stderr
     hub.url = "http://127.0.0.1:9"
-    done = run_with(hub, folder, "publish", "arena", "--hub", "me/arena")
+    done = publish("arena", "--hub", "me/arena")
     assert done.returncode == 2
     assert done.stderr.startswith("error: ")
     assert "Traceback" not in done.stderr

@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 from hostile_pages import HOSTILE, IN_PAGES, watched
 
+pytestmark = pytest.mark.slow
+
 PAIR = ("GPT", "gpt")
 
 

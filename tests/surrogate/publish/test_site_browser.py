@@ -11,6 +11,8 @@ from surrogate.board.summary import HELD_OUT
 from surrogate.cli.boards import print_board
 from surrogate.publish.site import write_site
 
+pytestmark = pytest.mark.slow
+
 
 def kinds(site):
     system = sorted((site / "systems").iterdir())[0].name
@@ -213,8 +215,8 @@ def test_a_feature_without_values_has_one_dash_for_its_quartiles(
     ("theme", "parts"),
     [
         ("dark", ["judge.html", "index.html#language=en"]),
-        pytest.param("light", None, marks=pytest.mark.slow),
-        pytest.param("dark", None, marks=pytest.mark.slow),
+        ("light", None),
+        ("dark", None),
     ],
 )
 def test_no_serious_fault_of_accessibility(page, served, hostile_site, theme, parts):

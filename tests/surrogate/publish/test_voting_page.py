@@ -76,6 +76,7 @@ def page(browser):
         yield opened
 
 
+@pytest.mark.slow
 def test_votes_by_keys_are_kept_exported_and_collected(page, page_file, folder, run, capsys):
     page.goto(page_file.as_uri())
     assert page.inner_text("#place") == "Pair 1 of 12"
@@ -114,6 +115,7 @@ def test_votes_by_keys_are_kept_exported_and_collected(page, page_file, folder, 
     assert "".join(first.split())[:200] in "".join(shown.split()).replace("\x00", "\ufffd")
 
 
+@pytest.mark.slow
 def test_texts_run_in_the_direction_of_their_language(page, tmp_path):
     arena = simulated_part((0, 11), ["ar"], questions=3).arena
     (tmp_path / "vote.html").write_text(ballot_page(make_ballot(arena, choose_pairs(arena))))
@@ -122,6 +124,7 @@ def test_texts_run_in_the_direction_of_their_language(page, tmp_path):
         assert page.locator(text).evaluate("text => getComputedStyle(text).direction") == "rtl"
 
 
+@pytest.mark.slow
 def test_passages_are_mentioned_only_of_questions_that_have_some(page, tmp_path):
     arena = simulated_part((0, 11), ["en"], questions=3).arena
     bare = arena.queries.assign(passages=[[] for _ in range(len(arena.queries))])
@@ -133,6 +136,7 @@ def test_passages_are_mentioned_only_of_questions_that_have_some(page, tmp_path)
         assert ("passages are what" in page.inner_text(".lead")) == (name == "with")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_no_serious_fault_of_accessibility(page, page_file, theme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe")
@@ -150,6 +154,7 @@ def test_no_serious_fault_of_accessibility(page, page_file, theme):
     assert serious == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 390)])
 def test_it_fits_phones_and_both_themes(browser, page_file, theme, width):
     size = {"width": width, "height": 844}

@@ -9,6 +9,8 @@ from view_client import running
 
 from arena import read_arena
 
+pytestmark = pytest.mark.slow
+
 
 def start(page, client, name):
     page.goto(f"{client.origin}/vote.html")
