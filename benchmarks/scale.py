@@ -10,10 +10,10 @@ Writes made-up arenas where ``--out`` has none (100 questions, 500 judgments a s
 seconds, the memory of all processes together at its highest; and by what power of the number of
 systems seconds grow. ``--odd`` are arenas of one question, of two systems, and of one judgment:
 each ends in a board or a refusal. ``--streams`` are arenas of so many answers in Parquet part
-files of three languages, measured part by part by ``features --out FOLDER``; the first again,
-killed in the middle and gone on with: its files must be the same; and what a new system costs.
-``--arenas`` are real ones:
-commands on them, and what a new system or new verdicts cost; see ``end_to_end.py``.
+files of three languages, measured part by part by ``features --out FOLDER``, with a row every half
+million answers, so that a cut run has a slope; the first again, killed in the middle and gone on
+with: its files must be the same; and what a new system costs. ``--arenas`` are real ones: commands
+on them, and what a new system or new verdicts cost; see ``end_to_end.py``.
 """
 
 import argparse
@@ -26,13 +26,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow.parquet as pq
 from scipy.special import expit
 
 from arena import Arena, write_arena
@@ -59,6 +60,8 @@ TIES = 0.1
 STREAM = {"languages": ["de", "en", "sw"], "systems": [f"system-{own:03}" for own in range(100)]}
 FILE_QUESTIONS = 200
 """Of a part file of a stream; all systems answer them."""
+MARK = 500_000
+"""Answers of a stream after which a row is printed."""
 PAGE = resource.getpagesize()
 
 
@@ -128,19 +131,50 @@ def write_stream(folder: Path, answers: int) -> None:
     (folder / "arena.json").write_text(json.dumps(info))
 
 
-def measure_stream(answers: int, out: Path, jobs: str) -> float:
-    """Measure the features of a stream; print a row and return processor seconds."""
+def measure_stream(answers: int, out: Path, jobs: str) -> None:
+    """Measure the features of a stream; print a row every half million answers and at the end."""
     arena, features = out / f"stream-{answers}", out / f"features-{answers}"
     if not (arena / "arena.json").is_file():
         write_stream(arena, answers)
     shutil.rmtree(features, ignore_errors=True)
-    _, wall, spent, memory = measured(("features", arena, "--out", features, "--jobs", jobs))
+    growth = Growth(features)
+    _, wall, spent, memory = measured(
+        ("features", arena, "--out", features, "--jobs", jobs), growth.look
+    )
     print(
         f"{answers:11,} answers  {wall:6.0f} s on the clock  {spent:6.0f} s of processors  "
         f"{memory.peak_gb:.2f} GB, {memory.largest_gb:.2f} of the largest process",
         flush=True,
     )
-    return spent
+    if len(growth.marks) > 1:
+        measured_answers, seconds = zip(*growth.marks, strict=True)
+        slope = 1e6 * np.polyfit(measured_answers, seconds, 1)[0]
+        print(f"a million more: {slope:.0f} s of processors", flush=True)
+
+
+class Growth:
+    """Processor seconds by the number of answers in a folder of features, while it is written."""
+
+    def __init__(self, features: Path) -> None:
+        """Look at this folder."""
+        self.features = features
+        self.rows_of: dict[Path, int] = {}
+        self.marks: list[tuple[int, float]] = []
+
+    def look(self, process: int, peak_gb: float) -> None:
+        """Print a row where another half million answers are written."""
+        for file in self.features.glob("language=*/*.parquet"):
+            if file not in self.rows_of and ".writing-" not in file.name:
+                self.rows_of[file] = pq.read_metadata(file).num_rows
+        n_answers = sum(self.rows_of.values())
+        if n_answers < (len(self.marks) + 1) * MARK:
+            return
+        seconds = sum(map(processor_seconds, family(process)))
+        self.marks.append((n_answers, seconds))
+        print(
+            f"{n_answers:11,} written  {seconds:6.0f} s of processors  {peak_gb:.2f} GB",
+            flush=True,
+        )
 
 
 def go_on(answers: int, out: Path, jobs: str) -> None:
@@ -218,10 +252,11 @@ def pairs_of(
 class Memory(threading.Thread):
     """Looks every second at what a process and those that it started hold together."""
 
-    def __init__(self, process: int) -> None:
-        """Look at the process of this number and its descendants."""
+    def __init__(self, process: int, look: Callable[[int, float], None] | None = None) -> None:
+        """Look at the process of this number and its descendants, and call ``look`` as often."""
         super().__init__(daemon=True)
         self.process, self.peak_gb, self.largest_gb = process, 0.0, 0.0
+        self.look = look
 
     def run(self) -> None:
         """Look until the process has ended."""
@@ -229,6 +264,8 @@ class Memory(threading.Thread):
             held = [resident(own) for own in family(self.process)]
             self.peak_gb = max(self.peak_gb, sum(held) / 1e9)
             self.largest_gb = max(self.largest_gb, max(held, default=0) / 1e9)
+            if self.look is not None:
+                self.look(self.process, self.peak_gb)
             time.sleep(1)
 
 
@@ -249,13 +286,25 @@ def resident(process: int) -> int:
         return 0
 
 
-def measured(arguments: Sequence[str | Path]) -> tuple[int, float, float, Memory]:
+def processor_seconds(process: int) -> float:
+    """Return the seconds that a process and its ended children computed, 0 where it has ended."""
+    try:
+        # Fields after the name, which may hold spaces: utime, stime, cutime and cstime.
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def measured(
+    arguments: Sequence[str | Path], look: Callable[[int, float], None] | None = None
+) -> tuple[int, float, float, Memory]:
     """Run a command; return its status, wall and processor seconds, and what it held."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     limit = partial(resource.setrlimit, resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     command = [*COMMAND, *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=limit) as process:
-        memory = Memory(process.pid)
+        memory = Memory(process.pid, look)
         memory.start()
     memory.join()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -314,9 +363,8 @@ def main() -> None:
         return
     if given.streams:
         streams = [int(answers) for answers in given.streams.split(",")]
-        spent = [measure_stream(answers, given.out, given.jobs) for answers in streams]
-        if len(streams) > 1:
-            print(f"a million more: {1e6 * np.polyfit(streams, spent, 1)[0]:.0f} s of processors")
+        for answers in streams:
+            measure_stream(answers, given.out, given.jobs)
         go_on(streams[0], given.out, given.jobs)
         grow(streams[0], given.out, given.jobs)
         return

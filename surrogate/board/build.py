@@ -11,6 +11,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.folder import open_arena
+from arena.data.progress import finish
 from arena.data.seeds import by_content
 from arena.data.slices import in_slices
 from arena.data.types import Progress
@@ -136,6 +137,7 @@ def build_board(
             progress=progress,
             cache=cache,
         )
+        finish(progress, "features")
     table = in_slices(feature_table, arena.queries, settings.by)
     table = _rows_of_answers(table, sliced_arena)
     judging_records = judging_records or JudgingRecords()
@@ -145,7 +147,7 @@ def build_board(
     learned = learn(sliced_arena, table, surrogate, record, judging_records, n_jobs, progress)
     own_features = tuple(feature for feature in features or () if isinstance(feature, Feature))
     remarks = [*omitted_judges, *temperature_notes(temperatures, learned.arena.judgments)]
-    return _board(learned, remarks, own_features)
+    return _board(learned, remarks, own_features, progress)
 
 
 def _check_pair_counts(arena: Arena) -> None:
@@ -194,10 +196,14 @@ def _board_record(
 
 
 def _board(
-    learned: Learned, further_remarks: Sequence[str], own_features: tuple[Feature, ...]
+    learned: Learned,
+    further_remarks: Sequence[str],
+    own_features: tuple[Feature, ...],
+    progress: Progress | None,
 ) -> Board:
     """Put a board together from what was learned."""
     summary = summarize_board(learned)
+    finish(progress, "summary")
     rated = _rated_languages(learned, summary)
     equal = equal_length_ratings(learned.judged, learned.record.ties)
     length_remarks, biases = equal.remarks, equal.biases
@@ -226,7 +232,7 @@ def _board(
     systems = learned.arena.info.systems
     uncompared = uncompared_systems(ratings, overall, summary, systems)
     compared = [system for system in systems if system not in uncompared]
-    return Board(
+    built = Board(
         ratings=ratings,
         overall=overall,
         arena=arena_ratings,
@@ -241,6 +247,8 @@ def _board(
         surrogate_or_file=learned.surrogate,
         own_features=own_features,
     )
+    finish(progress, "tables")
+    return built
 
 
 def _rated_languages(learned: Learned, summary: BoardSummary) -> list[Rated]:

@@ -167,7 +167,7 @@ def fit_tournaments(
         for index, stretch in stretches
     ]
     fits: list[list[TournamentFit]] = [[] for _ in data]
-    results = run_tasks(tasks, n_jobs, progress)
+    results = run_tasks(tasks, n_jobs, progress, "single tournaments")
     for (index, _), stretch_fits in zip(stretches, results, strict=True):
         fits[index].extend(stretch_fits)
     return fits

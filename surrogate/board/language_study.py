@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.data.progress import finish
 from arena.data.seeds import generator
 from arena.data.types import Floats, Progress
 from arena.rating.posterior import RatingPosterior
@@ -110,7 +111,7 @@ def study_languages(
         surrogate: What to train; it is fitted in place.
         settings: The board's.
         n_jobs: Processes to use; -1 for all cores.
-        progress: Called with ``"surrogates"``, the tasks done and the tasks in all.
+        progress: Called as stages advance.
 
     Returns:
         One a language, in the order given.
@@ -121,6 +122,7 @@ def study_languages(
     )
     with suppress(UsageError):  # a board without ratings says why, language by language
         surrogate.fit(training, ratings)
+    finish(progress, "surrogate")
     unseen = _rate_unseen(data, surrogate, n_jobs, progress)
     expected = pd.concat([expected_ratings(outcome) for outcome in unseen])
     posteriors = posterior_ratings(
@@ -130,6 +132,7 @@ def study_languages(
         training[training["system"].isin(expected["system"])],
         others_of(data),
     )
+    finish(progress, "ratings by both")
     halves = _split_halves(data, surrogate, n_jobs, progress)
     held_out = [[name for name in settings.holdout if name in part.systems] for part in data]
     fits = fit_tournaments(data, surrogate, held_out, settings, n_jobs, progress)
@@ -161,7 +164,8 @@ def _split_halves(
     """Compare ratings by half of the questions with the verdicts on the other half."""
     # A surrogate that must be trained several times for each split is split once.
     is_cheap = surrogate.pooled and max(len(part.systems) for part in data) <= MANY_SYSTEMS
-    repeats = Repeats(SPLITS if is_cheap else 1, surrogate.seed, n_jobs, progress)
+    times = SPLITS if is_cheap else 1
+    repeats = Repeats(times, surrogate.seed, n_jobs, progress, stage="split halves")
     return replicate(data, surrogate, repeats, with_surrogate=False)
 
 
@@ -169,7 +173,7 @@ def _rate_unseen(
     data: Sequence[LanguageData], surrogate: Surrogate, n_jobs: int, progress: Progress | None
 ) -> list[Outcome]:
     """Rate every system by a surrogate trained without it: what ``validate`` does."""
-    repeats = Repeats(splits(data), surrogate.seed, n_jobs, progress)
+    repeats = Repeats(splits(data), surrogate.seed, n_jobs, progress, stage="held-out systems")
     training = _few_tournaments_left if surrogate.pooled else everything_left
     try:
         return leave_systems_out(data, surrogate, repeats, training)

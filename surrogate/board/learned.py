@@ -10,6 +10,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.progress import finish
 from arena.data.types import Progress
 from arena.diagnostics import Diagnosis, diagnose_languages
 from surrogate.board.judge_report import JudgingRecords
@@ -113,8 +114,9 @@ def learn(
     if not data:
         raise UsageError(f"no {record.by} has judgments or published ratings to learn from")
     data = _with_other_judges(data, arena.judgments, record.other_judges)
+    finish(progress, "ratings by verdicts")
     studies = study_languages(data, surrogate, record, n_jobs, progress)
-    return Learned(
+    learned = Learned(
         arena=arena,
         judged=judged,
         record=record,
@@ -126,6 +128,8 @@ def learn(
         predictions=surrogate.predict(X),
         diagnoses=diagnose_languages(judged),
     )
+    finish(progress, "predictions")
+    return learned
 
 
 def tournament_settings(record: BoardRecord) -> TournamentSettings:

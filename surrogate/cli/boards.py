@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from arena.data.errors import UsageError, argument
+from arena.data.progress import finish
 from arena.data.wording import count_of, split_names
 from surrogate.board.settings import PRESET, BoardSettings, board_judges, chosen_settings
 from surrogate.cli import options as opt
@@ -32,9 +33,11 @@ from surrogate.cli.printing import (
     two_decimals,
     wrapped,
 )
+from surrogate.cli.timings import printed_timings
 
 if TYPE_CHECKING:
     from arena.data.arena import Arena
+    from arena.data.types import Progress
     from surrogate.board.board import Board
     from surrogate.runs.criteria import Overview
     from surrogate.validation.hidden_verdicts import HiddenComparison, HiddenVerdicts
@@ -70,6 +73,7 @@ def board(
     templates: opt.Templates = None,
     site: Annotated[bool, Option("--site/--no-site", help="Write pages to OUT/site.")] = True,
     jobs: opt.Jobs = -1,
+    timings: opt.Timings = False,
     _backend: opt.Backend = None,
     _scheduler: opt.Scheduler = None,
     as_json: opt.Json = False,
@@ -87,41 +91,48 @@ def board(
     from surrogate.board.board import check_board_target
     from surrogate.board.tables import FEATURE_CACHE
 
-    read = read_arena(arena)
-    shares = named_values("--weights", split_names(weights), "faithfulness=2,fluency=1")
-    has_several = len(read.criteria) > 1 and settings.judge not in read.judges
-    is_overview = settings.criterion is None and has_several
-    if shares and not is_overview:
-        raise UsageError(
-            f"{argument('weights')} are of several criteria, which judgments here do not have"
-        )
-    judges: tuple[str, ...] = ()
-    if not is_overview:
-        check_board_target(out)
-        # Before anything slow: a judge that the arena lacks is refused at once.
-        judges = board_judges(read, settings)
+    with printed_timings(timings) as progress:
+        read = read_arena(arena)
+        finish(progress, "reading")
+        shares = named_values("--weights", split_names(weights), "faithfulness=2,fluency=1")
+        has_several = len(read.criteria) > 1 and settings.judge not in read.judges
+        is_overview = settings.criterion is None and has_several
+        if shares and not is_overview:
+            raise UsageError(
+                f"{argument('weights')} are of several criteria, which judgments here do not have"
+            )
+        judges: tuple[str, ...] = ()
+        if not is_overview:
+            check_board_target(out)
+            # Before anything slow: a judge that the arena lacks is refused at once.
+            judges = board_judges(read, settings)
 
-    from surrogate.board.build import build_board
-    from surrogate.board.judge_report import read_judging_records
+        from surrogate.board.build import build_board
+        from surrogate.board.judge_report import read_judging_records
 
-    options: dict[str, Any] = {
-        "feature_table": given_features(feature_table, read.answers),
-        "n_jobs": jobs,
-        "models": given_models(templates, download=download),
-        "progress": progress_lines(),
-        "cache": out / FEATURE_CACHE,
-    }
-    if is_overview:
-        from surrogate.runs.criteria import build_criteria, check_overview_target, weighted_overview
+        options: dict[str, Any] = {
+            "feature_table": given_features(feature_table, read.answers),
+            "n_jobs": jobs,
+            "models": given_models(templates, download=download),
+            "progress": progress,
+            "cache": out / FEATURE_CACHE,
+        }
+        if is_overview:
+            from surrogate.runs.criteria import (
+                build_criteria,
+                check_overview_target,
+                weighted_overview,
+            )
 
-        check_overview_target(out)
-        boards_of_criteria, left_out = build_criteria(read, settings, arena, **options)
-        criteria = weighted_overview(boards_of_criteria, left_out, shares)
-        publish_overview(criteria, out, arena, read, site, as_json)
-        return
-    judging_records = read_judging_records(arena, judges[0]) if judges else None
-    built = build_board(read, settings, judging_records=judging_records, **options)
-    publish_board(built, out, arena, read, site, as_json)
+            check_overview_target(out)
+            boards_of_criteria, left_out = build_criteria(read, settings, arena, **options)
+            criteria = weighted_overview(boards_of_criteria, left_out, shares)
+            publish_overview(criteria, out, arena, read, site, as_json)
+            finish(progress, "files and site")
+            return
+        judging_records = read_judging_records(arena, judges[0]) if judges else None
+        built = build_board(read, settings, judging_records=judging_records, **options)
+        publish_board(built, out, arena, read, site, as_json, progress)
 
 
 def demo(out: opt.BoardFolder = Path("out/demo"), jobs: opt.Jobs = -1) -> None:
@@ -175,14 +186,22 @@ def comparison_lines(hidden: HiddenVerdicts, compared: HiddenComparison) -> list
 
 
 def publish_board(
-    built: Board, out: Path, folder: Path, arena: Arena, site: bool = True, as_json: bool = False
+    built: Board,
+    out: Path,
+    folder: Path,
+    arena: Arena,
+    site: bool = True,
+    as_json: bool = False,
+    progress: Progress | None = None,
 ) -> None:
     """Write a board and its pages, and print it with the page to open."""
     from arena.data.systems import alike
     from surrogate.publish.site import write_site
 
     saved = built.save(out, folder)
+    finish(progress, "files")
     index = write_site(saved, out / SITE, arena) if site else None
+    finish(progress, "site")
     if as_json:
         content = {"summary": built.summary, "overall": built.overall, "board": built.ratings}
         show(content, as_json)

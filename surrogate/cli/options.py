@@ -81,6 +81,10 @@ Json = Annotated[bool, Option("--json", help="Print JSON instead of tables.")]
 Jobs = Annotated[
     int, Option(min=-1, help="Processes to use; -1 for all cores. Results do not vary.")
 ]
+Timings = Annotated[
+    bool,
+    Option("--timings", help="Print how long each stage took, and its processor time, at the end."),
+]
 Seed = Annotated[int, Option(min=0, help="Random seed.")]
 Language = Annotated[str | None, Option(help="Language. Default: all")]
 Languages = Annotated[str | None, Option(help="Comma-separated languages. Default: all")]

@@ -97,17 +97,25 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - anything that JSON can hold
 
 
 def print_table(
-    title: str, table: pd.DataFrame, columns: Sequence[str] | None = None, width: int | None = None
+    title: str,
+    table: pd.DataFrame,
+    columns: Sequence[str] | None = None,
+    width: int | None = None,
+    *,
+    is_error: bool = False,
 ) -> None:
-    """Print a title, and a table, of some columns; numbers to the right, a dash for no value."""
+    """Print a title, and a table, of some columns; numbers to the right, a dash for no value.
+
+    With ``is_error`` it goes to standard error.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(width=width)
+    console = Console(width=width, stderr=is_error)
     if width is None and not console.is_terminal:
-        console = Console(width=WIDTH_WHERE_PIPED)
+        console = Console(width=WIDTH_WHERE_PIPED, stderr=is_error)
     if title:
         console.print(Text(f"\n{title}"), highlight=False)
     names = list(table if columns is None else columns)
@@ -351,13 +359,16 @@ def with_spans(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def progress_lines() -> Callable[[str, int, int], None]:
-    """Return a function that prints a line at every tenth of a stage, on standard error."""
+    """Return a function that prints a line at every tenth of a stage, on standard error.
+
+    A stage of a single step has none.
+    """
     tenths: dict[str, int] = {}
     started = time.monotonic()
 
     def print_tenth(stage: str, done: int, total: int) -> None:
         tenth = 10 * done // max(total, 1)
-        if tenth > tenths.get(stage, 0):
+        if total > 1 and tenth > tenths.get(stage, 0):
             tenths[stage] = tenth
             seconds = time.monotonic() - started
             print(f"{stage}: {done:,} of {total:,} ({seconds:.0f} s)", file=sys.stderr, flush=True)

@@ -28,10 +28,10 @@ from surrogate.cli.printing import (
     plain,
     print_notes,
     print_table,
-    progress_lines,
     show,
     wrapped,
 )
+from surrogate.cli.timings import printed_timings
 from surrogate.publish.site_settings import SiteSettings
 
 if TYPE_CHECKING:
@@ -191,6 +191,7 @@ def run(
         Option(help="Folder of all pages, for a web server. Default: OUT/_site", **OUT_FOLDER),
     ] = None,
     jobs: opt.Jobs = -1,
+    timings: opt.Timings = False,
     _backend: opt.Backend = None,
     _scheduler: opt.Scheduler = None,
     check: Annotated[bool, Option("--check", help="Only report; status 1 if not current.")] = False,
@@ -210,14 +211,14 @@ def run(
     folder = out or boards.out
     if folder is None:
         raise UsageError(f'name a folder by --out, or by  out = "DIR"  in {boards.file.name}')
-    with _plain_warnings():
+    with _plain_warnings(), printed_timings(timings) as progress:
         report = bring_up_to_date(
             boards,
             folder,
             site=site,
             check=check,
             n_jobs=jobs,
-            progress=progress_lines(),
+            progress=progress,
             # Standard output is JSON alone with --json.
             say=lambda text: echo("\n".join(wrapped(text, MOST_OF_A_TEXT)), err=as_json),
         )

@@ -46,12 +46,15 @@ class Repeats:
         times: How often to split, draw or reseed (R).
         seed: The user's seed.
         n_jobs: Processes to use; -1 for all cores.
+        progress: Called as trainings end.
+        stage: Their name, for ``progress``.
     """
 
     times: int
     seed: int
     n_jobs: int = 1
     progress: Progress | None = None
+    stage: str = "surrogates"
 
     def reseeded(self, surrogate: Surrogate, *keys: str) -> Surrogate:
         """Return an unfitted surrogate for one training, in one process."""
@@ -59,7 +62,7 @@ class Repeats:
 
     def run(self, tasks: Sequence[Any]) -> list[Any]:
         """Run delayed calls; see ``run_tasks``."""
-        return run_tasks(tasks, self.n_jobs, self.progress)
+        return run_tasks(tasks, self.n_jobs, self.progress, self.stage)
 
 
 @dataclass(frozen=True)
@@ -311,13 +314,15 @@ def train_and_rate(
     return fitted.predict(X, questions), failures
 
 
-def run_tasks(tasks: Sequence[Any], n_jobs: int, progress: Progress | None) -> list[Any]:
+def run_tasks(
+    tasks: Sequence[Any], n_jobs: int, progress: Progress | None, stage: str
+) -> list[Any]:
     """Run ``joblib.delayed`` calls in processes; results come in the order of the calls."""
     results = []
     for result in work(_call, tasks, n_jobs):
         results.append(result)
         if progress is not None:
-            progress("surrogates", len(results), len(tasks))
+            progress(stage, len(results), len(tasks))
     return results
 
 

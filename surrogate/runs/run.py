@@ -15,6 +15,7 @@ from joblib import parallel_config
 from arena.data.errors import ArenaError
 from arena.data.files import locked_folder, replaced_folder
 from arena.data.folder import read_info
+from arena.data.progress import finish
 from arena.data.types import Progress
 from arena.data.wording import count_of
 from arena.llm.awaiting import RepliesAwaitedError
@@ -228,6 +229,7 @@ def _make_all(
         for outcome in _steps(steps, arena, manifest, place, outcomes, check=False):
             if outcome.state == "made":
                 write_manifest(manifest, out)
+                finish(board_progress, outcome.stage)
             outcomes.append(outcome)
             _log(outcome, out)
             say(str(outcome))
