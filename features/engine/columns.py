@@ -50,7 +50,11 @@ def missing_counts(table: pd.DataFrame, by: str = "language") -> pd.DataFrame:
     """
     counts = []
     for position, feature in enumerate(feature_columns(table)):
-        sizes = table.groupby([table[by], _reasons(table, feature)]).size()
+        reasons = _reasons(table, feature)
+        is_missing = reasons.notna()
+        if not is_missing.any():
+            continue
+        sizes = table[is_missing].groupby([by, reasons[is_missing]]).size()
         for (group, reason), n_answers in sizes.items():
             counts.append((group, position, reason, feature, n_answers))
     counts.sort(key=lambda row: row[:3])  # within a group in the order of the columns

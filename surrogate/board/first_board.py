@@ -326,9 +326,9 @@ def _preferred_shares(field: AnswerField, preferences: Mapping[str, float]) -> F
 
 def _by_row(field: AnswerField, values: Floats) -> Floats:
     """Arrange values of answers, shape (N, Q), by the rows that the field is of; NaN without."""
-    is_answer = field.places >= 0
+    is_answer = field.tensor.answered
     arranged = np.full(int(is_answer.sum()), np.nan)
-    arranged[field.places[is_answer]] = values[is_answer]
+    arranged[field.tensor.rows[is_answer]] = values[is_answer]
     return arranged
 
 

@@ -32,14 +32,19 @@ class FeatureTensor:
     Attributes:
         values: Of S systems, Q questions (query ids) and F features, shape (S, Q, F); NaN where a
             value is missing or there is no answer.
-        answered: Which system answered which question, shape (S, Q).
+        rows: Row of each answer among those of the language, shape (S, Q); -1 where there is none.
     """
 
     language: str
     systems: tuple[str, ...]
     questions: tuple[str, ...]
     values: Floats
-    answered: Flags
+    rows: Indices
+
+    @property
+    def answered(self) -> Flags:
+        """Which system answered which question, shape (S, Q)."""
+        return np.asarray(self.rows >= 0)
 
     def means(self, draws: npt.ArrayLike | None = None) -> Floats:
         """Average each system's features over questions, missing values left out.
@@ -65,7 +70,7 @@ class FeatureTensor:
             self,
             questions=tuple(questions),
             values=self.values[:, indices],
-            answered=self.answered[:, indices],
+            rows=self.rows[:, indices],
         )
 
 
@@ -86,13 +91,14 @@ def feature_tensor(
         systems: Systems to take, answered or not; by default those in the table, sorted.
         questions: Questions to take, answered or not; by default those in the table, sorted.
     """
-    rows = X[X["language"] == language]
+    is_here = X["language"] == language
+    rows = X if is_here.all() else X[is_here]
     if systems is None:
         systems = sorted(rows["system"].unique())
     if questions is None:
         questions = sorted(rows["query_id"].unique())
-    system_index = pd.Index(systems).get_indexer(pd.Index(rows["system"]))
-    question_index = pd.Index(questions).get_indexer(pd.Index(rows["query_id"]))
+    system_index = indices_in(systems, rows["system"])
+    question_index = indices_in(questions, rows["query_id"])
     is_wanted = (system_index >= 0) & (question_index >= 0)
     system_index = system_index[is_wanted]
     question_index = question_index[is_wanted]
@@ -104,21 +110,34 @@ def feature_tensor(
     cells = (system_index, starts[question_index] + repeat)
     values = np.full((len(systems), int(n_columns.sum()), len(features)), np.nan)
     values[cells] = rows[list(features)].to_numpy(np.float64)[is_wanted]
-    answered = np.zeros(values.shape[:2], dtype=np.bool_)
-    answered[cells] = True
+    places = np.full(values.shape[:2], -1, dtype=np.intp)
+    places[cells] = np.flatnonzero(is_wanted)
     names = np.repeat(np.array(questions, dtype=object), n_columns)
     return FeatureTensor(
         language=language,
         systems=tuple(systems),
         questions=tuple(str(name) for name in names),
         values=values,
-        answered=answered,
+        rows=places,
     )
+
+
+def indices_in(names: Sequence[str], column: pd.Series) -> Indices:
+    """Return the index in ``names`` of each value of a column, shape (N,); -1 where it is none."""
+    codes, values = pd.factorize(column)
+    index_of = {name: index for index, name in enumerate(names)}
+    # A missing value has the code -1, which is the last place.
+    indices = np.array([*(index_of.get(value, -1) for value in values), -1], dtype=np.intp)
+    return np.asarray(indices[codes])
 
 
 def _repeats(codes: Indices) -> Indices:
     """Count how often each code appeared before, shape (N,)."""
-    return np.asarray(pd.Series(codes).groupby(codes).cumcount().to_numpy(), dtype=np.intp)
+    order = np.argsort(codes, kind="stable")
+    sorted_codes = codes[order]
+    repeats = np.empty(len(codes), dtype=np.intp)
+    repeats[order] = np.arange(len(codes)) - np.searchsorted(sorted_codes, sorted_codes)
+    return repeats
 
 
 def zero_filled(tensor: FeatureTensor, asked: Sequence[str]) -> FeatureTensor:
@@ -136,16 +155,16 @@ def zero_filled(tensor: FeatureTensor, asked: Sequence[str]) -> FeatureTensor:
     unanswered = [name for name in dict.fromkeys(asked) if name not in known_questions]
     questions = (*tensor.questions, *unanswered)
     n_added = len(unanswered)
-    answered = np.pad(tensor.answered, ((0, 0), (0, n_added)))
+    rows = np.pad(tensor.rows, ((0, 0), (0, n_added)), constant_values=-1)
     values = np.nan_to_num(tensor.values, nan=0.0)
     values = np.pad(values, ((0, 0), (0, n_added), (0, 0)))
-    counts = answered | np.isin(questions, list(asked))
+    counts = (rows >= 0) | np.isin(questions, list(asked))
     return FeatureTensor(
         language=tensor.language,
         systems=tensor.systems,
         questions=questions,
         values=np.where(counts[:, :, None], values, np.nan),
-        answered=answered,
+        rows=rows,
     )
 
 

@@ -163,13 +163,11 @@ class AnswerField:
         names: The F features, the consensus last where there are texts.
         tensor: Their values, without the consensus.
         counts: Hashed n-grams of the answers, a row each, mostly zeros; None without texts.
-        places: Row of each system's answer to each question, shape (N, Q); -1 where there is none.
     """
 
     names: tuple[str, ...]
     tensor: FeatureTensor
     counts: sparse.csr_array | None
-    places: Indices
 
     @classmethod
     def of(
@@ -196,7 +194,7 @@ class AnswerField:
         if counts is not None:
             names += (CONSENSUS,)
         tensor = feature_tensor(rows, language, features)
-        return cls(names, tensor, counts, _places(rows, tensor))
+        return cls(names, tensor, counts)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return arrays that replace the texts, in the order of the rows: 2 kB per answer."""
@@ -216,7 +214,7 @@ class AnswerField:
     @cached_property
     def vectors(self) -> AnswerVectors:
         """Vectors of the answers, in the order of the rows."""
-        return self._unit_vectors(self.counts, self.places)
+        return self._unit_vectors(self.counts, self.tensor.rows)
 
     def compare(self, rows: pd.DataFrame) -> FieldView:
         """Compare other systems with the field.
@@ -233,7 +231,7 @@ class AnswerField:
         counts = None
         if self.counts is not None:
             counts = _hashed_answers(rows.assign(**{ANSWER: rows.get(ANSWER, "")}))
-        return self._view(tensor, self._unit_vectors(counts, _places(rows, tensor)))
+        return self._view(tensor, self._unit_vectors(counts, tensor.rows))
 
     def _unit_vectors(self, counts: sparse.csr_array | None, places: Indices) -> AnswerVectors:
         """Weigh counts as the field's own are, and bring them to length 1."""
@@ -332,15 +330,6 @@ def _counts_from(arrays: Mapping[str, npt.NDArray[Any]], n_answers: int) -> spar
         (values.astype(np.float64), columns.astype(np.int32), ends.astype(np.int32)),
         shape=(n_answers, DIMENSIONS),
     )
-
-
-def _places(rows: pd.DataFrame, tensor: FeatureTensor) -> Indices:
-    """Row of each system's answer to each question, shape (N, Q); -1 where there is none."""
-    systems = pd.Index(tensor.systems).get_indexer(pd.Index(rows["system"]))
-    questions = pd.Index(tensor.questions).get_indexer(pd.Index(rows["query_id"]))
-    places = np.full(tensor.answered.shape, -1, dtype=np.intp)
-    places[systems, questions] = np.arange(len(rows))
-    return places
 
 
 def _dense(vectors: sparse.csr_array, places: Indices) -> Floats:

@@ -94,6 +94,18 @@ def test_the_answer_is_a_part_of_the_text(text):
     assert without_thoughts(text) in text
 
 
+WORDS = (
+    *("analysis\n", "assistantfinal ", "Thinking...\n", "...done thinking.", "\n", " ", "A", "[1]"),
+    *("Here is my thought process:", "Here's my response:", "assistant:", "analysisA"),
+)
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=6).map("".join))
+def test_a_sign_of_less_in_a_later_paragraph_changes_no_thoughts(text):
+    # A text that holds no character of a mark is searched for plain words alone.
+    assert min(answer_start(f"{text}\n\nx < y"), len(text)) == answer_start(text)
+
+
 @pytest.mark.parametrize(
     ("text", "answer"),
     [

@@ -21,7 +21,8 @@ def tensor(values, answered=None):
     answered = np.isfinite(values).any(axis=2) if answered is None else np.asarray(answered)
     systems = tuple(f"s{index}" for index in range(values.shape[0]))
     questions = tuple(f"q{index}" for index in range(values.shape[1]))
-    return FeatureTensor("en", systems, questions, values, answered)
+    rows = np.where(answered, np.cumsum(answered).reshape(answered.shape) - 1, -1)
+    return FeatureTensor("en", systems, questions, values, rows)
 
 
 TWO_SYSTEMS = tensor([[[1.0], [3.0]], [[10.0], [np.nan]]])
@@ -92,6 +93,17 @@ def test_values_stand_at_their_system_question_and_feature():
     np.testing.assert_array_equal(held.answered, [[True, True], [True, False], [False, False]])
     np.testing.assert_array_equal(held.values[0], [[1.0, np.nan], [3.0, 5.0]])
     assert np.isnan(held.values[2]).all()
+
+
+def test_places_are_those_of_the_rows_of_the_language_in_any_order():
+    shuffled = ROWS.iloc[[3, 4, 2, 0, 1]].reset_index(drop=True)
+    held = arranged(shuffled)
+    np.testing.assert_array_equal(held.values, arranged().values)
+    english = shuffled[shuffled["language"] == "en"]
+    for system, question in zip(*np.nonzero(held.answered), strict=True):
+        row = english.iloc[held.rows[system, question]]
+        assert (row["system"], row["query_id"]) == (held.systems[system], held.questions[question])
+    assert (held.rows[~held.answered] == -1).all()
 
 
 def test_means_weigh_questions_by_their_draws():
