@@ -138,6 +138,7 @@ def test_a_broken_version_fails_with_a_report_and_a_comment(folders, tmp_path):
     assert Path(installed[installed.index("-c") + 1]).is_file()
 
 
+@pytest.mark.slow
 def test_a_new_version_gets_its_place_and_the_comment_is_brought_up_to_date(folders, tmp_path):
     folder = tmp_path / "run"
     folder.mkdir()
@@ -160,6 +161,7 @@ def test_a_new_version_gets_its_place_and_the_comment_is_brought_up_to_date(fold
     assert {"PATCH", "repos/some/where/issues/comments/123"} <= set(asked)
 
 
+@pytest.mark.slow
 def test_a_comment_is_no_longer_than_the_server_takes(folders, tmp_path):
     new = arena_of_versions().answers.query("system == 'v2'").assign(system="x" * 70_000)
     write_rows(new, tmp_path / "new.jsonl")
@@ -169,6 +171,7 @@ def test_a_comment_is_no_longer_than_the_server_takes(folders, tmp_path):
     assert 50_000 < (tmp_path / "run" / "posted.md").stat().st_size < 65_536
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", ["", "7"])
 def test_without_a_pull_request_or_the_right_to_comment_the_verdict_counts(
     folders, tmp_path, number
@@ -181,6 +184,7 @@ def test_without_a_pull_request_or_the_right_to_comment_the_verdict_counts(
     assert not (folder / "posted.md").exists()
 
 
+@pytest.mark.slow
 def test_a_version_that_is_meant_to_be_cheaper_and_is_not_fails(folders, tmp_path):
     arena = tmp_path / "arena"
     shutil.copytree(folders / "arena", arena)
@@ -191,6 +195,7 @@ def test_a_version_that_is_meant_to_be_cheaper_and_is_not_fails(folders, tmp_pat
     assert "v2 against v1: not cheaper." in log
 
 
+@pytest.mark.slow
 def test_inputs_are_data_and_an_error_is_reported(folders, tmp_path):
     folder = tmp_path / "run"
     hostile = "v1 $(touch owned); `touch owned` \"'\n### @all"
@@ -204,6 +209,7 @@ def test_inputs_are_data_and_an_error_is_reported(folders, tmp_path):
     assert all(line.startswith("    ") for line in others if line)
 
 
+@pytest.mark.slow
 def test_a_judge_is_asked_with_the_extra_that_asks_it(tmp_path):
     run_action(tmp_path / "run", model="gpt-4o", arena=tmp_path)
     installed = (tmp_path / "run" / "temp" / "installed").read_text().splitlines()
@@ -218,6 +224,7 @@ def test_the_example_gives_the_action_inputs_that_it_has():
     assert workflow["permissions"]["pull-requests"] == "write"
 
 
+@pytest.mark.slow
 def test_the_hook_passes_a_sound_arena_and_stops_a_faulty_one(folders, tmp_path):
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     assert hook["id"] in (ROOT / "docs" / "guides" / "gating.md").read_text(encoding="utf-8")
@@ -236,6 +243,7 @@ def test_the_hook_passes_a_sound_arena_and_stops_a_faulty_one(folders, tmp_path)
         assert (done.returncode == 0) == is_sound
 
 
+@pytest.mark.slow
 def test_the_recipe_for_pytest_fails_for_a_broken_version_and_says_why(folders, tmp_path):
     guide = (ROOT / "docs" / "guides" / "gating.md").read_text(encoding="utf-8")
     (recipe,) = re.findall(r"```python\n(from [^`]*\ndef test_[^`]*)```", guide)

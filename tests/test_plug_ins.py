@@ -81,6 +81,7 @@ def declare(tmp_path, monkeypatch):
 QUIZ = "What is 2+2?\tIt is 4 [1].\tFour [1][2].\tNo idea\nWho?\tMe\tYou [3]\tThey\nAlone\n"
 
 
+@pytest.mark.slow
 def test_the_example_imports_judges_and_measures_by_the_command(site, tmp_path):
     (tmp_path / "quiz.tsv").write_text(QUIZ)
     imported = run_with(site, tmp_path, "import", "quiz", "quiz.tsv", "--out", "quiz", "--json")
@@ -147,6 +148,7 @@ def board(site, tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_files_import_no_plug_in_and_users_do(installed, board, capsys):
     """Arena, board and model name the example's judge and feature; only the last call does, too."""
     rank = ("rank", board / "new.jsonl", "--board", board / "board")

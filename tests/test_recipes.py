@@ -84,6 +84,7 @@ def run_in(folder, *words):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_column_added_as_written_is_on_boards_first_boards_and_of_new_systems(checkout):
     follow(section("Adding a column to the board"), checkout)
     program = """
@@ -100,6 +101,7 @@ for table in (board.ratings, first.ratings, board.rank(new, arena).board):
     run_in(checkout, "-c", program)
 
 
+@pytest.mark.slow
 def test_a_feature_added_as_written_is_listed_and_measured(checkout):
     """The recipe once left out the decorator, so that the import failed."""
     follow(section("Adding a feature"), checkout)
@@ -113,6 +115,7 @@ def test_a_feature_added_as_written_is_listed_and_measured(checkout):
     run_in(checkout, "-c", program)
 
 
+@pytest.mark.slow
 def test_a_regressor_named_as_written_is_validated(checkout):
     recipe, _, _ = section("Adding a surrogate").partition("**Any other surrogate**")
     follow(recipe, checkout)
@@ -121,6 +124,7 @@ def test_a_regressor_named_as_written_is_validated(checkout):
     assert "surrogate:ridge" in validated
 
 
+@pytest.mark.slow
 def test_a_surrogate_added_as_written_is_validated_saved_loaded_and_ranked_with(checkout):
     follow(section("Adding a surrogate"), checkout)
     quick = ("--surrogate", "nearest", "--features", "answer_length", "--tournaments", 2)
@@ -142,6 +146,7 @@ def test_a_surrogate_added_as_written_is_validated_saved_loaded_and_ranked_with(
 SHOWN_ANSWER = re.compile(r"\[The Start of Answer \d+ \w+\]\n(.*?)\n\[The End", re.DOTALL)
 
 
+@pytest.mark.slow
 def test_a_form_of_judging_added_as_written_judges_within_its_calls(whole_checkout, serve):
     from chat_server import completion
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import pandas as pd
 
@@ -24,23 +25,25 @@ from arena.data.schema import (
     QUESTION_KEY,
     SUPPORTS,
     ArenaInfo,
-    TableSchema,
 )
 
 NUGGET_KEY = [*QUESTION_KEY, "nugget_id"]
 MARK_KEY = ["judge", *ANSWER_KEY, "nugget_id"]
 
 
-def _no_rows(schema: TableSchema) -> pd.DataFrame:
-    return typed_table(empty_rows(schema), schema)
+@cache
+def _empty_tables() -> tuple[pd.DataFrame, pd.DataFrame]:
+    # Typing an empty table takes milliseconds, and nearly every arena has these two.
+    tables = [typed_table(empty_rows(schema), schema) for schema in (NUGGETS, NUGGET_MARKS)]
+    return tables[0], tables[1]
 
 
 def _no_nuggets() -> pd.DataFrame:
-    return _no_rows(NUGGETS)
+    return _empty_tables()[0].copy()
 
 
 def _no_marks() -> pd.DataFrame:
-    return _no_rows(NUGGET_MARKS)
+    return _empty_tables()[1].copy()
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,7 @@ def library_versions() -> dict[str, str]:
     return {"surrogate-arena": __version__, "python": python, **libraries}
 
 
+@cache
 def _version(library: str) -> str:
     try:
         return version(library)

@@ -81,7 +81,7 @@ def test_a_wrong_cheap_judge_costs_calls_and_is_overruled(models, store):
     assert list(judging.ratings["system"]) == sorted(QUALITY, key=QUALITY.get, reverse=True)
 
 
-@pytest.mark.parametrize("pairs", ["all", None])
+@pytest.mark.parametrize("pairs", ["all", pytest.param(None, marks=pytest.mark.slow)])
 def test_limits_hold_for_both_judges_together(pairs, models, tmp_path):
     arena = build_arena(questions=40)
     server = models()

@@ -83,9 +83,9 @@ def test_a_budget_counts_the_calls_of_all_runs_whatever_the_plan(fields, serve, 
 def test_a_cost_is_not_exceeded_whatever_the_plan(fields, serve, store):
     server = serve(lambda prompt, _: completion("[[A]] [[3]]", usage=(1000, 100)))
     prices = dict.fromkeys(("test-judge", "second"), Price(1.0, 10.0))  # 0.002 a call
-    settings = settings_for(server, max_cost=0.1, **fields)
-    judging = judge_arena(build_arena(questions=60), settings, store, prices=prices)
-    assert 40 <= sum(server.asked.values()) <= 50
+    settings = settings_for(server, max_cost=0.06, **fields)
+    judging = judge_arena(build_arena(questions=30), settings, store, prices=prices)
+    assert 20 <= sum(server.asked.values()) <= 30
     assert judging.usage.failures == {}
     assert "spent" in judging.reason
 
@@ -139,7 +139,7 @@ def test_the_plan_is_the_same_for_other_names_rows_and_workers(serve, tmp_path):
     )
     plans = []
     for number, (judged, workers) in enumerate([(arena, 1), (renamed, 8)]):
-        settings = settings_for(server, budget=60, concurrency=workers)
+        settings = settings_for(server, budget=30, concurrency=workers)
         judging = judge_arena(judged, settings, tmp_path / f"{number}.sqlite")
         plans.append(judging.judgments)
     first = plans[0].replace({"system_a": names, "system_b": names})

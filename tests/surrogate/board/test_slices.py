@@ -36,9 +36,9 @@ def figures(board, names=None):
 
 
 @pytest.fixture(scope="module")
-def few(small_arena):
+def few(bilingual_arena):
     """Five systems, two languages."""
-    return small_arena.select(systems=small_arena.info.systems[:5])
+    return bilingual_arena.select(systems=bilingual_arena.info.systems[:5])
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_slices_borrow_from_each_other_and_those_without_a_value_are_one(
     few = replace(topics, judgments=judged[(asked == "law").to_numpy()])
     board = built(few, quick_features, by="topic")
     assert board.languages == ["(none)", "law"]
-    assert [item.questions for item in board.summary.languages.values()] == [13, 7]
+    assert [item.questions for item in board.summary.languages.values()] == [8, 4]
     unjudged = board.table("(none)")
     assert unjudged["rating"].notna().all()
     assert (unjudged["verdict_share"] == 0).all()

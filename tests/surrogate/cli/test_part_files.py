@@ -38,6 +38,7 @@ def contents(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in part_files(folder)}
 
 
+@pytest.mark.slow
 def test_a_board_of_some_questions_reads_only_what_is_theirs(run, small_arena, in_parts, tmp_path):
     """The board is that of the arena in lines; others' tools read the folder of features, too."""
     whole, features, table = (tmp_path / name for name in ("whole", "features", "whole.parquet"))
@@ -116,6 +117,7 @@ def test_a_new_system_is_all_that_is_measured(small_arena, in_parts, measured_co
     assert (measured_counts, contents(out)) == ([], before)
 
 
+@pytest.mark.slow
 def test_answers_that_stand_system_by_system_give_the_same_files(
     small_arena, in_parts, monkeypatch
 ):

@@ -21,6 +21,9 @@ from surrogate.papers.chats import ChatRow
 from surrogate.papers.recipes import TuningSettings
 from surrogate.papers.tuning import IGNORED, finetune, last_checkpoint, token_row
 
+# Half of what they take is the import of peft.
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 SETTINGS = TuningSettings(epochs=5, batch=4, learning_rate=0.03, warmup=0)
 
@@ -152,7 +155,6 @@ def test_bases_that_would_run_code_or_cannot_be_tuned_are_refused(folder, lesson
     assert "quantized" in refusal(base, tmp_path, lesson)
 
 
-@pytest.mark.slow
 def test_the_same_training_gives_the_same_adapter(folder, tune, tmp_path):
     again = tune(tmp_path / "again")
     assert again["adapter"] == noted(folder)["adapter"]
@@ -171,7 +173,6 @@ finetune(Path(file), base, recipe, Path(out), progress=lambda *_: time.sleep(0.8
 """
 
 
-@pytest.mark.slow
 def test_a_killed_training_goes_on_to_the_same_end(folder, lesson, tiny_llama, tune, tmp_path):
     out = tmp_path / "killed"
     process = subprocess.Popen(

@@ -1,6 +1,7 @@
 """A small arena beside a configuration, for boards that are quick to build."""
 
 import shutil
+from functools import partial
 
 import pytest
 
@@ -27,25 +28,30 @@ def place(tiny_arena, tmp_path):
     return tmp_path
 
 
-@pytest.fixture
-def configure(place):
-    """Write a configuration beside the arena, and read it."""
+@pytest.fixture(scope="session")
+def configure_in():
+    """Write a configuration of quick boards into a folder, and read it."""
 
-    def write(text):
-        path = place / "boards.toml"
+    def write(folder, text):
+        path = folder / "boards.toml"
         path.write_text(QUICK + text, encoding="utf-8")
         return read_configuration(path)
 
     return write
 
 
+@pytest.fixture
+def configure(place, configure_in):
+    """Write a configuration beside the arena, and read it."""
+    return partial(configure_in, place)
+
+
 @pytest.fixture(scope="session")
-def made_once(tiny_arena, tmp_path_factory):
+def made_once(tiny_arena, configure_in, tmp_path_factory):
     """A folder with an arena, a configuration of one board, and what was made of it."""
     folder = tmp_path_factory.mktemp("made")
     write_arena(tiny_arena, folder / "arena", ".jsonl")
-    (folder / "boards.toml").write_text(QUICK + ONE_BOARD, encoding="utf-8")
-    boards = read_configuration(folder / "boards.toml")
+    boards = configure_in(folder, ONE_BOARD)
     report = bring_up_to_date(boards, boards.out)
     assert [step.state for step in report.steps] == ["made", "made", "made"]
     return folder

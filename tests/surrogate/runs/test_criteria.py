@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import UsageError, import_arena, read_arena, write_arena
@@ -62,6 +62,7 @@ def test_one_verdict_is_counted_and_does_not_count(built):
     assert found.table["score"].notna().all()
 
 
+@settings(max_examples=15)
 @given(one=WEIGHTS, other=WEIGHTS, times=WEIGHTS)
 def test_scores_are_weighted_means_and_only_shares_matter(built, one, other, times):
     def table(**weights):
@@ -130,6 +131,7 @@ def test_tables_of_answers_keep_criteria(tmp_path):
     assert won == {"fluency": "y", "tone": "x"}
 
 
+@pytest.mark.slow
 def test_a_run_keeps_a_board_of_each_criterion_and_their_overview(folder, tmp_path):
     text = f"""
         out = "boards"

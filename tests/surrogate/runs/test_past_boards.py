@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from arena import read_arena
+from arena import read_arena, write_arena
 from arena.data.tables import read_rows, write_rows
 from surrogate import Board
 from surrogate.publish.feed import FeedEntry, atom_feed
@@ -25,12 +25,14 @@ from surrogate.publish.history import (
     history_view,
     places,
 )
+from surrogate.runs.config import read_configuration
 from surrogate.runs.past_boards import read_history, today
 from surrogate.runs.run import bring_up_to_date
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 DAY = 86_400
-SITE = "[boards.a]\narena = 'arena'\npublish = ['site']\n"
+BOARD = "[boards.a]\narena = 'arena'\n"
+SITE = f"{BOARD}publish = ['site']\n"
 
 
 def entry(day, standings=None, **fields):
@@ -44,32 +46,44 @@ def entry(day, standings=None, **fields):
     )
 
 
-@pytest.fixture
-def run_on(monkeypatch):
+@pytest.fixture(scope="session")
+def run_on():
     """Bring boards up to date on a day, counted from 1970."""
 
     def run(boards, day):
-        monkeypatch.setenv("SOURCE_DATE_EPOCH", str(day * DAY))
-        report = bring_up_to_date(boards, boards.out)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("SOURCE_DATE_EPOCH", str(day * DAY))
+            report = bring_up_to_date(boards, boards.out)
         assert not report.failed
         return report
 
     return run
 
 
-@pytest.fixture
-def three(configure, place, run_on):
-    """A board of three days: the second has other settings, the third fewer verdicts."""
-    boards = configure(SITE)
-    run_on(boards, 20_000)
-    boards = configure(SITE + "ridge = 4.0\n")
+@pytest.fixture(scope="module")
+def three_once(tiny_arena, configure_in, run_on, tmp_path_factory):
+    """The folder of a board of three days.
+
+    The second has other settings, the third fewer verdicts.
+    """
+    folder = tmp_path_factory.mktemp("three")
+    write_arena(tiny_arena, folder / "arena", ".jsonl")
+    run_on(configure_in(folder, SITE), 20_000)
+    boards = configure_in(folder, SITE + "ridge = 4.0\n")
     run_on(boards, 20_001)
-    path = place / "arena" / "judgments.jsonl"
-    lost = read_arena(place / "arena").info.systems[0]
+    path = folder / "arena" / "judgments.jsonl"
+    lost = tiny_arena.info.systems[0]
     table = read_rows(path).table
     write_rows(table[(table[["system_a", "system_b"]] != lost).all(axis=1)], path)
     run_on(boards, 20_005)
-    return boards
+    return folder
+
+
+@pytest.fixture
+def three(three_once, place):
+    """The same in a folder of this test's own."""
+    shutil.copytree(three_once, place, dirs_exist_ok=True)
+    return read_configuration(place / "boards.toml")
 
 
 def test_past_boards_are_kept_with_what_moved_and_why(three, place, run_on):
@@ -180,7 +194,7 @@ def test_a_system_named_like_an_input_hides_no_change_of_it(configure, place, ru
     is_kept = (judgments[["system_a", "system_b"]] != last).all(axis=1)
     write_rows(judgments[is_kept], folder / "judgments.jsonl")
     (folder / "arena.json").write_text(json.dumps(info | {"systems": before}))
-    boards = configure(SITE)
+    boards = configure(BOARD)
     run_on(boards, 20_000)
     (folder / "arena.json").write_text(json.dumps(info | {"systems": [*before, name]}))
     write_rows(answers, folder / "answers.jsonl")
@@ -196,7 +210,7 @@ def test_another_judge_is_named_and_its_verdicts_are_not_counted_against_the_fir
     path = place / "arena" / "judgments.jsonl"
     table = read_rows(path).table
     judge = table["judge"].iloc[0]
-    boards = configure(SITE)
+    boards = configure(BOARD)
     run_on(boards, 20_000)
     # People judge half of the pairs, and become the reference.
     votes = table.iloc[::2].assign(judge="person:Ada")
@@ -236,8 +250,7 @@ def test_past_boards_hold_no_questions_or_answers(three):
 def test_a_damaged_past_board_is_named_and_costs_readers_nothing(
     three, make, configure, file, content
 ):
-    past = three.out / "a" / "history"
-    folder = past / "2024-10-09"
+    folder = three.out / "a" / "history" / "2024-10-09"
     root = three.out / "_site"
     feed = (root / "feed.xml").read_bytes()
     (folder / file).write_text(content)
@@ -250,6 +263,14 @@ def test_a_damaged_past_board_is_named_and_costs_readers_nothing(
     assert steps["a/site"].state == "skipped"
     assert (root / "feed.xml").read_bytes() == feed
     assert "could not be brought up to date" in (root / "index.html").read_text("utf-8")
+
+
+def test_without_a_damaged_past_board_the_site_is_made_again(three, make, configure):
+    past = three.out / "a" / "history"
+    folder = past / "2024-10-09"
+    (folder / "record.json").write_text("{")
+    boards = configure(SITE + "ridge = 2.0\n")
+    assert make(boards)["a/history"].state == "failed"
     shutil.rmtree(folder)
     assert make(boards)["a/site"].state == "made"
     names = [record.entry.name for record in read_history(past)]
@@ -258,18 +279,18 @@ def test_a_damaged_past_board_is_named_and_costs_readers_nothing(
 
 def test_a_new_board_takes_no_name_of_one_that_is_kept(configure, run_on):
     for ridge in (1.0, 2.0, 3.0):
-        boards = configure(f"{SITE}ridge = {ridge}\n")
+        boards = configure(f"{BOARD}ridge = {ridge}\n")
         run_on(boards, 20_000)
     past = boards.out / "a" / "history"
     shutil.rmtree(past / "2024-10-04-2")
-    run_on(configure(f"{SITE}ridge = 4.0\n"), 20_000)
+    run_on(configure(f"{BOARD}ridge = 4.0\n"), 20_000)
     names = [record.entry.name for record in read_history(past)]
     assert names == ["2024-10-04", "2024-10-04-3", "2024-10-04-4"]
 
 
 def test_a_clock_that_was_set_back_keeps_the_order(configure, run_on):
-    run_on(configure(SITE), 20_000)
-    boards = configure(SITE + "ridge = 4.0\n")
+    run_on(configure(BOARD), 20_000)
+    boards = configure(BOARD + "ridge = 4.0\n")
     run_on(boards, 10_000)
     names = [record.entry.name for record in read_history(boards.out / "a" / "history")]
     assert names == ["2024-10-04", "2024-10-04-2"]

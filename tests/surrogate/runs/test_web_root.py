@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import partial
 from html.parser import HTMLParser
 from urllib.parse import unquote, urlsplit
 
@@ -54,8 +55,17 @@ def made(configure, text):
     return boards.out / "_site"
 
 
-def test_the_root_holds_pages_and_the_feed_and_every_link_leads_somewhere(configure):
-    root = made(configure, TWO.format(further=""))
+@pytest.fixture(scope="module")
+def root(tiny_arena, configure_in, tmp_path_factory):
+    """The pages of two boards, made on a day of 2023, to read only."""
+    folder = tmp_path_factory.mktemp("root")
+    write_arena(tiny_arena, folder / "arena", ".jsonl")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+        return made(partial(configure_in, folder), TWO.format(further=""))
+
+
+def test_the_root_holds_pages_and_the_feed_and_every_link_leads_somewhere(root):
     names = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
     assert {"index.html", "feed.xml", "first/index.html", "second/history.html"} <= names
     for name in names - {"feed.xml"}:
@@ -74,9 +84,7 @@ def test_the_root_holds_pages_and_the_feed_and_every_link_leads_somewhere(config
                 assert parts.fragment in pages[target].ids
 
 
-def test_every_page_of_a_run_states_what_the_operator_says(configure, monkeypatch):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    root = made(configure, TWO.format(further=""))
+def test_every_page_of_a_run_states_what_the_operator_says(root):
     for path in root.rglob("*.html"):
         text = path.read_text("utf-8")
         footer = text.split("<footer>")[1]
@@ -147,8 +155,7 @@ def test_the_root_is_in_no_folder_of_a_board(configure, place, folder):
     bring_up_to_date(boards, boards.out, site=boards.out / "other", check=True)
 
 
-def test_no_board_has_the_name_of_a_file_that_run_writes(configure):
-    root = made(configure, TWO.format(further=""))
+def test_no_board_has_the_name_of_a_file_that_run_writes(root, configure):
     names = {path.name for folder in (root, root.parent) for path in folder.iterdir()}
     files = {name for name in names if "." in name[1:]}
     assert {"manifest.json", "run.log", "feed.xml", "index.html"} <= files

@@ -20,6 +20,8 @@ from features.engine.columns import FEATURE_KEY
 from surrogate import Board, build_board, place_systems
 from surrogate.papers.mirage.recipe import fit_with_choix, run_recipe
 
+pytestmark = pytest.mark.slow
+
 SEED, TOURNAMENTS = 5, 4
 BY_MODELS = ("nli_entailment", "nli_neutral", "reranker_score", "llm_overlap", "llm_fluency")
 BY_LIBRARIES = "bleu(tokenize=13a,order=full),rouge_l(tokens=rouge-score,stem=yes)"
