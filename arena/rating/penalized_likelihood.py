@@ -28,6 +28,10 @@ SINGULAR = 1e-12
 """Square of a factor's diagonal below which the information matrix counts as singular."""
 
 
+ENTRIES_AT_ONCE = 2**15
+"""Entries (pairs x replicates) computed at a time, so that a processor's cache holds them."""
+
+
 @dataclass(frozen=True)
 class NormalPrior:
     """Independent normal prior of S ratings.
@@ -106,11 +110,38 @@ class PenalizedLikelihood:
             logits += self.biases.logits(parameters[self.pairs.n_systems :, 0])[:, None]
         return logits
 
+    @cached_property
+    def _half_counts(self) -> Floats:
+        return self.counts / 2
+
+    @cached_property
+    def _centered_points(self) -> Floats:
+        """Points beyond those of equal systems, shape (P, R)."""
+        return self.points - self._half_counts
+
+    def _residuals(self, parameters: Floats) -> Floats:
+        """Points beyond expectation, shape (P, R)."""
+        # sigma(d) = (1 + tanh(d / 2)) / 2: tanh takes a tenth of the time of expit.
+        halves = parameters / 2
+        bias_halves = None
+        if self.biases is not None:
+            bias_halves = self.biases.logits(halves[self.pairs.n_systems :, 0])[:, None]
+        residuals = np.empty(self.points.shape)
+        step = max(1, ENTRIES_AT_ONCE // max(self.points.shape[1], 1))
+        for start in range(0, len(residuals), step):
+            rows = slice(start, start + step)
+            half_logits = np.take(halves, self.pairs.first[rows], axis=0)
+            half_logits -= np.take(halves, self.pairs.second[rows], axis=0)
+            if bias_halves is not None:
+                half_logits += bias_halves[rows]
+            np.tanh(half_logits, out=half_logits)
+            np.multiply(self._half_counts[rows], half_logits, out=residuals[rows])
+            np.subtract(self._centered_points[rows], residuals[rows], out=residuals[rows])
+        return residuals
+
     def gradient(self, parameters: Floats) -> Floats:
         """Gradient of the loss, shape (K, R)."""
-        # sigma(d) = (1 + tanh(d / 2)) / 2: tanh takes a tenth of the time of expit.
-        half = self.counts / 2
-        residuals = self.points - half - half * np.tanh(self._logits(parameters) / 2)
+        residuals = self._residuals(parameters)
         prior = self.full_prior
         gradient = prior.precisions[:, None] * (parameters - prior.means[:, None])
         slope: Floats = self.pairs.incidence @ residuals

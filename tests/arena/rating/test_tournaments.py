@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
-from arena.rating import pairs
+from arena.rating import pairs, penalized_likelihood
 from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
 
@@ -65,6 +65,16 @@ def hardly_beaten(questions, random):
         for one, other in itertools.combinations(["top", "mid", "low", "last"], 2):
             wins = number > 0 if one == "top" else random.random() < 0.6
             yield f"q{number}", one, other, "a" if wins else "b"
+
+
+def test_coefficients_are_the_same_to_the_bit_however_many_pairs_are_computed_at_a_time(
+    monkeypatch,
+):
+    table = judgments(round_robin("abcdefg", 8))
+    at_once = bootstrap_tournaments(table, tournaments=20, questions=5).coefficients
+    monkeypatch.setattr(penalized_likelihood, "ENTRIES_AT_ONCE", 1)
+    one_by_one = bootstrap_tournaments(table, tournaments=20, questions=5).coefficients
+    np.testing.assert_array_equal(one_by_one, at_once)
 
 
 def test_tournaments_equal_choix_on_their_comparisons_and_without_a_maximum_its_fallback():
