@@ -179,6 +179,12 @@ def validate(
     _show_study(study, protocol, as_json)
 
 
+NEGATIVE_R2 = (
+    "R² below 0: the expected ratings are further from those by verdicts than one number for all "
+    "systems is. Tau may be high all the same, where the order is right and the scale is not"
+)
+
+
 def _show_study(study: Any, protocol: str, as_json: bool) -> None:  # noqa: ANN401 - of any protocol
     if as_json:
         show({"table": study.table, "signature": study.signature}, as_json)
@@ -191,6 +197,9 @@ def _show_study(study: Any, protocol: str, as_json: bool) -> None:  # noqa: ANN4
         # Rows of a study share reasons: each is printed once.
         for joined_reasons in table.pop("reason").unique():
             reasons |= dict.fromkeys(filter(None, joined_reasons.split("; ")))
+    r2_columns = [name for name in table if "r2" in name]
+    if (table[r2_columns] < 0).any(axis=None):
+        reasons[NEGATIVE_R2] = None
     content = {"table": with_spans(table), "signature": study.signature, "reasons": list(reasons)}
     # Table 3 has neither a tau nor an interval.
     has_taus = "tau" in table or "permutation" in table

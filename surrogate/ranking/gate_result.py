@@ -109,7 +109,7 @@ def _sentences(result: Gate) -> Iterator[str]:
             f"The judge chose side {side} in {count} of {len(verdicts.judgments)} verdicts, "
             "whichever answer stood there: they say nothing of the systems."
         )
-    elif result.judge is not None:
+    if result.judge is not None:
         yield f"{result.judge.sentence}."
     if result.n_outdated:
         yield f"In the arena {outdated_sentence(result.n_outdated)}."

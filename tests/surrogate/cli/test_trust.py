@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -142,6 +143,18 @@ def test_a_huge_file_is_not_read_whole(name, run, tiny_arena, tmp_path, capsys):
     assert "more than" in said.out + said.err
 
 
+@pytest.mark.parametrize("file", ["summary.json", "manifest.json", "judge_report.json"])
+def test_a_huge_file_of_a_board_is_not_read_whole(file, board_of, run, tmp_path, capsys):
+    folder = tmp_path / "board"
+    shutil.copytree(board_of, folder)
+    with (folder / file).open("r+b") as stream:
+        stream.truncate(6 * 2**30)
+    assert run("publish", folder, "--out", tmp_path / "site") == 2
+    message = capsys.readouterr().err
+    assert file in message
+    assert "more than" in message
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -153,6 +166,7 @@ def test_a_huge_file_is_not_read_whole(name, run, tiny_arena, tmp_path, capsys):
         "{{ lipsum(9999) }}",
         "{% if %}",
         "{{ range(10 ** 9)|list }}",
+        "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
     ],
 )
 def test_whatever_a_template_does_is_said_with_its_name(text, tmp_path):

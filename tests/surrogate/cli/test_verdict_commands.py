@@ -4,11 +4,13 @@ import itertools
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
 from surrogate.cli.printing import print_notes, print_table
+from surrogate.cli.studies import _show_study
 
 COLUMNS = {"system", "rating", "low", "high", "rank", "rank_low", "rank_high", "tier"}
 
@@ -24,6 +26,16 @@ def test_a_diagnosis_is_sentences_or_strict_json(run, arena_folder, capsys):
     content = strict_json(capsys)
     assert content["seed"] == 3
     assert {row["language"] for row in content["counts"]} == {"sw"}
+
+
+def test_a_negative_r2_is_explained_where_there_is_one(capsys):
+    table = pd.DataFrame({"language": ["en"], "tau": [0.8], "r2": [-150.0]})
+    _show_study(SimpleNamespace(table=table, signature="s"), "mirage", as_json=False)
+    assert "R² below 0" in capsys.readouterr().out
+    for name, value in (("r2", 0.3), ("tau", -0.5)):
+        study = SimpleNamespace(table=table.assign(r2=0.1, **{name: value}), signature="s")
+        _show_study(study, "mirage", as_json=False)
+        assert "R² below 0" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("preset", [[], ["--preset", "mirage"]])

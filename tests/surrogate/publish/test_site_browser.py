@@ -201,6 +201,16 @@ def test_on_a_phone_reasons_have_the_width_of_the_page(board, small_arena, page,
     assert table["width"] <= 390
 
 
+def test_on_a_phone_no_row_is_a_blank_beside_a_column_out_of_sight(page, site):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{site.as_uri()}/method.html")
+    for row in page.locator("#settings-table tbody tr").all():
+        assert row.bounding_box()["width"] <= 390
+        assert {cell.bounding_box()["width"] > 100 for cell in row.locator("td").all()} == {True}
+    heights = [row.bounding_box()["height"] for row in page.locator("#skipped-table tr").all()]
+    assert max(heights) < 120
+
+
 def test_a_feature_without_values_has_one_dash_for_its_quartiles(
     board, small_arena, page, tmp_path
 ):
