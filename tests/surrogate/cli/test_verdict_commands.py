@@ -33,7 +33,8 @@ def test_a_negative_r2_is_explained_where_there_is_one(capsys):
     _show_study(SimpleNamespace(table=table, signature="s"), "mirage", as_json=False)
     assert "R² below 0" in capsys.readouterr().out
     for name, value in (("r2", 0.3), ("tau", -0.5)):
-        study = SimpleNamespace(table=table.assign(r2=0.1, **{name: value}), signature="s")
+        others = table.assign(**{"r2": 0.1, name: value})
+        study = SimpleNamespace(table=others, signature="s")
         _show_study(study, "mirage", as_json=False)
         assert "R² below 0" not in capsys.readouterr().out
 
