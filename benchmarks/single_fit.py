@@ -9,6 +9,9 @@ Newton's method for the plain likelihood.
 
     python benchmarks/single_fit.py --battles 1000000 --systems 200 [--only ours,evalica]
 
+``--form`` writes the same verdicts as other programs do: with further columns, as LMArena, as CSV
+or as JSON lines. ``--only ours,by-row`` compares reading by column and by row.
+
 ``--peers`` is the Python of an environment that holds peers (``pip install arena-rank evalica``).
 """
 
@@ -64,13 +67,55 @@ def write_battles(path: Path, n_battles: int, n_systems: int) -> None:
         writer.close()
 
 
+def write_form(plain: Path, path: Path, form: str) -> None:
+    """Write plain verdicts in another form."""
+    table = pd.read_parquet(plain)
+    random = np.random.default_rng(1)
+    size = len(table)
+    if form == "further":
+        table["confidence"] = random.random(size).round(3)
+        table["explanation"] = [f"A cites source {row} and B does not" for row in range(size)]
+        table["time"] = pd.date_range("2026-01-01", periods=size, freq="s")
+    if form == "lmarena":
+        words = {"a": "model_a", "b": "model_b", "tie": "tie (bothbad)"}
+        voters = random.integers(max(size // 5, 1), size=size)
+        columns = {
+            "conversation_id": [f"{row * 2_654_435_761 % 2**64:032x}" for row in range(size)],
+            "model_a": table["system_a"],
+            "model_b": table["system_b"],
+            "winner": table["winner"].map(words),
+            "judge": [f"arena_user_{voter}" for voter in voters],
+            "turn": random.integers(1, 4, size=size),
+            "anony": random.random(size) < 0.9,
+            "language": random.choice(["English", "German", "unknown"], size),
+            "tstamp": random.random(size),
+        }
+        table = pd.DataFrame(columns)
+    if form == "csv":
+        table.to_csv(path, index=False)
+    elif form == "jsonl":
+        table.to_json(path, orient="records", lines=True)
+    else:
+        table.to_parquet(path, index=False)
+
+
 def ours(path: Path) -> Callable[[], pd.Series]:
     """Rate from the checked file."""
     from arena.adapters.judgments import counted_judgments_of
     from arena.rating.ratings import rate
 
     judgments = counted_judgments_of(path).table
-    return lambda: rate(judgments).table.set_index("system")["rating"]
+    return lambda: rate(judgments, language="all").table.set_index("system")["rating"]
+
+
+def by_row(path: Path) -> Callable[[], pd.Series]:
+    """Rate from the file, read row by row."""
+    from arena.adapters.battle_rows import BattleOptions
+    from arena.adapters.judgments import judgments_by_row
+    from arena.rating.ratings import rate
+
+    judgments = judgments_by_row(path, BattleOptions()).table
+    return lambda: rate(judgments, language="all").table.set_index("system")["rating"]
 
 
 def ours_from_texts(path: Path) -> Callable[[], pd.Series]:
@@ -160,12 +205,16 @@ def newton(path: Path) -> Callable[[], pd.Series]:
 
 METHODS: dict[str, Callable[[Path], Callable[[], Any]]] = {
     "ours": ours,
+    "by-row": by_row,
     "ours-texts": ours_from_texts,
     "evalica": evalica,
     "evalica-core": evalica_core,
     "arena-rank": arena_rank,
     "newton": newton,
 }
+SUFFIXES = {"plain": ".parquet", "further": ".parquet", "lmarena": ".parquet"}
+SUFFIXES |= {"csv": ".csv", "jsonl": ".jsonl"}
+"""Ending of the file of each form."""
 PEERS = ("evalica", "evalica-core", "arena-rank")
 
 
@@ -190,7 +239,8 @@ def main() -> None:
     parser.add_argument("--battles", type=int, default=1_000_000)
     parser.add_argument("--systems", type=int, default=200)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--only", default=",".join(METHODS))
+    parser.add_argument("--only", default="ours,ours-texts,evalica,evalica-core,arena-rank,newton")
+    parser.add_argument("--form", choices=SUFFIXES, default="plain", help="of the file")
     parser.add_argument("--file", type=Path, help="of an earlier run; by default a new one")
     parser.add_argument("--peers", default=sys.executable, help="Python that has the peers")
     parser.add_argument("--measured", help=argparse.SUPPRESS)
@@ -202,6 +252,10 @@ def main() -> None:
         path = arguments.file or Path(folder) / "battles.parquet"
         if not path.exists():
             write_battles(path, arguments.battles, arguments.systems)
+        if arguments.form != "plain":
+            plain = path
+            path = Path(folder) / f"{arguments.form}{SUFFIXES[arguments.form]}"
+            write_form(plain, path, arguments.form)
         print(f"{'':14} {'reading':>8} {'rating':>8} seconds of the processor", flush=True)
         for method in arguments.only.split(","):
             python = arguments.peers if method in PEERS else sys.executable

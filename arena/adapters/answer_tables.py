@@ -10,7 +10,7 @@ from typing import get_args
 
 from arena.adapters.answer_cells import empty_answers, open_replies
 from arena.adapters.answer_rows import WHOLE_ROW, AnswerRows, Repeats
-from arena.adapters.battle_rows import columns_of_winners, winner_of
+from arena.adapters.battle_columns import columns_of_winners, winner_of
 from arena.adapters.collected import Collected, PlacedRecord
 from arena.adapters.columns import FILE, NO_COLUMNS, with_whole_names, without_row_numbers
 from arena.adapters.files import bare_name, checked_language

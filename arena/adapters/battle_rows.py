@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from arena.adapters.battle_columns import (
+    FLAGS,
+    OUR_COLUMNS,
+    battle_fields,
+    columns_of_texts,
+    columns_of_winners,
+    is_flagged,
+    winner_of,
+)
 from arena.adapters.collected import Collected, Key, Place, is_sound_name
 from arena.adapters.columns import (
     NO_COLUMNS,
-    bare_column,
     chosen_columns,
-    field_names,
     with_whole_names,
     without_row_numbers,
 )
@@ -22,59 +29,25 @@ from arena.data.cells import (
     finite_number,
     is_missing_cell,
     is_null,
-    opened_text,
     whole_digits,
 )
 from arena.data.errors import Problem
 from arena.data.languages import UNDETERMINED, language_code
 from arena.data.rows import Rows
 from arena.data.schema import (
-    BOTH_BAD,
-    CHOSEN,
     CRITERION,
     PROBABILITIES,
-    REPEAT,
-    TURN,
     VOTER,
     WEIGHT,
 )
 from arena.data.types import Record
 from arena.data.winner_columns import (
-    NO_WINNER,
-    ONE_HOT,
     ONE_HOT_NEEDED,
-    SIDE_WINS,
     NoWinner,
-    read_one_hot,
-    read_probabilities,
-    read_side_wins,
 )
 from arena.data.wording import first_of
 
 NO_LANGUAGES: Mapping[str, str] = MappingProxyType({})
-
-_TEXTS = ("question", "answer_a", "answer_b")
-_FIELDS = (
-    "query_id",
-    "language",
-    "judge",
-    CRITERION,
-    VOTER,
-    TURN,
-    WEIGHT,
-    "system_a",
-    "system_b",
-    "winner",
-    *_TEXTS,
-)
-_OUR_COLUMNS = (CHOSEN, *PROBABILITIES, BOTH_BAD, REPEAT)
-"""Columns of our own tables that stay as they are."""
-_FLAGS = MappingProxyType(
-    {
-        "anony": "votes were not blind: the names of the models were shown",
-        "dedup_tag": "votes are on prompts that the source flags as duplicates",
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -136,11 +109,7 @@ class _BattleColumns:
     @classmethod
     def of(cls, rows: Rows, names: Mapping[str, str]) -> _BattleColumns:
         """Find the columns of a file, of which those of fields are known."""
-        texts: tuple[str, ...] = ()
-        if set(CONVERSATIONS) <= set(rows.table):
-            texts = CONVERSATIONS
-        elif names.keys() >= set(_TEXTS):
-            texts = tuple(names[field] for field in _TEXTS)
+        texts = columns_of_texts(rows.table, names)
         winners = columns_of_winners(rows.table)
         return cls(names, texts, winners, without_row_numbers(rows.table))
 
@@ -167,7 +136,7 @@ class BattleReader:
         if not len(rows.table.columns) and not len(rows.lines):
             collected.problems += rows.problems
             return
-        names = self._column_names(rows)
+        names = self.column_names(rows)
         if names is None:
             return
         # Faults call fields by the columns of the file that is read.
@@ -215,12 +184,9 @@ class BattleReader:
             return None
         return Battle(place, key, sides, turn, tuple(record[column] for column in columns.texts))
 
-    def _column_names(self, rows: Rows) -> Mapping[str, str] | None:
+    def column_names(self, rows: Rows) -> Mapping[str, str] | None:
         """Return the column of each field; None if one is missing that is needed."""
-        names_of_fields = field_names("pairs")
-        fields = {name: names_of_fields[name] for name in _FIELDS}
-        # Where a row is a battle, its own id is that of its question.
-        fields["query_id"] = (*fields["query_id"], "id", "battle_id", "conversation_id")
+        fields = dict(battle_fields())
         winner_columns = columns_of_winners(rows.table)
         columns = self.options.columns
         if winner_columns.keys() >= {*ONE_HOT_NEEDED} and "winner" not in columns:
@@ -245,9 +211,9 @@ class BattleReader:
         read_elsewhere = {
             *winner_columns.values(),
             *CONVERSATIONS,
-            *_OUR_COLUMNS,
+            *OUR_COLUMNS,
             *JUDGE_SOURCES,
-            *_FLAGS,
+            *FLAGS,
         }
         for column, reason in chosen.unread.items():
             if column not in read_elsewhere:
@@ -256,19 +222,17 @@ class BattleReader:
 
     def _is_dropped(self, place: Place, record: Record) -> bool:
         """Count a vote that was not blind, or on a duplicate; tell whether to leave it out."""
-        flags = []
-        if str(record.get("anony")).strip().casefold() in ("false", "0", "0.0"):
-            flags.append("anony")
-        tag = record.get("dedup_tag")
-        if isinstance(tag, str):
-            tag = opened_text(tag)
-        if isinstance(tag, dict) and tag.get("sampled") is False:
-            flags.append("dedup_tag")
-        is_dropped = self.options.drops_flagged and bool(flags)
-        effect = "left out" if is_dropped else "they count (drop_flagged leaves them out)"
+        flags = [column for column in FLAGS if is_flagged(column, record.get(column))]
         for flag in flags:
-            self.collected.skip(place, "vote", f"{_FLAGS[flag]}; {effect}")
-        return is_dropped
+            self.skip_flagged(place, flag)
+        return self.options.drops_flagged and bool(flags)
+
+    def skip_flagged(self, place: Place | str, flag: str, count: int = 1) -> None:
+        """Count votes with a flag of ``FLAGS``, which are left out if the options say so."""
+        effect = "they count (drop_flagged leaves them out)"
+        if self.options.drops_flagged:
+            effect = "left out"
+        self.collected.skip(place, "vote", f"{FLAGS[flag]}; {effect}", count)
 
     def _key(
         self, place: Place, record: Record, names: Mapping[str, str], number: int, turn: int | None
@@ -278,23 +242,44 @@ class BattleReader:
             value = record[names["query_id"]]
             # pandas reads ids with gaps as decimals: 81.0 is 81.
             query_id = whole_digits(value) or value
-        code: str | None = self.options.languages.get(str(query_id), self.options.language)
+        code = self.options.languages.get(str(query_id), self.options.language)
         language = record[names["language"]] if "language" in names else None
         if not is_missing_cell(language):
-            code = language_code(language) if isinstance(language, str) else None
-            if code is None:
-                self.collected.skip(place, "language", f"{language!r} is not known: read as und")
+            code = self.language_of(place, language)
         # The first turn keeps the id of its question, as in files without turns.
         if turn is not None and turn > 1 and is_sound_name(query_id):
             query_id = f"{query_id}-{turn}"
-        return code or UNDETERMINED, query_id
+        return code, query_id
+
+    def language_of(self, place: Place, value: object) -> str:
+        """Return the code of a language; ``und`` for one that is not known, which is counted."""
+        code = language_code(value) if isinstance(value, str) else None
+        if code is None:
+            self.collected.skip(place, "language", f"{value!r} is not known: read as und")
+        return code or UNDETERMINED
+
+    def weight_of(self, place: Place, value: object) -> float | None:
+        """Return the weight in a cell; None if it is none, which is a fault."""
+        text = value.strip().replace(",", ".", 1) if isinstance(value, str) else value
+        # A weight of 0 would keep a vote and count it for nothing.
+        weight = finite_number(text)
+        if weight is not None and weight > 0:
+            return weight
+        self.collected.fault(
+            place,
+            WEIGHT,
+            value,
+            "is not a weight",
+            hint="write a finite number above 0 in every row, or leave the column out",
+        )
+        return None
 
     def _further_columns(
         self, place: Place, record: Record, names: Mapping[str, str], voter: str | None
     ) -> dict[str, object]:
         """Return further columns of a judgment, where a row has them."""
         columns: dict[str, object] = {}
-        for name in _OUR_COLUMNS:
+        for name in OUR_COLUMNS:
             if not is_missing_cell(record.get(name)):
                 columns[name] = record[name]
         if voter is not None:
@@ -302,43 +287,8 @@ class BattleReader:
         if CRITERION in names and not is_missing_cell(record[names[CRITERION]]):
             columns[CRITERION] = record[names[CRITERION]]
         if WEIGHT in names:
-            value = record[names[WEIGHT]]
-            text = value.strip().replace(",", ".", 1) if isinstance(value, str) else value
-            # A weight of 0 would keep a vote and count it for nothing.
-            weight = finite_number(text)
-            if weight is None or weight <= 0:
-                self.collected.fault(
-                    place,
-                    WEIGHT,
-                    value,
-                    "is not a weight",
-                    hint="write a finite number above 0 in every row, or leave the column out",
-                )
-                weight = None
-            columns[WEIGHT] = weight
+            columns[WEIGHT] = self.weight_of(place, record[names[WEIGHT]])
         return columns
-
-
-def winner_of(
-    record: Record, names: Mapping[str, str], winner_columns: Mapping[str, str]
-) -> object:
-    """Return the winner of a row as it is written, or as it was read of several columns.
-
-    Args:
-        record: The row.
-        names: Field to column.
-        winner_columns: Those of ``columns_of_winners``, which count without a column ``winner``.
-    """
-    if "winner" in names:
-        winner = record[names["winner"]]
-        # Words for a missing value may name a system: `read_winners` decides.
-        return NO_WINNER if is_null(winner) else winner
-    values = {name: record[column] for name, column in winner_columns.items()}
-    if values.keys() >= {*ONE_HOT_NEEDED}:
-        return read_one_hot(values)
-    if values.keys() <= SIDE_WINS.keys():
-        return read_side_wins(values)
-    return read_probabilities(values)
 
 
 def _has_no_winner(winner: object, sides: tuple[object, object]) -> bool:
@@ -347,29 +297,6 @@ def _has_no_winner(winner: object, sides: tuple[object, object]) -> bool:
         return True
     names = {str(side).casefold() for side in sides}
     return is_missing_cell(winner) and str(winner).strip().casefold() not in names
-
-
-def columns_of_winners(columns: Iterable[object]) -> dict[str, str]:
-    """Return the columns that say who won without a column ``winner``.
-
-    Returns:
-        The names of ``ONE_HOT``, ``PROBABILITIES`` or ``SIDE_WINS`` to the columns that have these
-        names, whatever their case; empty where needed ones are missing.
-    """
-    column_by_name: dict[str, str] = {}
-    for column in map(str, columns):
-        name = bare_column(column)
-        # Of columns that differ in case, the one that is written as the field is meant.
-        if name not in column_by_name or column == name:
-            column_by_name[name] = column
-    for names, needed in ((ONE_HOT, ONE_HOT_NEEDED), (PROBABILITIES, PROBABILITIES)):
-        if column_by_name.keys() >= {*needed}:
-            return {name: column_by_name[name] for name in names if name in column_by_name}
-    by_side: dict[str, str] = {}
-    for name, side in SIDE_WINS.items():
-        if name in column_by_name:
-            by_side.setdefault(side, name)
-    return {name: column_by_name[name] for name in by_side.values()}
 
 
 def _tells_rows_apart(record: Record, columns: _BattleColumns, judge: str | None) -> bool:

@@ -9,7 +9,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import chain, pairwise
 from types import MappingProxyType
@@ -58,11 +58,12 @@ class ChosenColumns:
         for field, column in self.names.items():
             values[field] = record.get(column)
             for fallback in self.fallbacks.get(field, ()):
-                if not _is_value(values[field]) and _is_value(record.get(fallback)):
+                if not is_value(values[field]) and is_value(record.get(fallback)):
                     values[field] = record[fallback]
         return values
 
 
+@lru_cache(maxsize=1024)  # asked for each row
 def bare_column(name: str) -> str:
     """Return the name of a column without what does not count: ``Model A`` is ``model_a``."""
     words = _SEPARATORS.sub("_", _CAMEL_CASE.sub("_", name.strip()))
@@ -127,7 +128,7 @@ def chosen_columns(
         if column in names.values() or column in reasons:
             continue
         # The numbers that pandas gives its rows are no loss.
-        if not _INDEX_COLUMNS.fullmatch(column) or not _counts_rows(tables, column):
+        if not is_index_name(column) or not counts_rows(tables, column):
             reasons[column] = f"{column!r} is no field that is read"
     return ChosenColumns(
         names={field: names[field] for field in fields if field in names},
@@ -152,7 +153,7 @@ def _complements(tables: Sequence[pd.DataFrame], columns: Sequence[str]) -> tupl
 
 def _is_complement(table: pd.DataFrame, read: Sequence[str], column: str) -> bool:
     present = [name for name in (*read, column) if name in table]
-    n_filled = sum(table[name].map(_is_value).astype(int) for name in present)
+    n_filled = sum(table[name].map(is_value).astype(int) for name in present)
     return len(present) < 2 or not (n_filled > 1).any()
 
 
@@ -185,10 +186,11 @@ def _reason(column: str, field: str, chosen: str, is_filled: bool) -> str:
 
 
 def _has_values(tables: Iterable[pd.DataFrame], column: str) -> bool:
-    return any(any(map(_is_value, table.get(column, ()))) for table in tables)
+    return any(any(map(is_value, table.get(column, ()))) for table in tables)
 
 
-def _is_value(value: object) -> bool:
+def is_value(value: object) -> bool:
+    """Tell whether a cell holds something: neither a missing value nor an empty collection."""
     if isinstance(value, list | dict):
         return bool(value)
     return not is_missing_cell(value) and value not in ("[]", "{}")
@@ -217,10 +219,15 @@ def without_row_numbers(table: pd.DataFrame) -> frozenset[str]:
     return frozenset(column for column in map(str, table) if not _numbers_rows(table, column))
 
 
+def may_number_rows(column: str) -> bool:
+    """Tell whether a column has a name for one that numbers rows."""
+    return is_index_name(column) or bare_column(column) in _ROW_NUMBERS
+
+
 def _numbers_rows(table: pd.DataFrame, column: str) -> bool:
     # A column of the user's that is called "index" may hold anything.
-    is_of_pandas = _INDEX_COLUMNS.fullmatch(column) is not None and column != "index"
-    if not is_of_pandas and bare_column(column) not in _ROW_NUMBERS:
+    is_of_pandas = is_index_name(column) and column != "index"
+    if not may_number_rows(column):
         return False
     # Longer numbers are ids, such as hashes, and too long to compare as integers.
     most_digits = 18
@@ -235,7 +242,12 @@ def _numbers_rows(table: pd.DataFrame, column: str) -> bool:
     return is_of_pandas or all(number < following for number, following in pairwise(numbers))
 
 
-def _counts_rows(tables: Iterable[pd.DataFrame], column: str) -> bool:
+def is_index_name(column: str) -> bool:
+    """Tell whether pandas may have named a column so: that of the numbers of its rows."""
+    return _INDEX_COLUMNS.fullmatch(column) is not None
+
+
+def counts_rows(tables: Iterable[pd.DataFrame], column: str) -> bool:
     """Return whether a column holds the whole numbers from 0 or 1 on, or nothing."""
     for table in tables:
         texts = [str(value) for value in table.get(column, ()) if not is_missing_cell(value)]
@@ -248,26 +260,39 @@ def _counts_rows(tables: Iterable[pd.DataFrame], column: str) -> bool:
 
 
 _NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,6})?")
-_NUMBERED_FIELDS = (("query_id",), ("system",), ("system_a", "system_b"), ("winner",))
+NUMBERED_FIELDS = (("query_id",), ("system",), ("system_a", "system_b"), ("winner",))
 """Fields whose cells may be names or ids; those of one group are written alike."""
 
 
 def with_whole_names(rows: TableRows, names: Mapping[str, str]) -> TableRows:
-    """Write names and ids as whole numbers where a program wrote a column of them as decimals.
+    """Write names and ids as whole numbers where a program wrote a column of them as decimals."""
+    table = rows.table
+    for fields in NUMBERED_FIELDS:
+        columns = [names[field] for field in fields if names.get(field) in table]
+        if not are_decimals(cell for column in columns for cell in table[column]):
+            continue
+        for column in columns:
+            numbers = list(map(whole_name, table[column]))
+            table = table.assign(**{column: pd.Series(numbers, table.index, dtype=object)})
+    return replace(rows, table=table)
+
+
+def are_decimals(cells: Iterable[object]) -> bool:
+    """Tell whether cells of names or ids are numbers, some of which a program wrote as decimals.
 
     pandas writes the numbers 4 and 3.5 of one column as ``4.0`` and ``3.5``. A column that holds
     any other text is left as it is: there ``4.0`` may be a version.
     """
-    table = rows.table
-    for fields in _NUMBERED_FIELDS:
-        columns = [names[field] for field in fields if names.get(field) in table]
-        cells = [cell for column in columns for cell in table[column] if cell is not None]
-        if not all(isinstance(cell, str) and _NUMBER.fullmatch(cell) for cell in cells):
+    has_decimals = False
+    for cell in cells:
+        if cell is None:
             continue
-        for column in columns:
-            numbers = [
-                name_text(float(cell)) if cell is not None and "." in cell else cell
-                for cell in table[column]
-            ]
-            table = table.assign(**{column: pd.Series(numbers, table.index, dtype=object)})
-    return replace(rows, table=table)
+        if not isinstance(cell, str) or not _NUMBER.fullmatch(cell):
+            return False
+        has_decimals = has_decimals or "." in cell
+    return has_decimals
+
+
+def whole_name(cell: object) -> object:
+    """Write a decimal that ``are_decimals`` accepts as the whole number it is: 4.0 is ``4``."""
+    return name_text(float(cell)) if isinstance(cell, str) and "." in cell else cell

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 
 from arena.adapters.battle_rows import NO_LANGUAGES, BattleOptions, BattleReader
 from arena.adapters.collected import Collected
+from arena.adapters.column_battles import judgments_by_column
+from arena.adapters.column_judgments import NeedsRowsError
 from arena.adapters.columns import NO_COLUMNS
 from arena.adapters.lmarena import foreign_of_battles
-from arena.adapters.plain_judgments import (
-    is_read_as_written,
-    plain_judgments,
-    sample_of_all_texts,
-)
 from arena.data.answer_digests import EDITED, outdated_sentence
+from arena.data.coded_tables import CodedParquet, CodedRows, CodedTable
 from arena.data.codes import coded_judgments, without_categories
-from arena.data.errors import ArenaError, UsageError
+from arena.data.errors import DataError, UsageError
 from arena.data.folder import read_arena
 from arena.data.judgments import with_known_columns
-from arena.data.rows import Rows
-from arena.data.schema import INFO_FILE, JUDGMENTS
+from arena.data.schema import CRITERION, INFO_FILE, JUDGMENTS, VOTER
+from arena.data.tables import read_rows
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,14 @@ def read_judgments(path: Path | str, questions: pd.DataFrame | None = None) -> p
         DataError: With every problem: unknown winners, missing values, systems against themselves.
     """
     options = BattleOptions(languages=_languages_of(questions))
-    return without_categories(_read(Path(path), options).table)
+    table = without_categories(_read(Path(path), options).table)
+    columns = {}
+    for name in (CRITERION, VOTER):
+        if name in table:
+            # A row without one has None, as in other optional columns.
+            texts = table[name].astype(object)
+            columns[name] = texts.where(texts.notna(), None)
+    return table.assign(**columns)
 
 
 def counted_judgments_of(
@@ -97,33 +103,40 @@ def _read(path: Path, options: BattleOptions) -> CountedJudgments:
         return CountedJudgments(with_known_columns(arena.judgments), skipped.skipped())
     if not path.exists():
         raise UsageError(f"there is no file {path}")
-    plain = None if options.columns else plain_judgments(path)
-    if plain is not None:
-        sample = sample_of_all_texts(plain, path.name)
-        # What cells mean is read text by text: a file whose texts stay as they are needs no more.
-        # Where one is at fault, all rows are read, so that messages name their lines.
-        with suppress(ArenaError):
-            read = _read_files(Collected(), [sample], path.name, options)
-            if read.skipped.empty and is_read_as_written(sample, read.table):
-                return replace(read, table=plain)
-    collected = Collected()
-    files = (rows for _, rows in collected.files([path]))
-    return _read_files(collected, files, path.name, options)
+    table = _coded_table(path) if path.is_file() else None
+    if table is not None:
+        # Whoever reads the rows names the lines at fault, and says what is wrong with the file.
+        with suppress(NeedsRowsError, pa.ArrowException, OSError, UnicodeDecodeError):
+            reader = BattleReader(Collected(), options)
+            judgments = judgments_by_column(table, reader)
+            return CountedJudgments(judgments, reader.collected.skipped())
+    return judgments_by_row(path, options)
 
 
-def _read_files(
-    collected: Collected, files: Iterable[Rows], name: str, options: BattleOptions
-) -> CountedJudgments:
-    """Read judgments row by row.
+def _coded_table(path: Path) -> CodedTable | None:
+    """Open a file whose columns can be read as codes; None if rows tell what is wrong with it."""
+    with suppress(DataError, OSError, pa.ArrowException):
+        if path.suffix.lower() == ".parquet":
+            return CodedParquet(path, path.name)
+        rows = read_rows(path, path.name)
+        return None if rows.problems else CodedRows(rows)
+    return None
+
+
+def judgments_by_row(path: Path, options: BattleOptions) -> CountedJudgments:
+    """Read judgments row by row, which takes a minute per million and names the lines of faults.
 
     Args:
-        collected: What was read so far, and what was wrong.
-        files: Rows of files.
-        name: What messages call them.
+        path: A file, or a folder of them.
         options: How to read.
+
+    Raises:
+        UsageError, DataError: As for ``counted_judgments_of``.
     """
+    name = path.name
+    collected = Collected()
     reader = BattleReader(collected, options)
-    for rows in files:
+    for _, rows in collected.files([path]):
         for battle in reader.battles_of(replace(rows, source=name)):
             _, query_id = battle.key
             collected.question(battle.place, battle.key, query_id, [], may_repeat=True)

@@ -180,6 +180,37 @@ def distinct(numbers: npt.NDArray[np.intp], n_possible: int) -> Distinct:
     return Distinct(in_order[is_first], codes)
 
 
+@dataclass(frozen=True)
+class KeySums:
+    """Sums of values by key.
+
+    Attributes:
+        keys: The D distinct keys, sorted, shape (D,).
+        sums: Sum of the values of each, shape (D,).
+    """
+
+    keys: Indices
+    sums: Floats
+
+
+def sums_by_key(keys: Indices, values: Floats, n_possible: int) -> KeySums:
+    """Add values of equal keys.
+
+    Args:
+        keys: Shape (N,), each from 0 to below ``n_possible``.
+        values: Shape (N,).
+        n_possible: How many keys there may be.
+    """
+    if n_possible > _DENSE * len(keys):
+        present = distinct(keys, n_possible)
+        return KeySums(present.values, present.sums(values))
+    is_present = np.zeros(n_possible, dtype=np.bool_)
+    is_present[keys] = True
+    present_keys = np.flatnonzero(is_present)
+    sums = np.bincount(keys, values, n_possible)[present_keys]
+    return KeySums(present_keys, sums.astype(np.float64))
+
+
 def stable_order(numbers: npt.NDArray[np.intp], n_possible: int) -> Indices:
     """Return the order that sorts an array, as a stable ``numpy.argsort`` does in more time.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from contextlib import suppress
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -12,7 +12,6 @@ from urllib.parse import unquote
 from uuid import UUID
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,9 +26,6 @@ from arena.data.wording import repeated
 LINE = ".line"
 """Column of the numbers of rows."""
 _ROWS_AT_ONCE = 10_000
-_CODED_ROWS_AT_ONCE = 100_000
-_FEW_TEXTS = 10_000
-"""Distinct texts that a column of categories may have, however few rows there are."""
 
 
 def read_parts(path: Path, source: str, queries: Collection[str] | None) -> Rows:
@@ -42,7 +38,7 @@ def read_parts(path: Path, source: str, queries: Collection[str] | None) -> Rows
         if LINE in table.column_names:
             lines = table[LINE].to_pylist()
             table = table.drop_columns(LINE)
-        cells = {column: _objects(table[column]) for column in table.column_names}
+        cells = {column: objects_of(table[column]) for column in table.column_names}
         frame = pd.DataFrame(cells, range(len(table)), dtype=object)
         parts.append(Rows(frame, pd.Series(lines, dtype=int), name))
     if len(parts) == 1:
@@ -59,7 +55,7 @@ def read_parts(path: Path, source: str, queries: Collection[str] | None) -> Rows
     )
 
 
-def _objects(column: pa.ChunkedArray) -> list[Any]:
+def objects_of(column: pa.ChunkedArray) -> list[Any]:
     """Return a column as Python objects, NaN as None, and equal texts as one object."""
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         # A text may repeat in every row, such as a passage: decode each distinct one once.
@@ -155,7 +151,7 @@ def read_parquet(
         size = source.stat().st_size
         file = pq.ParquetFile(source)
     most = most_expanded(size)
-    groups = _bounded_groups(file, name, most)
+    groups = bounded_groups(file, name, most)
     sizes = [group.total_byte_size for group in groups]
     # A text that is stored once may be in every row: small batches show it before it fills
     # the memory.
@@ -182,7 +178,7 @@ def read_parquet(
     return table
 
 
-def _bounded_groups(file: pq.ParquetFile, name: str, most: int) -> list[Any]:
+def bounded_groups(file: pq.ParquetFile, name: str, most: int) -> list[Any]:
     """Return what a file states of its row groups; a DataError if it is more than is read.
 
     Args:
@@ -196,72 +192,6 @@ def _bounded_groups(file: pq.ParquetFile, name: str, most: int) -> list[Any]:
     n_bytes = sum(group.total_byte_size for group in groups)
     refuse_beyond(name, n_bytes, most, "bytes when expanded")
     return groups
-
-
-def read_categories(path: Path, name: str, columns: Sequence[str]) -> pd.DataFrame | None:
-    """Read a Parquet file of texts that repeat in many rows, as categories, part by part.
-
-    Args:
-        path: The file.
-        name: What messages call it.
-        columns: The names that its columns must have.
-
-    Returns:
-        The table; None if it has other columns, or cells that are no texts, or if most cells of a
-        column differ.
-
-    Raises:
-        DataError: If it holds more than is read.
-        pyarrow.ArrowException, OSError: If it is damaged.
-    """
-    if sorted(pq.read_schema(path).names) != sorted(columns):
-        return None
-    file = pq.ParquetFile(path, read_dictionary=list(columns))
-    most = most_expanded(path.stat().st_size)
-    _bounded_groups(file, name, most)
-    readers = [_CategoryReader() for _ in columns]
-    n_bytes = 0
-    for batch in file.iter_batches(_CODED_ROWS_AT_ONCE, use_threads=False):
-        n_bytes += batch.nbytes
-        refuse_beyond(name, n_bytes, most, "bytes when expanded")
-        for reader, column in zip(readers, columns, strict=True):
-            if not reader.add(batch.column(column)):
-                return None
-    categories = {column: reader.values() for column, reader in zip(columns, readers, strict=True)}
-    return pd.DataFrame(categories)
-
-
-class _CategoryReader:
-    """Collects a column of texts as codes of its distinct ones, in the order of their rows."""
-
-    def __init__(self) -> None:
-        self._code_of: dict[str, int] = {}
-        self._codes: list[npt.NDArray[np.int32]] = []
-        self._n_rows = 0
-
-    def add(self, cells: pa.Array) -> bool:
-        """Add the cells of a batch; tell whether they are texts that repeat."""
-        is_text = pa.types.is_dictionary(cells.type) and (
-            pa.types.is_string(cells.type.value_type)
-            or pa.types.is_large_string(cells.type.value_type)
-        )
-        if not is_text or cells.null_count:
-            return False
-        texts = cells.dictionary.to_pylist()
-        # None among them would be a missing cell.
-        if None in texts:
-            return False
-        codes = [self._code_of.setdefault(text, len(self._code_of)) for text in texts]
-        indices = cells.indices.to_numpy(zero_copy_only=False)
-        self._codes.append(np.array(codes, dtype=np.int32)[indices])
-        self._n_rows += len(cells)
-        return len(self._code_of) <= max(self._n_rows // 2, _FEW_TEXTS)
-
-    def values(self) -> pd.Categorical:
-        """Return all cells; afterwards there are none."""
-        codes = np.concatenate([np.empty(0, dtype=np.int32), *self._codes])
-        self._codes.clear()
-        return pd.Categorical.from_codes(codes, pd.Index(list(self._code_of), dtype="str"))
 
 
 def _may_hold(group: Any, queries: Collection[str]) -> bool:  # noqa: ANN401 - of pyarrow, untyped

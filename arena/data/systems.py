@@ -58,7 +58,8 @@ def _name_faults(names: Iterable[str]) -> Iterator[tuple[str, Fault]]:
         if hides_characters(name):
             hint = "write the name without invisible characters, controls and line breaks"
             yield name, ("has characters that cannot be seen", hint)
-        first_form = first_forms.setdefault(normalize("NFC", name), name)
+        form = name if name.isascii() else normalize("NFC", name)
+        first_form = first_forms.setdefault(form, name)
         if first_form != name:
             fault = f"is the same name as {first_form!a}, written differently"
             yield name, (fault, "write a name in one way (Unicode NFC)")
@@ -66,6 +67,8 @@ def _name_faults(names: Iterable[str]) -> Iterator[tuple[str, Fault]]:
 
 def hides_characters(name: str) -> bool:
     """Tell whether a name has characters that nobody sees, but for joiners that scripts need."""
+    if name.isascii():
+        return not name.isprintable()
     for previous, character in pairwise(["", *name]):
         if character in JOINERS:
             # Between ASCII letters nothing needs a joiner.

@@ -7,7 +7,7 @@ refused with a hint.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -140,9 +140,7 @@ def _side_named(text: str, names: tuple[object, object]) -> str | None:
 
 def _name_of_side(text: str, names: tuple[object, object]) -> str | None:
     """Return the side that a text names; case counts only where the names differ by it alone."""
-    name_a, name_b = (
-        "" if name is None else (whole_digits(name) or str(name)).strip() for name in names
-    )
+    name_a, name_b = map(_name, names)
     if text in (name_a, name_b):
         if name_a == name_b:
             return None
@@ -153,6 +151,25 @@ def _name_of_side(text: str, names: tuple[object, object]) -> str | None:
     if is_a == is_b:
         return None
     return "a" if is_a else "b"
+
+
+def name_no_system(values: Iterable[object], systems: Iterable[object]) -> bool:
+    """Tell whether no cell of a column of winners can name a system.
+
+    Such cells mean the same whatever the sides are, so that equal ones need not be read again.
+    """
+    names = {_name(system).casefold() for system in systems}
+    for value in values:
+        text = winner_text(value) or (value.strip() if isinstance(value, str) else "")
+        comparison = COMPARISON.fullmatch(text.strip("[]"))
+        compared = (comparison[1], comparison[3]) if comparison else ()
+        if any(part.casefold() in names for part in (text, *compared)):
+            return False
+    return True
+
+
+def _name(system: object) -> str:
+    return "" if system is None else (whole_digits(system) or str(system)).strip()
 
 
 def _names_win(

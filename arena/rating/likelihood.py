@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, log_expit
 
-from arena.data.codes import distinct
+from arena.data.codes import sums_by_key
 from arena.data.types import Floats, Indices
 from arena.rating.biases import Biases
 from arena.rating.bradley_terry import newton
@@ -96,11 +96,15 @@ class BattleLikelihood:
             if n_blocks > 1:
                 rows = slice(*np.searchsorted(items.question, [start, end]))
             values, columns = self._score_entries(items.pair[rows], residuals[rows])
-            question = items.question[rows] - start
-            keys = np.tile(question * n_parameters, len(columns)) + np.concatenate(columns)
-            cells = distinct(keys, int(end - start) * n_parameters)
-            parameter = cells.values % n_parameters
-            squares += np.bincount(parameter, cells.sums(np.concatenate(values)) ** 2, n_parameters)
+            keys = np.empty((len(columns), len(values[0])), dtype=np.intp)
+            first_keys = (items.question[rows] - start) * n_parameters
+            for entries, column in zip(keys, columns, strict=True):
+                np.add(first_keys, column, out=entries)
+            cells = sums_by_key(
+                keys.ravel(), np.concatenate(values), int(end - start) * n_parameters
+            )
+            parameter = cells.keys % n_parameters
+            squares += np.bincount(parameter, cells.sums**2, n_parameters)
             n_questions += np.bincount(parameter, minlength=n_parameters)
         return squares, n_questions
 
