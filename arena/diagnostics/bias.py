@@ -26,7 +26,7 @@ NOTABLE = 0.05
 """A share this far from one half is worth a warning; smaller differences hardly matter."""
 NOTABLE_FLIPS = 0.1
 UNRELIABLE_FLIPS = 0.25
-"""Share of flips of a judge that does not judge the answers."""
+"""Share of flips of a judge whose single verdicts cannot be relied on."""
 
 
 def leaning(observed: float, low: float, high: float) -> tuple[int, Severity]:

@@ -62,7 +62,7 @@ class JudgeLabel:
 
     Attributes:
         judge: Its name.
-        grade: ``unreliable``: its verdicts do not depend on the answers, or people decide
+        grade: ``unreliable``: a single verdict of it cannot be relied on, or people decide
             otherwise; ``doubtful``: something limits what they are worth; ``not known``: no fault,
             but nothing, or too little, was judged in both orders; ``consistent``: no fault in its
             own verdicts, which were not compared with people's; ``agrees``: people decide alike;
@@ -246,7 +246,7 @@ def _verdict_remarks(judgments: pd.DataFrame) -> Iterator[GradedRemark]:
     low, high = flips.counts["flip_low"], flips.counts["flip_high"]
     if not flips.counts["items"] or tells_too_little(low, high):
         yield "not known", remark.sentence
-    # A judge that surely flips this often does not judge the answers.
+    # A verdict of a judge that surely flips this often says little; many may average out.
     elif low > UNRELIABLE_FLIPS:
         yield "unreliable", remark.sentence
     else:

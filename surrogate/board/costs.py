@@ -267,7 +267,7 @@ def uncompared_board(summary: BoardSummary) -> str:
     if summary.is_first:
         return "nobody has judged these answers"
     if macro.is_unreliable:
-        return "the judge's verdicts say nothing of the systems"
+        return "the judge is unreliable"
     if summary.settings.ratings == "surrogate" and macro.standing != "shown":
         return "ratings rest on a surrogate that is not shown to rank systems better than chance"
     if LOST in macro.conclusions:

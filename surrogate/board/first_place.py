@@ -33,8 +33,10 @@ def first_place_sentence(board: Board) -> str:
     leader = systems[0]
     if board.summary.is_first:
         return _first_without_verdicts(board, leader)
-    if board.summary.macro.is_unreliable:
+    if board.summary.macro.is_one_sided:
         return "These ranks say nothing about the systems."
+    if board.summary.macro.is_unreliable:
+        return "These ranks are no more reliable than their judge."
     tiers = board.ratings.pivot(index="language", columns="system", values="tier").astype(float)
     if tiers[systems].isna().all(axis=None):
         return f"{leader} has the highest rating; no difference was tested."

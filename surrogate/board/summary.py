@@ -187,7 +187,7 @@ class MacroSummary(Agreements):
         if not self.judge_fault:
             return conclusions
         on_judge = Conclusion(sentence=self.judge_fault)
-        # Nothing else matters where the verdicts say nothing.
+        # Everything else rests on the verdicts.
         return (on_judge, *conclusions) if self.is_unreliable else (*conclusions, on_judge)
 
     @property
@@ -199,8 +199,18 @@ class MacroSummary(Agreements):
 
     @property
     def is_unreliable(self) -> bool:
-        """Whether the judge's verdicts say nothing of the systems."""
+        """Whether the judge's label is unreliable.
+
+        Its ranks may be right all the same: many verdicts that flip with the order average out. Of
+        six judges of three public arenas that flip so often, five have a tau of 0.8 or more with
+        people or GPT-4o-mini, and one has 0.33 with GPT-4o.
+        """
         return self.judge is not None and self.judge.grade == "unreliable"
+
+    @property
+    def is_one_sided(self) -> bool:
+        """Whether the judge's verdicts are all the same, and so say nothing about the systems."""
+        return self.judge is not None and self.judge.is_one_sided
 
     def _on_unseen(self) -> Conclusion:
         conclusion = super()._on_unseen()

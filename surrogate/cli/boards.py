@@ -272,7 +272,7 @@ def fragile_places(board: Board) -> list[str]:
     from surrogate.publish.formats import language_name, sentence
 
     places = board.judge_report.first_places
-    # An unreliable judge's first place means nothing, however many verdicts it rests on.
+    # An unreliable judge's first place is in doubt, however many verdicts it rests on.
     if not places or board.summary.macro.is_unreliable:
         return []
     weakest = min(places, key=lambda place: place.dropped)

@@ -162,6 +162,26 @@ def test_where_nothing_was_tested_nothing_is_not_distinguishable(quick_board):
     assert "tested" in said
 
 
+def test_only_a_judge_that_always_says_the_same_says_nothing(tiny_arena):
+    """A judge that often flips: its ranks may be right, and nothing else is claimed of them."""
+    board = build_board(tiny_arena, surrogate="linear", tournaments=2)
+    macro = board.summary.macro
+    for is_one_sided in (True, False):
+        judge = replace(
+            macro.judge,
+            grade="unreliable",
+            faults=("of 90 pairs judged in both orders 36 flip",),
+            is_one_sided=is_one_sided,
+        )
+        summary = board.summary.model_copy(
+            update={"macro": macro.model_copy(update={"judge": judge})}
+        )
+        text = conclusion(replace(board, summary=summary))
+        assert ("say nothing" in text) == is_one_sided
+        assert "is unreliable: of 90 pairs" in text
+        assert not any(word in text for word in ("is first", "distinguishable", "leads"))
+
+
 def test_who_always_says_a_is_unreliable_and_a_first_board_judged_by_nobody(tiny_arena):
     says_a = replace(tiny_arena, judgments=tiny_arena.judgments.assign(winner="a"))
     board = build_board(says_a, surrogate="linear", tournaments=2)
