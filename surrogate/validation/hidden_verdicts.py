@@ -59,7 +59,8 @@ def hide_verdicts(arena: Arena, questions: int, seed: int = 0) -> HiddenVerdicts
         UsageError: If no judged question is left to compare with.
     """
     judged, _ = evaluation_set(arena, SetRules(questions=questions, seed=seed))
-    is_drawn = _is_of(arena.judgments, judged.queries)
+    drawn = pd.MultiIndex.from_frame(judged.queries[QUESTION_KEY])
+    is_drawn = pd.MultiIndex.from_frame(arena.judgments[QUESTION_KEY]).isin(drawn)
     hidden = arena.judgments[~is_drawn]
     if hidden.empty:
         raise UsageError(f"no question is judged besides {questions} of each language; draw fewer")
@@ -102,10 +103,3 @@ def rated_systems(judgments: pd.DataFrame) -> pd.DataFrame:
         rated = rated.rename(columns={"rating": "quality"})
         tables.append(rated.assign(language=language))
     return pd.concat(tables, ignore_index=True)
-
-
-def _is_of(judgments: pd.DataFrame, queries: pd.DataFrame) -> pd.Series[bool]:
-    """Return which judgments are of some questions."""
-    keys = pd.MultiIndex.from_frame(judgments[QUESTION_KEY])
-    is_of = keys.isin(pd.MultiIndex.from_frame(queries[QUESTION_KEY]))
-    return pd.Series(is_of, index=judgments.index)

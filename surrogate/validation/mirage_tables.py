@@ -32,13 +32,15 @@ from surrogate.validation.feature_groups import feature_name
 from surrogate.validation.protocols import drawn_holdout
 from surrogate.validation.scores import MACRO
 from surrogate.validation.study import Study, StudyTable, holdout_text, settings_text
-from surrogate.validation.study_checks import (
+from surrogate.validation.study_options import (
+    StudyOptions,
+    SurrogateLike,
     check_rated_systems,
     holdout_names,
     is_chosen,
+    study_settings,
     surrogate_with_rules,
 )
-from surrogate.validation.study_options import StudyOptions, SurrogateLike, study_settings
 
 TABLE_3, TABLE_4 = "table3", "table4"
 HELD_OUT = 4

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -33,19 +33,17 @@ from surrogate.validation.study import (
     Study,
     StudyTable,
 )
-from surrogate.validation.study_checks import (
-    check_rated_systems,
-    holdout_names,
-    surrogate_with_rules,
-)
 from surrogate.validation.study_options import (
     LEARNING_OPTIONS,
     STUDY_DEFAULTS,
     STUDY_OPTIONS,
     StudyOptions,
     SurrogateLike,
+    check_rated_systems,
+    holdout_names,
     judged_view,
     study_settings,
+    surrogate_with_rules,
 )
 
 SAMPLING = "sampling"
@@ -58,31 +56,54 @@ class Protocol:
     """A way of validating a surrogate.
 
     Attributes:
-        method: The method of ``Study`` that follows it; empty for ``sampling``, which needs no
-            surrogate, and for the paper's tables.
+        study: What follows it: a method of ``Study``; for ``sampling``, which needs no surrogate,
+            and for the paper's tables, a function of an arena.
         repeats: How often it repeats unless a user says otherwise.
         fewest_systems: Judged systems that it needs.
     """
 
-    method: str
+    study: Callable[..., StudyTable]
     repeats: int
     fewest_systems: int
 
 
+def _sampling(
+    arena: Arena | Path | str, repeats: int, settings: BoardSettings, options: Mapping[str, object]
+) -> StudyTable:
+    """Rank by part of the verdicts alone; see ``study_sampling``."""
+    options_of_surrogates = (
+        "surrogate",
+        "features",
+        "feature_table",
+        "rows",
+        "missing",
+        "tournaments",
+        "questions",
+    )
+    for name in options_of_surrogates:
+        if options.get(name) is not None:
+            raise UsageError(f"{SAMPLING} ranks by verdicts alone; leave {argument(name)} out")
+    judgments = judged_view(open_arena(arena), settings).judgments
+    study = study_sampling(
+        judgments, repeats=repeats, ties=settings.ties, ridge=settings.ridge, seed=settings.seed
+    )
+    return StudyTable(study.table, study.signature)
+
+
 PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
     {
-        DEFAULT_PROTOCOL: Protocol("leave_systems_out", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
-        FAMILIES: Protocol("leave_families_out", 1, 1),
-        BEST: Protocol("leave_best_out", 1, 1),
-        LANGUAGE: Protocol("leave_language_out", REPEATS, 1),
-        MIRAGE: Protocol("mirage", 25, FEWEST_SYSTEMS_TO_FOLD),
-        "ablation": Protocol("ablate", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
-        "importances": Protocol("importances", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
-        "learning-curve": Protocol("learning_curves", REPEATS, FEWEST_SYSTEMS_TO_FOLD),
-        REPLICATION: Protocol("replicate", 10, 1),
-        SAMPLING: Protocol("", 100, FEWEST_TO_SAMPLE),
-        TABLE_3: Protocol("", 50, FEWEST_FOR_TABLE_3),
-        TABLE_4: Protocol("", 1, FEWEST_SYSTEMS_TO_FOLD),
+        DEFAULT_PROTOCOL: Protocol(Study.leave_systems_out, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
+        FAMILIES: Protocol(Study.leave_families_out, 1, 1),
+        BEST: Protocol(Study.leave_best_out, 1, 1),
+        LANGUAGE: Protocol(Study.leave_language_out, REPEATS, 1),
+        MIRAGE: Protocol(Study.mirage, 25, FEWEST_SYSTEMS_TO_FOLD),
+        "ablation": Protocol(Study.ablate, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
+        "importances": Protocol(Study.importances, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
+        "learning-curve": Protocol(Study.learning_curves, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
+        REPLICATION: Protocol(Study.replicate, 10, 1),
+        SAMPLING: Protocol(_sampling, 100, FEWEST_TO_SAMPLE),
+        TABLE_3: Protocol(validate_table_3, 50, FEWEST_FOR_TABLE_3),
+        TABLE_4: Protocol(validate_table_4, 1, FEWEST_SYSTEMS_TO_FOLD),
     }
 )
 """The protocols by name."""
@@ -132,13 +153,13 @@ def validate(
             takers = " and ".join(PROTOCOLS_WITH[name])
             raise UsageError(f"{argument(name)} is for {takers}, not for {protocol}")
     if protocol == SAMPLING:
-        return _sampling(arena, repeats, settings, {**options, "surrogate": surrogate})
+        return rules.study(arena, repeats, settings, {**options, "surrogate": surrogate})
     if protocol == TABLE_3:
-        return validate_table_3(arena, surrogate or (), repeats, **options)
+        return rules.study(arena, surrogate or (), repeats, **options)
     if surrogate is not None and not isinstance(surrogate, str) and isinstance(surrogate, Sequence):
         raise UsageError(f"{protocol} validates one surrogate; {TABLE_3} compares several")
     if protocol == TABLE_4:
-        return validate_table_4(arena, surrogate, repeats, holdout, **options)
+        return rules.study(arena, surrogate, repeats, holdout, **options)
 
     arguments: dict[str, object] = {}
     if judged is not None:
@@ -160,28 +181,4 @@ def validate(
         rated = {*judged_arena.judgments["language"], *judged_arena.published_ratings["language"]}
         check_languages(rated, trained)
     study = Study.of(opened, trained, repeats, **options)
-    table: StudyTable = getattr(study, rules.method)(**arguments)
-    return table
-
-
-def _sampling(
-    arena: Arena | Path | str, repeats: int, settings: BoardSettings, options: Mapping[str, object]
-) -> StudyTable:
-    """Rank by part of the verdicts alone; see ``study_sampling``."""
-    options_of_surrogates = (
-        "surrogate",
-        "features",
-        "feature_table",
-        "rows",
-        "missing",
-        "tournaments",
-        "questions",
-    )
-    for name in options_of_surrogates:
-        if options.get(name) is not None:
-            raise UsageError(f"{SAMPLING} ranks by verdicts alone; leave {argument(name)} out")
-    judgments = judged_view(open_arena(arena), settings).judgments
-    study = study_sampling(
-        judgments, repeats=repeats, ties=settings.ties, ridge=settings.ridge, seed=settings.seed
-    )
-    return StudyTable(study.table, study.signature)
+    return rules.study(study, **arguments)
