@@ -13,13 +13,7 @@ from arena.data.progress import finish
 from arena.data.wording import count_of, split_names
 from surrogate.board.settings import PRESET, BoardSettings, board_judges, chosen_settings
 from surrogate.cli import options as opt
-from surrogate.cli.options import (
-    given_features,
-    given_models,
-    named_values,
-    setting,
-    settings_of,
-)
+from surrogate.cli.options import given_features, given_models, named_values
 from surrogate.cli.printing import (
     INTERVAL,
     cell,
@@ -33,6 +27,7 @@ from surrogate.cli.printing import (
     two_decimals,
     wrapped,
 )
+from surrogate.cli.setting_options import takes_settings
 from surrogate.cli.timings import printed_timings
 
 if TYPE_CHECKING:
@@ -50,10 +45,21 @@ MOST_CRITERIA = 3
 LONGEST_CRITERION = 10
 
 
+@takes_settings(
+    BoardSettings,
+    "judge",
+    "by",
+    "features",
+    "surrogate",
+    "tournaments",
+    "hard_verdicts",
+    "config",
+)
 def board(
     arena: opt.Arena,
     out: opt.BoardFolder,
-    judge: Annotated[str | None, setting(BoardSettings, "judge")] = None,
+    settings: BoardSettings,
+    preset: opt.Preset = None,
     weights: Annotated[
         str | None,
         Option(
@@ -61,13 +67,6 @@ def board(
             help="Weight of each criterion in the overview. Default: 1 each",
         ),
     ] = None,
-    by: Annotated[str | None, setting(BoardSettings, "by")] = None,
-    features: Annotated[str | None, setting(BoardSettings, "features")] = None,
-    surrogate: Annotated[str | None, setting(BoardSettings, "surrogate")] = None,
-    preset: opt.Preset = None,
-    tournaments: Annotated[int | None, setting(BoardSettings, "tournaments")] = None,
-    hard_verdicts: Annotated[bool | None, setting(BoardSettings, "hard_verdicts")] = None,
-    config: opt.Config = None,
     feature_table: opt.FeatureTable = None,
     download: opt.Download = False,
     templates: opt.Templates = None,
@@ -85,7 +84,7 @@ def board(
     labels. Judgments by several criteria give one board each, in folders of their own, and an
     overview.
     """
-    settings = chosen_settings(settings_of(BoardSettings, config, locals()), {PRESET: preset})
+    settings = chosen_settings(settings, {PRESET: preset})
 
     from arena.data.folder import read_arena
     from surrogate.board.board import check_board_target

@@ -12,8 +12,9 @@ from arena.data.errors import UsageError
 from arena.data.languages import UNDETERMINED
 from arena.data.wording import count_of, split_names
 from surrogate.cli import options as opt
-from surrogate.cli.options import named_columns, toml_options
+from surrogate.cli.options import named_columns
 from surrogate.cli.printing import command, show
+from surrogate.cli.setting_options import toml_options
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,16 +15,9 @@ from arena.data.wording import split_names
 from arena.judging.judging_settings import JudgingSettings
 from arena.llm.llm_settings import fields_by_use
 from surrogate.cli import options as opt
-from surrogate.cli.options import (
-    FILE,
-    OUT_FILE,
-    given_board,
-    given_features,
-    named_columns,
-    setting,
-    settings_of,
-)
+from surrogate.cli.options import OUT_FILE, given_board, given_features, named_columns
 from surrogate.cli.printing import command, plain, print_notes, progress_lines, show
+from surrogate.cli.setting_options import takes_settings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,39 +38,37 @@ NO_COST = "not known; give each model's price (--prices FILE)"
 NO_BATCH_COST = "not known; give each model's price in batches (--prices FILE: batch_tokens_in, …)"
 
 
-def judge(
+@takes_settings(
+    JudgingSettings,
+    "model",
+    "plug_in",
+    "base_url",
+    "api_key_env",
+    "temperature",
+    "max_tokens",
+    "body",
+    "omit",
+    "batch",
+    "questions",
+    "pairs",
+    "budget",
+    "max_cost",
+    "prior",
+    "panel",
+    "escalate",
+    "both_orders",
+    "template",
+    "join",
+    "config",
+)
+def judge_command(
     arena: opt.Arena,
-    model: Annotated[str | None, setting(JudgingSettings, "model")] = None,
-    plug_in: Annotated[str | None, setting(JudgingSettings, "plug_in")] = None,
-    base_url: Annotated[str | None, setting(JudgingSettings, "base_url")] = None,
-    api_key_env: Annotated[str | None, setting(JudgingSettings, "api_key_env")] = None,
-    temperature: opt.Temperature = None,
-    max_tokens: opt.MaxTokens = None,
-    body: opt.Body = None,
-    omit: opt.Omit = None,
-    batch: opt.Batch = None,
-    questions: Annotated[int | None, setting(JudgingSettings, "questions")] = None,
-    pairs: Annotated[str | None, setting(JudgingSettings, "pairs")] = None,
-    budget: Annotated[int | None, setting(JudgingSettings, "budget")] = None,
-    max_cost: Annotated[float | None, setting(JudgingSettings, "max_cost")] = None,
-    prior: Annotated[str | None, setting(JudgingSettings, "prior")] = None,
-    panel: Annotated[str | None, setting(JudgingSettings, "panel")] = None,
-    escalate: Annotated[str | None, setting(JudgingSettings, "escalate")] = None,
-    both_orders: Annotated[
-        bool | None, setting(JudgingSettings, "both_orders", "--both-orders")
-    ] = None,
-    template: Annotated[str | None, setting(JudgingSettings, "template")] = None,
-    join: Annotated[
-        list[Path] | None,
-        Option(help="Stores of other machines to take replies from first; repeatable.", **FILE),
-    ] = None,
-    config: opt.Config = None,
+    settings: JudgingSettings,
     dry_run: opt.DryRun = False,
     prices: opt.Prices = None,
     as_json: opt.Json = False,
 ) -> None:
     """Judge pairs of answers with an LLM or a panel, and add the verdicts to the arena folder."""
-    settings = settings_of(JudgingSettings, config, locals())
     settings.require_plan()
 
     from arena.data.folder import read_arena
@@ -87,7 +78,7 @@ def judge(
     from arena.llm import read_prices
     from surrogate.board.metaevaluations import recorded_agreements
     from surrogate.ranking import judging_prior
-    from surrogate.ranking.judging import judge as judge_from_prior
+    from surrogate.ranking.judging import judge
 
     price_of = {} if prices is None else read_prices(prices)
     judging_budget(settings, price_of)  # a model without a price is refused before anything is done
@@ -106,7 +97,7 @@ def judge(
     if likely is not None:
         print(f"{likely}.", file=sys.stderr)
     with kept_replies(store_path):
-        judging = judge_from_prior(
+        judging = judge(
             read,
             settings,
             store_path,
@@ -216,7 +207,21 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
     show(shown, as_json, titles)
 
 
-def gate(
+@takes_settings(
+    JudgingSettings,
+    "model",
+    "base_url",
+    "api_key_env",
+    "temperature",
+    "max_tokens",
+    "body",
+    "omit",
+    "config",
+    # The gate plans the pairs itself, and asks an LLM.
+    leave_out={*fields_by_use(JudgingSettings, plans_pairs=True), "plug_in"},
+)
+def gate_command(
+    settings: JudgingSettings,
     board: opt.GateBoard = None,
     candidate: Annotated[
         str | None,
@@ -237,13 +242,6 @@ def gate(
         bool,
         Option("--cheaper", help="Pass if it costs less and is at most the margin worse."),
     ] = False,
-    model: Annotated[str | None, Option(help="LLM judge to ask if needed.")] = None,
-    base_url: Annotated[str | None, setting(JudgingSettings, "base_url")] = None,
-    api_key_env: opt.ApiKeyEnv = None,
-    temperature: opt.Temperature = None,
-    max_tokens: opt.MaxTokens = None,
-    body: opt.Body = None,
-    omit: opt.Omit = None,
     columns: opt.Columns = None,
     features: opt.OtherFeatures = None,
     feature_table: opt.FeatureTable = None,
@@ -257,27 +255,21 @@ def gate(
     markdown: Annotated[
         Path | None, Option(help="Markdown file of the result, for a comment.", **OUT_FILE)
     ] = None,
-    config: opt.Config = None,
     as_json: opt.Json = False,
 ) -> None:
     """Decide whether a new version is broken, better than a baseline, the same, or worse.
 
     Answers are compared question by question first, which takes an arena alone: no board, no
-    verdict. The status is 0 for better or the same, 3 for broken or worse, 4 where this cannot be
-    said. With --cheaper it is 0 for cheaper, 3 for not cheaper or worse by more than the margin.
+    verdict. Where they do not decide, --model judges pairs. The status is 0 for better or the
+    same, 3 for broken or worse, 4 where this cannot be said. With --cheaper it is 0 for cheaper, 3
+    for not cheaper or worse by more than the margin.
     """
-    # The gate plans the pairs itself, and asks an LLM. Its budget counts verdicts of this one
-    # comparison.
-    left_out = {*fields_by_use(JudgingSettings, plans_pairs=True), "plug_in"}
-    settings = settings_of(JudgingSettings, config, {**locals(), "budget": None}, left_out)
-
     from arena.data.files import write_text
     from arena.data.folder import read_arena
     from arena.judging.judging_result import require_verdicts
     from arena.judging.llm_judge import llm_judges
     from arena.llm import open_store
-    from surrogate.ranking.gate import GateJudging
-    from surrogate.ranking.gate import gate as decide
+    from surrogate.ranking.gate import GateJudging, gate
     from surrogate.ranking.gate_report import FAILED, gate_junit, gate_markdown
     from surrogate.ranking.rating_difference import GateRates
 
@@ -303,7 +295,7 @@ def gate(
         for judge in judges:
             store = opened.enter_context(open_store(store_path))
             judging = GateJudging(judge, store, budget, settings.seed, progress_lines())
-        decision = decide(
+        decision = gate(
             published,
             new,
             read,

@@ -194,7 +194,7 @@ class Tools:
         """
         from arena.data.folder import read_arena
         from surrogate.board.board import Board
-        from surrogate.ranking.gate import gate as decide
+        from surrogate.ranking.gate import gate
         from surrogate.ranking.rating_difference import GateRates
 
         published = None if board is None else Board.load(self.existing(board))
@@ -203,7 +203,7 @@ class Tools:
         read = read_arena(self.arena_of(published, arena))
         if candidate is not None and candidate not in read.info.systems:
             candidate = str(self.existing(candidate))
-        decision = decide(
+        decision = gate(
             published,
             judging.candidate_answers(candidate, read, None),
             read,

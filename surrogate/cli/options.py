@@ -1,24 +1,17 @@
-"""Options that several commands share; settings read from options and a TOML file; targets."""
+"""Options that several commands share, and what they name; targets."""
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
-import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
-from annotated_types import Ge, Le
-from pydantic import BaseModel, ValidationError
-from typer import Argument, BadParameter, Context, Option
+from typer import Argument, Context, Option
 
 from arena.data.errors import UsageError
-from arena.data.files import is_stream, resolved, small_file
-from arena.data.wording import did_you_mean
-from arena.llm.llm_settings import LlmSettings
-from surrogate.cli.app import flag_of
+from arena.data.files import is_stream, resolved
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +19,6 @@ if TYPE_CHECKING:
     from features.models import ModelOptions
     from surrogate.board.board import Board as LoadedBoard
 
-Settings = TypeVar("Settings", bound=BaseModel)
 
 FOLDER: Any = {"exists": True, "file_okay": False}
 """For arguments that name a folder; typer refuses others before anything is loaded."""
@@ -125,104 +117,6 @@ Prices = Annotated[
 DryRun = Annotated[
     bool, Option("--dry-run", help="Print what would be asked and cost; ask nothing.")
 ]
-
-
-def setting(model: type[BaseModel], name: str, flag: str | None = None) -> Any:  # noqa: ANN401
-    """Return the option for a field of a settings record, with the field's own words as help."""
-    field = model.model_fields[name]
-    text = field.description or ""
-    default = field.get_default(call_default_factory=True)
-    is_in_text = "Default" in text or "default" in text
-    if default not in (None, "", (), False) and not is_in_text:
-        shown_default = ",".join(default) if isinstance(default, tuple) else default
-        text = f"{text.rstrip('.')}. Default: {shown_default}"
-    minimum: Any = next((bound.ge for bound in field.metadata if isinstance(bound, Ge)), None)
-    maximum: Any = next((bound.le for bound in field.metadata if isinstance(bound, Le)), None)
-    return Option(flag or flag_of(name), min=minimum, max=maximum, help=text, show_default=False)
-
-
-def _json_object(text: str) -> dict[str, Any]:
-    """Read the JSON object of an option."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise BadParameter(f"is not JSON ({error}); write such as '{{\"top_p\": 0.9}}'") from error
-    if not isinstance(value, dict):
-        raise BadParameter("is not a JSON object; write such as '{\"top_p\": 0.9}'")
-    return value
-
-
-ApiKeyEnv = Annotated[str | None, setting(LlmSettings, "api_key_env")]
-Temperature = Annotated[
-    float | None,
-    Option(help="Temperature; below 0, none is sent. Default: what the prompt needs"),
-]
-MaxTokens = Annotated[
-    int | None,
-    Option(min=1, help="Maximum length of a reply in tokens. Default: what the prompt needs"),
-]
-Body = Annotated[
-    Any,
-    Option(
-        parser=_json_object,
-        metavar="JSON",
-        help="Further fields of the request, such as '{\"max_completion_tokens\": 4000}'.",
-    ),
-]
-Omit = Annotated[str | None, setting(LlmSettings, "omit")]
-Batch = Annotated[bool | None, setting(LlmSettings, "batch", "--batch")]
-
-
-def settings_of(
-    model: type[Settings],
-    config: Path | None,
-    options: Mapping[str, object],
-    leave_out: Collection[str] = (),
-) -> Settings:
-    """Return settings from options and a TOML file; options override the file.
-
-    Args:
-        model: The settings.
-        config: The file, if any.
-        options: Options by name. Those that are None, or no fields of the settings, do not count.
-        leave_out: Fields of the settings that the command does not have.
-
-    Raises:
-        UsageError: If the file is not valid TOML, it has an unknown key, or a value cannot be
-            used; it names the option, or file and key.
-    """
-    fields = [name for name in model.model_fields if name not in leave_out]
-    chosen = {name: options[name] for name in fields if options.get(name) is not None}
-    values = {**toml_options(config, fields), **chosen}
-    try:
-        return model.model_validate(values)
-    except ValidationError as error:
-        fault = error.errors()[0]
-        name = str(fault["loc"][0])
-        message = fault["msg"]
-        place = flag_of(name) if name in chosen or config is None else f"{config}: {name}"
-        # An API key that somebody pasted must not reach a terminal or a log.
-        value = "" if fault["type"] == "confidential" else f"is {values.get(name)!r}: "
-        raise UsageError(f"{place} {value}{message[:1].lower()}{message[1:]}") from None
-
-
-def toml_options(path: Path | None, fields: Collection[str]) -> dict[str, Any]:
-    """Read a TOML file of settings; nothing without one.
-
-    Raises:
-        UsageError: If it is no TOML, or has a key that is no field.
-    """
-    if path is None:
-        return {}
-    try:
-        read = tomllib.loads(small_file(path).decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is not valid TOML: {error}") from error
-    for key in read:
-        if key not in fields:
-            hint = did_you_mean(key, fields) or f"use any of {', '.join(fields)}"
-            raise UsageError(f"{path}: unknown key {key!r}; {hint}")
-    return read
 
 
 def named_values(option: str, texts: Sequence[str] | None, example: str) -> dict[str, str]:

@@ -330,7 +330,9 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
         columns.insert(3, "mean_rank")
         grouped = rows.groupby("system")
         means = grouped[["rating", "low", "high"]].mean().astype({"rating": float})
-        means["note"] = grouped["note"].agg(_joined_notes)
+        means["note"] = grouped["note"].agg(
+            lambda notes: "; ".join(dict.fromkeys(filter(None, notes)))
+        )
         rows = overall.join(means, on="system")
         rows["mean_rank"] = rows["mean_rank"].map(two_decimals)
     incomplete = rows["coverage"].lt(1).map({True: "; did not answer every question", False: ""})
@@ -342,10 +344,6 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
         "note": rows["note"] + incomplete,
     }
     return rows.assign(**texts), columns
-
-
-def _joined_notes(notes: pd.Series) -> str:
-    return "; ".join(dict.fromkeys(filter(None, notes)))
 
 
 def with_spans(table: pd.DataFrame) -> pd.DataFrame:

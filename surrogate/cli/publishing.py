@@ -15,14 +15,7 @@ from typer import Argument, Exit, Option, echo
 from arena.data.errors import UsageError, checked_choice
 from arena.data.wording import split_names
 from surrogate.cli import options as opt
-from surrogate.cli.options import (
-    FILE,
-    FOLDER,
-    OUT_FOLDER,
-    check_target,
-    setting,
-    settings_of,
-)
+from surrogate.cli.options import FILE, FOLDER, OUT_FOLDER, check_target
 from surrogate.cli.printing import (
     MOST_OF_A_TEXT,
     plain,
@@ -31,6 +24,7 @@ from surrogate.cli.printing import (
     show,
     wrapped,
 )
+from surrogate.cli.setting_options import takes_settings
 from surrogate.cli.timings import printed_timings
 from surrogate.publish.site_settings import SiteSettings
 
@@ -44,6 +38,9 @@ FIGURES = "figures"
 TABLES = ("csv", "latex")
 
 
+@takes_settings(
+    SiteSettings, "title", "description", "license", "home", "date", "order", "questions"
+)
 def publish(
     source: Annotated[
         Path,
@@ -53,6 +50,7 @@ def publish(
             "judges (metaeval --out); for --hub also an arena folder.",
         ),
     ],
+    settings: SiteSettings,
     form: Annotated[str, Option("--as", help="site, figures, csv or latex.")] = SITE,
     out: Annotated[
         Path | None,
@@ -89,21 +87,13 @@ def publish(
         ),
     ] = None,
     arena: opt.MovedArena = None,
-    title: Annotated[str | None, setting(SiteSettings, "title")] = None,
-    description: Annotated[str | None, setting(SiteSettings, "description")] = None,
-    license: Annotated[str | None, setting(SiteSettings, "license")] = None,
-    home: Annotated[str | None, setting(SiteSettings, "home")] = None,
-    date: Annotated[str | None, setting(SiteSettings, "date")] = None,
-    order: Annotated[str | None, setting(SiteSettings, "order")] = None,
-    questions: Annotated[int | None, setting(SiteSettings, "questions")] = None,
 ) -> None:
     """Publish a board: as pages, figures or tables, or on the Hugging Face hub."""
     checked_choice(form, (SITE, FIGURES, *TABLES), "form (--as)")
-    site_settings = settings_of(SiteSettings, None, locals())
     if hub is not None:
         if form != SITE or out is not None:
             raise UsageError("--hub uploads tables and pages; leave --as and --out out")
-        _upload(source, hub, arena, site_settings)
+        _upload(source, hub, arena, settings)
         return
     if out is not None:
         check_target(out, is_folder=form in (SITE, FIGURES))
@@ -120,7 +110,7 @@ def publish(
         return
     board = Board.load(source)
     if form == SITE:
-        index = write_site(board, out or Path(SITE), arena, site_settings)
+        index = write_site(board, out or Path(SITE), arena, settings)
         print(f"Site written: open {index}")
         return
     if form == FIGURES:

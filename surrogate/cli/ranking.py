@@ -163,7 +163,7 @@ def print_ranked(placed: RankedSystems, then: str, as_json: bool) -> None:
     print_ranks(table, [*columns, "new"], [*sentences, *placed.notes[:MOST_NOTES]], [then])
 
 
-def advise(
+def advise_command(
     answers: opt.Answers,
     board: opt.Board,
     judgments: opt.Judgments = None,
@@ -175,7 +175,7 @@ def advise(
     as_json: opt.Json = False,
 ) -> None:
     """Suggest which questions to judge to settle a new system's rank, and how many judgments."""
-    from surrogate.ranking.advice import advise as suggest
+    from surrogate.ranking.advice import advise
     from surrogate.ranking.rank import rank_systems
 
     published, _, read, new = read_to_rank(board, arena, answers, columns, features=features)
@@ -186,7 +186,7 @@ def advise(
         feature_table=given_features(feature_table, new),
         judgments=_judged(judgments, read),
     )
-    advice = suggest(published, placed, questions=questions)
+    advice = advise(published, placed, questions=questions)
     if as_json:
         content = {
             "neighbors": advice.neighbors,

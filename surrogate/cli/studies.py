@@ -15,23 +15,16 @@ from arena.llm.llm_settings import LlmSettings
 from surrogate.board.settings import MOST_DRAWS, BoardSettings
 from surrogate.cli import options as opt
 from surrogate.cli.judging import DRY_RUN, NO_COST
-from surrogate.cli.options import (
-    FOLDER,
-    OUT_FILE,
-    check_target,
-    given_features,
-    given_models,
-    named_columns,
-    setting,
-    settings_of,
-)
+from surrogate.cli.options import FOLDER, OUT_FILE, check_target, given_features, given_models
 from surrogate.cli.printing import print_table, progress_lines, show, with_spans
+from surrogate.cli.setting_options import setting, takes_settings
 from surrogate.papers.settings import OF_JUDGES, MetaevalSettings
 
 if TYPE_CHECKING:
     from arena.llm.usage import Price
     from surrogate.papers.evaluation import Benchmark
     from surrogate.papers.reports import Report
+    from surrogate.validation.study_options import StudyOptions
 
 STORE = "ratings.sqlite"
 BENCHMARKS = {
@@ -44,7 +37,20 @@ BENCHMARKS = {
 """Class of ``surrogate.papers`` by the benchmark's name."""
 
 
+@takes_settings(
+    LlmSettings,
+    "base_url",
+    "api_key_env",
+    "temperature",
+    "max_tokens",
+    "body",
+    "omit",
+    "batch",
+    "config",
+    leave_out=OF_JUDGES,
+)
 def features(
+    settings: LlmSettings,
     arena: Annotated[Path | None, Argument(help="Default: list the features", **FOLDER)] = None,
     out: Annotated[
         Path | None, Option(help="Table to write, such as f.parquet; or folder, part by part.")
@@ -55,14 +61,6 @@ def features(
     _scheduler: opt.Scheduler = None,
     device: Annotated[str, Option(help="Where models run: auto, cpu, cuda or mps.")] = "auto",
     download: opt.Download = False,
-    base_url: Annotated[str | None, Option(help="OpenAI-compatible server, up to /v1.")] = None,
-    api_key_env: opt.ApiKeyEnv = None,
-    temperature: opt.Temperature = None,
-    max_tokens: opt.MaxTokens = None,
-    body: opt.Body = None,
-    omit: opt.Omit = None,
-    batch: opt.Batch = None,
-    config: opt.Config = None,
     templates: opt.Templates = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -70,8 +68,6 @@ def features(
 
     A run that was killed resumes.
     """
-    llm = settings_of(LlmSettings, config, locals(), OF_JUDGES)
-
     from arena.data.folder import read_arena
     from arena.data.tables import row_suffix, write_rows
     from arena.llm import Budget
@@ -93,6 +89,7 @@ def features(
         raise UsageError("say where the table goes: --out features.parquet")
     cache = out / CACHE if in_parts else out.with_name(f"{out.name}.cache")
     cache.mkdir(parents=True, exist_ok=True)
+    llm = settings
     if llm.store is None:
         llm = LlmSettings(**llm.model_dump(exclude_unset=True), store=str(cache / STORE))
     budget = Budget(llm.max_calls)
@@ -118,8 +115,10 @@ def features(
     require_replies(missing, content["answers"], usages)
 
 
-def validate(
+@takes_settings(BoardSettings, "judge", "features", "seed", "config")
+def validate_command(
     arena: opt.Arena,
+    settings: BoardSettings,
     protocol: Annotated[
         str,
         Option(
@@ -134,9 +133,7 @@ def validate(
     ] = "leave-systems-out",
     preset: opt.Preset = None,
     surrogate: Annotated[str | None, Option(help="Surrogate; table3 takes several.")] = None,
-    features: Annotated[str | None, setting(BoardSettings, "features")] = None,
     feature_table: opt.FeatureTable = None,
-    judge: opt.Judge = None,
     holdout: Annotated[str | None, Option(help="mirage, table4: systems to hold out.")] = None,
     repeats: Annotated[
         int | None, Option(min=1, max=MOST_DRAWS, help="Default: the protocol's")
@@ -149,33 +146,29 @@ def validate(
             help="Bootstrapped tournaments per language. Default: 50, or the preset's",
         ),
     ] = None,
-    seed: Annotated[int | None, setting(BoardSettings, "seed")] = None,
-    config: opt.Config = None,
     jobs: opt.Jobs = -1,
     _backend: opt.Backend = None,
     _scheduler: opt.Scheduler = None,
     as_json: opt.Json = False,
 ) -> None:
     """Measure how well a surrogate ranks systems, languages or questions it was not trained on."""
-    choices = {"judge": judge, "features": features, "tournaments": tournaments, "seed": seed}
-    # Options that are not used are left out, so that settings and presets decide on them.
-    options: dict[str, Any] = {name: value for name, value in choices.items() if value is not None}
-    settings = settings_of(BoardSettings, config, options)
-
     from arena.data.folder import read_arena
-    from surrogate.validation import PROTOCOLS
-    from surrogate.validation import validate as validate_arena
+    from surrogate.validation import PROTOCOLS, validate
     from surrogate.validation.mirage_tables import TABLE_3
 
     checked_choice(protocol, list(PROTOCOLS), "protocol")
     read = read_arena(arena)
-    options["settings"] = settings
-    options["preset"] = preset
-    options["feature_table"] = given_features(feature_table, read.answers)
-    options["n_jobs"] = jobs
-    options["progress"] = progress_lines()
+    options: StudyOptions = {
+        "settings": settings,
+        "preset": preset,
+        "feature_table": given_features(feature_table, read.answers),
+        "n_jobs": jobs,
+        "progress": progress_lines(),
+    }
+    if tournaments is not None:
+        options["tournaments"] = tournaments
     surrogates = split_names(surrogate) if protocol == TABLE_3 else surrogate
-    study = validate_arena(read, protocol, surrogates, repeats, holdout=holdout, **options)
+    study = validate(read, protocol, surrogates, repeats, holdout=holdout, **options)
     _show_study(study, protocol, as_json)
 
 
@@ -207,8 +200,28 @@ def _show_study(study: Any, protocol: str, as_json: bool) -> None:  # noqa: ANN4
     show(content, as_json, {"table": title})
 
 
+@takes_settings(
+    MetaevalSettings,
+    "prompts",
+    "languages",
+    "limit",
+    "columns",
+    "reference",
+    "replies",
+    "base_url",
+    "api_key_env",
+    "temperature",
+    "max_tokens",
+    "body",
+    "omit",
+    "batch",
+    "store",
+    "config",
+    leave_out=OF_JUDGES,
+)
 def metaeval(
     benchmark: Annotated[str, Argument(help=f"One of {', '.join(BENCHMARKS)}.")],
+    settings: MetaevalSettings,
     path: Annotated[
         Path | None,
         Argument(
@@ -228,21 +241,6 @@ def metaeval(
             "recorded:JUDGE, its verdicts there (default: all its LLM judges).",
         ),
     ] = None,
-    prompts: Annotated[str | None, setting(MetaevalSettings, "prompts")] = None,
-    languages: Annotated[str | None, setting(MetaevalSettings, "languages")] = None,
-    limit: Annotated[int | None, setting(MetaevalSettings, "limit")] = None,
-    column: opt.Columns = None,
-    reference: Annotated[str | None, setting(MetaevalSettings, "reference")] = None,
-    replies: Annotated[str | None, setting(MetaevalSettings, "replies")] = None,
-    base_url: Annotated[str | None, setting(MetaevalSettings, "base_url")] = None,
-    api_key_env: opt.ApiKeyEnv = None,
-    temperature: opt.Temperature = None,
-    max_tokens: opt.MaxTokens = None,
-    body: opt.Body = None,
-    omit: opt.Omit = None,
-    batch: opt.Batch = None,
-    store: Annotated[str | None, setting(MetaevalSettings, "store")] = None,
-    config: opt.Config = None,
     templates: opt.Templates = None,
     statistics: Annotated[
         bool,
@@ -260,8 +258,6 @@ def metaeval(
 
     Answers in GroUSE's schema without conditions are scored by its six metrics.
     """
-    options = {**locals(), "columns": named_columns(column) or None}
-    settings = settings_of(MetaevalSettings, config, options, OF_JUDGES)
     checked_choice(benchmark, BENCHMARKS, "benchmark")
     if statistics and judges:
         raise UsageError("give a --judge, or --statistics")

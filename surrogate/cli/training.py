@@ -15,8 +15,9 @@ from arena.data.errors import UsageError
 from arena.generation.generation_settings import GenerationSettings
 from surrogate.cli import options as opt
 from surrogate.cli.judging import DRY_RUN, kept_replies
-from surrogate.cli.options import FILE, OUT_FILE, OUT_FOLDER, setting, settings_of
+from surrogate.cli.options import FILE, OUT_FILE, OUT_FOLDER
 from surrogate.cli.printing import progress_lines, show
+from surrogate.cli.setting_options import takes_settings
 from surrogate.papers.recipes import KINDS, TrainsetSettings, TuningSettings
 
 if TYPE_CHECKING:
@@ -30,16 +31,26 @@ UNANSWERED = 1
 """Exit status where questions have no answer."""
 
 
+@takes_settings(
+    GenerationSettings,
+    "model",
+    "base_url",
+    "api_key_env",
+    "temperature",
+    "max_tokens",
+    "body",
+    "omit",
+    "batch",
+    "name",
+    "prompt",
+    "questions",
+    "languages",
+    "relevant_passages",
+    "config",
+)
 def generate(
     arena: opt.Arena,
-    model: Annotated[str | None, setting(GenerationSettings, "model")] = None,
-    base_url: Annotated[str | None, setting(GenerationSettings, "base_url")] = None,
-    api_key_env: Annotated[str | None, setting(GenerationSettings, "api_key_env")] = None,
-    temperature: opt.Temperature = None,
-    max_tokens: opt.MaxTokens = None,
-    body: opt.Body = None,
-    omit: opt.Omit = None,
-    batch: opt.Batch = None,
+    settings: GenerationSettings,
     system: Annotated[
         str | None,
         Option(
@@ -48,14 +59,6 @@ def generate(
             "here.",
         ),
     ] = None,
-    name: Annotated[str | None, setting(GenerationSettings, "name")] = None,
-    prompt: Annotated[str | None, setting(GenerationSettings, "prompt")] = None,
-    questions: Annotated[int | None, setting(GenerationSettings, "questions")] = None,
-    languages: Annotated[str | None, setting(GenerationSettings, "languages")] = None,
-    relevant_passages: Annotated[
-        bool | None, setting(GenerationSettings, "relevant_passages")
-    ] = None,
-    config: opt.Config = None,
     templates: opt.Templates = None,
     out: Annotated[Path | None, Option(help="File of answers to write.", **OUT_FILE)] = None,
     append: Annotated[bool, Option("--append", help="Add the answers to the arena.")] = False,
@@ -66,8 +69,6 @@ def generate(
 
     The status is 1 where questions are left without an answer; the same command asks for these.
     """
-    settings = settings_of(GenerationSettings, config, locals())
-
     from arena import generation
 
     rag_system, time_filter = _systems_of(settings, system, templates or ())
@@ -204,23 +205,27 @@ def _shown_answers(generated: Generated, as_json: bool) -> dict[str, Any]:
     }
 
 
+@takes_settings(
+    TrainsetSettings,
+    "teacher",
+    "base_url",
+    "api_key_env",
+    "temperature",
+    "max_tokens",
+    "body",
+    "omit",
+    "languages",
+    "questions",
+    "systems",
+    "balance",
+    "config",
+)
 def trainset(
     kind: Annotated[str, Argument(help=f"One of {', '.join(KINDS)}.")],
     arena: opt.Arena,
     out: Annotated[Path, Option(help="File of chats to write, such as train.jsonl.", **OUT_FILE)],
-    teacher: Annotated[str | None, setting(TrainsetSettings, "teacher")] = None,
-    base_url: Annotated[str | None, setting(TrainsetSettings, "base_url")] = None,
-    api_key_env: opt.ApiKeyEnv = None,
-    temperature: opt.Temperature = None,
-    max_tokens: opt.MaxTokens = None,
-    body: opt.Body = None,
-    omit: opt.Omit = None,
-    languages: Annotated[str | None, setting(TrainsetSettings, "languages")] = None,
-    questions: Annotated[int | None, setting(TrainsetSettings, "questions")] = None,
-    systems: Annotated[str | None, setting(TrainsetSettings, "systems")] = None,
-    balance: Annotated[int | None, setting(TrainsetSettings, "balance")] = None,
+    settings: TrainsetSettings,
     unseen: Annotated[Path | None, Option(help="File for the test split.", **OUT_FILE)] = None,
-    config: opt.Config = None,
     templates: opt.Templates = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -229,8 +234,6 @@ def trainset(
     mirage teaches to answer as a teacher does, from noisy passages (MIRAGE-Bench, 3.3); grouse to
     score an answer by all metrics in one reply (GroUSE, section 5).
     """
-    settings = settings_of(TrainsetSettings, config, locals())
-
     from arena.data.tables import row_suffix
     from surrogate.papers.chats import write_train_set
     from surrogate.papers.training_sets import make_trainset
@@ -256,27 +259,22 @@ def trainset(
     show(content, as_json, {"languages": "Rows by language"})
 
 
-def finetune(
+@takes_settings(TuningSettings, "epochs", "batch", "learning_rate", "max_length", "config")
+def finetune_command(
     file: Annotated[Path, Argument(help="Training set, as of trainset.", **FILE)],
     base: Annotated[str, Option(help="Model to tune: a folder, GGUF file or name on the hub.")],
     out: Annotated[Path, Option(help="Folder for the adapter.", **OUT_FOLDER)],
+    settings: TuningSettings,
     recipe: Annotated[str, Option(help="mirage or grouse, as in the papers.")] = "mirage",
-    epochs: Annotated[float | None, setting(TuningSettings, "epochs")] = None,
-    batch: Annotated[int | None, setting(TuningSettings, "batch")] = None,
-    learning_rate: Annotated[float | None, setting(TuningSettings, "learning_rate")] = None,
-    max_length: Annotated[int | None, setting(TuningSettings, "max_length")] = None,
     test: Annotated[Path | None, Option(help="Chats to measure the loss on.", **FILE)] = None,
-    config: opt.Config = None,
     download: opt.Download = False,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
     """Tune a model with LoRA, the same on a laptop and on a GPU. A server then runs the adapter."""
-    settings = settings_of(TuningSettings, config, locals())
+    from surrogate.papers.tuning import finetune
 
-    from surrogate.papers.tuning import finetune as tune
-
-    record = tune(
+    record = finetune(
         file,
         base,
         settings.of(recipe),

@@ -155,7 +155,7 @@ def _shown_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
     return table[columns]
 
 
-def diagnose(
+def diagnose_command(
     judgments: JudgmentsArgument,
     judge: opt.Judge = None,
     language: opt.Language = None,
@@ -164,10 +164,10 @@ def diagnose(
 ) -> None:
     """Report what limits a board: gaps, position bias, disagreement, bias to length."""
     from arena.adapters.judgments import read_judgments
-    from arena.diagnostics import diagnose as diagnose_judgments
+    from arena.diagnostics import diagnose
 
     source = judgments if judgments.is_dir() else read_judgments(judgments)
-    diagnosis = diagnose_judgments(source, seed, judge=judge, language=language)
+    diagnosis = diagnose(source, seed, judge=judge, language=language)
     if as_json:
         show(diagnosis.as_json(), as_json)
         return
@@ -250,7 +250,7 @@ def _collect(folder: Path, files: list[Path], as_json: bool) -> None:
         print(command("agreement", folder, "--write"))
 
 
-def agreement(
+def agreement_command(
     judgments: JudgmentsArgument,
     reference: Annotated[
         str,

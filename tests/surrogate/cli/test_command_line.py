@@ -12,7 +12,7 @@ from arena.data.folder import read_arena
 from arena.data.tables import write_rows
 from arena.judging.judging_settings import JudgingSettings
 from surrogate.cli.app import ARGUMENT, app
-from surrogate.cli.options import settings_of
+from surrogate.cli.setting_options import settings_of
 
 
 def test_version_and_short_help(run, capsys):
