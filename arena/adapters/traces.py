@@ -80,10 +80,14 @@ def _answers_of_trace(spans: list[Span]) -> Iterator[PlacedRecord]:
         read_events(span)
     by_id = {span.span_id: span for span in spans}
     # The outermost is last, also where ends are equal or missing.
-    spans.sort(key=lambda span: (span.end, -_depth(span, by_id)))
+    spans.sort(key=lambda span: (span.end, -len(list(_around(span, by_id)))))
     groups: dict[str, list[Span]] = {}
     for span in spans:
-        groups.setdefault(_outermost_answer(span, by_id), []).append(span)
+        outermost_answer = ""
+        for outer in _around(span, by_id):
+            if _is_answer(outer.attributes):
+                outermost_answer = outer.span_id
+        groups.setdefault(outermost_answer, []).append(span)
     groups = _by_question(groups, by_id)
     answering = [span_id for span_id in groups if span_id]
     if not answering:
@@ -104,20 +108,6 @@ def _around(span: Span, by_id: Mapping[str, Span]) -> Iterator[Span]:
         if span.parent_id not in by_id:
             return
         span = by_id[span.parent_id]
-
-
-def _depth(span: Span, by_id: Mapping[str, Span]) -> int:
-    """Return the number of spans from a span to the outermost, both included."""
-    return len(list(_around(span, by_id)))
-
-
-def _outermost_answer(span: Span, by_id: Mapping[str, Span]) -> str:
-    """Return the id of the outermost span around a span, itself included, that answers, or none."""
-    outermost = ""
-    for outer in _around(span, by_id):
-        if _is_answer(outer.attributes):
-            outermost = outer.span_id
-    return outermost
 
 
 def _is_answer(attributes: Record) -> bool:

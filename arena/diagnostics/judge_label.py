@@ -137,7 +137,10 @@ def label_judge(
             or failed calls. None if not known.
         replies: Number of all replies; by default the verdicts and the invalid replies.
     """
-    judges = _judges_of(judge, judgments)
+    # A name without a verdict stands for itself.
+    judges: tuple[str, ...] = (judge,)
+    with suppress(UsageError):
+        judges = judges_named(sorted(judgments["judge"].unique()), judge)
     judged = without_identical(judgments[judgments["judge"].isin(judges)])
     is_by_people = all(map(is_person, judges))
     if people is None and not is_by_people:
@@ -161,21 +164,9 @@ def label_judge(
         facts=tuple(sentence for _, sentence in remarks if sentence not in faults),
         is_one_sided=len(judged) > 0 and same_verdict(judged["winner"]) is not None,
         is_compared=people is not None,
-        is_tested=len(judged) > 0 and _is_tested(judged),
+        # Whether any pair was judged in both orders.
+        is_tested=len(judged) > 0 and flip_check(oriented_verdicts(judged)).counts["items"] > 0,
     )
-
-
-def _is_tested(judged: pd.DataFrame) -> bool:
-    """Return whether any pair was judged in both orders."""
-    return bool(flip_check(oriented_verdicts(judged)).counts["items"])
-
-
-def _judges_of(judge: str, judgments: pd.DataFrame) -> tuple[str, ...]:
-    """Return the judges that a name stands for; the name itself if it has no verdict."""
-    present = sorted(judgments["judge"].unique())
-    with suppress(UsageError):
-        return judges_named(present, judge)
-    return (judge,)
 
 
 def _overall_grade(grades: set[Grade], is_by_people: bool) -> Grade:

@@ -75,7 +75,8 @@ def evaluation_set(arena: Arena, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
         if queries.empty:
             raise UsageError("no question has a passage labeled not relevant")
     if rules.least_words:
-        has_short_answer = _is_in(queries, _keys_of_short_answers(arena.answers, rules))
+        is_short = arena.answers["answer"].map(answer_words) < rules.least_words
+        has_short_answer = _is_in(queries, question_keys(arena.answers[is_short]))
         queries = filtered(~has_short_answer, f"{SHORT} than {rules.least_words}")
     if rules.one_answer:
         is_complete = _is_in(queries, _keys_that_all_answer(arena.answers))
@@ -132,11 +133,6 @@ def one_answer_each(answers: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
 def answer_words(output: str) -> int:
     """Count the words of an answer, without its reason; as BM25 cuts them."""
     return len(context_words(parse_answer(output).text))
-
-
-def _keys_of_short_answers(answers: pd.DataFrame, rules: SetRules) -> list[QuestionKey]:
-    is_short = answers["answer"].map(answer_words) < rules.least_words
-    return question_keys(answers[is_short])
 
 
 def _keys_that_all_answer(answers: pd.DataFrame) -> list[QuestionKey]:

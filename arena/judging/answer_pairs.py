@@ -80,12 +80,14 @@ class ArenaTexts:
     """Questions and answers of an arena, found by their keys."""
 
     def __init__(self, arena: Arena) -> None:
-        columns = [*QUESTION_KEY, "query", "passages", HISTORY]
         self._questions: dict[QuestionKey, tuple[str, Any, Any]] = {}
         for language, query_id, query, passages, history in _rows(
             # Arenas need not have passages or histories.
             selected_columns(arena.queries, [*QUESTION_KEY, "query"], ["passages", HISTORY]),
-            *columns,
+            *QUESTION_KEY,
+            "query",
+            "passages",
+            HISTORY,
         ):
             self._questions[language, query_id] = (query, passages, history)
         self._outputs: dict[QuestionKey, dict[str, str]] = {}
@@ -271,18 +273,13 @@ def draw_pair(language: str, query_id: str, one: Answer, other: Answer, seed: in
     systems' names, nor on the judge, so that the judges of a panel see the same, nor on other
     systems, so that a new one reshuffles nothing. Names decide between equal answers only.
     """
-    first, second = sorted((one, other), key=_by_text)
+    first, second = sorted((one, other), key=lambda answer: answer[::-1])
     sequence = seed_sequence(seed, "judging", "order", language, query_id, first[1], second[1])
     # Words of the sequence: a generator would be built for every single pair.
     order, audit, place = map(int, sequence.generate_state(3))
     if order & 1:
         first, second = second, first
     return PairDraw(first[0], second[0], audit / 2**32, place / 2**32)
-
-
-def _by_text(answer: Answer) -> tuple[str, str]:
-    system, text = answer
-    return text, system
 
 
 def _rows(table: pd.DataFrame, *columns: str) -> Iterator[Any]:

@@ -108,7 +108,9 @@ def read_verdict(completion: Completion) -> PairVerdict:
     """
     is_cut = completion.is_cut
     reply = completion.answer
-    verdicts = own_matches(_VERDICT, _FORMAT.sub(_blanks, reply))
+    # As many spaces, so that what follows keeps its place.
+    without_format = _FORMAT.sub(lambda match: " " * len(match[0]), reply)
+    verdicts = own_matches(_VERDICT, without_format)
     if not verdicts:
         why = "the reply was cut off before a verdict" if is_cut else "the reply has no verdict"
         raise UnparsableError(f"{why}; expected [[A]], [[B]] or [[C]]")
@@ -126,11 +128,6 @@ def _letter(verdict: re.Match[str]) -> str:
     """Return the letter of a verdict, which may be written ``Assistant A`` or ``tie``."""
     word = unicodedata.normalize("NFKC", verdict[1]).upper().split()[-1]
     return _LETTER_OF_WORD.get(word, word)
-
-
-def _blanks(match: re.Match[str]) -> str:
-    """Return as many spaces, so that what follows keeps its place."""
-    return " " * len(match[0])
 
 
 def holds_verdict(text: str) -> bool:

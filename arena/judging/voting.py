@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -123,7 +123,12 @@ class Voting:
             voter = self._voter(self._judge(name))
             if skipped in self._pairs:
                 voter.skipped.add(skipped)
-            candidates = list(self._open_pairs(voter, languages))
+            settled = voter.choices.keys() | voter.skipped
+            candidates = [
+                pair
+                for pair, (language, *_) in self._pairs.items()
+                if language in languages and pair not in settled
+            ]
             if not candidates:
                 voter.held = None
                 return None
@@ -180,12 +185,6 @@ class Voting:
                 raise UsageError(f"more than {MOST_VOTERS:,} people have voted; start view again")
             voter = self._voters[judge] = Voter()
         return voter
-
-    def _open_pairs(self, voter: Voter, languages: Collection[str]) -> Iterator[str]:
-        for pair, (language, *_) in self._pairs.items():
-            is_settled = pair in voter.choices or pair in voter.skipped
-            if language in languages and not is_settled:
-                yield pair
 
     def _choose(self, voter: Voter, candidates: list[str]) -> str:
         """Choose one of the pairs that are open for a voter; the first of those that tie."""

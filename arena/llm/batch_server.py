@@ -17,7 +17,7 @@ from openai.types import Batch, FileObject
 
 from arena.data.errors import ArenaError, UsageError, argument
 from arena.data.wording import count_of
-from arena.llm.error_reports import ReportedError, reported
+from arena.llm.error_reports import reported
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import shown_detail
 
@@ -190,8 +190,11 @@ class BatchServer:
         except openai.APIStatusError as error:
             status = error.status_code
             advice = advice if status == 404 and advice else _ADVICE.get(status, _OTHER_ADVICE)
+            message = ""
             # A message about a wrong key may repeat parts of it.
-            message = "" if status in {401, 403} else f": {self.shown(_message(error))}"
+            if status not in {401, 403}:
+                report = reported(status, error.response.text)
+                message = f": {self.shown(report.message or 'no reason given')}"
             text = f"{self._where} {lack} (status {status}{message}); {advice}"
             raise (RefusedBatchError if status in REFUSED else UsageError)(text) from None
         except openai.APIConnectionError as error:
@@ -222,11 +225,6 @@ def _of_key(what: str) -> str:
         f"use the key with which {what} was sent; if it was deleted there, ask with a new store "
         f"that takes the replies of this one ({argument('join')})"
     )
-
-
-def _message(error: openai.APIStatusError) -> str:
-    report: ReportedError = reported(error.status_code, error.response.text)
-    return report.message or "no reason given"
 
 
 def _errors(listed: object) -> list[Mapping[str, object]]:

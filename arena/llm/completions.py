@@ -38,6 +38,7 @@ LATER_FINISH_NAMES = ("done_reason", "stop_reason", "incomplete_details")
 """Fields of an answer that say so."""
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
 _FILTER_RESULTS = frozenset({"content_filter_results", "content_filter_result"})
+_BAD_WORDS = re.compile(r"error|abort|cancel|malformed|timeout|fail", re.IGNORECASE)
 _TOOL_WORDS = frozenset({"tool_calls", "tool_call", "tool_use", "function_call"})
 # Finish reasons, in lower case and with underscores.
 _WHOLE_WORDS = frozenset(
@@ -163,7 +164,7 @@ def _finish(
         kinds[0] = WHOLE
     # A gateway's own words for what its server said count only if they are known to be bad.
     for index, (kind, reason) in enumerate(zip(kinds, reasons, strict=True)):
-        if kind is None and (index == 0 or _is_bad(reason)):
+        if kind is None and (index == 0 or _BAD_WORDS.search(reason)):
             detail = f"the answer was broken off: finish_reason {_shown(reason)}"
             return reason, BROKEN_OFF, detail
     return WHOLE, None, ""
@@ -187,12 +188,6 @@ def _filtered_names(answer: Mapping[str, Any]) -> list[str]:
             if isinstance(result, Mapping) and result.get("filtered") is True:
                 names.append(str(name)[:SHOWN_CHARACTERS])
     return names
-
-
-def _is_bad(native: str) -> bool:
-    return (
-        re.search(r"error|abort|cancel|malformed|timeout|fail", native, re.IGNORECASE) is not None
-    )
 
 
 def _shown(reason: str) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from arena.llm.replies import UNPARSABLE, Reply, UnparsableError
 from arena.llm.requests import Message, Prompt, canonical_json, digest
 from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
-from features.declare.feature import Item, Scores, Value
+from features.declare.feature import Item, Value
 from features.models import scorer
 from features.models.embedders import EndpointEmbedder, cosines, load_embedder
 from features.models.llm_items import (
@@ -230,7 +230,12 @@ def answer_relevance(
     at ``TEMPERATURE``, each with its own seed; a temperature or seed that the user states replaces
     these. If one of them fails, there is no value.
     """
-    embedder = _embedder(embedder_name, options, llm)  # before the LLM is paid
+    # Before the LLM is paid.
+    embedder: Scorer
+    if embedder_name.startswith(ENDPOINT):
+        embedder = EndpointEmbedder.of(llm, embedder_name)
+    else:
+        embedder = load_embedder(embedder_name, options)
     texts: list[Item] = []
     ends: list[int] = []
     failures: list[Reply[str] | None] = []
@@ -247,22 +252,10 @@ def answer_relevance(
         if failure is not None:
             values.append(reason_for(failure))
             continue
-        values.append(_mean_cosine(vectors[start:end]))
+        mean = float(cosines(vectors[start:end]).mean())
+        # A vector of NaN is one that the endpoint did not give.
+        values.append(scorer.NOT_REACHED if np.isnan(mean) else mean)
     return values
-
-
-def _mean_cosine(vectors: Scores) -> Value:
-    """Return the mean cosine of the first vector with the others."""
-    mean = float(cosines(vectors).mean())
-    # A vector of NaN is one that the endpoint did not give.
-    return scorer.NOT_REACHED if np.isnan(mean) else mean
-
-
-def _embedder(name: str, options: ModelOptions, llm: EndpointModel) -> Scorer:
-    """Load an embedding model, or ask for it at the LLM's endpoint."""
-    if name.startswith(ENDPOINT):
-        return EndpointEmbedder.of(llm, name)
-    return load_embedder(name, options)
 
 
 def _questions(llm: EndpointModel, items: Sequence[AnswerRelevanceItem]) -> list[list[Reply[str]]]:

@@ -183,16 +183,12 @@ def slugs(names: Iterable[str]) -> dict[str, str]:
         slug = name
         # A plain name may be another name's slug, and two digests may begin alike.
         while slug in slug_of.values() or not is_plain:
-            slug = _with_digest(stem, name, n_digits)
+            short_stem = stem[: LONGEST - n_digits - 1].strip("-") or "system"
+            slug = f"{short_stem}-{short_digest(name, n_digits)}"
             n_digits += 4
             is_plain = True
         slug_of[name] = slug
     return slug_of
-
-
-def _with_digest(stem: str, name: str, n_digits: int) -> str:
-    short_stem = stem[: LONGEST - n_digits - 1].strip("-") or "system"
-    return f"{short_stem}-{short_digest(name, n_digits)}"
 
 
 def text_on(ground: str) -> str:

@@ -6,7 +6,7 @@ import datetime
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -188,17 +188,10 @@ def places(entries: Sequence[HistoryEntry]) -> list[float]:
         n_of_day = days.count(days[index])
         # Boards of one day lie within it, in their order.
         days[index] += days[:index].count(days[index]) / n_of_day if n_of_day > 1 else 0
-    days = _spread_apart(days)
+    # None is before the one in front of it.
+    days = list(accumulate(days, max))
     span = days[-1] - days[0]
     return [(day - days[0]) / span if span else 1.0 for day in days]
-
-
-def _spread_apart(days: Sequence[float]) -> list[float]:
-    """Return days of which none is before the one in front of it."""
-    spread: list[float] = []
-    for day in days:
-        spread.append(max(day, spread[-1]) if spread else day)
-    return spread
 
 
 def drawn(

@@ -79,14 +79,6 @@ def cautions(board: Board, language: str | None = None) -> list[str]:
     return [*macro.warnings, *sorted(of_languages)]
 
 
-def _caution_beside_judge(board: Board, language: str) -> str:
-    """Return what limits a language most, on a page that has a box on the judge already."""
-    for warning in cautions(board, language):
-        if warning != board.summary.macro.judge_fault:
-            return warning
-    return ""
-
-
 def overview(
     board: Board, system_slugs: Mapping[str, str], languages: Sequence[str]
 ) -> dict[str, Any]:
@@ -132,10 +124,14 @@ def _overview_data(board: Board, system_slugs: Mapping[str, str]) -> Row:
     for code, rows in numbered.groupby("language"):
         language = str(code)
         numbers = compact_numbers(rows[list(ROW_COLUMNS[:-1])])
+        # The page has a box on the judge already.
+        further = [
+            text for text in cautions(board, language) if text != board.summary.macro.judge_fault
+        ]
         languages[language] = {
             "name": language_name(language),
             "pairs": files[language],
-            "caution": _caution_beside_judge(board, language),
+            "caution": next(iter(further), ""),
             "rows": [[*row, note] for row, note in zip(numbers, rows["note"], strict=True)],
         }
     return {

@@ -151,7 +151,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
         fault, hint = f"is not valid TOML: {error}", "correct the file there"
     except RecursionError:
         fault, hint = "is nested too deeply", "write fewer brackets inside each other"
-    raise DataError([Problem(path.name, None, None, None, fault, hint)])
+    raise DataError.of_file(path.name, fault, hint)
 
 
 def _merged(defaults: Raw, options: Raw) -> Raw:

@@ -63,11 +63,6 @@ class PastBoard:
         return sorted(self.ratings["language"].unique())
 
     @classmethod
-    def of(cls, board: Board) -> PastBoard:
-        """Take what is kept of a board."""
-        return cls(board.ratings, board.overall, board.summary)
-
-    @classmethod
     def load(cls, folder: Path) -> PastBoard:
         """Read a past board.
 
@@ -188,7 +183,7 @@ def _read_record(path: Path) -> PastRecord:
         record = tables.read_json(PastRecord, path)
         if record.entry.name != path.parent.name:
             fault = f"is the record of {record.entry.name}"
-            raise DataError([Problem(path.name, None, None, None, fault, "")])
+            raise DataError.of_file(path.name, fault, hint="")
     return record
 
 
@@ -251,8 +246,9 @@ def keep_board(
     records = read_history(past)
     for record in records:
         shutil.copytree(past / record.entry.name, target / record.entry.name)
-    new = PastBoard.of(board)
-    digest = _digest(new)
+    new = PastBoard(board.ratings, board.overall, board.summary)
+    texts = [getattr(new, name).to_csv(index=False) for name in KEPT]
+    digest = hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
     if records and records[-1].digest == digest:
         return
     # A clock that was set back must not change the order of boards.
@@ -264,7 +260,9 @@ def keep_board(
         "name": name,
         "date": date,
         "conclusion": conclusion(board),
-        "standings": _standings(board),
+        "standings": {
+            row["system"]: (row["rank"], row["mean_rating"]) for row in plain_records(board.overall)
+        },
     }
     if records:
         last = records[-1]
@@ -288,17 +286,6 @@ def keep_board(
     (target / name).mkdir()
     new.save(target / name)
     tables.write_json(record, target / name / RECORD_FILE)
-
-
-def _digest(board: PastBoard) -> str:
-    texts = [getattr(board, name).to_csv(index=False) for name in KEPT]
-    return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _standings(board: Board) -> dict[str, tuple[float | None, float | None]]:
-    """Return each system's overall rank and mean rating; a single language has its own."""
-    rows = plain_records(board.overall)
-    return {row["system"]: (row["rank"], row["mean_rating"]) for row in rows}
 
 
 def _changes(old: ComparedBoard, new: ComparedBoard) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from surrogate.runs.steps import (
     Workplace,
     folder_digests,
     inputs_of,
+    library_versions,
     read_manifest,
     reasons_to_make,
     write_manifest,
@@ -364,7 +365,7 @@ def _made(step: Step, manifest: RunManifest, place: Workplace) -> StepRecord:
     record = StepRecord(
         inputs=inputs,
         options=dict(step.options),
-        versions=step.versions,
+        versions=library_versions(),
         outputs=outputs,
         cautions=tuple(place.cautions),
         page_facts=place.page_facts,

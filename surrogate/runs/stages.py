@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -113,21 +113,14 @@ def _site_step(
     upstream: Mapping[str, Sequence[str]],
     verdicts: Mapping[str, Sequence[str]],
 ) -> Step:
-    options = board.pages.model_dump(mode="json")
-    options["parent"] = board.parent
+    files: Callable[[], Digests] = dict
+    if board.pages.questions:
+        # Pages show answers and verdicts of the arena, too.
+        files = partial(_arena_digests, board)
+        upstream = {**verdicts, **upstream}
+    options = {**board.pages.model_dump(mode="json"), "parent": board.parent}
     publish = partial(_publish, board)
-    if not board.pages.questions:
-        return Step(board.name, SITE, publish, upstream=upstream, options=options)
-    # Pages show answers and verdicts of the arena, too.
-    files = partial(_arena_digests, board)
-    return Step(
-        board.name,
-        SITE,
-        publish,
-        files=files,
-        upstream={**verdicts, **upstream},
-        options=options,
-    )
+    return Step(board.name, SITE, publish, files=files, upstream=upstream, options=options)
 
 
 def overview_steps(overview: ConfiguredOverview) -> Iterator[Step]:

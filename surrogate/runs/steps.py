@@ -152,11 +152,6 @@ class Step:
             stage: stage if "/" in stage else f"{self.board}/{stage}" for stage in self.upstream
         }
 
-    @property
-    def versions(self) -> dict[str, str]:
-        """Versions of this package, of Python, and of the libraries that figures rest on."""
-        return library_versions()
-
 
 def library_versions() -> dict[str, str]:
     """Return the versions of this package, of Python, and of the libraries figures rest on."""
@@ -191,7 +186,9 @@ def reasons_to_make(step: Step, manifest: RunManifest, folder: Path) -> list[str
         return [NEVER_MADE]
     return [
         *_changed_files(record.inputs, inputs_of(step, manifest)),
-        *changed_values({**record.options, **record.versions}, {**step.options, **step.versions}),
+        *changed_values(
+            {**record.options, **record.versions}, {**step.options, **library_versions()}
+        ),
         *(f"output {change}" for change in _changed_files(record.outputs, folder_digests(folder))),
         *([record.unfinished] if record.unfinished else []),
     ]

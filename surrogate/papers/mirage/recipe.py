@@ -114,6 +114,8 @@ def run_recipe(
         UsageError: If the judgments are of several languages.
         MissingDependencyError: If choix, or xgboost, is not installed.
     """
+    from sklearn.metrics import r2_score
+
     language = _only_language(judgments)
     battles = Battles.from_judgments(judgments).decided()  # section 4.3: ties are dropped
     systems = battles.systems
@@ -143,7 +145,7 @@ def run_recipe(
             coefficients[number],
             is_trained,
         )
-        holdout_r2[number] = _r2(coefficients[number][~is_trained], predictions[~is_trained])
+        holdout_r2[number] = r2_score(coefficients[number][~is_trained], predictions[~is_trained])
 
     ratings = _predictions(
         made(regressor, _seed(seed, language, "final")),
@@ -196,12 +198,6 @@ def _predictions(
     # Weights of 1 change nothing but the stream of random numbers, which is then that of boards.
     regressor.fit(rows[order], targets[order], sample_weight=np.ones(len(order)))
     return np.asarray(regressor.predict(rows))
-
-
-def _r2(truth: Floats, predictions: Floats) -> float:
-    from sklearn.metrics import r2_score
-
-    return float(r2_score(truth, predictions))
 
 
 def _seed(seed: int, language: str, *keys: str) -> int:
