@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pandas as pd
 
 from arena.adapters.collected import Collected, Place
 from arena.adapters.judgment_records import number_repeats
-from arena.adapters.marks import judgments_of_marks
 from arena.adapters.notes import thoughts_note
 from arena.data.arena import Arena, checked_arena
 from arena.data.cells import is_unstorable, storable
@@ -24,6 +24,7 @@ from arena.data.schema import (
     HISTORY,
     JUDGMENTS,
     QUERIES,
+    QUESTION_KEY,
     ArenaInfo,
     TableSchema,
 )
@@ -182,3 +183,43 @@ def _rows(records: Iterable[Record], schema: TableSchema) -> Rows:
         name or str(schema.name),
         sources=pd.Series(sources, dtype=object),
     )
+
+
+def judgments_of_marks(marks: pd.DataFrame, most_pairs: int | None = None) -> pd.DataFrame:
+    """Turn marks of single answers into judgments of pairs: the higher mark wins, equal is a tie.
+
+    Who is shown as ``a`` and which pairs are kept is drawn from their content.
+
+    Args:
+        marks: Columns ``language, query_id, system, judge, mark``, one row per answer and judge.
+        most_pairs: Pairs to keep of each question and judge; None keeps all.
+
+    Returns:
+        An arena's ``judgments``, sorted.
+    """
+    key = [*QUESTION_KEY, "judge"]
+    columns = [*key, "system", "mark"]
+    pairs = marks[columns].merge(marks[columns], on=key, suffixes=("_a", "_b"))
+    pairs = pairs[pairs["system_a"] < pairs["system_b"]].reset_index(drop=True)
+    # A digest of names draws the same in every run, whatever the order of rows.
+    names = pairs[[*key, "system_a", "system_b"]].astype(str)
+    draw = pd.util.hash_pandas_object(names, index=False)
+    if most_pairs is not None:
+        ranks = draw.groupby([pairs[name] for name in key]).rank(method="first")
+        pairs = pairs[ranks <= most_pairs]
+        draw = draw[ranks <= most_pairs]
+    mirrored = pairs.rename(
+        columns={
+            "system_a": "system_b",
+            "system_b": "system_a",
+            "mark_a": "mark_b",
+            "mark_b": "mark_a",
+        }
+    )
+    # Half of the pairs are shown the other way round, so that no side has all winners.
+    is_mirrored = draw % 2 == 1
+    shown = pd.concat([pairs[~is_mirrored], mirrored[is_mirrored]])
+    difference = shown["mark_a"] - shown["mark_b"]
+    shown["winner"] = np.select([difference > 0, difference < 0], ["a", "b"], default="tie")
+    ordered = shown.sort_values([*key, "system_a", "system_b"], ignore_index=True)
+    return ordered[list(JUDGMENTS.columns)].astype(object)

@@ -13,7 +13,7 @@ from arena.judging.nugget_scores import Importance, Support
 from arena.judging.prompt import SHOWN_QUESTION
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import Completion, UnparsableError
-from arena.llm.reply_formats import object_schema, schema_format
+from arena.llm.requests import object_schema, schema_format
 from arena.text.json_replies import JsonReplyError, last_json_object, with_plain_keys
 from arena.text.prompts import ReplaceablePrompt, Variable
 

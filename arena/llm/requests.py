@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic_core import PydanticCustomError
 
@@ -127,3 +128,27 @@ def canonical_json(value: object) -> str:
 def digest(text: str) -> str:
     """Return the SHA-256 of a text in 64 hexadecimal digits."""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def object_schema(properties: Mapping[str, object]) -> dict[str, Any]:
+    """Return the schema of an object that has all of some properties, in their order, and no other.
+
+    Strict schemas of OpenAI's interface require both.
+    """
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def schema_format(name: str, schema: Mapping[str, object]) -> dict[str, Any]:
+    """Return the ``response_format`` of requests for JSON by a schema.
+
+    Args:
+        name: Of the schema, which servers ask for.
+        schema: See ``object_schema``.
+    """
+    named = {"name": name, "strict": True, "schema": dict(schema)}
+    return {"type": "json_schema", "json_schema": named}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -94,26 +95,15 @@ def _language_summary(
     language = study.language
     tournaments = study.data.tournaments
     n_judged_questions = len(tournaments.battles.questions)
-    unseen_low, unseen_high = percentile_interval(resampled_taus)
-    replication = study.halves.summary()
     rows = learned.features[learned.features["language"] == language]
     notes = [*notes_on_answers, *_training_notes(study), *_verdict_notes(learned, study)]
     return LanguageSummary(
-        tau=in_sample.tau,
-        tau_low=in_sample.interval[0],
-        tau_high=in_sample.interval[1],
+        **_agreement_values(in_sample, resampled_taus, study.halves),
         tau_unseen=study.unseen.tau,
-        tau_unseen_low=unseen_low,
-        tau_unseen_high=unseen_high,
         is_untested=interval.is_by_other_arenas,
         systems_compared=_rated_unseen([study]),
         r2_unseen=study.unseen.explained,
         coverage_unseen=study.unseen.coverage,
-        split_half=replication["tau"],
-        split_half_verdicts=replication["tau_verdicts"],
-        gain=replication["gain"],
-        gain_low=replication["gain_low"],
-        gain_high=replication["gain_high"],
         holdout=study.holdout,
         holdout_r2=holdout_r2(study),
         interval=interval,
@@ -158,28 +148,38 @@ def _macro_summary(
     in_sample = macro_agreement(list(agreements))
     # Resamples hold the same systems in every language, so that means over languages are theirs.
     mean_resampled_taus = finite_means(np.array(resampled_taus))
-    unseen_low, unseen_high = percentile_interval(mean_resampled_taus)
-    replication = Replication.of_all([study.halves for study in learned.studies]).summary()
+    halves = Replication.of_all([study.halves for study in learned.studies])
     return MacroSummary(
         judge=_judge_label(learned.arena, learned.record.judge, learned.judging_records),
-        tau=in_sample.tau,
-        tau_low=in_sample.interval[0],
-        tau_high=in_sample.interval[1],
+        **_agreement_values(in_sample, mean_resampled_taus, halves),
         tau_unseen=_mean(language.tau_unseen for language in languages),
-        tau_unseen_low=unseen_low,
-        tau_unseen_high=unseen_high,
         is_untested=any(language.is_untested for language in languages),
         systems_compared=_rated_unseen(learned.studies),
         r2_unseen=_mean(language.r2_unseen for language in languages),
         coverage_unseen=_mean(language.coverage_unseen for language in languages),
-        split_half=replication["tau"],
-        split_half_verdicts=replication["tau_verdicts"],
-        gain=replication["gain"],
-        gain_low=replication["gain_low"],
-        gain_high=replication["gain_high"],
         holdout_r2_mean=_mean(language.holdout_r2.mean for language in languages),
         worth=_worth_in_verdicts(learned.studies),
     )
+
+
+def _agreement_values(
+    in_sample: Agreement, resampled_taus: Floats, halves: Replication
+) -> dict[str, Any]:
+    """Return the fields of ``Agreements`` that come from resamples and from split halves."""
+    unseen_low, unseen_high = percentile_interval(resampled_taus)
+    replication = halves.summary()
+    return {
+        "tau": in_sample.tau,
+        "tau_low": in_sample.interval[0],
+        "tau_high": in_sample.interval[1],
+        "tau_unseen_low": unseen_low,
+        "tau_unseen_high": unseen_high,
+        "split_half": replication["tau"],
+        "split_half_verdicts": replication["tau_verdicts"],
+        "gain": replication["gain"],
+        "gain_low": replication["gain_low"],
+        "gain_high": replication["gain_high"],
+    }
 
 
 def _rated_unseen(studies: Sequence[LanguageStudy]) -> int:

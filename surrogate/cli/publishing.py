@@ -1,7 +1,8 @@
-"""Boards for others: ``publish``, ``run``, ``diff``."""
+"""Boards for others: ``publish``, ``run`` and the schema of its file, ``diff``."""
 
 from __future__ import annotations
 
+import json
 import sys
 import warnings
 from collections import Counter
@@ -273,3 +274,15 @@ def diff(
             columns.append("reason")
         print_table(title, printed, columns)
     print_notes(difference.notes)
+
+
+def schema(
+    kind: Annotated[
+        str, Argument(metavar="config|arena", help="A configuration of run, or arena.json.")
+    ],
+) -> None:
+    """Print the JSON schema of a file, by which an editor checks and completes it."""
+    from surrogate.runs.configured import SCHEMAS
+
+    content = SCHEMAS[checked_choice(kind, SCHEMAS, "schema")]()
+    print(json.dumps(content, indent=2, ensure_ascii=False))

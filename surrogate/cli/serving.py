@@ -1,4 +1,4 @@
-"""A board and its voting page on a server: ``view``."""
+"""Servers: ``view`` of a board and its voting page, ``mcp`` of commands for assistants."""
 
 from __future__ import annotations
 
@@ -85,3 +85,17 @@ def _service(folder: Path, named_arena: Path | None) -> Service:
     if arena_folder is not None:
         arena_folder = arena_folder.resolve()
     return Service(ServedBoard(folder, named_arena), folder, arena_folder, voting, why_not)
+
+
+def mcp() -> None:
+    """Serve check, board, rank, gate and advise as tools over stdio (MCP).
+
+    Tools read and write below the working directory alone, and ask no LLM.
+    """
+    try:
+        from surrogate.cli.mcp_tools import tool_server
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "mcp":
+            raise
+        raise MissingDependencyError("the MCP server", "mcp", "mcp") from error
+    tool_server(Path.cwd()).run("stdio")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from arena.data.schema import ArenaInfo
 from arena.judging.judging_settings import JudgingSettings
 from arena.llm.llm_settings import LlmSettings
 from features.declare.feature import Feature
@@ -34,6 +35,7 @@ RATINGS_FILE = "ratings.sqlite"
 """Replies of LLMs that features ask."""
 RESERVED = (MANIFEST_FILE, LOG_FILE, STORE_FILE, RATINGS_FILE, INDEX, FEED)
 """Files beside the folders of boards, in the output folder and the web root."""
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 ALL_BOARDS = "Leaderboards"
 """Title of the page over all boards where none is stated."""
 
@@ -207,3 +209,35 @@ class Leaderboards:
         """Return the folder of all pages, given the output folder."""
         folder = self.site.folder
         return out / WEB_ROOT if folder is None else self.file.parent / folder
+
+
+def configuration_schema() -> dict[str, Any]:
+    """Return the schema of a configuration of leaderboards (TOML).
+
+    What only the command can tell is left to it: names of features and surrogates, and keys that
+    contradict each other.
+    """
+    options = BoardOptions.model_json_schema()
+    definitions = options.pop("$defs")
+    # The defaults may hold what a board must have.
+    del options["required"]
+    schema = Configuration.model_json_schema()
+    reference = {"$ref": "#/$defs/BoardOptions"}
+    properties = schema["properties"]
+    properties["defaults"] = {"description": properties["defaults"]["description"], **reference}
+    properties["boards"]["additionalProperties"] = reference
+    properties["boards"]["propertyNames"] = {"pattern": f"^{BOARD_NAME.pattern}$"}
+    schema["$defs"] |= {**definitions, "BoardOptions": options}
+    return {"$schema": DIALECT, **schema}
+
+
+def arena_schema() -> dict[str, Any]:
+    """Return the schema of ``arena.json``."""
+    return {"$schema": DIALECT, **ArenaInfo.model_json_schema()}
+
+
+SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
+    "config": configuration_schema,
+    "arena": arena_schema,
+}
+"""What the command ``schema`` prints, by name."""

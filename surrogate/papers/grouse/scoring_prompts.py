@@ -13,8 +13,7 @@ from typing import Any, ClassVar, Literal
 
 from arena.data.errors import UsageError, checked_choice
 from arena.llm.replies import Completion
-from arena.llm.reply_formats import object_schema, schema_format
-from arena.llm.requests import Prompt
+from arena.llm.requests import Prompt, object_schema, schema_format
 from arena.text.prompts import (
     NO_TEMPLATES,
     PromptTemplate,

@@ -13,8 +13,13 @@ from arena.data.folder import read_info
 from arena.data.schema import ArenaInfo
 from surrogate.board.settings import BoardSettings
 from surrogate.runs.config import read_configuration
-from surrogate.runs.configured import BoardOptions, Configuration
-from surrogate.runs.schemas import SCHEMAS, arena_schema, configuration_schema
+from surrogate.runs.configured import (
+    SCHEMAS,
+    BoardOptions,
+    Configuration,
+    arena_schema,
+    configuration_schema,
+)
 
 ROOT = Path(__file__).parents[3]
 CONFIGURATION = Draft202012Validator(configuration_schema())
