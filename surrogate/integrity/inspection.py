@@ -39,7 +39,7 @@ def inspect_answers(
         answers: Columns ``language, system, query_id, answer`` of all of them, and ``passages``
             where some have their own.
         judged: Language to its judged systems.
-        queries: Columns ``language, query_id, passages``.
+        queries: Columns ``language, query_id, query, passages``.
         surrogate: The board's: notes are on the answers that it reads, all of them.
         with_judged: Whether judged systems get notes, too.
     """
@@ -69,7 +69,7 @@ def notes_on_answers(
     Args:
         answers: As for ``inspect_answers``, like the next two.
         judged: Language to its judged systems.
-        queries: Columns ``language, query_id, passages``.
+        queries: Columns ``language, query_id, query, passages``.
         trained_on: Language to the judged systems that the surrogate learned from.
         with_judged: Whether judged systems get notes, too.
 
@@ -122,7 +122,9 @@ def _notes_in_language(
         # Passages that a new system brings excuse nothing.
         shown = with_passages_of(queries, answers[answers["system"].isin(judged)])
         passages = passages_of_questions(shown, query_ids)
-        measures = measures.join(measure_texts(compared, references, passages))
+        questions = queries.set_index("query_id").loc[query_ids, "query"]
+        texts = measure_texts(compared, references, list(questions), passages)
+        measures = measures.join(texts)
     judged_measures = measures[measures.index.isin(judged)]
     for system, system_measures in measures.loc[sorted(noted)].iterrows():
         system_notes = [*facts_about(system_measures, judged_measures)]

@@ -4,6 +4,8 @@ A text is the vector of its pairs of words at most three apart: leaving words ou
 negating some, or taking sentences from several texts leaves most pairs as they are. The share of a
 text that others explain is the share of its vector's squared length that the best combination of
 their vectors reaches: a ridge regression in closed form, so no number of words in a row decides.
+What passages explain that all systems were shown counts for nobody: two systems that quote them
+are no versions of each other.
 """
 
 from __future__ import annotations
@@ -41,10 +43,10 @@ class Likeness:
     """How far N answers consist of other answers.
 
     Attributes:
-        answers: By answer: ``shared``, what judged answers to the same question explain of it, as
-            if all questions were alike; ``repeated``, what its system's other answers explain;
-            ``elsewhere``, its largest cosine to the judged answers to another question together.
-            NaN where too few judged systems answered.
+        answers: By answer: ``shared``, what judged answers to the same question explain of it
+            beyond the passages, as if all questions were alike; ``repeated``, what its system's
+            other answers explain; ``elsewhere``, its largest cosine to the judged answers to
+            another question together. NaN where too few judged systems answered.
         nearest: By system without verdicts the judged system that explains most of its answers.
     """
 
@@ -52,33 +54,41 @@ class Likeness:
     nearest: pd.Series
 
 
-def measure_likeness(texts: Sequence[Hashes], rows: pd.DataFrame, is_judged: Flags) -> Likeness:
+def measure_likeness(
+    texts: Sequence[Hashes],
+    rows: pd.DataFrame,
+    is_judged: Flags,
+    questions_of_passages: Indices,
+) -> Likeness:
     """Measure how far answers consist of other answers.
 
     Args:
-        texts: Words of each of N answers, of ``word_hashes``.
+        texts: Words of each of N answers and then of P shown passages, of ``word_hashes``.
         rows: By answer: ``system`` and the place of its ``question``.
         is_judged: Whether it is a judged system's, shape (N,).
+        questions_of_passages: The place of the question that each passage was shown for, shape
+            (P,).
     """
     systems, names = pd.factorize(rows["system"])
     shared = np.full(len(rows), np.nan)
     typical = np.full(len(rows), np.nan)
     by_source = np.zeros((len(names), len(names)))
-    batches = list(_batches(texts, rows, is_judged))
-    for batch in batches:
-        for (judged, new), products in zip(batch.questions, batch.products(), strict=True):
-            among_judged = products[: len(judged), : len(judged)]
-            explained = _explained_by(products[len(judged) :, : len(judged)], among_judged)
-            shared[judged] = _explained_by_others(among_judged)
-            shared[new] = explained.sum(axis=1)
-            typical[[*judged, *new]] = np.median(shared[judged])
+    order = [np.empty(0, dtype=np.intp)]
+    blocks = [sparse.csr_array((0, DIMENSIONS))]
+    for batch in _batches(texts, rows, is_judged, questions_of_passages):
+        for (judged, new, _), products in zip(batch.questions, batch.products(), strict=True):
+            beyond, explained = _beyond_passages(products, len(judged), len(new))
+            shared[[*judged, *new]] = beyond
+            typical[[*judged, *new]] = np.median(beyond[: len(judged)])
             by_source[np.ix_(systems[new], systems[judged])] += explained
-    compared = np.concatenate([np.empty(0, dtype=np.intp), *(batch.answers for batch in batches)])
+        is_answer = batch.texts < len(rows)
+        order.append(batch.texts[is_answer])
+        blocks.append(batch.vectors[is_answer])
+    compared = np.concatenate(order)
     # Questions differ in how alike their answers are, and a system may have answered only those
     # with alike answers: each answer is measured from what is typical of its question.
     level = np.nanmean(typical) if len(compared) else np.nan
-    nothing = sparse.csr_array((0, DIMENSIONS))
-    vectors = sparse.vstack([nothing, *(batch.vectors for batch in batches)], format="csr")
+    vectors = sparse.vstack(blocks, format="csr")
     across = _across_questions(vectors, rows.iloc[compared], is_judged[compared])
     return Likeness(
         answers=across.reindex(rows.index).assign(shared=shared + (level - typical)),
@@ -86,28 +96,52 @@ def measure_likeness(texts: Sequence[Hashes], rows: pd.DataFrame, is_judged: Fla
     )
 
 
+def _beyond_passages(products: Floats, n_judged: int, n_new: int) -> tuple[Floats, Floats]:
+    """Return what judged answers to a question explain that its passages do not.
+
+    Args:
+        products: Inner products of the J judged and M new answers and the passages, in this order.
+        n_judged: J.
+        n_new: M.
+
+    Returns:
+        What all other judged answers explain of each answer beyond the passages, shape (J + M,);
+        and what each judged answer explains of each new one among all sources, shape (M, J).
+    """
+    n_answers = n_judged + n_new
+    among_passages = products[n_answers:, n_answers:]
+    by_passages = _explained_by(products[:n_answers, n_answers:], among_passages).sum(axis=1)
+    is_source = np.ones(len(products), dtype=bool)
+    is_source[n_judged:n_answers] = False
+    among_sources = products[np.ix_(is_source, is_source)]
+    of_judged = _explained_by_others(among_sources)[:n_judged]
+    by_source = _explained_by(products[n_judged:n_answers, is_source], among_sources)
+    explained = np.concatenate([of_judged, by_source.sum(axis=1)])
+    return explained - by_passages, by_source[:, :n_judged]
+
+
 @dataclass(frozen=True)
 class _Batch:
-    """Answers to some questions, judged ones first.
+    """Texts to some questions: judged answers, then new ones, then passages.
 
     Attributes:
-        questions: Places of the judged and of the new answers to each question.
-        vectors: Of all these answers, in this order, shape (N, D).
+        questions: Places of each question's texts, of each of these kinds.
+        vectors: Of all these texts, in this order, shape (T, D).
     """
 
-    questions: Sequence[tuple[Indices, Indices]]
+    questions: Sequence[tuple[Indices, Indices, Indices]]
     vectors: sparse.csr_array
 
     @property
-    def answers(self) -> Indices:
-        """Places of the answers, shape (N,)."""
-        return np.concatenate([np.concatenate(answers) for answers in self.questions])
+    def texts(self) -> Indices:
+        """Places of the texts, shape (T,)."""
+        return np.concatenate([np.concatenate(kinds) for kinds in self.questions])
 
     def products(self) -> Iterator[Floats]:
-        """Yield the inner products of the n answers to each question, shape (n, n)."""
-        n_answers = np.array([len(judged) + len(new) for judged, new in self.questions])
+        """Yield the inner products of the n texts to each question, shape (n, n)."""
+        n_answers = np.array([sum(map(len, kinds)) for kinds in self.questions])
         question_of = np.repeat(np.arange(len(n_answers)), n_answers)
-        # With columns of their own, answers to different questions have a product of 0: one
+        # With columns of their own, texts to different questions have a product of 0: one
         # multiplication gives the products of all questions.
         apart = _with_columns_by(question_of, self.vectors)
         products = sparse.coo_array(apart @ apart.T)
@@ -122,36 +156,50 @@ class _Batch:
             yield flat[end - size**2 : end].reshape(size, size)
 
 
-def _batches(texts: Sequence[Hashes], rows: pd.DataFrame, is_judged: Flags) -> Iterator[_Batch]:
-    """Compare the answers to some questions at a time.
+def _batches(
+    texts: Sequence[Hashes],
+    rows: pd.DataFrame,
+    is_judged: Flags,
+    questions_of_passages: Indices,
+) -> Iterator[_Batch]:
+    """Compare the texts to some questions at a time; see ``measure_likeness``.
 
     Questions that too few judged systems answered are left out.
     """
-    # Pairs of answers whose products are held at a time.
+    # Pairs of texts whose products are held at a time.
     most_pairs = 250_000
-    questions: list[tuple[Indices, Indices]] = []
+    passages = pd.Series(questions_of_passages).groupby(questions_of_passages).indices
+    questions: list[tuple[Indices, Indices, Indices]] = []
     n_pairs = 0
-    for indices in rows.groupby("question").indices.values():
+    for question, indices in rows.groupby("question").indices.items():
         judged = indices[is_judged[indices]]
         if len(judged) < FEWEST_JUDGED:
             continue
-        if questions and n_pairs + len(indices) ** 2 > most_pairs:
-            yield _batch_of(questions, texts, rows)
+        shown = passages.get(question, np.empty(0, dtype=np.intp)) + len(rows)
+        n_more = (len(indices) + len(shown)) ** 2
+        if questions and n_pairs + n_more > most_pairs:
+            yield _batch_of(questions, texts)
             questions = []
             n_pairs = 0
-        questions.append((judged, indices[~is_judged[indices]]))
-        n_pairs += len(indices) ** 2
+        questions.append((judged, indices[~is_judged[indices]], shown))
+        n_pairs += n_more
     if questions:
-        yield _batch_of(questions, texts, rows)
+        yield _batch_of(questions, texts)
 
 
 def _batch_of(
-    questions: Sequence[tuple[Indices, Indices]], texts: Sequence[Hashes], rows: pd.DataFrame
+    questions: Sequence[tuple[Indices, Indices, Indices]], texts: Sequence[Hashes]
 ) -> _Batch:
-    answers = np.concatenate([np.concatenate(question) for question in questions])
-    is_judged = np.concatenate([np.repeat([True, False], [*map(len, pair)]) for pair in questions])
-    counts = pair_counts([texts[index] for index in answers])
-    vectors = local_vectors(counts, rows["question"].to_numpy()[answers], is_judged)
+    compared = []
+    codes = []
+    is_judged = []
+    for code, kinds in enumerate(questions):
+        n_texts = sum(map(len, kinds))
+        compared += [texts[place] for place in np.concatenate(kinds)]
+        codes.append(np.full(n_texts, code))
+        is_judged.append(np.arange(n_texts) < len(kinds[0]))
+    counts = pair_counts(compared)
+    vectors = local_vectors(counts, np.concatenate(codes), np.concatenate(is_judged))
     return _Batch(questions, vectors)
 
 
@@ -231,6 +279,45 @@ def word_runs(texts: Sequence[Hashes], offsets: Sequence[int]) -> tuple[Hashes, 
     # Texts follow each other without a gap: a run may not reach into the next one.
     is_inside = owners[:n_runs] == owners[offsets[-1] :]
     return mixed(hashes[is_inside]), owners[:n_runs][is_inside]
+
+
+def of_questions(hashes: Hashes, questions: Indices) -> Hashes:
+    """Make a hash of a text's and its question: only answers to the same question are compared."""
+    of_question = mixed(questions.astype(np.uint64) + np.uint64(1))
+    return mixed(hashes * FACTOR + of_question)
+
+
+def is_of_others(keys: Hashes, systems: Indices, by_judged: Flags) -> Flags:
+    """Flag keys that an answer of another judged system has.
+
+    Args:
+        keys: Hashes of words, pairs or runs with their question, of ``of_questions``, shape (N,).
+        systems: The system of each, shape (N,).
+        by_judged: Whether that is a judged system, shape (N,).
+    """
+    judged = pd.DataFrame({"key": keys[by_judged], "system": systems[by_judged]})
+    n_systems = judged.drop_duplicates()["key"].value_counts()
+    n_holding = n_systems.reindex(keys, fill_value=0).to_numpy()
+    # A judged system is itself one of those that have its words.
+    return np.asarray(n_holding > by_judged)
+
+
+def largest_counts(flags: Flags, owners: Indices, window: int, n_texts: int) -> Floats:
+    """Count the flagged of so many runs side by side, where they are most in each text, shape (N,).
+
+    Args:
+        flags: Of the runs of all texts, one after another.
+        owners: The text of each.
+        window: Number of runs among which they are counted.
+        n_texts: Number of texts.
+    """
+    cumulative = np.concatenate([[0], np.cumsum(flags)])
+    ends = np.arange(len(flags)) + 1
+    text_starts = np.searchsorted(owners, owners)
+    n_flagged = cumulative[ends] - cumulative[np.maximum(ends - window, text_starts)]
+    largest = np.zeros(n_texts)
+    np.maximum.at(largest, owners, n_flagged)
+    return largest
 
 
 def pair_counts(texts: Sequence[Hashes]) -> sparse.csr_array:

@@ -13,7 +13,13 @@ import numpy as np
 import pandas as pd
 
 from arena.data.types import Flags, Floats, Indices
-from surrogate.integrity.likeness import FURTHEST, Hashes, word_hashes
+from surrogate.integrity.likeness import (
+    FURTHEST,
+    Hashes,
+    is_of_others,
+    of_questions,
+    word_hashes,
+)
 from surrogate.integrity.word_order import whole_words
 from surrogate.learning.estimation.answer_texts import FACTOR, mixed
 
@@ -44,23 +50,23 @@ def loose_shares(
     hashes = word_hashes([words_by_text[text] for text in texts])
     words = np.concatenate([np.empty(0, np.uint64), *hashes])
     owners = np.repeat(np.arange(len(texts)), [len(text) for text in hashes])
-    # A word of two questions is two words, since only answers to the same question are compared.
-    of_question = mixed(questions.astype(np.uint64) + np.uint64(1))[owners]
     codes = pd.factorize(systems)[0][owners]
     by_judged = is_judged[owners]
 
-    own_words = mixed(words * FACTOR + of_question)
-    is_shared = _is_of_others(own_words, codes, by_judged)
+    own_words = of_questions(words, questions[owners])
+    is_shared = is_of_others(own_words, codes, by_judged)
     is_placed = np.zeros(len(words), dtype=bool)
-    places, pairs = _pairs(words, owners, of_question)
-    is_known = _is_of_others(pairs, codes[places[:, 0]], by_judged[places[:, 0]])
+    places, pairs = _pairs(words, owners)
+    first = places[:, 0]
+    pairs = of_questions(pairs, questions[owners[first]])
+    is_known = is_of_others(pairs, codes[first], by_judged[first])
     is_placed[places[is_known].ravel()] = True
 
     weights = _weights(words[by_judged], own_words[by_judged], words, questions)
     return _largest_shares(weights, is_shared & ~is_placed, owners, len(texts))
 
 
-def _pairs(words: Hashes, owners: Indices, of_question: Hashes) -> tuple[Indices, Hashes]:
+def _pairs(words: Hashes, owners: Indices) -> tuple[Indices, Hashes]:
     """Return the places of the two words of each pair, shape (P, 2), and its hash, shape (P,).
 
     Pairs of all distances up to ``FURTHEST``; the distance is not part of the hash.
@@ -71,24 +77,8 @@ def _pairs(words: Hashes, owners: Indices, of_question: Hashes) -> tuple[Indices
         first = np.flatnonzero(owners[:-distance] == owners[distance:])
         second = first + distance
         places.append(np.column_stack([first, second]))
-        pairs = mixed(words[first] * FACTOR + words[second])
-        hashes.append(mixed(pairs * FACTOR + of_question[first]))
+        hashes.append(mixed(words[first] * FACTOR + words[second]))
     return np.concatenate(places), np.concatenate(hashes)
-
-
-def _is_of_others(keys: Hashes, systems: Indices, by_judged: Flags) -> Flags:
-    """Flag keys that an answer of another judged system has.
-
-    Args:
-        keys: Hashes of words or pairs with their question, shape (N,).
-        systems: The system of each, shape (N,).
-        by_judged: Whether that is a judged system, shape (N,).
-    """
-    judged = pd.DataFrame({"key": keys[by_judged], "system": systems[by_judged]})
-    n_systems = judged.drop_duplicates()["key"].value_counts()
-    n_holding = n_systems.reindex(keys, fill_value=0).to_numpy()
-    # A judged system is itself one of those that have its words.
-    return np.asarray(n_holding > by_judged)
 
 
 def _weights(

@@ -15,7 +15,14 @@ from arena.data.types import Flags, Floats, Indices
 from arena.text.citations import strip_citations
 from features.declare.sample import titled_text
 from features.text.tokens import folded_line, folded_words
-from surrogate.integrity.likeness import Hashes, measure_likeness, word_hashes, word_runs
+from surrogate.integrity.letter_runs import measure_runs
+from surrogate.integrity.likeness import (
+    Hashes,
+    largest_counts,
+    measure_likeness,
+    word_hashes,
+    word_runs,
+)
 from surrogate.integrity.loose_words import loose_shares
 from surrogate.integrity.word_order import reversed_shares
 from surrogate.learning.estimation.answer_texts import mixed
@@ -60,50 +67,70 @@ def passages_of_questions(queries: pd.DataFrame, query_ids: Sequence[str]) -> li
 
 
 def measure_texts(
-    rows: pd.DataFrame, judged: Collection[str], shown: Sequence[Passages]
+    rows: pd.DataFrame,
+    judged: Collection[str],
+    questions: Sequence[str],
+    shown: Sequence[Passages],
 ) -> pd.DataFrame:
     """Measure how far systems' answers consist of other texts, or of text that nobody else writes.
 
     Args:
         rows: Of ``plain_answers``.
         judged: The judged systems among them; each is compared with the others.
+        questions: The text of each question.
         shown: Passages of each question that its judged systems were shown. Those that a new
             system brings excuse nothing.
 
     Returns:
         By system, NaN where too few judged systems answered: ``shared``, the share that judged
-            answers to the same questions explain, in the quarter of its answers that they explain
-            best; ``nearest``, the judged system that explains most; ``repeated`` and ``elsewhere``,
-            see ``Likeness``; ``loose``, see ``loose_shares``; ``reversed``, see
-            ``reversed_shares``; ``doubled``, the share of its
-            runs of three words that occur elsewhere in the same answer; ``new_pairs``, the share of
-            its pairs of words that occur in no judged answer and no passage; ``new_run``, the same
-            share in the ``WINDOW`` pairs of an answer where it is largest.
+            answers to the same questions explain, the median of the quarter of its answers that
+            they explain best; ``nearest``, the judged system that explains most; ``repeated`` and
+            ``elsewhere``, see ``Likeness``; ``verbatim`` and ``asked``, see ``measure_runs``;
+            ``loose``, see ``loose_shares``; ``reversed``, see ``reversed_shares``; ``doubled``,
+            the share of its runs of three words that occur elsewhere in the same answer;
+            ``new_pairs``, the share of its pairs of words that occur in no judged answer and no
+            passage; ``new_run``, the same share in the ``WINDOW`` pairs of an answer where it is
+            largest.
     """
     is_judged = rows["system"].isin(judged).to_numpy()
     # Texts that stand often, such as refusals, are cut into words once.
     words_by_text = {text: folded_words(text) for text in rows["plain"].unique()}
     words = [words_by_text[text] for text in rows["plain"]]
+    passage_words = []
     for passages in shown:
         for passage in passages:
-            words.append(folded_line(titled_text(passage.get("title"), passage["text"])).split())
-    hashes = word_hashes(words)
+            line = folded_line(titled_text(passage.get("title"), passage["text"]))
+            passage_words.append(line.split())
+    hashes = word_hashes([*words, *passage_words])
     answers = hashes[: len(rows)]
-    likeness = measure_likeness(answers, rows, is_judged)
+    places = np.repeat(np.arange(len(shown)), [len(passages) for passages in shown])
+    likeness = measure_likeness(hashes, rows, is_judged, places)
     shares = _shares_of_runs(answers, rows["system"], is_judged, hashes[len(rows) :])
     plain = list(rows["plain"])
     shares["loose"] = loose_shares(plain, rows["system"], rows["question"].to_numpy(), is_judged)
-    by_system = likeness.answers.join(shares).groupby(rows["system"])
+    runs = measure_runs(
+        letters=_joined(words),
+        rows=rows,
+        is_judged=is_judged,
+        questions=_joined([folded_words(question) for question in questions]),
+        passages=_joined(passage_words),
+    )
+    by_system = likeness.answers.join([shares, runs]).groupby(rows["system"])
     return by_system.mean().assign(
-        shared=by_system["shared"].agg(_mean_of_best_quarter),
+        shared=by_system["shared"].agg(_median_of_best_quarter),
         reversed=reversed_shares(plain, rows["system"], is_judged),
         nearest=likeness.nearest,
     )
 
 
-def _mean_of_best_quarter(values: pd.Series) -> float:
+def _joined(words: Sequence[Sequence[str]]) -> list[str]:
+    return ["".join(parts) for parts in words]
+
+
+def _median_of_best_quarter(values: pd.Series) -> float:
     values = values.dropna()
-    return float(values.nlargest(-(-len(values) // 4)).mean())
+    # The median, so that one answer which anybody may write is no copying.
+    return float(values.nlargest(-(-len(values) // 4)).median())
 
 
 def _shares_of_runs(
@@ -145,12 +172,7 @@ def _share(flags: Flags, owners: Indices, n_texts: int) -> Floats:
 
 def _largest_share(flags: Flags, owners: Indices, n_texts: int) -> Floats:
     """Return the largest share of flagged pairs in a window of each text, shape (N,)."""
-    cumulative = np.concatenate([[0], np.cumsum(flags)])
-    ends = np.arange(len(flags)) + 1
-    text_starts = np.searchsorted(owners, owners)
-    n_flagged = cumulative[ends] - cumulative[np.maximum(ends - WINDOW, text_starts)]
-    largest = np.zeros(n_texts)
-    np.maximum.at(largest, owners, n_flagged)
+    largest = largest_counts(flags, owners, WINDOW, n_texts)
     # A few pairs alone are no run: a short answer of names would have nothing else.
     n_pairs = np.bincount(owners, minlength=n_texts).clip(WINDOW // 2, WINDOW)
     return np.asarray(largest / n_pairs)

@@ -120,6 +120,17 @@ REMARKS = (
         "({usual:.0%} is usual), most of it those of {nearest}",
     ),
     Remark(
+        "verbatim",
+        0.04,
+        "its answers have places where {value:.0%} of the letters stand as in judged answers "
+        "({usual:.0%} is usual)",
+    ),
+    Remark(
+        "asked",
+        0.1,
+        "its answers repeat {value:.0%} of the text of their questions ({usual:.0%} is usual)",
+    ),
+    Remark(
         "repeated",
         0.03,
         "its answers to other questions explain {value:.0%} of its wording ({usual:.0%} is usual)",
@@ -193,8 +204,8 @@ def remarks_about(measures: pd.Series, judged: pd.DataFrame) -> Iterator[Note]:
         measures: The measures of a system, by name.
         judged: The same of the judged systems, one row each.
     """
-    # Probability that a measure of an ordinary system lies beyond its bound.
-    probability = 0.005
+    # Probability that any measure of an ordinary system lies beyond its bound (Bonferroni).
+    probability = 0.05 / len(REMARKS)
     # Judged systems as which the typical deviation counts: a few alone bound nothing closely.
     n_prior = 8
     for remark in REMARKS:

@@ -44,7 +44,7 @@ def measures_noted(judged_answers, surrogate, copied_ids, original="one"):
     new = new[new["query_id"].isin(judged_answers["query_id"])]
     is_copied = new["query_id"].isin(copied_ids)
     new["answer"] = new["answer"].mask(is_copied, new["query_id"].map(texts))
-    queries = new[["language", "query_id"]].assign(passages=[[]] * len(new))
+    queries = new[["language", "query_id"]].assign(query="What?", passages=[[]] * len(new))
     compared = pd.concat([judged_answers, new], ignore_index=True)
     judged = {"en": list(judged_answers["system"].unique())}
     findings = inspect_answers(compared, judged, queries, surrogate)

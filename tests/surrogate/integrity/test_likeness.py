@@ -1,6 +1,7 @@
 """How far texts explain each other, whatever was done to hide it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from surrogate.integrity.likeness import (
@@ -8,6 +9,7 @@ from surrogate.integrity.likeness import (
     explained_by,
     explained_by_others,
     local_vectors,
+    measure_likeness,
     pair_counts,
     word_hashes,
 )
@@ -77,3 +79,30 @@ def test_answers_to_a_question_have_the_vectors_that_they_have_alone():
         alone = vectors_of(chosen, questions[is_here], is_judged[is_here]).toarray()
         # Words are numbered in their order, so the columns of a pair may differ.
         assert together[is_here] @ together[is_here].T == pytest.approx(alone @ alone.T)
+
+
+def shared_with(passages):
+    """What others explain of three judged answers and of two new ones to one question."""
+    quoted = "the passage says that salt dissolves in water within a minute or two"
+    answers = [f"{quoted} one", TEXTS[0], TEXTS[1], f"{quoted} two", f"{TEXTS[0]} again"]
+    elsewhere = ["snow falls in winter", "trees lose their leaves", "birds fly south in flocks"]
+    systems = ["a", "b", "c", "quoting", "copying"]
+    rows = pd.DataFrame({"system": [*systems, *systems[:3]], "question": [0] * 5 + [1] * 3})
+    texts = word_hashes([text.split() for text in (*answers, *elsewhere, *passages)])
+    is_judged = rows["system"].isin(["a", "b", "c"]).to_numpy()
+    places = np.zeros(len(passages), dtype=np.intp)
+    likeness = measure_likeness(texts, rows, is_judged, places)
+    return likeness.answers["shared"].to_numpy()[:5], likeness.nearest
+
+
+def test_quoting_a_shown_passage_is_no_likeness_and_copying_an_answer_is():
+    passage = "the passage says that salt dissolves in water within a minute or two and no longer"
+    usual, _ = shared_with([])
+    assert usual[3] > 0.5
+    assert usual[4] > 0.5
+    beyond, nearest = shared_with([passage])
+    assert beyond[3] < usual[3] / 2
+    assert beyond[4] == pytest.approx(usual[4], abs=0.02)
+    assert nearest["copying"] == "b"
+    of_another_question, _ = shared_with([TEXTS[3]])
+    assert of_another_question == pytest.approx(usual, abs=0.02)

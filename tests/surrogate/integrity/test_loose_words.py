@@ -94,7 +94,7 @@ def test_a_list_behind_each_answer_is_noted(change, is_noted):
     answers = rows.rename(columns={"question": "query_id"}).astype({"query_id": str})
     answers["language"] = "en"
     queries = answers[["language", "query_id"]].drop_duplicates()
-    queries = queries.assign(passages=[[] for _ in range(len(queries))])
+    queries = queries.assign(query="What?", passages=[[] for _ in range(len(queries))])
     judged = {"en": sorted(set(rows["system"]) - {"new"})}
     notes = notes_on_answers(answers, judged, queries, {}).get(("en", "new"), ())
     assert any(note.measure == "loose" for note in notes) == is_noted
