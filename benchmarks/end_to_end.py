@@ -1,11 +1,12 @@
 """What a user waits for: processor seconds and memory of commands, and each stage's share.
 
-    python benchmarks/end_to_end.py ../shared/data/arenas [--only rakuda,rank] [--jobs 1]
+    python benchmarks/end_to_end.py ../shared/data/arenas [--only rakuda,rank] [--former ../old]
 
 Each command runs in a process of its own, imports counted. ``add`` is one more system in the arena
 and its board built again where it was; ``verdicts`` that board with one verdict in ten new. Shares
 are told by a clock that interrupts the process a hundred times a second and looks at which function
-of ours it is in; ``workers`` is what processes used that it started.
+of ours it is in; ``workers`` is what processes used that it started. With ``--former``, the
+checkout of another version, each command is run by that one first, on folders of its own.
 """
 
 from __future__ import annotations
@@ -44,17 +45,26 @@ STAGES = {
 """Function, or beginning of a place, to the stage; the outermost that is known counts."""
 PERIOD_S = 0.01
 BOARDS = ("rakuda", "trec-rag25", "nomiracl")
-TARGETS = {"rakuda": 5, "trec-rag25": 9, "nomiracl": 35, "rank": 2, "add": 10, "demo": 15}
+TARGETS = {
+    "demo": 15,
+    "rakuda": 3,
+    "trec-rag25": 6,
+    "nomiracl": 22,
+    "rank": 4,
+    "rank rakuda": 1,
+    "add board": 12,
+}
 """Processor seconds that are aimed at."""
 EVERY = 10
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).resolve().parents[1]
 
 
 class Clock:
     """Adds up processor time by stage, seen from a signal."""
 
-    def __init__(self) -> None:
-        """Start to count."""
+    def __init__(self, root: str) -> None:
+        """Start to count, in the code of a checkout."""
+        self.root = root
         self.spent, self.last = defaultdict[str, float](float), 0.0
         signal.signal(signal.SIGPROF, self.look)
         signal.setitimer(signal.ITIMER_PROF, PERIOD_S, PERIOD_S)
@@ -62,7 +72,7 @@ class Clock:
     def look(self, _: int, frame: FrameType | None) -> None:
         """Count what was used since the last look for the stage of now."""
         now = time.process_time()
-        self.spent[stage_of(frame)] += now - self.last
+        self.spent[stage_of(frame, self.root)] += now - self.last
         self.last = now
 
     def shares(self) -> dict[str, float]:
@@ -71,7 +81,7 @@ class Clock:
         return dict(self.spent)
 
 
-def stage_of(frame: FrameType | None) -> str:
+def stage_of(frame: FrameType | None, root: str) -> str:
     """Return the stage of a stack: that of the outermost function that has one."""
     places = []
     while frame is not None:
@@ -80,27 +90,30 @@ def stage_of(frame: FrameType | None) -> str:
             return "imports"
         frame = frame.f_back
     for place in reversed(places):
-        own = place.removeprefix(f"{ROOT}/")
+        own = place.removeprefix(f"{root}/")
         if found := next((stage for name, stage in STAGES.items() if own.startswith(name)), None):
             return found
     return "other"
 
 
 def run_staged(arguments: Sequence[str]) -> None:
-    """Run a command under the clock, and write its stages to the file named first."""
-    clock = Clock()
+    """Run a command of the checkout named first, and write its stages to the file named next."""
+    root, stages, *command = arguments
+    root = str(Path(root).resolve())
+    sys.path.insert(0, root)
+    clock = Clock(root)
     from surrogate.cli.app import main as run
 
     try:
-        run(list(arguments[1:]))
+        run(command)
     finally:
-        Path(arguments[0]).write_text(json.dumps(clock.shares()))
+        Path(stages).write_text(json.dumps(clock.shares()))
 
 
-def measured(name: str, arguments: Sequence[str | Path], folder: Path) -> None:
-    """Run a command in a process of its own and print a row."""
+def measured(name: str, arguments: Sequence[str | Path], folder: Path, root: Path) -> None:
+    """Run a command of a checkout in a process of its own and print a row."""
     stages = folder / "stages.json"
-    command = [sys.executable, __file__, "--staged", str(stages), *map(str, arguments)]
+    command = [sys.executable, __file__, "--staged", str(root), str(stages), *map(str, arguments)]
     with (
         (folder / "said.txt").open("w") as said,
         subprocess.Popen(command, stdout=said, stderr=said) as process,
@@ -115,13 +128,15 @@ def measured(name: str, arguments: Sequence[str | Path], folder: Path) -> None:
     shares = sorted(found.items(), key=lambda item: -item[1])
     told = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in shares if seconds >= 0.05)
     memory = used.ru_maxrss * 1024 / 1e9
-    target = TARGETS.get(name.partition(" ")[0], "")
-    print(f"{name:20} {spent:7.1f} {target:>6} {memory:6.2f}  {told}", flush=True)
+    target = TARGETS.get(name, "")
+    version = "new" if root == ROOT else "former"
+    print(f"{name:12} {version:7} {spent:7.1f} {target:>6} {memory:6.2f}  {told}", flush=True)
 
 
 def commands(arenas: Path, folder: Path, jobs: str) -> Iterator[tuple[str, Sequence[str | Path]]]:
     """Yield each command after what it needs is there."""
     how = ("--jobs", jobs)
+    folder.mkdir()
     yield "demo", ("demo", "--out", folder / "demo", *how)
     for name in BOARDS:
         yield name, ("board", arenas / name, "--out", folder / name, *how)
@@ -178,18 +193,22 @@ def main() -> None:
     parser.add_argument("arenas", type=Path, help="Folder of arena folders.")
     parser.add_argument("--only", default="", help="Comma-separated rows. Default: all")
     parser.add_argument("--jobs", default="-1")
+    parser.add_argument("--former", type=Path, help="Checkout of another version. Default: none")
     given = parser.parse_args()
     only = given.only.split(",") if given.only else []
+    roots = [ROOT] if given.former is None else [given.former.resolve(), ROOT]
     print(f"{'command':20} {'seconds':>7} {'target':>6} {'GB':>6}  seconds by stage")
     with tempfile.TemporaryDirectory() as made:
-        for name, arguments in commands(given.arenas, Path(made), given.jobs):
-            if not only or name in only:
-                measured(name, arguments, Path(made))
+        folders = [Path(made) / str(number) for number in range(len(roots))]
+        versions = [commands(given.arenas, folder, given.jobs) for folder in folders]
+        for steps in zip(*versions, strict=True):
+            for (name, arguments), folder, root in zip(steps, folders, roots, strict=True):
+                if not only or name in only:
+                    measured(name, arguments, folder, root)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--staged"]:
-        sys.path.insert(0, str(ROOT))
         run_staged(sys.argv[2:])
     else:
         main()

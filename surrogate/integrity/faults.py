@@ -7,7 +7,7 @@ told.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from types import MappingProxyType
 
 import numpy as np
@@ -107,17 +107,20 @@ AMOUNTS = MappingProxyType[str, Callable[[Sample], float]](
 """What else is compared, by the name of its column."""
 
 
-def measure_faults(arena: Arena, answers: pd.DataFrame) -> pd.DataFrame:
+def measure_faults(
+    arena: Arena, answers: pd.DataFrame, amounts: Collection[str] = tuple(AMOUNTS)
+) -> pd.DataFrame:
     """Find what is wrong with answers.
 
     Args:
         arena: Their questions.
         answers: Columns ``language, system, query_id, answer``, and ``passages`` where some have
             their own.
+        amounts: Which of ``AMOUNTS`` to measure, too.
 
     Returns:
         One row per answer, in order: ``language, system, query_id, text`` (without citations); of
-        each of ``FAULTS`` 1 or 0, and of ``AMOUNTS`` the number, NaN where that cannot be told;
+        each of ``FAULTS`` 1 or 0, and of the amounts the number, NaN where that cannot be told;
         ``stock``, 1 for the sentence that its system gives most often, twice or more; and
         ``misplaced``, 1 for an answer that is more like another question and its passages.
     """
@@ -127,7 +130,8 @@ def measure_faults(arena: Arena, answers: pd.DataFrame) -> pd.DataFrame:
         samples.append(Sample(question, output, memo))
     table = answers[ANSWER_KEY].reset_index(drop=True)
     table["text"] = pd.Series([sample.text.strip() for sample in samples], dtype="str")
-    for name, measure in {**FAULTS, **AMOUNTS}.items():
+    measures = {**FAULTS, **{name: AMOUNTS[name] for name in amounts}}
+    for name, measure in measures.items():
         table[name] = [measure(sample) for sample in samples]
     is_stock = is_most_frequent_or_empty(table["text"], table["system"])
     is_told = table["text"].map(is_prose)

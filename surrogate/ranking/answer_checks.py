@@ -177,9 +177,9 @@ def compare_answers(
 def compare_measured(
     candidate: pd.DataFrame, baseline: pd.DataFrame, accepted: Collection[str] = ()
 ) -> AnswerChecks:
-    """Compare two systems by the tables of ``measure_faults``; see ``compare_answers``."""
+    """Compare two systems by the tables of ``measure_faults``, by the amounts in them, too."""
     pairs = candidate.merge(baseline, on=QUESTION_KEY, suffixes=("", OF_BASELINE))
-    names = [*FAULT_TESTS, *AMOUNT_TESTS]
+    names = [name for name in (*FAULT_TESTS, *AMOUNT_TESTS) if name in pairs]
     if not (pairs[f"cited{OF_BASELINE}"] > 0).any():
         # Brackets cite nothing where the baseline does not cite by the ids of passages.
         names = [name for name in names if name not in OF_CITATIONS]

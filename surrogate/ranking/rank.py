@@ -108,10 +108,11 @@ def rank_systems(
 
 
 def _checks_of(board: Board, arena: Arena, answers: pd.DataFrame) -> dict[str, AnswerChecks]:
-    """Compare each new system's answers with those of the board's best."""
+    """Compare the faults of each new system's answers with those of the board's best."""
     best_answers = arena.answers[arena.answers["system"] == board.systems[0]]
-    # Measured together, so that the passages of a question are indexed once.
-    measured = measure_faults(arena, pd.concat([answers, best_answers], ignore_index=True))
+    compared = pd.concat([answers, best_answers], ignore_index=True)
+    # Whether the best cites at all tells whether citations can be dead. Other amounts are no fault.
+    measured = measure_faults(arena, compared, amounts=["cited"])
     by_system = dict(tuple(measured.groupby("system")))
     baseline = by_system.pop(board.systems[0], measured.iloc[:0])
     return {str(system): compare_measured(rows, baseline) for system, rows in by_system.items()}

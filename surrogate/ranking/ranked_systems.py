@@ -40,7 +40,8 @@ class RankedSystems:
             system that it is a near-copy of) and what moves the prediction (see
             ``Surrogate.explain``; NaN if unknown).
         judgments: The verdicts that count.
-        checks: By new system, its answers against those of the board's best, question by question.
+        checks: By new system, the faults of its answers against those of the board's best, question
+            by question. ``compare_answers`` compares their lengths and support, too.
         notes: What limits the board for new systems, and why some of this is not known, or not
             well.
     """
