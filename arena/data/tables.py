@@ -175,8 +175,15 @@ def _write_csv(table: pd.DataFrame, path: Path) -> None:
 def guarded_csv(table: pd.DataFrame) -> str:
     """Return a table as CSV for people: no text in it is run by a spreadsheet."""
     texts = table.select_dtypes(["object", "string"])
-    columns = {name: texts[name].map(_guarded) for name in texts}
+    columns = {name: _guarded_column(texts[name]) for name in texts}
     return str(table.assign(**columns).to_csv(index=False, lineterminator="\n"))
+
+
+def _guarded_column(column: pd.Series) -> pd.Series:
+    if column.dtype == object:
+        return column.map(_guarded)
+    # A table of pairs of systems has few texts in many rows.
+    return column.map({text: _guarded(text) for text in column.unique()})
 
 
 def _guarded(cell: Any) -> Any:  # noqa: ANN401 - whatever a cell holds

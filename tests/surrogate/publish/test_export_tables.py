@@ -8,6 +8,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from arena.data.tables import guarded_csv
 from surrogate.publish.exports import ALL, OVERALL, export_text
 from surrogate.publish.formats import short_digest
 
@@ -37,6 +38,14 @@ def test_csv_reads_back_equal_but_for_the_guard_of_formulas(tabled_hostile, part
         else:
             numbers = pd.to_numeric(read[name]).astype("float64")
             pd.testing.assert_series_equal(numbers, table[name].astype("float64"))
+
+
+def test_the_guard_does_not_depend_on_how_a_column_holds_its_texts():
+    texts = ["=cmd", "'=cmd", " +1", "safe", "", None, "=cmd"]
+    table = pd.DataFrame({"text": texts, "number": range(len(texts))})
+    guarded = guarded_csv(table.astype({"text": "str"}))
+    assert guarded == guarded_csv(table.astype({"text": object}))
+    assert guarded.splitlines()[1:4] == ["'=cmd,0", "''=cmd,1", "' +1,2"]
 
 
 def test_latex_says_the_digest_of_the_signature_and_hides_the_rest(board):
