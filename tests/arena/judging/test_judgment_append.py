@@ -127,6 +127,7 @@ def add_own(folder, judge):
         append_rows(folder, "judgments", verdicts((f"q{question}", "good", "poor"), judge=judge))
 
 
+@pytest.mark.slow
 def test_processes_that_add_at_once_lose_nothing(folder):
     context = multiprocessing.get_context("spawn")
     others = [context.Process(target=add_own, args=(folder, f"judge-{n}")) for n in range(2)]

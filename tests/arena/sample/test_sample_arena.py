@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import pandas as pd
+import pytest
 
 from arena import rate
 from arena.sample import sample_arena, sample_folder
@@ -26,6 +27,7 @@ def test_the_sample_is_small_complete_and_attributed():
         assert text in attribution
 
 
+@pytest.mark.slow
 def test_every_system_answers_and_every_pair_is_judged():
     arena = sample_arena()
     counts = arena.counts().set_index("language")

@@ -5,6 +5,8 @@ from small_models import SENTENCES
 from arena import UsageError
 from features.models import ModelOptions, load_scorer
 
+pytestmark = pytest.mark.slow
+
 
 def loaded(folder, **options):
     return load_scorer("embedder", str(folder), ModelOptions(device="cpu", **options))

@@ -177,6 +177,7 @@ def test_the_same_command_gives_the_same_bytes_whatever_surrounds_it(
     assert {"surrogate.zip", "manifest.json", "site/index.html"} <= set(boards[0])
 
 
+@pytest.mark.slow
 def test_demo_compares_a_board_from_few_verdicts_with_the_others(
     run, english_arena, tmp_path, capsys, monkeypatch
 ):

@@ -16,6 +16,8 @@ from surrogate import Board
 
 mcp = pytest.importorskip("mcp", reason="needs the extra mcp")
 
+pytestmark = pytest.mark.slow
+
 SERVER = [sys.executable, "-m", "surrogate", "mcp"]
 
 

@@ -28,6 +28,7 @@ from surrogate.publish.figures.figure import (
 from surrogate.publish.figures.fonts import MissingGlyphWarning, find_new_fonts
 
 
+@pytest.mark.slow
 def test_bytes_do_not_depend_on_process_and_settings_of_the_user(board, board_folder, tmp_path):
     code = (
         "import sys, matplotlib as mpl;"
@@ -60,6 +61,7 @@ def test_svg_with_hostile_names_is_well_formed(drawn_hostile, tmp_path, draw):
     assert not list(root.iter("{http://www.w3.org/2000/svg}script"))
 
 
+@pytest.mark.slow
 def test_nothing_is_drawn_over_the_caption_or_outside_the_figure(drawn_hostile):
     for drawing in board_drawings(drawn_hostile):
         figure = drawing.draw()

@@ -25,6 +25,7 @@ from surrogate.papers.settings import MetaevalSettings
 FIGURES = ("--as", "figures")
 
 
+@pytest.mark.slow
 def test_draws_all_that_the_board_has_data_for_and_lists_the_rest(board, tmp_path, run, capsys):
     replace(board, importances=board.importances.iloc[:0]).save(tmp_path / "few")
     out = tmp_path / "new" / "plots"

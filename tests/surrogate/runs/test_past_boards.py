@@ -277,6 +277,7 @@ def test_without_a_damaged_past_board_the_site_is_made_again(three, make, config
     assert names[:2] == ["2024-10-04", "2024-10-05"]
 
 
+@pytest.mark.slow
 def test_a_new_board_takes_no_name_of_one_that_is_kept(configure, run_on):
     for ridge in (1.0, 2.0, 3.0):
         boards = configure(f"{BOARD}ridge = {ridge}\n")

@@ -186,6 +186,7 @@ def test_a_folder_that_is_no_site_is_not_replaced(configure, place):
     assert (place / "web" / "a" / "thesis.tex").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_pages_that_are_not_published_any_more_are_removed(configure):
     root = made(configure, TWO.format(further=""))
     (root / "second" / "own.txt").write_text("mine")

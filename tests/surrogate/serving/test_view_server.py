@@ -203,6 +203,7 @@ def test_other_machines_need_a_token_and_voters_see_no_board(folders):
         assert client.ask("POST", "/pair", {"voter": "Eve"}, **rebound)[0] == 403
 
 
+@pytest.mark.slow
 def test_a_board_that_is_built_again_is_served_and_counts_the_votes(
     english_arena, build_quickly, tmp_path
 ):

@@ -70,6 +70,7 @@ def mean_tau(noisy, surrogate, repeats=2):
     return np.mean([tau_unseen(data, surrogate, repeats) for data in noisy])
 
 
+@pytest.mark.slow
 def test_features_chosen_with_the_held_out_ratings_in_view_leak_and_chosen_inside_do_not(
     noisy,
 ):

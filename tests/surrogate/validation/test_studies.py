@@ -53,6 +53,7 @@ def test_features_are_grouped_by_what_they_look_at():
     ]
 
 
+@pytest.mark.slow
 def test_texts_are_a_family_of_a_surrogate_that_reads_them(simulated, table, settings):
     """A family alone once had the texts beside it: features without a value ranked as they do."""
     done = validate(simulated.arena, "ablation", repeats=1, feature_table=table, **settings)
@@ -73,7 +74,7 @@ def test_texts_are_a_family_of_a_surrogate_that_reads_them(simulated, table, set
         assert without.loc[name, "reason"] == "no answer has a value of texts"
 
 
-@pytest.mark.parametrize("surrogate", ["answers", QUICK])
+@pytest.mark.parametrize("surrogate", [pytest.param("answers", marks=pytest.mark.slow), QUICK])
 def test_a_family_without_any_value_is_marked_and_not_scored(surrogate, simulated, table, settings):
     gone = table.assign(absent=np.nan)
     gone.loc[gone["language"] == "sw", "nothing"] = np.nan
@@ -117,6 +118,7 @@ def test_a_feature_without_values_has_no_importance(simulated, table, settings):
     assert rows.loc[("en", "nothing")].notna().all()
 
 
+@pytest.mark.slow
 def test_curves_end_at_what_validate_finds(simulated, table, settings):
     common = {"feature_table": table, "repeats": 1, **settings}
     done = Study.of(simulated.arena, QUICK, **common).learning_curves(shares=(0.1, 1.0))

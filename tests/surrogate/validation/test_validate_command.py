@@ -95,6 +95,7 @@ def test_a_preset_gives_what_is_not_stated(study, tmp_path, capsys):
     assert "'mirag'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_reasons_of_a_learning_curve_are_printed_once(study, capsys):
     options = (*QUICK, "--protocol", "learning-curve")
     assert study(*options, "--json") == 0
