@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import lzma
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -21,7 +23,6 @@ from features.declare.sample import (
     Part,
     Sample,
 )
-from features.text.language_model import language_model
 from features.text.tokens import without_surrogates
 
 PY3LANGID = "py3langid"
@@ -53,7 +54,7 @@ def _quick_identifier() -> Any:  # noqa: ANN401 - of py3langid, which has no typ
     The state after a byte depends on the last ``WINDOW`` bytes alone, since no n-gram of the model
     is longer. The ranking is left unsorted.
     """
-    from py3langid.langid import LanguageIdentifier
+    from py3langid.langid import MODEL_DIR, MODEL_FILE, LanguageIdentifier
 
     class Identifier(LanguageIdentifier):  # type: ignore[misc]
         def _raw_score(self, text: bytes) -> Any:  # noqa: ANN401
@@ -74,7 +75,7 @@ def _quick_identifier() -> Any:  # noqa: ANN401 - of py3langid, which has no typ
             probabilities = self._decide(text).tolist()
             return list(zip(self.nb_classes[::-1], probabilities[::-1], strict=True))
 
-    arrays = language_model()
+    arrays = np.load(io.BytesIO(lzma.decompress((MODEL_DIR / MODEL_FILE).read_bytes())))
     next_states = arrays["nextmove"]
     state_features = arrays["out_feat"]
     row_starts = arrays["nextmove_row"].astype(np.intp) << 8  # rows of 256 bytes

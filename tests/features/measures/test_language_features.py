@@ -7,7 +7,6 @@ from arena import MissingDependencyError
 from features import parse_features
 from features.declare.sample import EMPTY_ANSWER, LANGUAGE_NOT_COVERED, NO_LETTERS, NO_REASON
 from features.measures import language
-from features.text import language_model
 
 TARGET, ENGLISH, LANGID, LANGID_ENGLISH = parse_features(
     "target_language,english,target_language(identifier=langid),english(identifier=langid)"
@@ -87,26 +86,3 @@ def test_langid_is_optional(monkeypatch):
         LANGID.require()
     monkeypatch.setattr(language, "find_spec", importlib.util.find_spec)
     LANGID.require()
-
-
-def test_the_expanded_model_is_kept_and_one_that_was_cut_is_expanded_again(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    expanded = {name: array.copy() for name, array in language_model.language_model().items()}
-    (folder,) = (tmp_path / "surrogate-arena").glob("py3langid-*")
-    monkeypatch.setattr(language_model, "_expanded", lambda packed: pytest.fail("expanded again"))
-    again = language_model.language_model()
-    assert set(again) == set(expanded)
-    for name, array in expanded.items():
-        assert (again[name] == array).all()
-
-    monkeypatch.undo()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    with (folder / "ptc.npy").open("r+b") as file:
-        file.truncate(1000)
-    assert (language_model.language_model()["ptc"] == expanded["ptc"]).all()
-
-
-def test_without_a_cache_folder_the_model_is_expanded_in_memory(tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert set(language_model.language_model()) == set(language_model.NAMES)
