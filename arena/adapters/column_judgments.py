@@ -221,17 +221,7 @@ class JudgmentColumns:
         keys, _ = row_keys(table)
         is_alike = pd.Series(keys).isin(keys[is_repeated]).to_numpy()
         rows = named[is_alike]
-        written_codes = self._written_codes(rows, written, further)
-        votes_by_key: dict[int, dict[int, int]] = {}
-        numbers: dict[int, int] = {}
-        for row, key, code in zip(
-            rows.tolist(), keys[is_alike].tolist(), written_codes.tolist(), strict=True
-        ):
-            votes = votes_by_key.setdefault(key, {})
-            vote = votes.setdefault(code, len(votes) + 1)
-            if vote > 1:
-                numbers[row] = vote
-        return numbers
+        return _later_votes(rows, keys[is_alike], self._written_codes(rows, written, further))
 
     def _written_codes(
         self, rows: Indices, written: Sequence[CodedColumn], further: Sequence[str]
@@ -312,3 +302,24 @@ def _with_criterion(judges: CodedColumn, criteria: CodedColumn) -> CodedColumn:
     )
     named = named_by_criterion(pairs)["judge"].tolist()
     return CodedColumn(rows.codes, named).mapped(named)
+
+
+def _later_votes(rows: Indices, keys: Indices, written_codes: Indices) -> dict[int, int]:
+    """Number the votes of each key from 1 on, exact copies alike.
+
+    Args:
+        rows: Index of each judgment.
+        keys: The same for votes of one judge on the same question and sides.
+        written_codes: The same for exact copies of a row.
+
+    Returns:
+        Index of a judgment to the number of its vote, where that is above 1.
+    """
+    votes_by_key: dict[int, dict[int, int]] = {}
+    numbers: dict[int, int] = {}
+    for row, key, code in zip(rows.tolist(), keys.tolist(), written_codes.tolist(), strict=True):
+        votes = votes_by_key.setdefault(key, {})
+        vote = votes.setdefault(code, len(votes) + 1)
+        if vote > 1:
+            numbers[row] = vote
+    return numbers

@@ -45,6 +45,15 @@ def with_digests(judgments: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame
     return judgments.assign(**columns)
 
 
+def without_outdated(
+    judgments: pd.DataFrame, answers: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Split judgments into those that count and those on a former text; see ``outdated_flags``."""
+    is_outdated = outdated_flags(judgments, answers)
+    current = judgments[~is_outdated].reset_index(drop=True)
+    return current, judgments[is_outdated].reset_index(drop=True)
+
+
 def outdated_flags(judgments: pd.DataFrame, answers: pd.DataFrame) -> Flags:
     """Tell which judgments are on an answer whose text has changed since.
 

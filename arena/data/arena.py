@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 from pydantic import ValidationError
 
-from arena.data.answer_digests import outdated_flags
+from arena.data.answer_digests import without_outdated
 from arena.data.checks import (
     duplicates,
     probability_problems,
@@ -31,7 +31,7 @@ from arena.data.frames import (
     with_passages,
 )
 from arena.data.judge_names import chosen_judges, judges_named
-from arena.data.judgments import named_by_criterion
+from arena.data.judgments import named_by_criterion, no_judgments
 from arena.data.languages import is_language_code, language_hint
 from arena.data.notebook import notebook_html
 from arena.data.nuggets import Nuggets, checked_nuggets
@@ -58,10 +58,6 @@ from arena.data.systems import (
     with_own_passages,
 )
 from arena.data.wording import count_of
-
-
-def _no_judgments() -> pd.DataFrame:
-    return typed_table(empty_rows(JUDGMENTS), JUDGMENTS)
 
 
 @dataclass(frozen=True)
@@ -95,7 +91,7 @@ class Arena:
     published_ratings: pd.DataFrame = field(default_factory=no_published_ratings)
     attributes: pd.DataFrame = field(default_factory=no_attributes)
     nuggets: Nuggets = field(default_factory=Nuggets)
-    outdated: pd.DataFrame = field(default_factory=_no_judgments)
+    outdated: pd.DataFrame = field(default_factory=no_judgments)
 
     @classmethod
     def from_frames(
@@ -372,16 +368,16 @@ def checked_arena(
         raise DataError(problems)
     typed_answers = typed_table(answers, ANSWERS)
     all_judgments = named_by_criterion(typed_table(judgments, JUDGMENTS))
-    is_outdated = outdated_flags(all_judgments, typed_answers)
+    current, outdated = without_outdated(all_judgments, typed_answers)
     return Arena(
         info=info,
         queries=typed_table(queries, QUERIES),
         answers=typed_answers,
-        judgments=all_judgments[~is_outdated].reset_index(drop=True),
+        judgments=current,
         published_ratings=ratings,
         attributes=attributes,
         nuggets=nugget_tables,
-        outdated=all_judgments[is_outdated].reset_index(drop=True),
+        outdated=outdated,
     )
 
 

@@ -12,7 +12,7 @@ from arena.data.cells import is_null, whole_digits
 from arena.data.checks import check_table, probability_problems, self_judgments
 from arena.data.codes import distinct, repeated_rows, text_codes
 from arena.data.errors import DataError, UsageError
-from arena.data.frames import as_rows, with_language_of
+from arena.data.frames import as_rows, empty_rows, typed_table, with_language_of
 from arena.data.judge_names import PANEL_OF, UNKNOWN_JUDGE, names_one_judge
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import plain_table, with_numbers
@@ -28,6 +28,11 @@ from arena.data.schema import (
 )
 from arena.data.systems import name_problems, row_name_problems
 from arena.data.types import Flags, Indices
+
+
+def no_judgments() -> pd.DataFrame:
+    """Return an arena's table of judgments without any row."""
+    return typed_table(empty_rows(JUDGMENTS), JUDGMENTS)
 
 
 def copies_of_others(judgments: pd.DataFrame) -> Flags:

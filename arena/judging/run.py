@@ -28,7 +28,7 @@ from arena.judging.judging_result import Judging
 from arena.judging.judging_settings import JudgingSettings
 from arena.judging.judging_summary import summarize_judge
 from arena.judging.llm_judge import LlmJudge, llm_judges
-from arena.judging.panel import panel_verdicts
+from arena.judging.panel import Panel, panel_verdicts
 from arena.judging.rounds import JudgedRounds, joined_rows, stacked_verdicts
 from arena.llm.store import Store, open_store
 from arena.llm.usage import Budget, Price, Usage
@@ -153,15 +153,11 @@ def judge_pairs(
     # A second vote in the same order counts for what it repeats, not for a panel.
     tables = [_first_votes(arena.judgments), _first_votes(outcome.judgments)]
     all_judgments = joined_rows(tables, columns)
-    panel = None
-    if len(names) > 1:
-        panel = panel_verdicts(all_judgments, names)
-        panel = replace(panel, judgments=with_digests(panel.judgments, arena.answers))
     return Judging(
         judgments=judgments,
         failures=outcome.failures,
         summaries=tuple(summaries),
-        panel=panel,
+        panel=_panel(all_judgments, names, arena.answers),
         pairs=chosen,
         agreement=agreement_table(oriented_verdicts(all_judgments), of=names),
         rounds=len(run.rounds),
@@ -169,6 +165,13 @@ def judge_pairs(
         nuggets=outcome.nuggets,
         n_renewed=sum(key in renewed for key in _judged_keys(outcome.judgments)),
     )
+
+
+def _panel(judgments: pd.DataFrame, members: Sequence[str], answers: pd.DataFrame) -> Panel | None:
+    if len(members) < 2:
+        return None
+    panel = panel_verdicts(judgments, members)
+    return replace(panel, judgments=with_digests(panel.judgments, answers))
 
 
 def _derived_flags(judgments: pd.DataFrame, judges: Sequence[LlmJudge]) -> Flags:

@@ -96,13 +96,10 @@ class BattleLikelihood:
             if n_blocks > 1:
                 rows = slice(*np.searchsorted(items.question, [start, end]))
             values, columns = self._score_entries(items.pair[rows], residuals[rows])
-            keys = np.empty((len(columns), len(values[0])), dtype=np.intp)
             first_keys = (items.question[rows] - start) * n_parameters
-            for entries, column in zip(keys, columns, strict=True):
-                np.add(first_keys, column, out=entries)
-            cells = sums_by_key(
-                keys.ravel(), np.concatenate(values), int(end - start) * n_parameters
-            )
+            keys = np.concatenate([first_keys + column for column in columns])
+            n_keys = int(end - start) * n_parameters
+            cells = sums_by_key(keys, np.concatenate(values), n_keys)
             parameter = cells.keys % n_parameters
             squares += np.bincount(parameter, cells.sums**2, n_parameters)
             n_questions += np.bincount(parameter, minlength=n_parameters)

@@ -70,18 +70,21 @@ def judge_preferences(biases: Sequence[JudgeBias]) -> tuple[JudgePreference, ...
                 estimated.append(bias)
         if not estimated:
             continue
-        n_languages = len(estimated)
-        mean = sum(bias.coefficient for bias in estimated) / n_languages
-        error = math.hypot(*(bias.standard_error for bias in estimated)) / n_languages
-        half_width = NORMAL_95 * error
-        low, share, high = expit([unit * (mean + shift) for shift in (-half_width, 0, half_width)])
-        preferences.append(
-            JudgePreference(
-                trait=trait,
-                share=float(share),
-                low=float(low),
-                high=float(high),
-                languages=n_languages,
-            )
-        )
+        preferences.append(_mean_preference(trait, unit, estimated))
     return tuple(preferences)
+
+
+def _mean_preference(trait: str, unit: float, biases: Sequence[JudgeBias]) -> JudgePreference:
+    """Average the biases of several languages, which are independent of each other."""
+    n_languages = len(biases)
+    mean = sum(bias.coefficient for bias in biases) / n_languages
+    error = math.hypot(*(bias.standard_error for bias in biases)) / n_languages
+    half_width = NORMAL_95 * error
+    low, share, high = expit([unit * (mean + shift) for shift in (-half_width, 0, half_width)])
+    return JudgePreference(
+        trait=trait,
+        share=float(share),
+        low=float(low),
+        high=float(high),
+        languages=n_languages,
+    )

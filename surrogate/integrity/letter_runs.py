@@ -75,9 +75,17 @@ def measure_runs(
     # A short answer counts as a full place: few letters may well be the only ones to write.
     verbatim = largest_counts(is_taken, owners, window, len(letters)) / window
     shares = pd.DataFrame({"verbatim": verbatim, "asked": asked}, rows.index)
-    judged = shares[is_judged].groupby(rows.loc[is_judged, "question"])
-    typical = judged.median()[judged.size() >= FEWEST_JUDGED].reindex(places).set_index(rows.index)
-    # Questions differ in how alike their answers are, and a system may have answered only some.
+    return _as_if_alike(shares, rows["question"], is_judged)
+
+
+def _as_if_alike(shares: pd.DataFrame, questions: pd.Series, is_judged: Flags) -> pd.DataFrame:
+    """Measure shares from what is typical of judged answers to their question.
+
+    Questions differ in how alike their answers are, and a system may have answered only some.
+    """
+    judged = shares[is_judged].groupby(questions[is_judged])
+    medians = judged.median()[judged.size() >= FEWEST_JUDGED]
+    typical = medians.reindex(questions).set_index(shares.index)
     return shares - typical + typical.mean()
 
 

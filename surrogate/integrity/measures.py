@@ -96,11 +96,7 @@ def measure_texts(
     # Texts that stand often, such as refusals, are cut into words once.
     words_by_text = {text: folded_words(text) for text in rows["plain"].unique()}
     words = [words_by_text[text] for text in rows["plain"]]
-    passage_words = []
-    for passages in shown:
-        for passage in passages:
-            line = folded_line(titled_text(passage.get("title"), passage["text"]))
-            passage_words.append(line.split())
+    passage_words = _words_of(shown)
     hashes = word_hashes([*words, *passage_words])
     answers = hashes[: len(rows)]
     places = np.repeat(np.arange(len(shown)), [len(passages) for passages in shown])
@@ -121,6 +117,16 @@ def measure_texts(
         reversed=reversed_shares(plain, rows["system"], is_judged),
         nearest=likeness.nearest,
     )
+
+
+def _words_of(shown: Sequence[Passages]) -> list[list[str]]:
+    """Return the words of each passage of all questions, with those of its title."""
+    passage_words = []
+    for passages in shown:
+        for passage in passages:
+            line = folded_line(titled_text(passage.get("title"), passage["text"]))
+            passage_words.append(line.split())
+    return passage_words
 
 
 def _joined(words: Sequence[Sequence[str]]) -> list[str]:

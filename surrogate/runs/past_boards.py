@@ -218,6 +218,11 @@ def digests_by_system(table: pd.DataFrame) -> Digests:
     return digests
 
 
+def _tables_digest(board: PastBoard) -> str:
+    texts = [getattr(board, name).to_csv(index=False) for name in KEPT]
+    return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def keep_board(
     board: Board,
     past: Path,
@@ -247,8 +252,7 @@ def keep_board(
     for record in records:
         shutil.copytree(past / record.entry.name, target / record.entry.name)
     new = PastBoard(board.ratings, board.overall, board.summary)
-    texts = [getattr(new, name).to_csv(index=False) for name in KEPT]
-    digest = hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+    digest = _tables_digest(new)
     if records and records[-1].digest == digest:
         return
     # A clock that was set back must not change the order of boards.

@@ -114,8 +114,7 @@ def pairs_for_people(arena: Arena, seed: int = 0) -> ChosenPairs:
     """
     texts = ArenaTexts(arena)
     drawn = draw_questions(arena, texts, None, None, seed)
-    is_by_machine = ~arena.judgments["judge"].map(is_person).astype(bool)
-    judged = {unordered(key) for key in pair_keys(arena.judgments[is_by_machine])}
+    judged = _judged_by_machines(arena.judgments)
     judged_questions = {key[:2] for key in judged}
     keys: list[PairKey] = []
     for language in arena.info.languages:
@@ -133,6 +132,11 @@ def pairs_for_people(arena: Arena, seed: int = 0) -> ChosenPairs:
             for pair in _even_pairs(candidates, n_pairs, meetings, random):
                 keys.append((*question, *pair))
     return asked_pairs(texts, _in_drawn_order(texts, keys, seed), drawn, audit=0, seed=seed)
+
+
+def _judged_by_machines(judgments: pd.DataFrame) -> set[PairKey]:
+    is_by_machine = ~judgments["judge"].map(is_person).astype(bool)
+    return {unordered(key) for key in pair_keys(judgments[is_by_machine])}
 
 
 def draw_questions(
