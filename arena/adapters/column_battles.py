@@ -6,7 +6,7 @@ the rows, whose lines messages name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -294,7 +294,11 @@ class _ColumnReader:
         sides: tuple[CodedColumn, ...] = ()
         if "winner" in self.names:
             names = [self.names["winner"]]
-            systems = {*side_a.cells, *side_b.cells}
+            side_cells = [*side_a.cells, *side_b.cells]
+            if not all(isinstance(cell, Hashable) for cell in side_cells):
+                # A list or a record is no system: the reader of rows names its line.
+                raise NeedsRowsError
+            systems = set(side_cells)
             if not name_no_system(self._column(names[0]).cells, systems):
                 sides = (side_a, side_b)
         codes, records = self._distinct_records(names, sides)
