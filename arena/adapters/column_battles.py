@@ -294,11 +294,7 @@ class _ColumnReader:
         sides: tuple[CodedColumn, ...] = ()
         if "winner" in self.names:
             names = [self.names["winner"]]
-            side_cells = [*side_a.cells, *side_b.cells]
-            if not all(isinstance(cell, Hashable) for cell in side_cells):
-                # A list or a record is no system: the reader of rows names its line.
-                raise NeedsRowsError
-            systems = set(side_cells)
+            systems = _systems_of(side_a, side_b)
             if not name_no_system(self._column(names[0]).cells, systems):
                 sides = (side_a, side_b)
         codes, records = self._distinct_records(names, sides)
@@ -319,6 +315,14 @@ class _ColumnReader:
                 raise NeedsRowsError
             self.rows.collected.skip(self.table.source, "judgment", reading.reason, count)
         return winners.mapped(winners.cells)
+
+
+def _systems_of(side_a: CodedColumn, side_b: CodedColumn) -> set[object]:
+    cells = [*side_a.cells, *side_b.cells]
+    if not all(isinstance(cell, Hashable) for cell in cells):
+        # A list or a record is no system: the reader of rows names its line.
+        raise NeedsRowsError
+    return set(cells)
 
 
 def _system(reader: BattleReader, place: Place, cell: object) -> object:

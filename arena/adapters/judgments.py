@@ -98,8 +98,7 @@ def _read(path: Path, options: BattleOptions) -> CountedJudgments:
             outdated = f"; {outdated_sentence(n_outdated)}" if n_outdated else ""
             raise UsageError(f"{path}: there is no judgment in it{published}{outdated}")
         skipped = Collected()
-        for _ in range(len(arena.outdated)):
-            skipped.skip(JUDGMENTS.name, "judgment", EDITED)
+        skipped.skip(JUDGMENTS.name, "judgment", EDITED, count=len(arena.outdated))
         return CountedJudgments(with_known_columns(arena.judgments), skipped.skipped())
     if not path.exists():
         raise UsageError(f"there is no file {path}")

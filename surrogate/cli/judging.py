@@ -17,7 +17,7 @@ from arena.llm.llm_settings import fields_by_use
 from surrogate.cli import options as opt
 from surrogate.cli.options import OUT_FILE, given_board, given_features, named_columns
 from surrogate.cli.printing import command, plain, print_notes, progress_lines, show
-from surrogate.cli.setting_options import takes_settings
+from surrogate.cli.setting_options import LLM_OPTIONS, takes_settings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,12 +42,7 @@ NO_BATCH_COST = "not known; give each model's price in batches (--prices FILE: b
     JudgingSettings,
     "model",
     "plug_in",
-    "base_url",
-    "api_key_env",
-    "temperature",
-    "max_tokens",
-    "body",
-    "omit",
+    *LLM_OPTIONS,
     "batch",
     "questions",
     "pairs",
@@ -210,12 +205,7 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
 @takes_settings(
     JudgingSettings,
     "model",
-    "base_url",
-    "api_key_env",
-    "temperature",
-    "max_tokens",
-    "body",
-    "omit",
+    *LLM_OPTIONS,
     "config",
     # The gate plans the pairs itself, and asks an LLM.
     leave_out={*fields_by_use(JudgingSettings, plans_pairs=True), "plug_in"},

@@ -62,6 +62,10 @@ SETTING_OPTIONS: Mapping[str, Any] = {
 """Options of settings whose field does not say all that the command line needs."""
 
 
+LLM_OPTIONS = ("base_url", "api_key_env", "temperature", "max_tokens", "body", "omit")
+"""Settings of a server and its calls, which all commands that ask an LLM have as options."""
+
+
 def takes_settings(
     model: type[BaseModel], *names: str, leave_out: Collection[str] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:

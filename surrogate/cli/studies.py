@@ -17,7 +17,7 @@ from surrogate.cli import options as opt
 from surrogate.cli.judging import DRY_RUN, NO_COST
 from surrogate.cli.options import FOLDER, OUT_FILE, check_target, given_features, given_models
 from surrogate.cli.printing import print_table, progress_lines, show, with_spans
-from surrogate.cli.setting_options import setting, takes_settings
+from surrogate.cli.setting_options import LLM_OPTIONS, setting, takes_settings
 from surrogate.papers.settings import OF_JUDGES, MetaevalSettings
 
 if TYPE_CHECKING:
@@ -39,12 +39,7 @@ BENCHMARKS = {
 
 @takes_settings(
     LlmSettings,
-    "base_url",
-    "api_key_env",
-    "temperature",
-    "max_tokens",
-    "body",
-    "omit",
+    *LLM_OPTIONS,
     "batch",
     "config",
     leave_out=OF_JUDGES,
@@ -208,12 +203,7 @@ def _show_study(study: Any, protocol: str, as_json: bool) -> None:  # noqa: ANN4
     "columns",
     "reference",
     "replies",
-    "base_url",
-    "api_key_env",
-    "temperature",
-    "max_tokens",
-    "body",
-    "omit",
+    *LLM_OPTIONS,
     "batch",
     "store",
     "config",

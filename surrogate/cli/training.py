@@ -17,7 +17,7 @@ from surrogate.cli import options as opt
 from surrogate.cli.judging import DRY_RUN, kept_replies
 from surrogate.cli.options import FILE, OUT_FILE, OUT_FOLDER
 from surrogate.cli.printing import progress_lines, show
-from surrogate.cli.setting_options import takes_settings
+from surrogate.cli.setting_options import LLM_OPTIONS, takes_settings
 from surrogate.papers.recipes import KINDS, TrainsetSettings, TuningSettings
 
 if TYPE_CHECKING:
@@ -34,12 +34,7 @@ UNANSWERED = 1
 @takes_settings(
     GenerationSettings,
     "model",
-    "base_url",
-    "api_key_env",
-    "temperature",
-    "max_tokens",
-    "body",
-    "omit",
+    *LLM_OPTIONS,
     "batch",
     "name",
     "prompt",
@@ -208,12 +203,7 @@ def _shown_answers(generated: Generated, as_json: bool) -> dict[str, Any]:
 @takes_settings(
     TrainsetSettings,
     "teacher",
-    "base_url",
-    "api_key_env",
-    "temperature",
-    "max_tokens",
-    "body",
-    "omit",
+    *LLM_OPTIONS,
     "languages",
     "questions",
     "systems",
