@@ -48,6 +48,8 @@ WORDS: dict[Grade, str] = {
     "people": "people",
 }
 """The label of a judge, by its grade."""
+NO_LENGTHS = "consistent with itself but not tested for length or compared with people"
+"""The label of a judge whose answers are not at hand."""
 TESTED_ON_FEW = "tested for consistency on too few pairs"
 """The label of a judge if the interval of its flips is too wide."""
 COMPARED_ON_FEW = "consistent with itself, and compared with people on too few pairs"
@@ -73,6 +75,7 @@ class JudgeLabel:
             intervals tell nothing about the systems.
         is_compared: Whether its agreement with people was measured.
         is_tested: Whether any pair was judged in both orders.
+        has_lengths: Whether the answers were at hand, to test what their length does.
     """
 
     judge: str
@@ -82,12 +85,15 @@ class JudgeLabel:
     is_one_sided: bool = False
     is_compared: bool = False
     is_tested: bool = False
+    has_lengths: bool = True
 
     @property
     def words(self) -> str:
         """The judge's label, such as ``consistent with itself but not compared with people``."""
         if self.grade == "consistent" and self.is_compared:
             return COMPARED_ON_FEW
+        if self.grade == "consistent" and not self.has_lengths:
+            return NO_LENGTHS
         if self.grade == "not known" and self.is_tested:
             return TESTED_ON_FEW
         return WORDS[self.grade]
@@ -166,6 +172,7 @@ def label_judge(
         is_compared=people is not None,
         # Whether any pair was judged in both orders.
         is_tested=len(judged) > 0 and flip_check(oriented_verdicts(judged)).counts["items"] > 0,
+        has_lengths=answers is not None,
     )
 
 

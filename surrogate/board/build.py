@@ -9,6 +9,7 @@ from typing import Unpack
 import numpy as np
 import pandas as pd
 
+from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
 from arena.data.folder import open_arena
 from arena.data.progress import finish
@@ -223,7 +224,8 @@ def _board(
         learned.arena, learned.record.judge, learned.diagnoses, learned.judging_records
     )
     report = report.model_copy(update={"preferences": judge_preferences(biases)})
-    beside = (*remarks, *further_remarks, *report.member_sentences, *length_remarks)
+    edited = _edited_remarks(learned.judged)
+    beside = (*edited, *remarks, *further_remarks, *report.member_sentences, *length_remarks)
     macro = summary.macro.model_copy(update={"beside": beside})
     summary = summary.model_copy(update={"macro": macro})
     covariance = _joint_covariance(learned, rated)
@@ -249,6 +251,11 @@ def _board(
     )
     finish(progress, "tables")
     return built
+
+
+def _edited_remarks(judged: Arena) -> list[str]:
+    n_outdated = len(judged.outdated)
+    return [f"{outdated_sentence(n_outdated).capitalize()}."] if n_outdated else []
 
 
 def _rated_languages(learned: Learned, summary: BoardSummary) -> list[Rated]:

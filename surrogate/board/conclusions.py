@@ -87,6 +87,10 @@ UNSEEN_UNTESTED = Conclusion(
     sentence="Too few systems are judged to test whether the surrogate ranks systems it has not "
     "seen better than chance: intervals rest on other arenas, and span nearly all ranks."
 )
+UNSEEN_BY_NOTHING = Conclusion(
+    sentence="There is nothing for a surrogate to learn from verdicts that are all the same: a "
+    "system without verdicts has no rank."
+)
 UNSEEN_CONCLUSIONS: Mapping[Standing, Conclusion] = {
     "shown": UNSEEN_RANKED,
     "likely": UNSEEN_LIKELY,

@@ -16,6 +16,7 @@ from arena.data.tables import plain_records
 from arena.data.types import Floats
 from arena.diagnostics.judge_label import JudgeLabel
 from surrogate.board.conclusions import (
+    UNSEEN_BY_NOTHING,
     UNSEEN_RANKED,
     Agreements,
     Conclusion,
@@ -213,6 +214,8 @@ class MacroSummary(Agreements):
         return self.judge is not None and self.judge.is_one_sided
 
     def _on_unseen(self) -> Conclusion:
+        if self.is_one_sided:
+            return UNSEEN_BY_NOTHING
         conclusion = super()._on_unseen()
         if self.worth is None or conclusion is not UNSEEN_RANKED:
             return conclusion
@@ -264,6 +267,8 @@ class BoardSummary(SummaryPart):
         """
         if self.settings.ratings == "surrogate":
             return True
+        if self.macro.is_one_sided:
+            return False
         summary = self.languages.get(language)
         if summary is None or summary.standing == "unknown":
             return self.macro.ranks_unseen

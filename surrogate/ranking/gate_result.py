@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from arena.data.answer_digests import outdated_sentence
 from arena.data.wording import count_of
-from arena.diagnostics.judge_label import JudgeLabel
+from arena.diagnostics.judge_label import JudgeLabel, without_identical
 from arena.statistics.significance import SequentialTest
 from surrogate.ranking.answer_checks import FEWEST_DIFFERENT, AnswerChecks
 from surrogate.ranking.comparison import ORDERS, SystemComparison
@@ -105,8 +105,9 @@ def _sentences(result: Gate) -> Iterator[str]:
         )
     if verdicts is not None and verdicts.one_side:
         side, count = verdicts.one_side
+        n_asked = len(without_identical(verdicts.judgments))
         yield (
-            f"The judge chose side {side} in {count} of {len(verdicts.judgments)} verdicts, "
+            f"The judge chose side {side} in {count} of {n_asked} verdicts on answers that differ, "
             "whichever answer stood there: they say nothing of the systems."
         )
     if result.judge is not None:

@@ -74,7 +74,9 @@ def test_every_command_says_how_many_verdicts_do_not_count(judged, run, capsys):
     assert [row["count"] for row in fitted["skipped"]] == [n_outdated]
     n_counted = sum(row["wins"] + row["losses"] + row["ties"] for row in fitted["ratings"]) / 2
     assert n_counted == n_judged - n_outdated
-    summary = build_board(judged, tournaments=5).summary.languages["en"]
+    board = build_board(judged, tournaments=5).summary
+    assert any(expected in sentence for sentence in board.macro.beside)
+    summary = board.languages["en"]
     assert summary.judgments == n_judged - n_outdated
     assert summary.skipped.outdated_judgments == n_outdated
     assert any(expected in note for note in summary.notes)

@@ -125,7 +125,9 @@ def test_a_judge_of_length_is_unreliable_and_one_of_quality_no_more_than_consist
     found = label_judge("j", verdicts, answers)
     assert found.grade == "unreliable"
     assert "longer" in found.faults[0]
-    assert label_judge("j", verdicts).grade == "consistent"  # without answers it cannot be seen
+    unseen = label_judge("j", verdicts)  # without answers
+    assert unseen.grade == "consistent"
+    assert "not tested for length" in unseen.words
     fair = label_judge("j", *tournament(by_name))
     assert (fair.grade, fair.faults) == ("consistent", ())
     assert "reliable" not in fair.sentence

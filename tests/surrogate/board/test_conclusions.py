@@ -178,6 +178,10 @@ def test_only_a_judge_that_always_says_the_same_says_nothing(tiny_arena):
         )
         text = conclusion(replace(board, summary=summary))
         assert ("say nothing" in text) == is_one_sided
+        ranks_unseen = summary.ranks_unseen_in("en")
+        assert not (is_one_sided and ranks_unseen)
+        nothing_to_learn = "nothing for a surrogate to learn" in " ".join(summary.macro.cautions)
+        assert nothing_to_learn == is_one_sided
         assert "is unreliable: of 90 pairs" in text
         assert not any(word in text for word in ("is first", "distinguishable", "leads"))
 
