@@ -147,7 +147,8 @@ def label_judge(
     judges: tuple[str, ...] = (judge,)
     with suppress(UsageError):
         judges = judges_named(sorted(judgments["judge"].unique()), judge)
-    judged = without_identical(judgments[judgments["judge"].isin(judges)])
+    verdicts = judgments[judgments["judge"].isin(judges)]
+    judged = without_identical(verdicts)
     is_by_people = all(map(is_person, judges))
     if people is None and not is_by_people:
         people = agreement_with_people(judgments, judges)
@@ -157,7 +158,7 @@ def label_judge(
     if invalid is not None:
         remarks.extend(_reply_remarks(len(judged), invalid, replies))
     if len(judged):
-        remarks.extend(_verdict_remarks(judged))
+        remarks.extend(_verdict_remarks(judged, n_identical=len(verdicts) - len(judged)))
         if answers is not None:
             remarks.extend(_length_remarks(length_effect(judged, answers)))
         remarks.extend(_cycle_remarks(cycles(judged)))
@@ -233,10 +234,12 @@ def _reply_remarks(
     yield grade, f"{n_invalid:,} of {shown_replies} {verb} unparsable ({share:.1%})"
 
 
-def _verdict_remarks(judgments: pd.DataFrame) -> Iterator[GradedRemark]:
-    """Test sides, flips and ties."""
+def _verdict_remarks(judgments: pd.DataFrame, n_identical: int) -> Iterator[GradedRemark]:
+    """Test sides, flips and ties, of verdicts without the ``n_identical`` on identical answers."""
     n_verdicts = len(judgments)
     shown_verdicts = count_of(n_verdicts, "verdict")
+    if n_identical:
+        shown_verdicts += " on answers that differ"
     yield from _same_verdict_remarks(judgments["winner"])
     table = oriented_verdicts(judgments)
     flips = flip_check(table)

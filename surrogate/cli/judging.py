@@ -298,7 +298,7 @@ def gate_command(
     if as_json:
         shown = plain(decision)
         shown["sentences"] = decision.sentences
-        shown["win_rate"] = decision.verdicts and decision.verdicts.win_rate
+        shown["win_rate"] = decision.win_rate
         show(shown, as_json)
     else:
         print_notes(decision.sentences, "")

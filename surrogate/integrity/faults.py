@@ -22,7 +22,7 @@ from features.measures.fluency import repetition
 from features.measures.grounding import passage_support
 from features.measures.language import PY3LANGID, target_language
 from features.text.refusals import refuses
-from features.text.sentences import ends_in_mid_sentence, is_prose
+from features.text.sentences import breaks_off, ends_in_mid_sentence, is_prose
 from features.text.tokens import tokens_per_word, words
 from surrogate.integrity.fit import is_most_frequent_or_empty
 from surrogate.learning.estimation.answer_texts import document_weights, hashed, unit_rows
@@ -43,6 +43,11 @@ def is_empty(sample: Sample) -> float:
 def is_cut(sample: Sample) -> float:
     """Return 1 if it ends in mid-sentence; NaN in scripts that do not mark the end of one."""
     return _number(ends_in_mid_sentence(sample.text))
+
+
+def has_open_end(sample: Sample) -> float:
+    """Return 1 if it ends without the mark that ends a sentence, as a name or a cut phrase does."""
+    return _number(breaks_off(sample.text))
 
 
 def is_refusal(sample: Sample) -> float:
@@ -121,6 +126,7 @@ def measure_faults(
     Returns:
         One row per answer, in order: ``language, system, query_id, text`` (without citations); of
         each of ``FAULTS`` 1 or 0, and of the amounts the number, NaN where that cannot be told;
+        ``open end``, see ``has_open_end``;
         ``stock``, 1 for the sentence that its system gives most often, twice or more; and
         ``misplaced``, 1 for an answer that is more like another question and its passages.
     """
@@ -133,6 +139,7 @@ def measure_faults(
     measures = {**FAULTS, **{name: AMOUNTS[name] for name in amounts}}
     for name, measure in measures.items():
         table[name] = [measure(sample) for sample in samples]
+    table["open end"] = [has_open_end(sample) for sample in samples]
     is_stock = is_most_frequent_or_empty(table["text"], table["system"])
     is_told = table["text"].map(is_prose)
     # Across languages an answer is like no question.

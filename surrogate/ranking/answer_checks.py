@@ -36,6 +36,8 @@ FEWEST_DIFFERENT = 7
 COPIES = "copies"
 OF_CITATIONS = ("dead citation", "cited")
 OF_BASELINE = " of baseline"
+OPEN_END = "open end"
+"""Column of ``measure_faults``: an answer that may be cut, if it is not a name or a title."""
 CHECKS = (*FAULT_TESTS, *AMOUNT_TESTS, COPIES)
 """Every check, by name."""
 
@@ -56,6 +58,9 @@ class AnswerCheck:
         adjusted_p_value: Holm's, NaN where so few differing answers could not decide.
         is_alarm: Whether the candidate is broken by it.
         is_note: Whether it is worth a word.
+        unclear: Number of the candidate's answers, counted as without the fault, that may have it:
+            phrases without a full stop may be cut.
+        unclear_of_baseline: The same of the baseline's.
         sentence: What was found, in words.
     """
 
@@ -70,6 +75,8 @@ class AnswerCheck:
     adjusted_p_value: float = math.nan
     is_alarm: bool = False
     is_note: bool = False
+    unclear: int = 0
+    unclear_of_baseline: int = 0
     sentence: str = ""
 
 
@@ -142,7 +149,10 @@ class AnswerChecks:
                 f"{count_of(n_checks, 'check')} of the answers to "
                 f"{count_of(self.questions, 'question')} raise no alarm."
             )
-        sentences.extend(f"Different: {note}." for note in self.notes)
+        for check in self.checks:
+            if check.is_note:
+                kind = "Unchanged" if check.name == COPIES else "Different"
+                sentences.append(f"{kind}: {check.sentence}.")
         for skipped in self.skipped:
             text = str(skipped)
             sentences.append(f"{text[:1].upper()}{text[1:]}.")
@@ -230,7 +240,7 @@ def _tested(name: str, language: str, pairs: pd.DataFrame) -> AnswerCheck:
     else:
         candidate, baseline = values.sum(axis=0)
         p_value = sign_test(n_more, n_less)
-    return AnswerCheck(
+    check = AnswerCheck(
         name=name,
         language=language,
         questions=len(values),
@@ -240,6 +250,17 @@ def _tested(name: str, language: str, pairs: pd.DataFrame) -> AnswerCheck:
         less=n_less,
         p_value=p_value,
     )
+    if name != "cut":
+        return check
+    return replace(
+        check, unclear=_unclear(pairs, ""), unclear_of_baseline=_unclear(pairs, OF_BASELINE)
+    )
+
+
+def _unclear(pairs: pd.DataFrame, suffix: str) -> int:
+    """Count answers that end without a full stop, and in mid-sentence or not."""
+    is_unclear = (pairs[f"{OPEN_END}{suffix}"] == 1) & (pairs[f"cut{suffix}"] == 0)
+    return int(is_unclear.sum())
 
 
 def _mean(values: Floats) -> float:
@@ -304,10 +325,17 @@ def _sentence(check: AnswerCheck) -> str:
     if check.name in FAULT_TESTS:
         fault = FAULT_TESTS[check.name]
         clause = fault.singular if check.candidate == 1 else fault.plural
-        return (
+        sentence = (
             f"{place}{check.candidate:,.0f} of {count_of(check.questions, 'answer')} {clause}; "
             f"baseline {check.baseline:,.0f}"
         )
+        # Fewer cut answers are no good sign if others end without a full stop instead.
+        if check.more <= check.less and check.unclear > check.unclear_of_baseline:
+            sentence += (
+                f"; {check.unclear:,} more may, since they are phrases without a full stop; "
+                f"baseline {check.unclear_of_baseline:,}"
+            )
+        return sentence
     amount = AMOUNT_TESTS[check.name]
     clause = amount.more if check.more > check.less else amount.less
     count = max(check.more, check.less)

@@ -78,8 +78,8 @@ def _properties(result: Gate) -> dict[str, str]:
         "baseline": result.baseline,
         "questions": str(result.questions),
     }
-    if result.verdicts is not None and len(result.verdicts.scores):
-        properties["win_rate"] = f"{result.verdicts.win_rate:.4f}"
+    if result.win_rate is not None:
+        properties["win_rate"] = f"{result.win_rate:.4f}"
     if result.costs is not None and math.isfinite(result.costs.ratio):
         properties["cost_ratio"] = f"{result.costs.ratio:.4f}"
     if result.ratings is not None and math.isfinite(result.ratings.rating):

@@ -76,6 +76,14 @@ class Gate:
         return self._test.difference_found(self.questions, self.variance, self.rates.power)
 
     @property
+    def win_rate(self) -> float | None:
+        """Win rate by verdicts; None without any, and by a judge that always names one side."""
+        verdicts = self.verdicts
+        if verdicts is None or not len(verdicts.scores) or verdicts.one_side is not None:
+            return None
+        return verdicts.win_rate
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """The verdict, what it rests on, and what would make it surer, in words."""
         return tuple(_sentences(self))
@@ -89,6 +97,9 @@ def _sentences(result: Gate) -> Iterator[str]:
     """Say what was found, and what would say more."""
     verdicts = result.verdicts
     yield _headline(result)
+    # What a reader acts on comes first.
+    if result.verdict == "cannot say":
+        yield from _ways_to_decide(result)
     if result.costs is not None and result.verdict != "broken":
         yield from result.costs.sentences
     if result.by == "answers" and result.verdict != "broken":
@@ -108,7 +119,7 @@ def _sentences(result: Gate) -> Iterator[str]:
         n_asked = len(without_identical(verdicts.judgments))
         yield (
             f"The judge chose side {side} in {count} of {n_asked} verdicts on answers that differ, "
-            "whichever answer stood there: they say nothing of the systems."
+            "whichever answer stood there: they say nothing about the systems."
         )
     if result.judge is not None:
         yield f"{result.judge.sentence}."
@@ -117,14 +128,16 @@ def _sentences(result: Gate) -> Iterator[str]:
     if result.unanswered:
         count_text = count_of(result.unanswered, "question")
         yield f"Not compared: {count_text} that the baseline alone answered."
-    is_one_sided = verdicts is not None and verdicts.one_side is not None
-    lacks_savings = result.costs is not None and not result.costs.is_cheaper
-    # More verdicts by a judge that always names one side, or on a dear system, would not help.
-    if result.verdict != "cannot say":
-        return
+
+
+def _ways_to_decide(result: Gate) -> Iterator[str]:
+    """Say how many verdicts would decide, unless more of them would not help."""
     if not result.questions:
         yield f"{result.candidate} and {result.baseline} answered no question in common."
-    elif not (is_one_sided or lacks_savings):
+        return
+    is_one_sided = result.verdicts is not None and result.verdicts.one_side is not None
+    lacks_savings = result.costs is not None and not result.costs.is_cheaper
+    if not (is_one_sided or lacks_savings):
         yield _outlook(result)
 
 
@@ -155,10 +168,10 @@ def _headline(result: Gate) -> str:
     elif result.verdict == "worse" and result.rates.cheaper:
         headline = f"{headline} by more than {points} of win rate"
     verdicts = result.verdicts
-    if verdicts is not None and len(verdicts.scores):
+    if verdicts is not None and result.win_rate is not None:
         level = result.rates.test(1 - SURROGATE_SHARE).level
         return (
-            f"{headline}. Win rate by verdicts {verdicts.win_rate:.1%}, {level:.1%} interval "
+            f"{headline}. Win rate by verdicts {result.win_rate:.1%}, {level:.1%} interval "
             f"{verdicts.low:.1%} to {verdicts.high:.1%}."
         )
     if result.by == "answers" and result.verdict in ("same", "cheaper"):

@@ -69,6 +69,13 @@ def test_without_both_orders_flips_are_not_known():
     assert "--" not in str(found)
 
 
+def test_ties_of_identical_answers_are_no_verdicts_of_the_judge():
+    table = judgments(mostly_s).assign(flags="")
+    identical = judgments(lambda n, side: "tie", questions=50).tail(20).assign(flags="identical")
+    found = label_judge("j", pd.concat([table, identical], ignore_index=True))
+    assert any(fact.startswith("0 of 80 verdicts on answers that differ") for fact in found.facts)
+
+
 @pytest.mark.parametrize(
     ("invalid", "grade"),
     [(0, "consistent"), (4, "consistent"), (8, "doubtful"), (100, "unreliable")],

@@ -105,6 +105,32 @@ def test_each_kind_of_broken_answers_raises_its_alarm(kind):
     assert not checks_of(BROKEN[kind], accepted=tuple(alarmed(checks))).is_broken
 
 
+def test_answers_cut_to_phrases_are_not_called_complete():
+    """A phrase may be cut or a title: the sentence counts those that nobody can tell."""
+
+    def phrase(topic, number):
+        return " ".join(good(topic, number).split()[:3])
+
+    def often_cut(topic, number):
+        return good(topic, number)[: 60 if number < 12 else None]
+
+    checks = checks_of(phrase, baseline=often_cut)
+    check = check_of(checks, "cut")
+    assert (check.candidate, check.baseline) == (0, 12)
+    assert (check.unclear, check.unclear_of_baseline) == (20, 0)
+    assert check.is_note
+    assert "20 more may" in check.sentence
+    complete = check_of(checks_of(good, baseline=often_cut), "cut")
+    assert (complete.unclear, complete.is_note) == (0, True)
+    assert "more may" not in complete.sentence
+
+
+def test_answers_that_are_the_baselines_are_not_called_different():
+    checks = checks_of(good, baseline=lambda topic, number: good(topic, max(number, 3)))
+    (sentence,) = [text for text in checks.sentences if "word for word" in text]
+    assert not sentence.startswith("Different")
+
+
 def test_a_fifth_of_cut_answers_is_found_among_enough_questions():
     topics = [f"{topic} {place}" for topic in TOPICS for place in ("north", "south", "east")]
 
