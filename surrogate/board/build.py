@@ -223,6 +223,9 @@ def _board(
     report = report_judge(
         learned.arena, learned.record.judge, learned.diagnoses, learned.judging_records
     )
+    if judge is not None and judge.is_one_sided:
+        # Nobody's first place rests on verdicts that are all the same.
+        report = report.model_copy(update={"first_places": ()})
     report = report.model_copy(update={"preferences": judge_preferences(biases)})
     edited = _edited_remarks(learned.judged)
     beside = (*edited, *remarks, *further_remarks, *report.member_sentences, *length_remarks)

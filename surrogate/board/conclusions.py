@@ -125,6 +125,8 @@ NOT_SPLIT = Conclusion(
     sentence="How ratings hold on other questions is not known: verdicts are missing, too few or "
     "all ties, so that their questions cannot be split in half."
 )
+ON_NUMBERS = (UNSEEN_RANKED, UNSEEN_LIKELY, UNSEEN_BY_CHANCE, GAINED, NOT_GAINED, LOST)
+"""Conclusions from a number, which is a mean where a board has several languages."""
 UNJUDGED_BY_CONSENSUS = Conclusion(
     sentence="Ranks rest on no verdict: they say how far answers agree with those of others, and "
     "with references and relevance labels where there are any. On public arenas their Kendall tau "
@@ -135,6 +137,21 @@ UNJUDGED_BY_PREFERENCES = Conclusion(
     "liked, and agree with references where there are any. On public arenas their Kendall tau with "
     "verdicts was 0.47 to 0.86. Have some pairs judged, and build the board again."
 )
+
+
+def on_mean(conclusion: Conclusion, mean: str) -> Conclusion:
+    """Say that a conclusion is on a mean over languages, which it need not hold in all of.
+
+    Args:
+        conclusion: On a language, or on all of a board.
+        mean: Such as ``mean over 4 languages``; empty where there is no mean.
+    """
+    if not mean or conclusion not in ON_NUMBERS:
+        return conclusion
+    # What follows from a finding is decided language by language.
+    finding = conclusion.sentence.removesuffix(".").partition(":")[0]
+    sentence = f"In the {mean} {finding[0].lower()}{finding[1:]}."
+    return Conclusion(sentence=sentence, is_warning=conclusion.is_warning)
 
 
 class Agreements(SummaryPart):
@@ -196,10 +213,15 @@ class Agreements(SummaryPart):
             return NOT_SPLIT
         if self.gain_low > 0:
             return GAINED
-        if self.gain_high < 0:
+        if self.is_lost:
             return LOST
         could_show_gain = self.gain - self.gain_low <= SMALL_GAIN
         return NOT_GAINED if could_show_gain else GAIN_UNSURE
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether ratings by verdicts alone agree better with the verdicts on other questions."""
+        return self.gain_high is not None and self.gain_high < 0
 
     @property
     def standing(self) -> Standing:

@@ -15,7 +15,6 @@ from arena.data.cells import finite_number, is_null
 from arena.data.rows import selected_columns
 from arena.data.schema import AMOUNTS, COST, CURRENCY, LATENCY, QUESTION_KEY, TOKENS
 from arena.data.types import Flags, Floats
-from surrogate.board.conclusions import LOST
 from surrogate.board.summary import BoardSummary
 from surrogate.board.tables import COSTS
 
@@ -270,6 +269,6 @@ def uncompared_board(summary: BoardSummary) -> str:
         return "the judge is unreliable"
     if summary.settings.ratings == "surrogate" and macro.standing != "shown":
         return "ratings rest on a surrogate that is not shown to rank systems better than chance"
-    if LOST in macro.conclusions:
+    if macro.is_lost:
         return "ratings by verdicts alone agree better with the verdicts on other questions"
     return ""

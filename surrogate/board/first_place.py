@@ -7,8 +7,12 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from arena.data.published import PUBLISHED
 from surrogate.board.board import Board
 from surrogate.board.summary import PREFERENCES
+
+MOST_NAMED = 3
+"""Systems that a sentence names; of more it has the number."""
 
 
 def conclusion(board: Board) -> str:
@@ -17,85 +21,106 @@ def conclusion(board: Board) -> str:
 
 
 def first_place_sentence(board: Board) -> str:
-    """Say who is first, how surely, and which systems are not distinguishable from it.
+    """Say who is first, how surely, and which systems may be as good.
 
-    Over several languages, a system is not distinguishable from the first if it shares its tier in
-    at least half of them; in one language, if the two share a tier.
+    A system may be as good as the first in a language where it shares its tier; over several
+    languages, if that holds in at least half of them.
 
     Returns:
-        One sentence, such as ``A is first (71% likely the best); the first 3 are not
-        distinguishable.``
+        One sentence, such as ``A is first (71% likely the best), but by a test of all pairs at once
+        the next 2 systems may be as good.``
     """
     ranked = board.overall[board.overall["rank"].notna()]
-    systems = list(ranked["system"])
-    if not systems:
+    if ranked.empty:
         return "No system has a rank."
-    leader = systems[0]
+    systems = list(ranked["system"])
+    n_first = int((ranked["rank"] == ranked["rank"].min()).sum())
+    leaders = systems[:n_first]
     if board.summary.is_first:
-        return _first_without_verdicts(board, leader)
+        return _first_without_verdicts(board, leaders[0])
     if board.summary.macro.is_one_sided:
         return "These ranks say nothing about the systems."
     if board.summary.macro.is_unreliable:
         return "These ranks are no more reliable than their judge."
     tiers = board.ratings.pivot(index="language", columns="system", values="tier").astype(float)
     if tiers[systems].isna().all(axis=None):
-        return f"{leader} has the highest rating; no difference was tested."
-    is_worse = tiers[systems].gt(tiers[leader], axis=0)
-    indistinguishable = [name for name in systems[1:] if is_worse[name].mean() <= 1 / 2]
-    scope = ""
+        verb = "has" if n_first == 1 else "have"
+        return f"{_listed(leaders)} {verb} the highest rating; no difference was tested."
+    is_worse = tiers[systems].gt(tiers[leaders].max(axis=1), axis=0)
+    alike = [name for name in systems[n_first:] if is_worse[name].mean() <= 1 / 2]
+    probabilities = ranked["probability_best"].iloc[:n_first].tolist()
+    scope = _scope(board, has_alike=bool(alike))
+    return f"{leading(systems, alike, n_first, probabilities, scope)}."
+
+
+def _scope(board: Board, *, has_alike: bool) -> str:
+    """Say in how many languages a statement holds of each system; empty for one language."""
     n_languages = len(board.languages)
-    if n_languages > 1:
-        fewest = math.ceil(n_languages / 2) if indistinguishable else n_languages // 2 + 1
-        scope = f"in at least {fewest} of {n_languages} {board.summary.parts} "
-        if fewest == n_languages:
-            every = "both" if n_languages == 2 else f"all {n_languages}"
-            scope = f"in {every} {board.summary.parts} "
-    probability = ranked["probability_best"].iloc[0]
-    return f"{leading(systems, indistinguishable, scope, probability)}."
+    if n_languages == 1:
+        return ""
+    fewest = math.ceil(n_languages / 2) if has_alike else n_languages // 2 + 1
+    if fewest < n_languages:
+        return f" in at least {fewest} of {n_languages} {board.summary.parts}"
+    every = "both" if n_languages == 2 else f"all {n_languages}"
+    return f" in {every} {board.summary.parts}"
 
 
 def leading(
     ranked: Sequence[str],
-    indistinguishable: Sequence[str],
+    alike: Sequence[str],
+    n_first: int = 1,
+    probabilities: Sequence[float] = (),
     scope: str = "",
-    probability: float = math.nan,
+    test: str = "a test of all pairs at once",
 ) -> str:
-    """Say who is first, how surely it is the best, and which systems may be as good.
+    """Say who is first, how surely, and which systems may be as good.
+
+    The test is named, because intervals that do not overlap and a probability of being the best
+    are of single systems, and may be sure where a test of all pairs is not.
 
     Args:
         ranked: Systems with a rank, best first.
-        indistinguishable: Those of them that are not distinguishable from the first.
-        scope: In how many languages, with a space behind it.
-        probability: That the first is the best; NaN where it is not known.
+        alike: Those behind first place that the test does not tell apart from it.
+        n_first: Systems that share first place.
+        probabilities: That each of these is the best; none, or NaN, where it is not known.
+        scope: In how many languages the test holds, with a space in front.
+        test: What tells systems apart.
+
+    Returns:
+        A sentence without its full stop.
     """
-    most_named = 3
-    likely_best = 0.9
-    leader = ranked[0]
-    n_others = len(ranked) - 1
+    if len(ranked) == 1:
+        return f"{ranked[0]} is the only system with a rank"
+    first = _listed(ranked[:n_first])
+    likely = ""
+    if 0 < len(probabilities) <= MOST_NAMED and not pd.isna(probabilities).any():
+        likely = f" ({_listed(list(map(shown_probability, probabilities)))} likely the best)"
+    n_others = len(ranked) - n_first
+    if n_first > 1:
+        standing = f"{first} share first place{likely}"
+    else:
+        standing = f"{first} {'is first' if alike else 'leads'}{likely}"
     if not n_others:
-        return f"{leader} is the only system with a rank"
-    likely = "" if pd.isna(probability) else f" ({shown_probability(probability)} likely the best)"
-    if not indistinguishable:
-        return f"{leader} leads{likely}, {scope}distinguishable from all others"
-    n_alike = len(indistinguishable)
-    is_top = list(indistinguishable) == list(ranked[1 : n_alike + 1])
-    named = f"{n_alike} systems" if n_alike > most_named else ", ".join(indistinguishable)
-    # A leader may well be the best and yet not be told from the next when all pairs are tested.
-    if probability >= likely_best:
-        test = "a test of all pairs at once"
-        if n_alike == n_others:
-            return f"{leader} is first{likely}, but {scope}{test} tells no system apart from it"
-        if is_top:
-            apart = f"does not tell the first {n_alike + 1} apart"
-            return f"{leader} is first{likely}, but {scope}{test} {apart}"
-        return f"{leader} is first{likely}, but {scope}{test} does not tell {named} apart from it"
+        return standing
+    if not alike:
+        return f"{standing}: by {test} every other system is worse{scope}"
+    n_alike = len(alike)
     if n_alike == n_others:
-        return f"{leader} is first{likely}, but {scope}no system is distinguishable from it"
-    if is_top:
-        first = f"the first {n_alike + 1} are not distinguishable"
-        return f"{leader} is first{likely}; {scope}{first}"
-    verb = "is" if n_alike == 1 else "are"
-    return f"{leader} is first{likely}; {scope}{named} {verb} not distinguishable from it"
+        others = "every other system"
+    elif list(alike) == list(ranked[n_first : n_first + n_alike]):
+        others = "the next system" if n_alike == 1 else f"the next {n_alike} systems"
+    else:
+        others = _listed(alike)
+    return f"{standing}, but by {test} {others} may be as good{scope}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Name a few, such as ``A, B and C``; count more."""
+    if len(names) > MOST_NAMED:
+        return f"{len(names)} systems"
+    if len(names) == 1:
+        return names[0]
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _first_without_verdicts(board: Board, leader: str) -> str:
@@ -122,5 +147,10 @@ def judge_sentence(board: Board) -> str:
         return "Nobody has judged these answers, and what ranks them does not measure quality."
     judge = summary.macro.judge
     if judge is None:
-        return f"Ratings are those that {summary.judge} published."
+        return f"{published_sentence(summary.judge)}."
     return f"{judge.sentence}." if summary.macro.is_unreliable else f"{judge.short}."
+
+
+def published_sentence(judge: str) -> str:
+    """Say whose ratings were published, without the full stop."""
+    return "Ratings are as published" if judge == PUBLISHED else f"Ratings are as {judge} published"

@@ -22,6 +22,7 @@ from surrogate.board.conclusions import (
     Conclusion,
     Number,
     SummaryPart,
+    on_mean,
 )
 from surrogate.board.record import BoardRecord
 
@@ -173,21 +174,25 @@ class MacroSummary(Agreements):
             nobody has judged, or ratings are published.
         beside: A sentence on each other judge, compared with the board's own.
         worth: Verdicts on a system that tell as much of it as a surrogate that has not seen it.
+        mean: Name of the average, such as ``mean over 4 languages``; empty for one language.
     """
 
     judge: JudgeLabel | None = None
     beside: tuple[str, ...] = ()
     holdout_r2_mean: Number = None
     worth: Number = None
+    mean: str = ""
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def conclusions(self) -> tuple[Conclusion, ...]:
         """The judge's worst fault, if it has any, and the meaning of the scores."""
-        conclusions = super().conclusions
+        conclusions = tuple(on_mean(text, self.mean) for text in super().conclusions)
         if not self.judge_fault:
             return conclusions
         on_judge = Conclusion(sentence=self.judge_fault)
+        if self.is_one_sided:
+            return on_judge, UNSEEN_BY_NOTHING
         # Everything else rests on the verdicts.
         return (on_judge, *conclusions) if self.is_unreliable else (*conclusions, on_judge)
 
@@ -216,8 +221,9 @@ class MacroSummary(Agreements):
     def _on_unseen(self) -> Conclusion:
         if self.is_one_sided:
             return UNSEEN_BY_NOTHING
-        conclusion = super()._on_unseen()
-        if self.worth is None or conclusion is not UNSEEN_RANKED:
+        on_unseen = super()._on_unseen()
+        conclusion = on_mean(on_unseen, self.mean)
+        if self.worth is None or on_unseen is not UNSEEN_RANKED:
             return conclusion
         rounded = float(f"{self.worth:.2g}")
         worth = f" What it expects of one is worth about {rounded:,.0f} verdicts on it."
@@ -297,16 +303,12 @@ class BoardSummary(SummaryPart):
     @property
     def part(self) -> str:
         """What each of its parts is called: a language, or the column that parts the questions."""
-        return self.settings.by.replace("_", " ")
+        return part_name(self.settings.by)
 
     @property
     def parts(self) -> str:
         """What several parts are called."""
-        if self.part.endswith("s"):
-            return self.part
-        if self.part.endswith("y"):
-            return f"{self.part[:-1]}ies"
-        return f"{self.part}s"
+        return plural_part(self.settings.by)
 
     @property
     def scale(self) -> str:
@@ -320,6 +322,21 @@ class BoardSummary(SummaryPart):
         """Whether it learns from published ratings: then there are no judgments."""
         n_judgments = sum(summary.judgments for summary in self.languages.values())
         return not self.is_first and not n_judgments
+
+
+def part_name(by: str) -> str:
+    """Return what a part of a board is called: by its setting ``by``."""
+    return by.replace("_", " ")
+
+
+def plural_part(by: str) -> str:
+    """Return what several parts of a board are called."""
+    name = part_name(by)
+    if name.endswith("s"):
+        return name
+    if name.endswith("y"):
+        return f"{name[:-1]}ies"
+    return f"{name}s"
 
 
 def fingerprint(arena: Arena) -> str:

@@ -33,6 +33,7 @@ from surrogate.board.summary import (
     RatingInterval,
     Skipped,
     fingerprint,
+    plural_part,
 )
 from surrogate.learning.estimation.observations import observe
 from surrogate.learning.estimation.replication import Replication
@@ -159,6 +160,9 @@ def _macro_summary(
         coverage_unseen=_mean(language.coverage_unseen for language in languages),
         holdout_r2_mean=_mean(language.holdout_r2.mean for language in languages),
         worth=_worth_in_verdicts(learned.studies),
+        mean=f"mean over {len(languages)} {plural_part(learned.record.by)}"
+        if len(languages) > 1
+        else "",
     )
 
 

@@ -24,6 +24,7 @@ LOG_SPAN = 8.0
 ROOM = 0.08
 """Share of an axis that is left free at both ends."""
 MEASURES = ("cost", "latency")
+AMOUNTS = (*MEASURES, "latency_p95", "tokens")
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def cost_page(board: Board) -> Row:
         "rows": rows,
         "currency": currencies[0] if len(currencies) == 1 else "",
         "several": len(currencies) > 1,
-        "has": {name: bool(table[name].notna().any()) for name in ("cost", "latency", "tokens")},
+        "has": {name: bool(table[name].notna().any()) for name in AMOUNTS},
         "has_savings": bool(table["system"].isin(savings.index).any()),
     }
 

@@ -127,6 +127,11 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
+def lower_first(text: str) -> str:
+    """Make a sentence a part of another one."""
+    return f"{text[:1].lower()}{text[1:]}"
+
+
 def interval(low: Number, high: Number, digits: int = 2) -> str:
     """Show an interval in brackets, or a dash where either end is missing."""
     if finite(low) is not None and high == math.inf:

@@ -159,11 +159,22 @@ def history_view(entries: Sequence[HistoryEntry], systems: Sequence[str]) -> dic
         )
     return {
         "rows": rows,
+        "span": _span(entries),
         "entries": list(entries)[::-1],
         "columns": [entry.name for entry in entries][-MOST_COLUMNS:][::-1],
         "width": WIDTH,
         "height": HEIGHT,
     }
+
+
+def _span(entries: Sequence[HistoryEntry]) -> str:
+    """Say how many boards there are, and from when to when."""
+    first, last = entries[0].date, entries[-1].date
+    if len(entries) == 1:
+        return f"One board so far, of {last}."
+    if first == last:
+        return f"{len(entries)} boards, all of {last}; these pages show the last one."
+    return f"{len(entries)} boards from {first} to {last}; these pages show the last one."
 
 
 def _standing(entry: HistoryEntry, system: str) -> tuple[float | None, float | None]:

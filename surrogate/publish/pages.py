@@ -26,6 +26,7 @@ FILTERS = (
     "interval",
     "language_name",
     "language_tag",
+    "lower_first",
     "percent",
     "rank_range",
     "sentence",

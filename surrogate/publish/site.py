@@ -16,7 +16,7 @@ from arena.data.errors import ArenaError, UsageError
 from arena.data.files import replaced_folder
 from arena.data.folder import open_arena
 from surrogate.board.board import Board
-from surrogate.board.first_place import conclusion, first_place_sentence
+from surrogate.board.first_place import conclusion, first_place_sentence, published_sentence
 from surrogate.board.summary import LEVEL, fingerprint
 from surrogate.publish.cost_page import cost_page
 from surrogate.publish.formats import language_name, short_digest, slugs
@@ -178,6 +178,7 @@ def _write_pages(
     languages = in_order(board.languages, settings.order, summary.part)
     by_name = in_order(sorted(files, key=language_name), settings.order, summary.part)
     first = FIRST_LANGUAGE if FIRST_LANGUAGE in files and not settings.order else languages[0]
+    limits = cautions(board)
     shared: dict[str, Any] = {
         "board": board,
         "summary": summary,
@@ -190,7 +191,8 @@ def _write_pages(
         "splits": SPLIT_NAMES,
         "named": [(language_name(code), summary.languages[code]) for code in by_name],
         "headline": conclusion(board) if summary.is_first else first_place_sentence(board),
-        "caution": next(iter(cautions(board)), ""),
+        "caution": next(iter(limits), ""),
+        "published": published_sentence(summary.judge),
         "signature": short_digest(summary.signature),
     }
 
@@ -204,8 +206,11 @@ def _write_pages(
         text = filled(page, scripts, is_served=is_served, root=root, **shared, **values)
         path.write_text(text, encoding="utf-8", newline="\n")
 
-    write("index", view=overview(board, names, languages))
-    write("judge", report=board.judge_report, cautions=cautions(board))
+    # The first page has a box on the judge already.
+    further = [text for text in limits if text != summary.macro.judge_fault]
+    view = overview(board, names, languages)
+    write("index", view=view, front_caution=next(iter(further), ""))
+    write("judge", report=board.judge_report, cautions=limits)
     if not board.costs.empty:
         write("costs", view=cost_page(board))
     write("method", level=LEVEL, arena_folder=shlex.quote(_arena_folder_name(board)))

@@ -15,8 +15,8 @@ from surrogate.board.summary import HELD_MARK, HELD_OUT
 from surrogate.board.tables import BY_JUDGE
 from surrogate.publish.formats import SEQUENTIAL, finite, language_name, slugs
 
-SPLIT_NAMES = {"train": "trained on", "holdout": "held out", "unjudged": "not judged"}
-"""What a system was to the surrogate, to words."""
+SPLIT_NAMES = {"train": "yes", "holdout": "no, held out", "unjudged": "no, not judged"}
+"""Whether the surrogate was trained on a system, by its ``split``."""
 ROW_COLUMNS = (
     "index",
     "rank",
@@ -64,7 +64,8 @@ def cut_text(text: str, longest: int) -> str:
 def cautions(board: Board, language: str | None = None) -> list[str]:
     """Return what limits a board, or a language of it, as sentences, what limits most first."""
     macro = board.summary.macro
-    summaries = board.summary.languages
+    # Verdicts that are all the same say nothing of any language.
+    summaries = {} if macro.is_one_sided else board.summary.languages
     if language is not None:
         warnings = [macro.judge_fault] if macro.judge_fault else []
         if language in summaries:
@@ -75,7 +76,10 @@ def cautions(board: Board, language: str | None = None) -> list[str]:
     for code, summary in summaries.items():
         for warning in set(summary.warnings) - set(macro.warnings):
             names_by_warning.setdefault(warning, []).append(language_name(code))
-    of_languages = [f"{', '.join(names)}: {warning}" for warning, names in names_by_warning.items()]
+    of_languages = [
+        f"{', '.join(names)}: {warning[0].lower()}{warning[1:]}"
+        for warning, names in names_by_warning.items()
+    ]
     return [*macro.warnings, *sorted(of_languages)]
 
 

@@ -30,6 +30,7 @@ from surrogate.publish.site_settings import SiteSettings
 
 OVERVIEW = "overview.csv"
 BOUNDS = ["rating", "low", "high"]
+TEST = "the intervals of the scores"
 FEWEST_RANKED = 3
 
 
@@ -61,8 +62,10 @@ class Overview:
         shown = ", ".join(f"{name} {weight:g}" for name, weight in self.weights.items())
         if ranked.empty:
             return f"No system is ranked by every criterion ({shown})."
-        alike = list(ranked.loc[ranked["rank_low"] == 1, "system"])[1:]
-        return f"{leading(list(ranked['system']), alike)}; weights: {shown}."
+        n_first = int((ranked["rank"] == ranked["rank"].min()).sum())
+        alike = list(ranked.loc[ranked["rank_low"] == 1, "system"])
+        names = list(ranked["system"])
+        return f"{leading(names, alike[n_first:], n_first, test=TEST)}; weights: {shown}."
 
 
 def build_criteria(
@@ -267,7 +270,12 @@ def overview_page(
         parent: Title of the page over it, one folder up; empty where there is none.
     """
     shown = [
-        {"name": name, "conclusion": conclusion(board), "link": links[name]}
+        {
+            "name": name,
+            "conclusion": conclusion(board),
+            "link": links[name],
+            "fault": board.summary.macro.judge_fault if name in found.weights else "",
+        }
         for name, board in found.boards.items()
     ]
     ends = found.table[["low", "score", "high"]].to_numpy(float)

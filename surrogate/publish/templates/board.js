@@ -27,13 +27,13 @@
   function spread({ low, rating, high }, [least, most]) {
     const cell = site.intervalCell(low, high);
     cell.className = "num spread";
-    if (rating === null) return cell;
+    if (rating === null || (low === null && high === null)) return cell;
     const place = (value) => (100 * (value - least)) / (most - least || 1);
     const bar = element("span", undefined, { className: "range" });
     const line = element("i");
     const point = element("b");
     line.style.left = `${place(low ?? rating)}%`;
-    line.style.right = `${100 - place(high ?? (low === null ? rating : most))}%`;
+    line.style.right = `${100 - place(high ?? most)}%`;
     point.style.left = `${place(rating)}%`;
     bar.append(line, point);
     cell.replaceChildren(element("span", cell.textContent), bar);

@@ -26,6 +26,7 @@ from surrogate.board.conclusions import (
     probability_of_use,
 )
 from surrogate.board.first_place import conclusion, leading
+from surrogate.board.summary import MacroSummary
 from surrogate.validation import validate
 
 
@@ -103,7 +104,8 @@ def altered(board, grade="consistent", probability=0.71, **alike):
     places = board.ratings["system"].map(list(board.overall["system"]).index)
     tiers = 1 + (places > board.ratings["language"].map(alike)).astype("Int64")
     summary = board.summary.model_copy(update={"macro": macro})
-    overall = board.overall.assign(probability_best=probability)
+    ranks = np.arange(1, len(board.overall) + 1)
+    overall = board.overall.assign(probability_best=probability, rank=ranks)
     ratings = board.ratings.assign(tier=tiers)
     return replace(board, ratings=ratings, overall=overall, summary=summary)
 
@@ -122,36 +124,71 @@ def test_a_board_names_its_leader_who_may_be_as_good_and_its_judge(quick_board, 
     assert said.startswith(names[0])
     assert "71%" in said
     assert ("leads" in said) == (alike == 0)
-    assert ("not distinguishable" in said) == (alike > 0)
+    assert ("every other system is worse in both languages" in said) == (alike == 0)
+    next_ones = {1: "the next system", 2: "the next 2 systems"}
+    if alike:
+        assert f"{next_ones[alike]} may be as good in at least 1 of 2 languages" in said
     assert " to " not in said
-    assert (f"the first {alike + 1} are" in said) == (alike > 0)
 
 
 def test_half_of_the_languages_are_enough_not_to_be_distinguishable(quick_board):
     said = conclusion(altered(quick_board, **dict(zip(quick_board.languages, (0, 1), strict=True))))
-    assert "in at least 1 of 2 languages the first 2 are not" in said
+    assert "the next system may be as good in at least 1 of 2 languages" in said
     apart = conclusion(altered(quick_board, **dict.fromkeys(quick_board.languages, 0)))
-    assert "in both languages distinguishable from all others" in apart
+    assert "every other system is worse in both languages" in apart
 
 
+@pytest.mark.parametrize("probability", [0.4, 0.999])
 @pytest.mark.parametrize(
     ("alike", "named"),
-    [(["C"], "C is not"), (["C", "E"], "C, E are not"), (list("CEFG"), "4 systems are not")],
+    [
+        (["C"], "C may"),
+        (["C", "E"], "C and E may"),
+        (list("CEFG"), "4 systems may"),
+        (["B"], "the next system may"),
+        (list("BC"), "the next 2 systems may"),
+        (list("BCDEFGH"), "every other system may"),
+    ],
 )
-def test_systems_that_are_not_the_next_ones_are_named_or_counted(alike, named):
-    assert named in leading(list("ABCDEFGH"), alike, probability=0.7)
+def test_systems_that_may_be_as_good_are_named_or_counted_with_the_test(alike, named, probability):
+    """Intervals that do not overlap may lie next to the sentence, as may a sure first place."""
+    sentence = leading(list("ABCDEFGH"), alike, probabilities=[probability])
+    assert sentence.startswith("A is first (")
+    assert f"by a test of all pairs at once {named} be as good" in sentence
 
 
-@pytest.mark.parametrize(
-    ("alike", "named"),
-    [(["C"], "C"), (["C", "E"], "C, E"), (list("CEFG"), "4 systems"), (["B"], "the first 2")],
-)
-def test_a_likely_leader_that_a_test_does_not_tell_apart_is_no_contradiction(alike, named):
-    sentence = leading(list("ABCDEFGH"), alike, probability=0.999)
-    assert "over 99%" in sentence
-    assert "all pairs at once" in sentence
-    assert named in sentence
-    assert "not distinguishable" not in sentence
+def test_systems_that_share_first_place_are_named_together(quick_board):
+    codes = quick_board.languages
+    board = altered(quick_board, **dict.fromkeys(codes, 2))
+    names = list(board.overall["system"])
+    shared = board.overall.assign(
+        rank=board.overall["rank"].replace(2, 1),
+        probability_best=np.where(board.overall["rank"] == 2, 0.31, 0.48),
+    )
+    said = conclusion(replace(board, overall=shared))
+    assert said.startswith(f"{names[0]} and {names[1]} share first place (48% and 31% likely")
+    assert "is first" not in said
+    assert "the next system may be as good" in said
+    many = leading(list("ABCDEFGH"), [], n_first=4, probabilities=[0.2] * 4)
+    assert many.startswith("4 systems share first place: ")
+
+
+def test_a_mean_over_languages_is_not_stated_of_the_languages(small_board):
+    """Some languages may show less than the mean, and their cautions say so next to it."""
+    numbers = Agreements(tau_unseen=0.6, tau_unseen_low=0.3, tau_unseen_high=0.8)
+    fields = small_board.summary.macro.model_dump(exclude={"conclusions", "judge"})
+    fields |= numbers.model_dump(exclude={"conclusions"})
+    for mean in ("", "mean over 4 languages"):
+        macro = MacroSummary(**{**fields, "mean": mean, "worth": 48})
+        sentence = macro.conclusions[0].sentence
+        assert sentence.startswith("In the mean over 4 languages the surrogate ranks") == bool(mean)
+        assert "about 48 verdicts" in sentence
+    fields |= {"tau_unseen": -0.2, "tau_unseen_low": -0.6, "tau_unseen_high": 0.2}
+    unproven = MacroSummary(**{**fields, "mean": "mean over 2 languages"}).conclusions[0]
+    # Whether a system without verdicts has a rank is decided in each language.
+    assert unproven.is_warning
+    assert "has no rank" not in unproven.sentence
+    assert small_board.summary.macro.mean == "mean over 2 languages"
 
 
 def test_where_nothing_was_tested_nothing_is_not_distinguishable(quick_board):

@@ -104,7 +104,7 @@ def test_past_boards_are_kept_with_what_moved_and_why(three, place, run_on):
     run_on(three, 20_009)
     assert read_history(folder) == records
     page = (three.out / "_site" / "a" / "history.html").read_text("utf-8")
-    for text in ("3 boards since 2024-10-04", "ridge: 0.1 → 4.0", 'id="2024-10-09"'):
+    for text in ("3 boards from 2024-10-04 to 2024-10-09", "ridge: 0.1 → 4.0", 'id="2024-10-09"'):
         assert text in page
     rows = page.split('id="history-table"')[1].split("</table>")[0].split("<tr>")[2:]
     # Three ranks in one line of two stretches; ratings break where the prior changed.
