@@ -14,10 +14,11 @@ import pyarrow as pa
 
 from arena.data.delimited import COMMA, TAB, read_delimited
 from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, DataError, UsageError
-from arena.data.files import atomic_path, open_text
+from arena.data.files import open_text
 from arena.data.json_rows import json_records, read_json_rows
 from arena.data.parquet import read_parts
 from arena.data.rows import Rows, plain_table, rows_of_records
+from arena.data.safe_writes import atomic_path
 from arena.data.types import Record
 from arena.data.workbooks import WORKBOOKS, workbook_rows
 

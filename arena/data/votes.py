@@ -17,10 +17,11 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import DataError, UsageError
-from arena.data.files import locked_folder, small_file, synchronize
+from arena.data.files import small_file
 from arena.data.frames import empty_rows, keys_of_rows, row_problems, with_columns
 from arena.data.json_rows import line_records
 from arena.data.rows import Rows, plain_table, rows_of_records
+from arena.data.safe_writes import locked_folder, synchronize
 from arena.data.schema import JUDGMENT_KEY, JUDGMENTS
 
 VOTES_FILE = "votes.jsonl"

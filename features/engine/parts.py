@@ -20,9 +20,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from arena.data.errors import UsageError
-from arena.data.files import atomic_path, locked_folder
 from arena.data.folder import find_table_file, read_arena, read_info
 from arena.data.parquet import id_range, part_files, read_parquet, with_partition
+from arena.data.safe_writes import atomic_path, locked_folder
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Progress
 from features.declare.feature import Feature

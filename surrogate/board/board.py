@@ -15,8 +15,9 @@ from pydantic import BaseModel
 
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError, argument
-from arena.data.files import check_small_file, file_digest, replaced_folder
+from arena.data.files import check_small_file, file_digest
 from arena.data.notebook import notebook_html
+from arena.data.safe_writes import replaced_folder
 from arena.data.tables import write_rows
 from arena.data.wording import count_of
 from features.declare.feature import Feature, offer

@@ -10,8 +10,8 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
 from arena.data.errors import UsageError
-from arena.data.files import write_text
 from arena.data.judge_names import is_person
+from arena.data.safe_writes import write_text
 from arena.diagnostics.people_agreement import PeopleAgreement
 from surrogate.board.tables import read_json
 

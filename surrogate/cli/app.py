@@ -35,7 +35,7 @@ COMMANDS = {
     "features": ("studies:features", "Measure answers; list what can be measured."),
     "board": ("boards:board", "Rate every system by verdicts and surrogate."),
     "rank": ("ranking:rank", "Place new systems on a board."),
-    "gate": ("judging:gate_command", "Decide whether a new version is better."),
+    "gate": ("gating:gate_command", "Decide whether a new version is better."),
     "advise": ("ranking:advise_command", "Suggest what to judge of a new system."),
     "validate": ("studies:validate_command", "Measure how well surrogates rank unseen systems."),
     "metaeval": ("studies:metaeval", "Evaluate judges against human labels."),

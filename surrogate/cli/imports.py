@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.adapters import ForeignArena
+    from arena.adapters.backups import Backup
+    from arena.adapters.imports import Reader
 
 OWN_TABLES = ("csv", "lmarena", "search-arena")
 """Kinds of source that are named for the arena's folder: their files hold anybody's data."""
@@ -88,19 +90,9 @@ def import_command(
 
     Further settings of a kind's reader, such as the split of mirage, are keys of --config.
     """
-    from arena.adapters import (
-        READERS,
-        check_import_folder,
-        check_kind,
-        import_arena,
-        reader_options,
-    )
-    from surrogate.papers import read_memerag_answers, read_mirage
+    from arena.adapters import check_import_folder, import_arena, reader_options
 
-    papers = {"memerag": read_memerag_answers, "mirage": read_mirage}
-    check_kind(kind, [*READERS, *papers])
-    source = papers.get(kind, kind)
-
+    source = _reader_of(kind)
     check_import_folder(out, replace_there)
     if not paths and not download:
         raise UsageError("name the files, folders or clones to read")
@@ -127,6 +119,20 @@ def import_command(
     write_and_print(read, out, split_names(",".join(apart or ())), replace_there, as_json)
 
 
+def _reader_of(kind: str) -> str | Reader:
+    """Return the reader of a paper's data, or else the name of an importer.
+
+    Raises:
+        UsageError: If nothing reads this kind.
+    """
+    from arena.adapters import READERS, check_kind
+    from surrogate.papers import read_memerag_answers, read_mirage
+
+    papers = {"memerag": read_memerag_answers, "mirage": read_mirage}
+    check_kind(kind, [*READERS, *papers])
+    return papers.get(kind, kind)
+
+
 def write_and_print(
     read: ForeignArena,
     out: Path,
@@ -142,19 +148,7 @@ def write_and_print(
     written = write_import(read, out, apart, is_replaced=is_replaced)
     counts: object = written.counts
     if not as_json:
-        # Answers kept apart have a line that names their file.
-        counts = ", ".join(
-            count_of(number, key.replace("_", " ").removesuffix("s"))
-            for key, number in written.counts.items()
-            if number and key != "apart"
-        )
-    unknown_language = ""
-    if UNDETERMINED in read.arena.info.languages:
-        unknown_language = (
-            "rows without a language have 'und', unknown: import again with --language en, say"
-        )
-    replaced = "" if written.backup is None else written.backup.sentence
-    all_notes = [replaced, read.arena.info.note, *read.notes, unknown_language, *notes]
+        counts = _counts_line(written.counts)
     content = {
         "arena": written.folder,
         "counts": counts,
@@ -162,7 +156,7 @@ def write_and_print(
         "apart": written.apart,
         "skipped": read.skipped,
         "questions_left_out": left_out,
-        "notes": [note for note in all_notes if note],
+        "notes": [*_import_notes(read, written.backup), *notes],
     }
     titles = {
         "arena": "Arena written to",
@@ -174,3 +168,28 @@ def write_and_print(
     show(content, as_json, titles)
     if not as_json:
         print(command("check", out))
+
+
+def _counts_line(counts: Mapping[str, int]) -> str:
+    """Write the numbers of what was written, such as ``8 systems, 1 judgment``."""
+    parts: list[str] = []
+    for key, number in counts.items():
+        # Answers kept apart have a line that names their file.
+        if number and key != "apart":
+            parts.append(count_of(number, key.replace("_", " ").removesuffix("s")))
+    return ", ".join(parts)
+
+
+def _import_notes(read: ForeignArena, backup: Backup | None) -> list[str]:
+    """Return what to say of the folder that was replaced, of the source, and of its languages."""
+    notes: list[str] = []
+    if backup is not None:
+        notes.append(backup.sentence)
+    if read.arena.info.note:
+        notes.append(read.arena.info.note)
+    notes.extend(note for note in read.notes if note)
+    if UNDETERMINED in read.arena.info.languages:
+        notes.append(
+            "rows without a language have 'und', unknown: import again with --language en, say"
+        )
+    return notes

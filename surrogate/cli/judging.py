@@ -1,27 +1,19 @@
-"""LLMs that judge: ``judge``, ``gate``."""
+"""LLMs that judge: ``judge``."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from typer import Option
-
-from arena.data.errors import UsageError
-from arena.data.wording import split_names
 from arena.judging.judging_settings import JudgingSettings
-from arena.llm.llm_settings import fields_by_use
 from surrogate.cli import options as opt
-from surrogate.cli.options import OUT_FILE, given_board, given_features, named_columns
-from surrogate.cli.printing import command, plain, print_notes, progress_lines, show
+from surrogate.cli.printing import command, print_notes, progress_lines, show
 from surrogate.cli.setting_options import LLM_OPTIONS, takes_settings
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from arena.data.arena import Arena
     from arena.judging import ChosenPairs, EscalationForecast, Forecast, Judging
     from arena.judging.judging_summary import JudgingSummary
@@ -200,139 +192,6 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
         "renewed": "Verdicts made again from nuggets and marks as they are now",
     }
     show(shown, as_json, titles)
-
-
-@takes_settings(
-    JudgingSettings,
-    "model",
-    *LLM_OPTIONS,
-    "config",
-    # The gate plans the pairs itself, and asks an LLM.
-    leave_out={*fields_by_use(JudgingSettings, plans_pairs=True), "plug_in"},
-)
-def gate_command(
-    settings: JudgingSettings,
-    board: opt.GateBoard = None,
-    candidate: Annotated[
-        str | None,
-        Option(
-            metavar="FILE|SYSTEM",
-            help="Answers of the new version, or its name in the arena. Default: its latest",
-        ),
-    ] = None,
-    baseline: Annotated[
-        str | None,
-        Option(help="System to compare with. Default: the board's best, or the arena's latest"),
-    ] = None,
-    accept: Annotated[
-        str | None,
-        Option(metavar="CHECKS", help="Comma-separated checks that may differ, such as cut."),
-    ] = None,
-    cheaper: Annotated[
-        bool,
-        Option("--cheaper", help="Pass if it costs less and is at most the margin worse."),
-    ] = False,
-    columns: opt.Columns = None,
-    features: opt.OtherFeatures = None,
-    feature_table: opt.FeatureTable = None,
-    budget: Annotated[int | None, Option(min=2, help="Maximum number of verdicts.")] = None,
-    error: Annotated[float, Option(help="Probability of a wrong decision.")] = 0.05,
-    margin: Annotated[float, Option(help="Difference of a win rate from 0.5 that matters.")] = 0.05,
-    arena: opt.MovedArena = None,
-    junit: Annotated[
-        Path | None, Option(help="JUnit file of the result, for CI servers.", **OUT_FILE)
-    ] = None,
-    markdown: Annotated[
-        Path | None, Option(help="Markdown file of the result, for a comment.", **OUT_FILE)
-    ] = None,
-    as_json: opt.Json = False,
-) -> None:
-    """Decide whether a new version is broken, better than a baseline, the same, or worse.
-
-    Answers are compared question by question first, which takes an arena alone: no board, no
-    verdict. Where they do not decide, --model judges pairs. The status is 0 for better or the
-    same, 3 for broken or worse, 4 where this cannot be said. With --cheaper it is 0 for cheaper, 3
-    for not cheaper or worse by more than the margin.
-    """
-    from arena.data.files import write_text
-    from arena.data.folder import read_arena
-    from arena.judging.judging_result import require_verdicts
-    from arena.judging.llm_judge import llm_judges
-    from arena.llm import open_store
-    from surrogate.ranking.gate import GateJudging, gate
-    from surrogate.ranking.gate_report import FAILED, gate_junit, gate_markdown
-    from surrogate.ranking.rating_difference import GateRates
-
-    judging_options = settings.model_fields_set - {"model", "languages", "seed"}
-    if settings.batch:
-        raise UsageError(
-            "a gate asks for verdicts until it can decide, and each batch may take a day; leave "
-            "batch out of --config"
-        )
-    if not settings.model and (judging_options or budget is not None):
-        raise UsageError("judging options need --model")
-    judges = llm_judges(settings) if settings.model else []
-    published = None if board is None else given_board(board, features)
-    folder = arena if published is None or arena is not None else published.arena_folder()
-    if folder is None:
-        raise UsageError("name a board (--board) or an arena (--arena)")
-    read = read_arena(folder)
-    new = candidate_answers(candidate, read, columns)
-    store_path = Path(settings.store or folder / STORE)
-    judging = None
-    with kept_replies(store_path), ExitStack() as opened:
-        # One judge or, without a model, none: a gate has no panel.
-        for judge in judges:
-            store = opened.enter_context(open_store(store_path))
-            judging = GateJudging(judge, store, budget, settings.seed, progress_lines())
-        decision = gate(
-            published,
-            new,
-            read,
-            baseline,
-            judging=judging,
-            rates=GateRates(error, margin, accepted=tuple(split_names(accept)), cheaper=cheaper),
-            languages=settings.languages,
-            feature_table=_features_of(feature_table, new),
-        )
-    if as_json:
-        shown = plain(decision)
-        shown["sentences"] = decision.sentences
-        shown["win_rate"] = decision.win_rate
-        show(shown, as_json)
-    else:
-        print_notes(decision.sentences, "")
-    if decision.verdicts is not None:
-        require_verdicts(decision.verdicts.usage)
-    for path, write in ((junit, gate_junit), (markdown, gate_markdown)):
-        if path is not None:
-            write_text(write(decision), path)
-    # 1 and 2 are errors, so that a pipeline can tell a worse system from a broken command.
-    status = 4 if decision.verdict == "cannot say" else 0
-    raise SystemExit(3 if decision.verdict in FAILED else status)
-
-
-def candidate_answers(
-    candidate: str | None, arena: Arena, columns: Sequence[str] | None
-) -> pd.DataFrame | str | None:
-    """Return the answers of a candidate's file, or the name of a system of the arena."""
-    from arena.adapters.new_answers import read_answers
-    from arena.data.errors import checked_choice
-
-    if candidate is None:
-        return None
-    if Path(candidate).is_file():
-        return read_answers(candidate, arena.queries, named_columns(columns))
-    return checked_choice(candidate, arena.info.systems, "file or system of the arena")
-
-
-def _features_of(path: Path | None, answers: pd.DataFrame | str | None) -> pd.DataFrame | None:
-    """Read the feature table of a candidate's file, if there is one."""
-    if path is None:
-        return None
-    if answers is None or isinstance(answers, str):
-        raise UsageError("--feature-table is of the answers in a file; name it with --candidate")
-    return given_features(path, answers)
 
 
 @contextmanager

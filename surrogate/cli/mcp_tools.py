@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from arena.data import __version__
 from arena.data.errors import ArenaError, DataError, UsageError, argument
-from surrogate.cli import arenas, boards, judging, ranking
+from surrogate.cli import arenas, boards, gating, ranking
 from surrogate.cli.printing import plain, print_notes
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ class Tools:
             candidate = str(self.existing(candidate))
         decision = gate(
             published,
-            judging.candidate_answers(candidate, read, None),
+            gating.candidate_answers(candidate, read, None),
             read,
             baseline,
             rates=GateRates(cheaper=cheaper),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Context, Option
 
 from arena.data.errors import UsageError
-from arena.data.files import is_stream, resolved
+from arena.data.safe_writes import is_stream, resolved
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -99,7 +99,7 @@ def publish(
     if out is not None:
         check_target(out, is_folder=form in (SITE, FIGURES))
 
-    from arena.data.files import is_stream, write_text
+    from arena.data.safe_writes import is_stream, write_text
     from surrogate.board.board import Board
     from surrogate.papers.figures import study_drawings
     from surrogate.publish.exports import OVERALL, export_text

@@ -102,7 +102,7 @@ def rank(
 
     The board's rows stay as they are, and no LLM is called.
     """
-    from arena.data.files import write_text
+    from arena.data.safe_writes import write_text
     from arena.data.tables import guarded_csv
     from surrogate.ranking.rank import rank_systems
 

@@ -202,7 +202,7 @@ def vote(
     if out is None:
         _collect(arena, files or [], as_json)
         return
-    from arena.data.files import write_text
+    from arena.data.safe_writes import write_text
     from arena.judging import make_ballot
     from surrogate.publish.pages import ballot_page
 

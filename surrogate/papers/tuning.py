@@ -16,7 +16,8 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError, argument
-from arena.data.files import file_digest, model_file_digest, write_text
+from arena.data.files import file_digest, model_file_digest
+from arena.data.safe_writes import write_text
 from arena.data.types import Progress
 from features.models.model_folder import read_json_file
 from features.models.sentence_models import quiet

@@ -13,8 +13,8 @@ from typing import Any
 from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UsageError
-from arena.data.files import replaced_folder
 from arena.data.folder import open_arena
+from arena.data.safe_writes import replaced_folder
 from surrogate.board.board import Board
 from surrogate.board.first_place import conclusion, first_place_sentence, published_sentence
 from surrogate.board.summary import LEVEL, fingerprint

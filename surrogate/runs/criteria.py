@@ -13,8 +13,8 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.cells import finite_number
 from arena.data.errors import UsageError, argument, checked_choice
-from arena.data.files import write_text
 from arena.data.folder import open_arena
+from arena.data.safe_writes import write_text
 from arena.data.tables import guarded_csv, plain_records
 from arena.data.wording import count_of
 from surrogate.board.board import Board

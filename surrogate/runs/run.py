@@ -13,9 +13,9 @@ from typing import Literal
 from joblib import parallel_config
 
 from arena.data.errors import ArenaError
-from arena.data.files import locked_folder, replaced_folder
 from arena.data.folder import read_info
 from arena.data.progress import finish
+from arena.data.safe_writes import locked_folder, replaced_folder
 from arena.data.types import Progress
 from arena.data.wording import count_of
 from arena.llm.awaiting import RepliesAwaitedError

@@ -10,9 +10,10 @@ from pathlib import Path
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.files import file_digest, write_text
+from arena.data.files import file_digest
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
+from arena.data.safe_writes import write_text
 from arena.data.schema import INFO_FILE
 from arena.data.tables import SUFFIXES, guarded_csv, read_rows, write_rows
 from arena.data.votes import VOTES_FILE
