@@ -27,7 +27,7 @@ def first_place_sentence(board: Board) -> str:
     languages, if that holds in at least half of them.
 
     Returns:
-        One sentence, such as ``A is first (71% likely the best), but by a test of all pairs at once
+        One sentence, such as ``A is first (71% likely the best), but by a test of all pairs
         the next 2 systems may be as good.``
     """
     ranked = board.overall[board.overall["rank"].notna()]
@@ -71,7 +71,7 @@ def leading(
     n_first: int = 1,
     probabilities: Sequence[float] = (),
     scope: str = "",
-    test: str = "a test of all pairs at once",
+    test: str = "a test of all pairs",
 ) -> str:
     """Say who is first, how surely, and which systems may be as good.
 
@@ -81,7 +81,7 @@ def leading(
     Args:
         ranked: Systems with a rank, best first.
         alike: Those behind first place that the test does not tell apart from it.
-        n_first: Systems that share first place.
+        n_first: Systems that tie for first place.
         probabilities: That each of these is the best; none, or NaN, where it is not known.
         scope: In how many languages the test holds, with a space in front.
         test: What tells systems apart.
@@ -97,7 +97,7 @@ def leading(
         likely = f" ({_listed(list(map(shown_probability, probabilities)))} likely the best)"
     n_others = len(ranked) - n_first
     if n_first > 1:
-        standing = f"{first} share first place{likely}"
+        standing = f"{first} tie for first place{likely}"
     else:
         standing = f"{first} {'is first' if alike else 'leads'}{likely}"
     if not n_others:

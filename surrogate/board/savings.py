@@ -184,13 +184,15 @@ def _saving_sentence(board: Board, leader: pd.Series, measure: str) -> str:
     are_all_worse = savings["probability"].sum(skipna=False) <= 1 - LIKELY_ENOUGH
     if len(savings) == 1 and are_all_worse:
         return (
-            f"{nearest_price}, but is likely over {margin} ({shown_probability(1 - probability)})."
+            f"{nearest_price}, but is likely to be over {margin} "
+            f"({shown_probability(1 - probability)})."
         )
     if len(savings) == 1:
         return f"{nearest_price}; whether it is at most {margin} is open ({likely} likely)."
     enough_text = f"{LIKELY_ENOUGH:.0%}"
     if are_all_worse:
-        return f"Every system that {less} than {name} is likely ({enough_text}) over {margin}."
+        every = f"Every system that {less} than {name}"
+        return f"{every} is likely ({enough_text}) to be over {margin}."
     return (
         f"No system that {less} than {name} is likely ({enough_text}) to be at most {margin}; "
         f"{nearest['system']}, at {shown_probability(nearest[ratio])} of the {measure}, comes "

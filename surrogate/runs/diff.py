@@ -17,6 +17,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from arena.data.errors import UsageError
+from arena.data.wording import count_of
 from arena.statistics.significance import holm_adjusted
 from surrogate.board.summary import BoardSummary
 from surrogate.integrity.status import without_remarks
@@ -98,7 +99,8 @@ class BoardDiff:
     def __str__(self) -> str:
         """Return how many systems moved over all languages, and how many have other verdicts."""
         verdicts = self.changes.loc[self.changes["language"].eq(OVERALL), "verdict"]
-        return ", ".join(f"{count} {name}" for name, count in verdicts.value_counts().items())
+        counts = verdicts.value_counts().items()
+        return ", ".join(f"{count_of(number, 'system')} {name}" for name, number in counts)
 
 
 def diff_boards(old: ComparedBoard, new: ComparedBoard) -> BoardDiff:

@@ -181,7 +181,7 @@ def _changes(
             date=entry.date,
             number=entry.number,
             page=f"{item.name}/history.html#{entry.name}" if link else INDEX,
-            lead=entry.counts or "first board",
+            lead=entry.counts or "The first board that was kept",
             points=(entry.conclusion, *causes, *sentences),
         )
 

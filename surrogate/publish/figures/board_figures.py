@@ -133,7 +133,7 @@ def draw_ratings(board: Board, language: str) -> Figure:
         axes.set_xlabel(
             "Share of the others' answers below a system's (no verdict, no logits)"
             if first
-            else "Bradley-Terry rating (logits, 0 is the mean)"
+            else "Rating (logits, 0 is the mean)"
         )
         _draw_tiers(axes, rows[TIERS].astype(float))
         legend(figure, handles, 3)

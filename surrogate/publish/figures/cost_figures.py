@@ -43,11 +43,13 @@ def draw_costs(board: Board) -> Figure:
         reason = uncompared_board(board.summary) or "no system that is compared states one"
         raise UsageError(f"quality is held against no cost or latency: {reason}")
     n_drawn = len({system for *_, drawn in panels for system in drawn["system"]})
+    n_left_out = len(board.costs) - n_drawn
+    left_out = f", {count_of(n_left_out, 'system')} without amounts not drawn" if n_left_out else ""
     caption = Caption(
         f"Quality against cost: {board.summary.arena}",
-        f"n = {count_of(n_drawn, 'system')}. Ratings: mean over "
-        f"{board.summary.parts}, with 90% intervals, by {board.summary.judge}. Nobody is at least "
-        "as good as a system on the frontier and takes less.",
+        f"n = {count_of(n_drawn, 'system')}{left_out}. Ratings: mean over "
+        f"{board.summary.parts}, with 90% intervals, by {board.summary.judge}. A system is on the "
+        "frontier if no other is at least as good and takes less.",
         board.summary.signature,
     )
     width, height = PANEL_INCHES

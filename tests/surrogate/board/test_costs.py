@@ -205,10 +205,10 @@ def test_cheaper_systems_are_worse_only_where_all_are_likely_so(priced_board):
     assert sentence(some, 0.04, 0.04).startswith(f"No system that costs less than {leader}")
     assert sentence(some, 0.04, np.nan).startswith("No system that costs less than")
     both = sentence(some, 0.02, 0.02)
-    assert both.startswith(f"Every system that costs less than {leader} is likely (95%) over 5")
+    assert both.startswith(f"Every system that costs less than {leader} is likely (95%) to be over")
     name = savings.loc[one, "system"]
     for probability, ending in [
-        (0.03, "but is likely over 5 points of win rate worse (97%)."),
+        (0.03, "but is likely to be over 5 points of win rate worse (97%)."),
         (0.4, "whether it is at most 5 points of win rate worse is open (40% likely)."),
         (0.96, "is at most 5 points of win rate worse (96% likely)."),
     ]:

@@ -12,6 +12,7 @@ from altered_boards import about, renamed
 from hostile_pages import IN_PAGES
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.text import Text
 
 from arena import UsageError
 from surrogate.board.costs import answer_amounts, cost_table
@@ -45,6 +46,10 @@ def priced(board, small_arena):
         costs=COSTS.typed(cost_table(amounts, board.overall, {})),
         savings=SAVINGS.typed(savings_table(amounts, board.ratings, covariance, systems)),
     )
+
+
+def texts_of(figure):
+    return [text.get_text().replace("\n", " ") for text in figure.findobj(Text)]
 
 
 def points(text, measure):
@@ -117,6 +122,12 @@ def test_the_figure_has_a_panel_for_each_measure_and_repeats_its_bytes(priced, t
     figure = draw_costs(priced)
     labels = [axes.get_xlabel() for axes in figure.axes]
     assert labels == ["Cost of 1,000 answers (USD)", "Median latency (seconds)"]
+    # A system may state a latency without a cost: it is in one panel.
+    gone = priced.costs["system"] == priced.systems[-1]
+    blank = priced.costs.assign(on_latency_frontier=priced.costs["on_latency_frontier"].mask(gone))
+    drawn = draw_costs(replace(priced, costs=blank))
+    assert any("1 system without amounts not drawn" in text for text in texts_of(drawn))
+    assert not any("not drawn" in text for text in texts_of(figure))
     save(figure, tmp_path / "one.svg")
     save(draw_costs(priced), tmp_path / "two.svg")
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()

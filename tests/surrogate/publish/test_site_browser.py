@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from altered_boards import about
+from altered_boards import about, renamed
 
 from surrogate.board.judge_report import FirstPlaceRecord
 from surrogate.board.summary import HELD_OUT
@@ -199,6 +199,34 @@ def test_on_a_phone_reasons_have_the_width_of_the_page(board, small_arena, page,
     table = page.locator("#unranked-table").bounding_box()
     assert table["height"] < 400
     assert table["width"] <= 390
+
+
+def test_on_a_phone_names_of_a_usual_length_are_whole(board, page, tmp_path):
+    """Two systems that differed in their last letters looked the same."""
+    stem = "splade.trec_rag_2025.decomp_true.rerank-Qwen3-Reranker-8B-FUSED.setr-100-gemma-27b"
+    names = [f"{stem}.{number:02}" for number in range(len(board.systems))]
+    named = renamed(board, names)
+    index = write_site(named, tmp_path / "site", questions=0)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(index.as_uri())
+    is_cut = "all => all.filter(name => name.scrollHeight > name.clientHeight + 1).length"
+    assert page.locator(".name:visible").evaluate_all(is_cut) == 0
+
+
+def test_the_fault_of_an_unreliable_judge_is_readable(board, small_arena, page, tmp_path):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe")
+    macro = board.summary.macro
+    fault = "of 90 pairs judged in both orders 36 flip"
+    judge = replace(macro.judge, grade="unreliable", faults=(fault,))
+    macro = macro.model_copy(update={"judge": judge})
+    summary = board.summary.model_copy(update={"macro": macro})
+    index = write_site(replace(board, summary=summary), tmp_path / "site", small_arena)
+    for part in ("", "#language=en"):
+        page.goto("about:blank")
+        page.goto(f"{index.as_uri()}{part}")
+        assert page.locator("body").inner_text().count(fault) == 0
+        assert fault[1:] in page.inner_text(".verdict")
+        assert axe.Axe().run(page).response["violations"] == []
 
 
 def test_on_a_phone_no_row_is_a_blank_beside_a_column_out_of_sight(page, site):
