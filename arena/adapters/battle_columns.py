@@ -12,9 +12,11 @@ from arena.data.schema import (
     BOTH_BAD,
     CHOSEN,
     CRITERION,
+    DIGESTS,
     PROBABILITIES,
     REPEAT,
     TURN,
+    VERDICT_FLAGS,
     VOTER,
     WEIGHT,
 )
@@ -43,7 +45,7 @@ _FIELDS = (
     "winner",
     *_TEXTS,
 )
-OUR_COLUMNS = (CHOSEN, *PROBABILITIES, BOTH_BAD, REPEAT)
+OUR_COLUMNS = (CHOSEN, *PROBABILITIES, BOTH_BAD, REPEAT, VERDICT_FLAGS)
 """Columns of our own tables that stay as they are."""
 FLAGS = MappingProxyType(
     {
@@ -75,6 +77,11 @@ def columns_of_texts(columns: Iterable[object], names: Mapping[str, str]) -> tup
     if names.keys() >= set(_TEXTS):
         return tuple(names[field] for field in _TEXTS)
     return ()
+
+
+def unused_columns(columns: Iterable[object]) -> tuple[str, ...]:
+    """Return the columns of our own judges' tables that no rating needs."""
+    return (*DIGESTS, "probability", "reason") if set(DIGESTS) <= set(columns) else ()
 
 
 def is_flagged(column: str, value: object) -> bool:

@@ -14,6 +14,7 @@ from arena.adapters.battle_columns import (
     columns_of_texts,
     columns_of_winners,
     is_flagged,
+    unused_columns,
     winner_of,
 )
 from arena.adapters.collected import Collected, Key, Place, is_sound_name
@@ -214,6 +215,7 @@ class BattleReader:
             *OUR_COLUMNS,
             *JUDGE_SOURCES,
             *FLAGS,
+            *unused_columns(rows.table),
         }
         for column, reason in chosen.unread.items():
             if column not in read_elsewhere:

@@ -25,6 +25,7 @@ from arena.data.schema import (
     JUDGMENTS,
     PROBABILITIES,
     REPEAT,
+    VERDICT_FLAGS,
     VOTER,
     WEIGHT,
 )
@@ -103,7 +104,7 @@ class JudgmentColumns:
         for name in TEXT_COLUMNS:
             if name in texts:
                 table[name] = texts[name].categorical()
-        for name in (CHOSEN, WEIGHT):
+        for name in (CHOSEN, WEIGHT, VERDICT_FLAGS):
             if name in texts:
                 table[name] = pd.Series(texts[name].objects(), dtype=object)
         if both_bad is not None:
@@ -247,7 +248,9 @@ class JudgmentColumns:
 
     def _identity(self, both_bad: CodedColumn | None) -> dict[str, CodedColumn]:
         """Return the columns in which votes of one judge on the same question are alike."""
-        columns = {name: column for name, column in self.columns.items() if name != REPEAT}
+        columns = dict(self.columns)
+        for name in (REPEAT, VERDICT_FLAGS):
+            columns.pop(name, None)
         winners = [replace(reading, is_both_bad=False) for reading in self.winners.cells]
         columns["winner"] = self.winners.mapped(winners)
         if both_bad is not None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from arena.data.judge_names import names_one_judge
-from arena.data.schema import BOTH_BAD, REPEAT, VOTER
+from arena.data.schema import BOTH_BAD, REPEAT, VERDICT_FLAGS, VOTER
 from arena.data.winner_columns import NoWinner, WinnerReading
 from arena.data.winners import read_winners
 
@@ -67,7 +67,7 @@ def number_repeats(judgments: Sequence[dict[str, Any]]) -> None:
         digest = row.pop(ROW_DIGEST, number)
         if VOTER not in row and not names_one_judge(str(row["judge"])):
             continue
-        names = sorted(row.keys() - {"place", REPEAT})
+        names = sorted(row.keys() - {"place", REPEAT, VERDICT_FLAGS})
         identity = tuple(repr(row[name]) for name in names)
         votes = votes_by_identity.setdefault(identity, {})
         vote = votes.setdefault(digest, len(votes) + 1)

@@ -23,6 +23,7 @@ from arena.data.schema import (
     JUDGMENTS,
     PROBABILITIES,
     REPEAT,
+    VERDICT_FLAGS,
     VOTER,
     WEIGHT,
 )
@@ -167,16 +168,20 @@ def _completed(table: pd.DataFrame) -> pd.DataFrame:
 
 def with_known_columns(table: pd.DataFrame) -> pd.DataFrame:
     """Keep the columns of judgments that this project reads."""
-    optional = (CRITERION, CHOSEN, *PROBABILITIES, VOTER, WEIGHT, BOTH_BAD, REPEAT)
+    optional = (
+        *(CRITERION, CHOSEN, *PROBABILITIES, VOTER, WEIGHT, BOTH_BAD, REPEAT),
+        VERDICT_FLAGS,
+    )
     return table[[*JUDGMENTS.columns, *(name for name in optional if name in table)]]
 
 
 def _numbered(table: pd.DataFrame, is_copy: Flags) -> pd.DataFrame:
     """Number the votes of one judge that differed only in columns that are not kept."""
-    is_repeat = copies_of_others(table) & ~is_copy
+    votes = table.drop(columns=VERDICT_FLAGS, errors="ignore")
+    is_repeat = copies_of_others(votes) & ~is_copy
     if not is_repeat.any():
         return table
-    numbers = table.groupby([table[name].astype(str) for name in table]).cumcount() + 1
+    numbers = table.groupby([votes[name].astype(str) for name in votes]).cumcount() + 1
     repeat = table.get(REPEAT, pd.Series(None, table.index, dtype=object)).astype(object)
     return table.assign(**{REPEAT: repeat.where(~is_repeat, numbers.astype(str))})
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.judge_names import UNKNOWN_JUDGE, is_person, judges_named
-from arena.data.schema import FLAG_SEPARATOR, IDENTICAL
+from arena.data.schema import FLAG_SEPARATOR, IDENTICAL, VERDICT_FLAGS
 from arena.data.wording import count_of
 from arena.diagnostics.agreement import LOW_KAPPA
 from arena.diagnostics.bias import (
@@ -192,9 +192,9 @@ def _overall_grade(grades: set[Grade], is_by_people: bool) -> Grade:
 
 def without_identical(judgments: pd.DataFrame) -> pd.DataFrame:
     """Drop ties between identical answers, which no judge saw."""
-    if "flags" not in judgments:
+    if VERDICT_FLAGS not in judgments:
         return judgments
-    flags = judgments["flags"].fillna("").astype(str).str.split(FLAG_SEPARATOR)
+    flags = judgments[VERDICT_FLAGS].fillna("").astype(str).str.split(FLAG_SEPARATOR)
     return judgments[[IDENTICAL not in names for names in flags]]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from arena.data.answer_digests import replaced_flags, with_digests
 from arena.data.arena import Arena
 from arena.data.schema import FLAG_SEPARATOR, WINNERS
 from arena.data.wording import count_of
@@ -34,6 +35,7 @@ class JudgingSummary:
         prompt: Version of the prompt.
         pairs: Number of pairs chosen; each order counts.
         already_judged: Pairs that this judge had judged before.
+        rejudged: Earlier verdicts that were replaced, since an answer was edited after them.
         identical: Pairs of identical answers, which are ties without a call.
         verdicts: Number of ``a``, ``b`` and ``tie``, identical answers included.
         flags: Number of pairs by what was odd about their answers or the reply.
@@ -47,6 +49,7 @@ class JudgingSummary:
     prompt: str
     pairs: int
     already_judged: int
+    rejudged: int
     identical: int
     verdicts: dict[str, int]
     flags: dict[str, int]
@@ -97,6 +100,8 @@ def summarize_judge(
     earlier = arena.judgments[arena.judgments["judge"] == judge.judge]
     left = [pairs_left(arena, judge, part) for part in rounds]
     n_already_judged = len(pairs) - sum(map(len, left))
+    outdated = arena.outdated[arena.outdated["judge"] == judge.judge]
+    is_replaced = replaced_flags(outdated, with_digests(outcome.judgments, arena.answers))
     n_invalid = usage.failures.get(UNPARSABLE, 0)
     check = label_judge(
         judge.judge,
@@ -116,6 +121,7 @@ def summarize_judge(
         prompt=judge.prompt.version,
         pairs=len(pairs),
         already_judged=n_already_judged,
+        rejudged=int(is_replaced.sum()),
         identical=sum(len(part.identical) for part in left),
         verdicts={winner: int(winner_counts.get(winner, 0)) for winner in WINNERS},
         flags=dict(sorted(flags.items())),

@@ -257,8 +257,8 @@ def print_board(board: Board, then: str, index: Path | None = None) -> None:
         columns.insert(position, "arena_rank")
     headline = conclusion(board)
     sentences = [headline]
-    if summary.beside:
-        sentences += wrapped(summary.beside[0], 2)
+    for remark in summary.beside:
+        sentences += wrapped(remark, 2)
     sentences += [warning for warning in summary.warnings if warning not in headline][:1]
     sentences += fragile_places(board)
     sentences += filter(None, [saving_sentence(board)])
@@ -275,7 +275,7 @@ def fragile_places(board: Board) -> list[str]:
     if not places or board.summary.macro.is_unreliable:
         return []
     weakest = min(places, key=lambda place: place.dropped)
-    prefix = f"{language_name(weakest.language)}: " if len(places) > 1 else ""
+    prefix = f"{language_name(weakest.language)}: " if len(board.languages) > 1 else ""
     return [prefix + sentence(weakest.sentence)]
 
 

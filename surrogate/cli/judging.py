@@ -222,10 +222,13 @@ def _counts_of(chosen: ChosenPairs, as_json: bool) -> dict[str, Any]:
 
 def _print_summary(summary: JudgingSummary) -> None:
     verdicts = ", ".join(f"{count} {winner}" for winner, count in summary.verdicts.items())
+    earlier = f"{summary.already_judged} were judged before"
+    if summary.rejudged:
+        earlier += f", {summary.rejudged} judged again because an answer was edited"
     lines = [
         f"{summary.check.short} ({summary.prompt})",
         f"{verdicts} ({summary.identical} of identical answers); unparsable: {summary.invalid}",
-        f"{summary.usage}; {summary.already_judged} were judged before",
+        f"{summary.usage}; {earlier}",
     ]
     if summary.cost is not None:
         lines.append(f"Cost: {summary.cost:.4f}")

@@ -48,7 +48,7 @@ MEASUREMENT = ("ratings", "ridge", "features", "surrogate", "rows", "missing")
 ONE_BOARD = "it is on one of the boards only"
 NO_INTERVAL = "a board holds no interval of this rating"
 NOT_RATED = "it has no rating on one of the boards"
-SAME_QUESTIONS = (
+INDEPENDENT_ERRORS = (
     "both boards rest on the same questions; their errors are taken as independent, which makes "
     "the tests conservative"
 )
@@ -124,8 +124,14 @@ def diff_boards(old: ComparedBoard, new: ComparedBoard) -> BoardDiff:
     tables = [_overall_diff(old, new, pd.concat(parts)), *parts]
     changes = pd.concat([table[DIFF_COLUMNS] for table in tables], ignore_index=True)
     ranks = dict.fromkeys(("rank_old", "rank_new", "rank_change"), "Int64")
-    same = old.summary.fingerprint == new.summary.fingerprint
-    notes += [SAME_QUESTIONS if same else OTHER_QUESTIONS, HOLM]
+    has_same_questions = old.summary.fingerprint == new.summary.fingerprint
+    if not has_same_questions:
+        notes.append(OTHER_QUESTIONS)
+    is_tested = bool(changes["p_value"].notna().any())
+    if is_tested and has_same_questions:
+        notes.append(INDEPENDENT_ERRORS)
+    if is_tested:
+        notes.append(HOLM)
     for language in sorted({*old.languages} ^ {*new.languages}):
         side = "old" if language in old.languages else "new"
         notes.append(f"{language} is on the {side} board only")

@@ -11,7 +11,9 @@ from chat_server import ChatServer, completion
 from judged_systems import QUALITY, better, build_arena
 
 from arena import read_arena, write_arena
+from arena.adapters.judgments import read_judgments
 from arena.data.tables import read_rows, write_rows
+from arena.diagnostics.judge_label import without_identical
 from arena.judging.ballots import NamedVote
 from arena.judging.voting import Voting
 from surrogate import build_board
@@ -84,12 +86,15 @@ def test_every_command_says_how_many_verdicts_do_not_count(judged, run, capsys):
     assert any(expected in sentence for sentence in decision.sentences)
 
 
-def test_judge_asks_for_edited_pairs_again_and_for_no_others(judge, judged, server):
+def test_judge_asks_for_edited_pairs_again_and_for_no_others(judge, judged, server, capsys):
     before = read_arena(judged)
     edit(judged, "poor", 3)
-    n_counted = len(read_arena(judged).judgments)
+    edited = read_arena(judged)
+    n_counted = len(edited.judgments)
     server.asked.clear()
+    capsys.readouterr()
     assert judge(judged) == 0
+    assert f"{len(edited.outdated)} judged again" in capsys.readouterr().out
     after = read_arena(judged)
     assert len(after.outdated) == 0
     pairs = [frozenset(pair) for pair in after.judgments[PAIR].itertuples(index=False, name=None)]
@@ -102,6 +107,7 @@ def test_judge_asks_for_edited_pairs_again_and_for_no_others(judge, judged, serv
     server.asked.clear()
     assert judge(judged) == 0
     assert sum(server.asked.values()) == 0
+    assert "judged again" not in capsys.readouterr().out
 
 
 def test_an_arena_whose_verdicts_are_all_outdated_has_none(judged, run, capsys):
@@ -134,3 +140,19 @@ def test_votes_of_people_know_their_answers_too(tmp_path, run, capsys):
         read.outdated[keys].sort_values(keys, ignore_index=True),
         votes.loc[is_of_fair, keys].sort_values(keys, ignore_index=True),
     )
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_fit_reads_the_verdicts_of_a_judge_without_a_remark_on_our_columns(
+    judged, run, capsys, suffix, tmp_path
+):
+    table = read_rows(judged / "judgments.jsonl.gz").table
+    table["flags"] = table["flags"].where(table.index % 2 == 0, "identical")
+    path = tmp_path / f"verdicts{suffix}"
+    write_rows(table, path)
+    assert run("fit", path, "--json") == 0
+    content = json.loads(capsys.readouterr().out)
+    columns = [row for row in content["skipped"] if row["item"] == "column"]
+    assert columns == []
+    # Ties of identical answers, which no judge saw, are none of its verdicts, in files too.
+    assert len(without_identical(read_judgments(path))) == (len(table) + 1) // 2

@@ -44,6 +44,7 @@ STYLES = {
     "both_bad": [[True, False], [False], [True, None]],
     "chosen": [["adaptive", None]],
     "repeat": [["2", None]],
+    "flags": [["identical", "", None], ["identical,long"], [True, False], [["listed"]]],
     "turn": [[1], [1, 2, 3]],
     "anony": [[True, False]],
     "dedup_tag": [[{"sampled": True, "high_freq": False}, {"sampled": False, "high_freq": False}]],

@@ -107,6 +107,8 @@ def test_what_is_not_comparable_is_not_compared(old, setting, value):
     assert set(diff.changes["verdict"]) == {"not comparable"}
     languages = diff.changes[diff.changes["language"] != "overall"]
     assert languages["reason"].str.startswith("another ").all()
+    # Nothing was tested, so nothing is said of a test.
+    assert not any("Holm" in note or "conservative" in note for note in diff.notes)
     same = diff_boards(old, with_settings(old, arena_ratings="tournaments", seed=4))
     assert set(same.changes["verdict"]) == {"within noise"}
 
