@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -256,14 +257,26 @@ def print_board(board: Board, then: str, index: Path | None = None) -> None:
             columns.remove("ranks")
         columns.insert(position, "arena_rank")
     headline = conclusion(board)
-    sentences = [headline]
-    for remark in summary.beside:
-        sentences += wrapped(remark, 2)
+    sentences = wrapped(headline, 5)
+    sentences += _first_remarks(summary.beside)
     sentences += [warning for warning in summary.warnings if warning not in headline][:1]
     sentences += fragile_places(board)
     sentences += filter(None, [saving_sentence(board)])
     last = [f"Open {index}" if index else f"Board written to {board.folder}", then]
     print_ranks(rows, columns, sentences, last)
+
+
+def _first_remarks(remarks: Sequence[str]) -> list[str]:
+    """Return the lines of the first remarks on a board, and how many there are more."""
+    # A board is printed on one screen.
+    most = 2
+    lines: list[str] = []
+    for remark in remarks[:most]:
+        lines += wrapped(remark, 2)
+    n_more = len(remarks) - most
+    if n_more > 0:
+        lines.append(f"… and {count_of(n_more, 'more remark')} on the first page")
+    return lines
 
 
 def fragile_places(board: Board) -> list[str]:

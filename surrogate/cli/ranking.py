@@ -39,7 +39,8 @@ NONE_RANKED = 1
 MOST_EXPLAINED = 2
 """New systems whose ranks are explained below the table."""
 MOST_NOTES = 3
-"""Printed notes: on the judge, the surrogate, and one more."""
+"""Printed notes; a line counts the rest."""
+MOST_NOTES_OF_ADVICE = 2
 MOST_NEIGHBORS = 6
 
 
@@ -52,6 +53,17 @@ def _about(judgments: int) -> str:
 def _place(rank: object, expected: int) -> str:
     """Return a new system's rank as text, or the rank that is expected where it has none."""
     return f"no rank yet, expected at {expected}" if is_missing(rank) else f"rank {rank}"
+
+
+def _first_notes(notes: Sequence[str], most: int) -> list[str]:
+    """Return the first notes, and a line that counts the rest."""
+    from arena.data.wording import count_of
+
+    first = list(notes[:most])
+    n_more = len(notes) - len(first)
+    if n_more:
+        first.append(f"… and {count_of(n_more, 'more note')}: --json has all")
+    return first
 
 
 def read_to_rank(
@@ -160,7 +172,8 @@ def print_ranked(placed: RankedSystems, then: str, as_json: bool) -> None:
     if len(sentences) > MOST_EXPLAINED:
         more = count_of(len(sentences) - MOST_EXPLAINED, "more new system")
         sentences[MOST_EXPLAINED:] = [f"… and {more}: --json says why of all"]
-    print_ranks(table, [*columns, "new"], [*sentences, *placed.notes[:MOST_NOTES]], [then])
+    sentences += _first_notes(placed.notes, MOST_NOTES)
+    print_ranks(table, [*columns, "new"], sentences, [then])
 
 
 def advise_command(
@@ -200,7 +213,7 @@ def advise_command(
 
 def print_advice(advice: Advice, placed: RankedSystems) -> None:
     """Print how far new systems are from their neighbors, and what to judge first."""
-    lines = list(placed.notes[:2])
+    lines = _first_notes(placed.notes, MOST_NOTES_OF_ADVICE)
     for row in advice.neighbors.head(MOST_NEIGHBORS).itertuples():
         place = _place(row.rank, row.expected_rank)
         distance = row.reason or f"{_about(row.judgments)} judgments separate it"

@@ -31,6 +31,7 @@ from surrogate.ranking.ranked_systems import RankedSystems
 
 NOTHING_FOUND = Findings()
 NO_SURROGATE = "the board has no surrogate here"
+RANKED_APART = "new systems are ranked among the board's, not among each other"
 NEW_COLUMNS = [
     "language",
     "system",
@@ -98,7 +99,7 @@ def place_systems(
             pd.MultiIndex.from_frame(new[["language", "system"]])
         ].reset_index(),
         judgments=judgments,
-        notes=(*judgment_notes, *_notes(board, languages)),
+        notes=(*judgment_notes, *_rank_notes(new), *_notes(board, languages)),
     )
 
 
@@ -189,6 +190,12 @@ def _explanations(
 def _trained_languages(board: Board) -> set[str]:
     """Languages that the surrogate has learned from."""
     return set(board.surrogate.systems_) - set(board.surrogate.failures_)
+
+
+def _rank_notes(new: pd.DataFrame) -> Iterator[str]:
+    """Say what several new systems are ranked among: two of them may have the same rank."""
+    if (new.groupby("language")["rank"].count() > 1).any():
+        yield RANKED_APART
 
 
 def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:

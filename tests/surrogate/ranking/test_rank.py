@@ -9,7 +9,7 @@ from arena.data.errors import DataError, UsageError
 from surrogate import Board, place_systems, rank_systems
 from surrogate.board.rating_rows import NO_ANSWER
 from surrogate.ranking.advice import advise
-from surrogate.ranking.placing import NO_SURROGATE
+from surrogate.ranking.placing import NO_SURROGATE, RANKED_APART
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +71,25 @@ def test_existing_rows_do_not_move(published, small_arena):
     )
     old = placed.overall[placed.overall["system"] != "newcomer"].reset_index(drop=True)
     pd.testing.assert_frame_equal(old, published.overall)
+
+
+def test_new_systems_share_a_rank_and_a_note_says_what_they_are_ranked_among(
+    forest_board, bilingual_arena
+):
+    system = bilingual_arena.info.systems[0]
+    first, second = (copy_of(bilingual_arena, system, name) for name in ("first", "second"))
+    alone = rank_systems(forest_board, first, bilingual_arena)
+    both = rank_systems(forest_board, pd.concat([first, second]), bilingual_arena)
+    ranks = alone.new.set_index("language")["rank"]
+    for language, rank in both.new.set_index("language")["rank"].items():
+        assert rank == ranks[language]
+    assert RANKED_APART in both.notes
+    assert RANKED_APART not in alone.notes
+    # Where one of them alone has a rank there is nothing to mistake.
+    silent = second.assign(answer="")
+    one_ranked = rank_systems(forest_board, pd.concat([first, silent]), bilingual_arena)
+    assert one_ranked.new["rank"].notna().sum() == alone.new["rank"].notna().sum()
+    assert RANKED_APART not in one_ranked.notes
 
 
 def test_rows_are_in_the_order_people_read(published, small_arena):
