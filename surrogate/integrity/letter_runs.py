@@ -17,6 +17,7 @@ from arena.data.types import Flags, Floats, Indices
 from surrogate.integrity.likeness import (
     FEWEST_JUDGED,
     Hashes,
+    is_among,
     is_of_others,
     largest_counts,
     of_questions,
@@ -69,7 +70,7 @@ def measure_runs(
     owners = owners[is_sampled]
     codes = pd.factorize(rows["system"])[0]
     passage_runs, _ = letter_runs(passages, length)
-    is_shown = np.isin(runs, passage_runs)
+    is_shown = is_among(runs, passage_runs)
     is_taken = is_of_others(keys, codes[owners], is_judged[owners]) & ~is_shown
     window = WINDOW * length // SAMPLED
     # A short answer counts as a full place: few letters may well be the only ones to write.
@@ -130,7 +131,7 @@ def _asked_shares(
     runs, places_of_runs = letter_runs(questions, length)
     distinct = np.unique(of_questions(runs, places_of_runs), return_index=True)
     n_asked = np.bincount(places_of_runs[distinct[1]], minlength=len(questions))
-    is_asked = np.isin(keys, distinct[0])
+    is_asked = is_among(keys, distinct[0])
     repeated = pd.DataFrame({"key": keys[is_asked], "owner": owners[is_asked]}).drop_duplicates()
     n_repeated = np.bincount(repeated["owner"], minlength=len(places))
     n_runs = n_asked[places]

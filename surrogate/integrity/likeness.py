@@ -302,6 +302,11 @@ def is_of_others(keys: Hashes, systems: Indices, by_judged: Flags) -> Flags:
     return np.asarray(n_holding > by_judged)
 
 
+def is_among(hashes: Hashes, among: Hashes) -> Flags:
+    """Flag hashes that are among others; pandas looks them up faster than ``numpy.isin``."""
+    return np.asarray(pd.Index(hashes).isin(among))
+
+
 def largest_counts(flags: Flags, owners: Indices, window: int, n_texts: int) -> Floats:
     """Count the flagged of so many runs side by side, where they are most in each text, shape (N,).
 

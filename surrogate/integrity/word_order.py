@@ -17,7 +17,7 @@ import pandas as pd
 
 from arena.data.types import Flags, Floats, Indices
 from features.text.tokens import folded_words
-from surrogate.integrity.likeness import Hashes, word_hashes, word_runs
+from surrogate.integrity.likeness import Hashes, is_among, word_hashes, word_runs
 from surrogate.learning.estimation.answer_texts import mixed
 
 FEWEST_PAIRS = 400
@@ -92,7 +92,7 @@ class _PairsOfSystems:
     def count(self, pairs: Hashes, systems: Indices, n_systems: int) -> Floats:
         """Count those of each system's N pairs that another system writes, shape (n_systems,)."""
         n_writing = self.n_systems.reindex(pairs, fill_value=0).to_numpy()
-        is_own = np.isin(_keys(pairs, systems), self.keys)
+        is_own = is_among(_keys(pairs, systems), self.keys)
         return np.bincount(systems, n_writing > is_own, n_systems).astype(np.float64)
 
 
