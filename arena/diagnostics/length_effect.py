@@ -67,3 +67,30 @@ def length_effect(judgments: pd.DataFrame, answers: pd.DataFrame) -> LengthEffec
         high=float(expit(mean + half_width)),
         verdicts=len(table),
     )
+
+
+def nearly_all_longer(judgments: pd.DataFrame, answers: pd.DataFrame) -> tuple[int, int] | None:
+    """Count decided verdicts that the longer answer won, where these are nearly all.
+
+    Where one of two systems always writes more, no estimate tells its quality from a judge that
+    likes length.
+
+    Args:
+        judgments: Verdicts of one judge.
+        answers: Columns ``ANSWER_KEY`` and ``answer``.
+
+    Returns:
+        Verdicts that the longer answer won, and those decided on answers of different length; None
+        if these are few or the shorter answer won more than one in twenty.
+    """
+    fewest_verdicts = 10
+    decided = judgments[judgments["winner"] != "tie"]
+    differences = with_traits(decided, answers, (LENGTH,))[f"{TRAIT}{LENGTH}"].to_numpy()
+    is_unlike = np.isfinite(differences) & (differences != 0)
+    is_longer_a = differences > 0
+    is_won_by_a = (decided["winner"] == "a").to_numpy()
+    n_decided = int(is_unlike.sum())
+    n_won = int((is_unlike & (is_longer_a == is_won_by_a)).sum())
+    if n_decided < fewest_verdicts or n_won < 0.95 * n_decided:
+        return None
+    return n_won, n_decided

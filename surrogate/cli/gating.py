@@ -187,7 +187,7 @@ def _opened_judging(
 
 def _show_decision(decision: Gate, as_json: bool) -> None:
     if not as_json:
-        print_notes(decision.sentences, "")
+        print_notes(decision.sentences, "", most=len(decision.sentences))
         return
     shown = plain(decision)
     shown["sentences"] = decision.sentences

@@ -14,6 +14,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
 from arena.diagnostics.judge_label import JudgeLabel, label_judge
+from arena.diagnostics.length_effect import nearly_all_longer
 from arena.rating.outcomes import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.significance import EVEN, Difference
@@ -157,7 +158,10 @@ def gate(
     label = _judge_label(board, pair.arena, judging.judge.judge, verdicts.judgments)
     if verdicts.variance > 0:
         variance = verdicts.variance
-    result = replace(result, verdicts=verdicts, variance=variance, judge=label)
+    longer_wins = nearly_all_longer(verdicts.judgments, pair.arena.answers)
+    result = replace(
+        result, verdicts=verdicts, variance=variance, judge=label, longer_wins=longer_wins
+    )
     if verdicts.difference is not None and verdicts.one_side is None:
         return replace(result, verdict=VERDICTS[verdicts.difference], by="verdicts")
     return result

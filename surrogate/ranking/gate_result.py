@@ -48,6 +48,8 @@ class Gate:
         judge: Label of the judge that was asked; None where nobody was.
         costs: What both cost; None unless the candidate is meant to be cheaper.
         n_outdated: Number of the arena's verdicts that do not count, since an answer was edited.
+        longer_wins: Verdicts that the longer answer won, and those that were decided, where these
+            are nearly the same; None elsewhere.
     """
 
     verdict: GateVerdict
@@ -64,6 +66,7 @@ class Gate:
     judge: JudgeLabel | None = None
     costs: CostComparison | None = None
     n_outdated: int = 0
+    longer_wins: tuple[int, int] | None = None
 
     @property
     def verdicts_needed(self) -> int:
@@ -95,7 +98,6 @@ class Gate:
 
 def _sentences(result: Gate) -> Iterator[str]:
     """Say what was found, and what would say more."""
-    verdicts = result.verdicts
     yield _headline(result)
     # What a reader acts on comes first.
     if result.verdict == "cannot say":
@@ -104,9 +106,20 @@ def _sentences(result: Gate) -> Iterator[str]:
         yield from result.costs.sentences
     if result.by == "answers" and result.verdict != "broken":
         return
+    yield from _verdict_sentences(result)
     yield from result.checks.sentences
     if result.ratings is not None:
         yield from _rating_sentences(result.ratings)
+    if result.n_outdated:
+        yield f"In the arena {outdated_sentence(result.n_outdated)}."
+    if result.unanswered:
+        count_text = count_of(result.unanswered, "question")
+        yield f"Not compared: {count_text} that the baseline alone answered."
+
+
+def _verdict_sentences(result: Gate) -> Iterator[str]:
+    """Say what the judge was asked, and how far to trust it."""
+    verdicts = result.verdicts
     if verdicts is not None:
         n_failed = len(verdicts.failures)
         failed = f"; {count_of(n_failed, 'pair')} without a verdict" if n_failed else ""
@@ -123,11 +136,12 @@ def _sentences(result: Gate) -> Iterator[str]:
         )
     if result.judge is not None:
         yield f"{result.judge.sentence}."
-    if result.n_outdated:
-        yield f"In the arena {outdated_sentence(result.n_outdated)}."
-    if result.unanswered:
-        count_text = count_of(result.unanswered, "question")
-        yield f"Not compared: {count_text} that the baseline alone answered."
+    if result.longer_wins is not None:
+        n_won, n_decided = result.longer_wins
+        yield (
+            f"The longer answer won {n_won:,} of {n_decided:,} decided verdicts: two systems do "
+            "not show whether it is better, or the judge likes length."
+        )
 
 
 def _ways_to_decide(result: Gate) -> Iterator[str]:
@@ -181,7 +195,8 @@ def _headline(result: Gate) -> str:
     if result.costs is not None and not result.costs.is_cheaper:
         return f"{headline}."
     is_checked = result.checks.questions >= FEWEST_DIFFERENT
-    if result.verdict == "cannot say" and result.ratings is None and is_checked:
+    has_evidence = result.ratings is not None or verdicts is not None
+    if result.verdict == "cannot say" and is_checked and not has_evidence:
         question = "which is better"
         if result.rates.cheaper:
             question = f"whether it is more than {points} worse"

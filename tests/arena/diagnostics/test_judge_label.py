@@ -9,7 +9,7 @@ import pytest
 from arena.diagnostics import PeopleAgreement, label_judge
 from arena.diagnostics.cycles import cycles
 from arena.diagnostics.judge_label import GRADES
-from arena.diagnostics.length_effect import length_effect
+from arena.diagnostics.length_effect import length_effect, nearly_all_longer
 
 
 def judgments(winner_of, questions=40, both=True):
@@ -139,6 +139,20 @@ def test_a_judge_of_length_is_unreliable_and_one_of_quality_no_more_than_consist
     assert (fair.grade, fair.faults) == ("consistent", ())
     assert "reliable" not in fair.sentence
     assert "not compared with people" in fair.sentence
+
+
+def test_only_a_judge_that_takes_nearly_every_longer_answer_is_counted():
+    verdicts, answers = tournament(longest)
+    n_won, n_decided = nearly_all_longer(verdicts, answers)
+    assert 0 < n_won == n_decided <= len(verdicts)
+    assert nearly_all_longer(*tournament(by_name)) is None
+    assert nearly_all_longer(verdicts.head(9), answers) is None
+    mirrored = verdicts.assign(
+        system_a=verdicts["system_b"],
+        system_b=verdicts["system_a"],
+        winner=verdicts["winner"].map({"a": "b", "b": "a"}),
+    )
+    assert nearly_all_longer(mirrored, answers) == (n_won, n_decided)
 
 
 def test_a_better_system_that_writes_more_is_not_taken_for_a_taste_for_length():

@@ -246,6 +246,29 @@ def test_a_judge_that_sees_sides_alone_says_nothing(run, folders, capsys):
     assert said[1] == said[2]  # ties of identical answers are none of its verdicts
 
 
+def test_a_judge_that_always_took_the_longer_answer_may_like_length(run, folders, capsys):
+    """The candidate always writes a little more than the baseline, so nobody can tell."""
+
+    def answers_of_prompt(prompt):
+        texts = []
+        for side in "AB":
+            rest = prompt.partition(f"[The Start of Assistant {side}'s Answer ")[2]
+            texts.append(rest.partition(f"[The End of Assistant {side}'s")[0])
+        return texts
+
+    def longer(prompt, _):
+        first, second = answers_of_prompt(prompt)
+        return chat_server.completion("[[A]]" if len(first) > len(second) else "[[B]]")
+
+    with chat_server.ChatServer(longer) as server:
+        options = ["--model", "long", "--base-url", server.url, "--json"]
+        run(*command(folders, "same", *options))
+    content = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    n_won, n_decided = content["longer_wins"]
+    assert n_won == n_decided >= 10
+    assert f"The longer answer won {n_won} of {n_decided}" in " ".join(content["sentences"])
+
+
 def test_a_gate_whose_judge_cannot_be_read_fails(run, folders, capsys):
     """It is no "cannot say", which status 4 would be."""
     with chat_server.ChatServer(lambda *_: chat_server.completion("no idea")) as server:
