@@ -17,7 +17,8 @@ from arena.generation.questions import choose_questions, is_drawn, question_keys
 from arena.judging.answer_pairs import QuestionKey
 from arena.text.prompts import read_templates
 from surrogate.papers.chats import Sieve, TrainSet, make_train_set
-from surrogate.papers.grouse.scoring_prompts import JOINT_PROMPT, GrousePrompts, ReplyFields
+from surrogate.papers.grouse.joint_prompts import JOINT_PROMPT, JointPrompts
+from surrogate.papers.grouse.scoring_prompts import ReplyFields
 from surrogate.papers.grouse.training_set import answers_of_arena, balance, grouse_examples
 from surrogate.papers.mirage.training_set import mirage_examples
 from surrogate.papers.recipes import KINDS, OF_KINDS, SHARED, TrainsetSettings
@@ -77,7 +78,7 @@ def make_trainset(
     else:
         # Answers to other questions cost calls to the teacher, and are scored only if wanted.
         scored_part = replace(arena, queries=candidates if split else drawn)
-        prompts = GrousePrompts("text", ReplyFields(()), own_templates, is_joint=True)
+        prompts = JointPrompts("text", ReplyFields(()), own_templates)
         sieve = _scored_answers(
             scored_part, settings, prompts, set(question_keys(drawn)), split, progress
         )
@@ -87,7 +88,7 @@ def make_trainset(
 def _scored_answers(
     arena: Arena,
     settings: TrainsetSettings,
-    prompts: GrousePrompts,
+    prompts: JointPrompts,
     trained_keys: Collection[QuestionKey],
     split: bool,
     progress: Progress | None,

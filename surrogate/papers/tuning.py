@@ -89,8 +89,6 @@ def finetune(
         "seed": seed,
     }
     _refuse_other_folder(out, record)
-    import transformers
-
     started = time.monotonic()
     model, tokenizer = _adapted(base, recipe, seed, download)
     model.peft_config["default"].base_model_name_or_path = name
@@ -111,23 +109,18 @@ def finetune(
         "resumed_from_step": 0 if checkpoint is None else _step(checkpoint),
         "finished": False,
     }
+    # An interrupted training is recognized by its record.
     _write_record(out, record)
     trainer = _trainer(model, recipe, short_rows, out, seed, progress)
-    before = _loss(trainer, short_tests)  # an adapter that is not trained changes nothing
-    transformers.set_seed(seed)  # measuring has drawn
-    with quiet():
-        trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
-        model.save_pretrained(str(out), safe_serialization=True)
-        tokenizer.save_pretrained(str(out))
-    (out / "README.md").unlink(missing_ok=True)  # peft's, of blanks to fill in
-    losses = pd.DataFrame(trainer.state.log_history).dropna(subset="loss")[LOSS_COLUMNS]
-    losses.to_csv(out / LOSS_FILE, index=False)
+    loss_before = _loss(trainer, short_tests)  # an adapter that is not trained changes nothing
+    _train(trainer, checkpoint, seed)
+    losses = _save(trainer, tokenizer, out)
     record |= {
         "device": f"{model.device.type}, {str(model.dtype).removeprefix('torch.')}",
         "steps": int(trainer.state.global_step),
         "seconds": round(time.monotonic() - started, 1),
-        "loss": {"first": float(losses["loss"].iloc[0]), "last": float(losses["loss"].iloc[-1])},
-        "unseen_loss": {"before": before, "after": _loss(trainer, short_tests)},
+        "loss": {"first": float(losses.iloc[0]), "last": float(losses.iloc[-1])},
+        "unseen_loss": {"before": loss_before, "after": _loss(trainer, short_tests)},
         "trained_weights": int(model.get_nb_trainable_parameters()[0]),
         "adapter": model_file_digest(out / ADAPTER_WEIGHTS),
         "finished": True,
@@ -135,6 +128,31 @@ def finetune(
     _write_record(out, record)
     shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
     return record
+
+
+def _train(trainer: Any, checkpoint: Path | None, seed: int) -> None:  # noqa: ANN401 - of transformers
+    """Train to the last step, from a checkpoint where there is one."""
+    import transformers
+
+    transformers.set_seed(seed)  # measuring a loss has drawn
+    resumed_from = None if checkpoint is None else str(checkpoint)
+    with quiet():
+        trainer.train(resume_from_checkpoint=resumed_from)
+
+
+def _save(trainer: Any, tokenizer: Any, out: Path) -> pd.Series:  # noqa: ANN401 - of transformers
+    """Save adapter, tokenizer and the table of losses.
+
+    Returns:
+        The loss of each step.
+    """
+    with quiet():
+        trainer.model.save_pretrained(str(out), safe_serialization=True)
+        tokenizer.save_pretrained(str(out))
+    (out / "README.md").unlink(missing_ok=True)  # peft's, of blanks to fill in
+    steps = pd.DataFrame(trainer.state.log_history).dropna(subset="loss")[LOSS_COLUMNS]
+    steps.to_csv(out / LOSS_FILE, index=False)
+    return steps["loss"]
 
 
 def _versions() -> dict[str, str]:
@@ -172,10 +190,9 @@ def token_row(row: ChatRow, tokenizer: Any) -> TokenRow:  # noqa: ANN401 - of tr
             "the model's chat template writes a prompt differently where a reply follows, so what "
             "is to be learned cannot be told; take a model with another template"
         )
-    prompt, reply = (
-        tokenizer(text, add_special_tokens=False)["input_ids"]
-        for text in (prompt_text, chat_text[len(prompt_text) :].rstrip("\n"))
-    )
+    reply_text = chat_text.removeprefix(prompt_text).rstrip("\n")
+    prompt = tokenizer(prompt_text, add_special_tokens=False)["input_ids"]
+    reply = tokenizer(reply_text, add_special_tokens=False)["input_ids"]
     return {"input_ids": [*prompt, *reply], "labels": [IGNORED] * len(prompt) + list(reply)}
 
 

@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -217,47 +218,65 @@ def _problem(item: ErrorDetails, source: str, board: str = "") -> Problem:
 
 def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
     """Find what pydantic cannot: what is missing, contradicts itself, or has no such name."""
+    if board.judging is not None:
+        yield from _judging_faults(board, board.judging, source)
+    if board.options.weights:
+        yield from _weight_faults(board, source)
+    for key, value, use in _uses(board):
+        try:
+            use()
+        except UsageError as error:
+            yield _refused(source, f"boards.{board.name}.{key}", value, error)
+
+
+def _judging_faults(
+    board: ConfiguredBoard, judging: JudgingSettings, source: str
+) -> Iterator[Problem]:
+    """Find whether a board's judge is missing, another than its ratings use, or cannot be paid."""
+    place = f"boards.{board.name}"
+    if not _names_judge(judging):
+        hint = "name the model that judges"
+        yield Problem(source, None, f"{place}.judging.model", None, "is missing", hint)
+        return
+    rated_judges = board.options.judge or judging.judge
+    names = {name.strip() for name in rated_judges.split(",")}
+    if names.isdisjoint({judging.judge, *judging.judge.split(","), "all"}):
+        fault = f"is not the judge that judges ({judging.judge})"
+        hint = "leave judge or judging out"
+        yield Problem(source, None, f"{place}.judge", board.options.judge, fault, hint)
+    if judging.max_cost is not None:
+        fault = "needs prices, which a configuration does not have"
+        hint = "limit the calls: budget"
+        path = f"{place}.judging.max_cost"
+        yield Problem(source, None, path, judging.max_cost, fault, hint)
+
+
+def _names_judge(judging: JudgingSettings) -> bool:
+    return bool(judging.model or judging.plug_in)
+
+
+def _weight_faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
+    """Find whether a board's weights of criteria are all 0, or of a board that judges."""
+    path = f"boards.{board.name}.weights"
+    if not sum(board.options.weights.values()):
+        hint = "give one of them a weight above 0"
+        yield Problem(source, None, path, HIDDEN, "are all 0", hint)
+    if board.judging is not None:
+        fault = "are of judgments that the arena has"
+        yield Problem(source, None, path, HIDDEN, fault, "leave judging or weights out")
+
+
+def _uses(board: ConfiguredBoard) -> Iterator[tuple[str, object, Callable[[], object]]]:
+    """Yield each setting that names something: its key, its value, and what raises UsageError."""
     options = board.options
     judging = board.judging
-    place = f"boards.{board.name}"
-    checks: list[tuple[str, object, Callable[[], object]]] = []
-    if judging is not None and not (judging.model or judging.plug_in):
-        fault, hint = "is missing", "name the model that judges"
-        yield Problem(source, None, f"{place}.judging.model", None, fault, hint)
-    elif judging is not None:
-        judges = {name.strip() for name in (options.judge or judging.judge).split(",")}
-        if judges.isdisjoint({judging.judge, *judging.judge.split(","), "all"}):
-            fault = f"is not the judge that judges ({judging.judge})"
-            hint = "leave judge or judging out"
-            yield Problem(source, None, f"{place}.judge", options.judge, fault, hint)
-        checks.append(("judging", judging.template, lambda: llm_judges(judging)))
-        checks.append(("judging.pairs", judging.pairs, judging.require_plan))
-        if judging.max_cost is not None:
-            fault = "needs prices, which a configuration does not have"
-            hint = "limit the calls: budget"
-            path = f"{place}.judging.max_cost"
-            yield Problem(source, None, path, judging.max_cost, fault, hint)
-    if options.weights and not sum(options.weights.values()):
-        hint = "give one of them a weight above 0"
-        weights = f"{place}.weights"
-        yield Problem(source, None, weights, HIDDEN, "are all 0", hint)
-    if options.weights and judging is not None:
-        fault, hint = "are of judgments that the arena has", "leave judging or weights out"
-        yield Problem(source, None, f"{place}.weights", HIDDEN, fault, hint)
+    if judging is not None and _names_judge(judging):
+        yield "judging", judging.template, partial(llm_judges, judging)
+        yield "judging.pairs", judging.pairs, judging.require_plan
     if options.feature_table is None:
-        checks.append(("features", options.features, board.features))
-    checks.append(
-        (
-            "surrogate",
-            options.surrogate,
-            lambda: find_surrogate(options.surrogate, missing=options.missing),
-        )
-    )
-    for key, value, check in checks:
-        try:
-            check()
-        except UsageError as error:
-            yield _refused(source, f"{place}.{key}", value, error)
+        yield "features", options.features, board.features
+    find = partial(find_surrogate, options.surrogate, missing=options.missing)
+    yield "surrogate", options.surrogate, find
 
 
 def _refused(source: str, path: str, value: object, error: UsageError) -> Problem:

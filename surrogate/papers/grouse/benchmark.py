@@ -18,12 +18,11 @@ from features.models.llm_scorer import Verdict
 from surrogate.board.metaevaluations import MetaEvaluation
 from surrogate.papers.evaluation import Evaluation, Kinds, llms_with
 from surrogate.papers.grouse import judges, scores, unit_tests
+from surrogate.papers.grouse.joint_prompts import JOINT_PROMPT, PROMPT_NAMES, prompts_named
 from surrogate.papers.grouse.metrics import JUDGED_METRICS, METRICS
 from surrogate.papers.grouse.scores import MEAN, SPEARMAN, TOTAL
 from surrogate.papers.grouse.scoring_prompts import (
     GROUSE_PROMPTS,
-    JOINT_PROMPT,
-    PROMPT_NAMES,
     GrousePrompts,
     ScoringTask,
 )
@@ -114,7 +113,7 @@ class Grouse:
     def prompts(self) -> list[GrousePrompts]:
         """How LLMs given by name are asked; with several, each is a judge of its own."""
         names = self.settings.prompts or PROMPT_NAMES[:1]
-        return [GrousePrompts.named(name, self.settings.replies, self.templates) for name in names]
+        return [prompts_named(name, self.settings.replies, self.templates) for name in names]
 
     @property
     def kinds(self) -> Kinds:

@@ -22,11 +22,11 @@ from arena.text.json_replies import JsonReplyError, last_json_object
 from features.models.llm_scorer import Verdict
 from surrogate.papers.chats import Sieve, TrainExample
 from surrogate.papers.evaluation import JudgeFactory
+from surrogate.papers.grouse.joint_prompts import JOINT_PROMPT, JointPrompts
 from surrogate.papers.grouse.metrics import JUDGED_METRICS, AnswerSample
 from surrogate.papers.grouse.score_replies import SCORED, read_metric_score
 from surrogate.papers.grouse.scoring_prompts import (
     JOINT_ORDER,
-    JOINT_PROMPT,
     GrousePrompts,
     ScoringTask,
 )
@@ -102,7 +102,7 @@ def numbered(text: str, numbers: Mapping[str, int]) -> str:
 def grouse_examples(
     graded: Sequence[GradedAnswer],
     teacher: str,
-    prompts: GrousePrompts,
+    prompts: JointPrompts,
     sieve: Sieve,
     options: JudgeOptions,
     progress: Progress | None = None,
@@ -176,7 +176,7 @@ class _Traces(GrousePrompts):
         return json.dumps(parts, ensure_ascii=False)
 
 
-def _joined(verdict_by_metric: Mapping[str, Verdict], prompts: GrousePrompts) -> str:
+def _joined(verdict_by_metric: Mapping[str, Verdict], prompts: JointPrompts) -> str:
     """Join the replies by each metric.
 
     Under a template of the user's own the answer is ``answer_2``, as ``metaeval`` reads it there.

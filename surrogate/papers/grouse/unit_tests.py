@@ -134,7 +134,6 @@ class TestType(BaseModel):
 
     Attributes:
         name: Such as ``low_relevancy_1``.
-        goal: The ability that a judge shows by passing.
         scores: Conditions on the score of each of ``JUDGED_METRICS``.
         failure_modes: Faults of the answer; empty in types 1 to 7.
         references: Groups of a topic's references that its tests show.
@@ -144,7 +143,6 @@ class TestType(BaseModel):
     __test__ = False  # no class of tests for pytest
 
     name: str
-    goal: str
     scores: tuple[str, str, str, str]
     failure_modes: tuple[str, ...] = ()
     references: tuple[str, ...] = ("answering",)

@@ -14,10 +14,9 @@ from arena.generation.questions import is_drawn
 from arena.llm.replies import Completion
 from arena.text.prompts import NO_TEMPLATES, read_templates
 from surrogate.papers.chats import Sieve, read_chat_rows
+from surrogate.papers.grouse.joint_prompts import JOINT_PROMPT, JointPrompts
 from surrogate.papers.grouse.metrics import JUDGED_METRICS, SCALES
 from surrogate.papers.grouse.scoring_prompts import (
-    JOINT_PROMPT,
-    GrousePrompts,
     ReplyFields,
     ScoringTask,
 )
@@ -137,7 +136,7 @@ def test_an_llms_reasons_are_joined_and_asked_for_once(small_arena, tmp_path, te
     file = tmp_path / "brief.jinja"
     file.write_text("{{ question }} {{ answer_1 }} {{ answer_2 }}")
     own = read_templates([f"all={file}"], [JOINT_PROMPT]) if is_own else NO_TEMPLATES
-    prompts = GrousePrompts("text", ReplyFields(()), own, is_joint=True)
+    prompts = JointPrompts("text", ReplyFields(()), own)
     sieve = Sieve()
     graded = answers_of_arena(small_arena, ["sim-cedar-pro"], sieve)[:3]
     options = JudgeOptions(

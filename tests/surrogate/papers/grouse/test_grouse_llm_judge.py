@@ -8,6 +8,7 @@ from chat_server import completion
 
 from arena.llm import UnparsableError
 from features.models.llm_scorer import Verdict
+from surrogate.papers.grouse.joint_prompts import JointPrompts
 from surrogate.papers.grouse.metrics import JUDGED_METRICS, AnswerSample
 from surrogate.papers.grouse.score_replies import read_metric_score
 from surrogate.papers.grouse.scoring_prompts import (
@@ -135,7 +136,7 @@ def test_one_prompt_for_all_metrics_is_one_call_an_answer(serve, llm_at):
         "faithfulness": 1,
     }
     server = serve(lambda prompt, _: completion(json.dumps({"answer_1": {}, "answer_2": said})))
-    judge = PromptJudge(GrousePrompts(is_joint=True), llm_at(server))
+    judge = PromptJudge(JointPrompts(), llm_at(server))
     found = judge.judge([ScoringTask(metric, HOSTILE) for metric in JUDGED_METRICS])
     values = dict(zip(JUDGED_METRICS, found, strict=True))
     assert values["answer_relevancy"] == Verdict(None)
@@ -149,4 +150,4 @@ def test_one_prompt_for_all_metrics_is_one_call_an_answer(serve, llm_at):
     schema = body["response_format"]["json_schema"]["schema"]["properties"]["answer_2"]
     assert schema["required"] == sorted(JUDGED_METRICS)
     assert all(f'"{metric}": {{' in system for metric in JUDGED_METRICS)
-    assert GrousePrompts(is_joint=True).version.endswith("|without:justification|joint|json_schema")
+    assert JointPrompts().version.endswith("|without:justification|joint|json_schema")
