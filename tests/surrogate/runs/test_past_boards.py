@@ -171,7 +171,7 @@ def test_features_are_a_cause_only_where_those_of_a_system_changed(configure, pl
     judgments = read_rows(folder / "judgments.jsonl").table
     is_kept = judgments[["system_a", "system_b"]].isin(before).all(axis=1)
     write_rows(judgments[is_kept], folder / "judgments.jsonl")
-    boards = configure(SITE + "feature_table = 'features.parquet'\n")
+    boards = configure(BOARD + "feature_table = 'features.parquet'\n")
     write(before)
     run_on(boards, 20_000)
     write([*before, new])
