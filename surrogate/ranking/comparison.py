@@ -31,7 +31,7 @@ ORDERS = 2
 """Verdicts on a question: one with either answer on side A."""
 SCORE_COLUMNS = [*QUESTION_KEY, "score"]
 
-DECIDED = "the verdicts say it"
+DECIDED = "these decide"
 ONE_SIDED = "stopped, because the judge always chooses the same side"
 SPENT = "the planned {:,} verdicts are judged"
 ALL_JUDGED = "every question that both answered is judged"
