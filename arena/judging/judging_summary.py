@@ -100,8 +100,6 @@ def summarize_judge(
     earlier = arena.judgments[arena.judgments["judge"] == judge.judge]
     left = [pairs_left(arena, judge, part) for part in rounds]
     n_already_judged = len(pairs) - sum(map(len, left))
-    outdated = arena.outdated[arena.outdated["judge"] == judge.judge]
-    is_replaced = replaced_flags(outdated, with_digests(outcome.judgments, arena.answers))
     n_invalid = usage.failures.get(UNPARSABLE, 0)
     check = label_judge(
         judge.judge,
@@ -121,7 +119,7 @@ def summarize_judge(
         prompt=judge.prompt.version,
         pairs=len(pairs),
         already_judged=n_already_judged,
-        rejudged=int(is_replaced.sum()),
+        rejudged=_count_replaced(arena, judge, outcome.judgments),
         identical=sum(len(part.identical) for part in left),
         verdicts={winner: int(winner_counts.get(winner, 0)) for winner in WINNERS},
         flags=dict(sorted(flags.items())),
@@ -130,6 +128,12 @@ def summarize_judge(
         check=check,
         warnings=(*outcome.notes, *warnings),
     )
+
+
+def _count_replaced(arena: Arena, judge: LlmJudge, judgments: pd.DataFrame) -> int:
+    """Count a judge's verdicts on former texts that new ones replace."""
+    outdated = arena.outdated[arena.outdated["judge"] == judge.judge]
+    return int(replaced_flags(outdated, with_digests(judgments, arena.answers)).sum())
 
 
 def _warnings(

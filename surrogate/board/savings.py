@@ -159,7 +159,7 @@ def saving_sentence(board: Board) -> str:
 
 
 def _saving_sentence(board: Board, leader: pd.Series, measure: str) -> str:
-    """Say it of a leader whose cost, or latency, is known."""
+    """Say which system costs less than the leader, or is faster, and how surely it is as good."""
     name = leader["system"]
     ratio = f"{measure}_ratio"
     savings = board.savings
@@ -189,14 +189,13 @@ def _saving_sentence(board: Board, leader: pd.Series, measure: str) -> str:
         )
     if len(savings) == 1:
         return f"{nearest_price}; whether it is at most {margin} is open ({likely} likely)."
-    enough_text = f"{LIKELY_ENOUGH:.0%}"
     if are_all_worse:
         every = f"Every system that {less} than {name}"
-        return f"{every} is likely ({enough_text}) to be over {margin}."
+        return f"{every} is likely ({LIKELY_ENOUGH:.0%}) to be over {margin}."
     return (
-        f"No system that {less} than {name} is likely ({enough_text}) to be at most {margin}; "
-        f"{nearest['system']}, at {shown_probability(nearest[ratio])} of the {measure}, comes "
-        f"closest ({likely})."
+        f"No system that {less} than {name} is likely ({LIKELY_ENOUGH:.0%}) to be at most "
+        f"{margin}; {nearest['system']}, at {shown_probability(nearest[ratio])} of the {measure}, "
+        f"comes closest ({likely})."
     )
 
 

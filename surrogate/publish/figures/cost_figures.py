@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,19 +43,11 @@ def draw_costs(board: Board) -> Figure:
     if not panels:
         reason = uncompared_board(board.summary) or "no system that is compared states one"
         raise UsageError(f"quality is held against no cost or latency: {reason}")
-    n_drawn = len({system for *_, drawn in panels for system in drawn["system"]})
-    n_left_out = len(board.costs) - n_drawn
-    left_out = f", {count_of(n_left_out, 'system')} without amounts not drawn" if n_left_out else ""
-    caption = Caption(
-        f"Quality against cost: {board.summary.arena}",
-        f"n = {count_of(n_drawn, 'system')}{left_out}. Ratings: mean over "
-        f"{board.summary.parts}, with 90% intervals, by {board.summary.judge}. A system is on the "
-        "frontier if no other is at least as good and takes less.",
-        board.summary.signature,
-    )
     width, height = PANEL_INCHES
     with style():
-        figure, grid = new_figure(caption, width * len(panels), height, len(panels), len(panels))
+        figure, grid = new_figure(
+            _caption(board, panels), width * len(panels), height, len(panels), len(panels)
+        )
         handles: dict[str, Any] = {}
         for axes, (measure, label, drawn) in zip(grid, panels, strict=True):
             handles |= _draw_panel(axes, drawn, measure)
@@ -62,6 +55,20 @@ def draw_costs(board: Board) -> Figure:
             axes.set_ylabel("Mean rating (logits)")
         legend(figure, handles, 3)
     return figure
+
+
+def _caption(board: Board, panels: Sequence[tuple[str, str, pd.DataFrame]]) -> Caption:
+    """Return the title, and a line that counts the systems that are drawn and left out."""
+    n_drawn = len({system for *_, drawn in panels for system in drawn["system"]})
+    n_left_out = len(board.costs) - n_drawn
+    left_out = f", {count_of(n_left_out, 'system')} without amounts not drawn" if n_left_out else ""
+    return Caption(
+        f"Quality against cost: {board.summary.arena}",
+        f"n = {count_of(n_drawn, 'system')}{left_out}. Ratings: mean over "
+        f"{board.summary.parts}, with 90% intervals, by {board.summary.judge}. A system is on the "
+        "frontier if no other is at least as good and takes less.",
+        board.summary.signature,
+    )
 
 
 def _panels(board: Board) -> list[tuple[str, str, pd.DataFrame]]:
