@@ -168,10 +168,8 @@ def _completed(table: pd.DataFrame) -> pd.DataFrame:
 
 def with_known_columns(table: pd.DataFrame) -> pd.DataFrame:
     """Keep the columns of judgments that this project reads."""
-    optional = (
-        *(CRITERION, CHOSEN, *PROBABILITIES, VOTER, WEIGHT, BOTH_BAD, REPEAT),
-        VERDICT_FLAGS,
-    )
+    optional = [CRITERION, CHOSEN, *PROBABILITIES]
+    optional += [VOTER, WEIGHT, BOTH_BAD, REPEAT, VERDICT_FLAGS]
     return table[[*JUDGMENTS.columns, *(name for name in optional if name in table)]]
 
 

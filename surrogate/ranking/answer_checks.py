@@ -36,8 +36,6 @@ FEWEST_DIFFERENT = 7
 COPIES = "copies"
 OF_CITATIONS = ("dead citation", "cited")
 OF_BASELINE = " of baseline"
-OPEN_END = "open end"
-"""Column of ``measure_faults``: an answer that may be cut, if it is not a name or a title."""
 CHECKS = (*FAULT_TESTS, *AMOUNT_TESTS, COPIES)
 """Every check, by name."""
 
@@ -250,17 +248,19 @@ def _tested(name: str, language: str, pairs: pd.DataFrame) -> AnswerCheck:
         less=n_less,
         p_value=p_value,
     )
-    if name != "cut":
+    if name in AMOUNT_TESTS or not FAULT_TESTS[name].unclear:
         return check
     return replace(
-        check, unclear=_unclear(pairs, ""), unclear_of_baseline=_unclear(pairs, OF_BASELINE)
+        check,
+        unclear=_count_unclear(pairs, name),
+        unclear_of_baseline=_count_unclear(pairs, name, OF_BASELINE),
     )
 
 
-def _unclear(pairs: pd.DataFrame, suffix: str) -> int:
-    """Count answers that end without a full stop, and in mid-sentence or not."""
-    is_unclear = (pairs[f"{OPEN_END}{suffix}"] == 1) & (pairs[f"cut{suffix}"] == 0)
-    return int(is_unclear.sum())
+def _count_unclear(pairs: pd.DataFrame, name: str, suffix: str = "") -> int:
+    """Count answers that may have a fault, and are counted as without."""
+    may_have = pairs[f"{FAULT_TESTS[name].unclear}{suffix}"] == 1
+    return int((may_have & (pairs[f"{name}{suffix}"] == 0)).sum())
 
 
 def _mean(values: Floats) -> float:
@@ -329,10 +329,10 @@ def _sentence(check: AnswerCheck) -> str:
             f"{place}{check.candidate:,.0f} of {count_of(check.questions, 'answer')} {clause}; "
             f"baseline {check.baseline:,.0f}"
         )
-        # Fewer cut answers are no good sign if others end without a full stop instead.
+        # Fewer answers with the fault are no good sign if more of the others may have it.
         if check.more <= check.less and check.unclear > check.unclear_of_baseline:
             sentence += (
-                f"; {check.unclear:,} more may, since they are phrases without a full stop; "
+                f"; {check.unclear:,} more may, since {fault.unclear_reason}; "
                 f"baseline {check.unclear_of_baseline:,}"
             )
         return sentence

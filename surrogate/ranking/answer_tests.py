@@ -13,12 +13,17 @@ class FaultTest(NamedTuple):
         plural: What several do.
         skipped: Why it could not be told.
         least: Share of the candidate's answers that raises an alarm; 0 for any significant one.
+        unclear: Column of ``measure_faults`` that is 1 for an answer that may have the fault, even
+            where it is counted as without; empty where there is none.
+        unclear_reason: Why that cannot be told.
     """
 
     singular: str
     plural: str
     skipped: str
     least: float = 0.0
+    unclear: str = ""
+    unclear_reason: str = ""
 
 
 NO_PASSAGES = "questions and answers have no passages"
@@ -28,6 +33,8 @@ FAULT_TESTS = {
         "ends in mid-sentence",
         "end in mid-sentence",
         "the script does not mark the ends of sentences",
+        unclear="open end",
+        unclear_reason="they are phrases without a full stop",
     ),
     "other language": FaultTest(
         "is in another language",
