@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
+from arena.data.codes import value_codes
 from arena.data.errors import UnusableRepliesError
 from features.models.scorer import NO_USABLE_REPLY, NOT_REACHED
 
@@ -48,15 +50,17 @@ def missing_counts(table: pd.DataFrame, by: str = "language") -> pd.DataFrame:
         Columns ``language`` (or the other one), ``feature, reason, answers``; nothing for what is
         not missing.
     """
+    group_codes, groups = value_codes(table[by])
     counts = []
     for position, feature in enumerate(feature_columns(table)):
-        reasons = _reasons(table, feature)
-        is_missing = reasons.notna()
-        if not is_missing.any():
-            continue
-        sizes = table[is_missing].groupby([by, reasons[is_missing]]).size()
-        for (group, reason), n_answers in sizes.items():
-            counts.append((group, position, reason, feature, n_answers))
+        reason_codes, reasons = value_codes(_reasons(table, feature))
+        is_missing = reason_codes >= 0
+        cells = group_codes[is_missing] * len(reasons) + reason_codes[is_missing]
+        n_answers = np.bincount(cells, minlength=len(groups) * len(reasons))
+        for cell in np.flatnonzero(n_answers):
+            group, reason = divmod(int(cell), len(reasons))
+            row = (groups[group], position, reasons[reason], feature, int(n_answers[cell]))
+            counts.append(row)
     counts.sort(key=lambda row: row[:3])  # within a group in the order of the columns
     columns = [by, "position", "reason", "feature", "answers"]
     return pd.DataFrame(counts, columns=columns)[[by, "feature", "reason", "answers"]]
