@@ -224,7 +224,10 @@ def _coded_verdicts(
     winners = verdicts["winner"].map(code_of_winner)
     codes = ((first * len(systems) + second) * len(WINNERS) + winners).astype("int64")
     ordered = verdicts.assign(code=codes).sort_values("code", kind="stable")
-    return {
-        str(query_id): (rows["code"].tolist(), rows["reason"].tolist())
-        for query_id, rows in ordered.groupby("query_id", sort=False)
-    }
+    by_question: dict[str, tuple[list[int], list[str]]] = {}
+    columns = (ordered["query_id"].astype(str), ordered["code"].tolist(), ordered["reason"])
+    for query_id, code, reason in zip(*columns, strict=True):
+        question_codes, question_reasons = by_question.setdefault(query_id, ([], []))
+        question_codes.append(code)
+        question_reasons.append(reason)
+    return by_question
