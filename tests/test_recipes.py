@@ -16,7 +16,8 @@ from arena import write_arena
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-FILE_NAME = re.compile(r"(?:# |\{# )((?:arena|features|surrogate)/\S+)(?: #\})?\n")
+FILE_NAME = re.compile(r"(?:# |\{# )((?:arena|features|surrogate|tests)/\S+)(?: #\})?\n")
+APPENDED = re.compile(r"# (\S+), at the end\n")
 
 
 def section(title):
@@ -34,7 +35,14 @@ def follow(recipe, root):
         if named:
             path = root / named[1]
             assert not path.exists(), "the recipe adds a file"
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(code.removeprefix(named[0]), encoding="utf-8")
+            if path.suffix == ".py":
+                run_in(root, "-m", "ruff", "check", "--config", ROOT / "pyproject.toml", path)
+    for table in blocks(recipe, "toml"):
+        named = APPENDED.match(table)
+        with (root / named[1]).open("a", encoding="utf-8") as file:
+            file.write("\n" + table.removeprefix(named[0]))
     for diff in blocks(recipe, "diff"):
         header, _, hunks = diff.partition("\n")
         path = root / header.removeprefix("--- ")
@@ -105,14 +113,16 @@ for table in (board.ratings, first.ratings, board.rank(new, arena).board):
 def test_a_feature_added_as_written_is_listed_and_measured(checkout):
     """The recipe once left out the decorator, so that the import failed."""
     follow(section("Adding a feature"), checkout)
-    assert "digit_share" in run_in(checkout, "-m", "surrogate", "features")
-    asked = ("--features", "digit_share", "--out", "measured.parquet")
+    assert "capital_share" in run_in(checkout, "-m", "surrogate", "features")
+    asked = ("--features", "capital_share", "--out", "measured.parquet")
     run_in(checkout, "-m", "surrogate", "features", "my-arena", *asked)
     program = (
         "import pandas; table = pandas.read_parquet('measured.parquet');"
-        "assert table['digit_share'].between(0, 1).all()"
+        "assert table['capital_share'].between(0, 1).all()"
     )
     run_in(checkout, "-c", program)
+    own_test = "tests/features/measures/test_capitals.py"
+    assert "1 passed" in run_in(checkout, "-m", "pytest", "-p", "no:cacheprovider", own_test)
 
 
 @pytest.mark.slow
@@ -175,6 +185,35 @@ for row in judged.itertuples():
     length_b = lengths[row.query_id, row.system_b]
     if length_a != length_b and row.winner != "tie":
         assert row.winner == ("a" if length_a > length_b else "b")
+"""
+    run_in(whole_checkout, "-c", program)
+
+
+QUIZ = [
+    {"number": 1, "question": "Where?", "team": "red", "reply": "Paris", "points": 2},
+    {"number": 1, "question": "Where?", "team": "blue", "reply": "Oslo", "points": 1},
+    {"number": 2, "question": "Why?", "team": "red", "reply": "", "points": 0},
+    {"number": 2, "question": "Why?", "team": "blue", "reply": "Thus.", "points": 1},
+]
+
+
+@pytest.mark.slow
+def test_a_source_added_as_written_is_imported(whole_checkout):
+    follow(section("Adding a source to import"), whole_checkout)
+    lines = [json.dumps(row) for row in QUIZ]
+    (whole_checkout / "quiz.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    apps = [{**row, "asked": {"text": row["question"]}} for row in QUIZ]
+    (whole_checkout / "app.json").write_text(json.dumps({"replies": apps}), encoding="utf-8")
+    asked = ("import", "quiz", "quiz.jsonl", "--out", "quiz")
+    assert "the team did not reply" in run_in(whole_checkout, "-m", "surrogate", *asked)
+    run_in(whole_checkout, "-m", "surrogate", "import", "quiz-app", "app.json", "--out", "app")
+    program = """
+from arena import read_arena
+
+for folder, judge in (("quiz", "quizmaster"), ("app", "points")):
+    judgments = read_arena(folder).judgments
+    first = judgments[judgments["judge"] == judge].iloc[0]
+    assert first["winner"] == ("a" if first["system_a"] == "red" else "b")
 """
     run_in(whole_checkout, "-c", program)
 

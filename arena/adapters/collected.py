@@ -351,4 +351,5 @@ def seen_from(place: Place, other: Place) -> str:
 
 def _hint(record: type[BaseModel], place: str) -> str:
     name = place.partition(".")[0]
-    return f"give {name} as {record.model_fields[name].description}"
+    description = record.model_fields[name].description
+    return f"give {name} as {description}" if description else f"correct {name} in the file"

@@ -36,6 +36,7 @@ def prompt_of(settings: JudgingSettings) -> TemplatePrompt:
         )
     if settings.form != "pairwise" and settings.verdict != "text":
         raise UsageError(
-            f"marks, orders and nuggets are read from the text; leave {argument('verdict')} text"
+            f"with {settings.form} as {argument('form')}, replies are read from their text; leave "
+            f"{argument('verdict')} text"
         )
     return JUDGE_FORMS[settings.form].of(settings)

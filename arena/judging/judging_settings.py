@@ -18,7 +18,7 @@ facts of a good answer each states."""
 Pairs = int | Literal["all", "adaptive"]
 """Pairs of systems on each question."""
 VerdictForm = Literal["text", "logprobs"]
-"""How the verdict on a pair is read; see ``REPLY_FORMS`` in ``arena.judging.prompt``."""
+"""How the verdict on a pair is read; see ``REPLY_FORMS`` in ``arena.judging.pairwise``."""
 AUDIT = 0.1
 """Share of pairs that are asked in both orders."""
 SETTLED = 0.05
