@@ -9,7 +9,6 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 import pandas as pd
-from threadpoolctl import threadpool_limits
 
 from arena.data import __version__
 from arena.data.cells import is_true
@@ -29,6 +28,7 @@ from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior, Penali
 from arena.rating.posterior import battle_posterior
 from arena.rating.selected_judgments import selected_judgments
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures, temperature_notes
+from arena.statistics.threads import one_thread
 
 DEFAULT_ROUNDS = 1000
 RATING_COLUMNS = (
@@ -259,8 +259,7 @@ def _rate_group(battles: Battles, method: _Method) -> _GroupRatings:
     points, counts = (total[:, None] for total in items.totals)
     prior = NormalPrior.ridge(systems, method.ridge)
     problem = PenalizedLikelihood(items.pairs, points, counts, prior)
-    # The matrices are small: threads cost more time than they save.
-    with threadpool_limits(1):
+    with one_thread():
         fit = solve(problem).checked()
         uncertainty = Uncertainty.unknown(systems)
         if method.rounds:

@@ -9,7 +9,7 @@ from functools import partial
 from time import perf_counter
 from typing import TypeVar
 
-from threadpoolctl import ThreadpoolController
+from arena.statistics.threads import one_thread
 
 WORTH_PROCESSES = 6.0
 """Seconds of work from which on processes are started: each spends some on its imports."""
@@ -66,20 +66,12 @@ def work(
 
 
 def _one_after_another(task: Callable[[Job], Done], jobs: Sequence[Job]) -> Iterator[Done]:
-    # To look up the loaded libraries takes milliseconds, as much as a small job does. The first job
-    # may load more of them; after it they are looked up once for all others.
-    controller = None
-    for number, job in enumerate(jobs):
-        if number < 2:
-            controller = ThreadpoolController()
-        yield _on_one_thread(task, job, controller)
+    for job in jobs:
+        yield _on_one_thread(task, job)
 
 
-def _on_one_thread(
-    task: Callable[[Job], Done], job: Job, controller: ThreadpoolController | None = None
-) -> Done:
-    controller = controller or ThreadpoolController()
-    with controller.limit(limits=1):
+def _on_one_thread(task: Callable[[Job], Done], job: Job) -> Done:
+    with one_thread():
         done = task(job)
     # glibc keeps freed memory to itself; a worker that waits for its next job should not.
     with suppress(OSError, AttributeError):
