@@ -333,14 +333,9 @@ def checked_arena(
     ]
     if problems:
         raise DataError(problems)
-    ratings = no_published_ratings()
-    rating_problems: list[Problem] = []
-    if published is not None:
-        question_counts = queries.table.groupby("language").size().to_dict()
-        judges = sorted(set(judgments.table["judge"]))
-        ratings, rating_problems = published_ratings(
-            published, info.languages, question_counts, judges
-        )
+    ratings, rating_problems = published_ratings(
+        published, info.languages, queries.table, judgments.table
+    )
     attributes, attribute_problems = system_attributes(attribute_rows, info.systems)
     nugget_tables, nugget_problems = checked_nuggets(nuggets, nugget_marks, queries, info)
     name_source = "systems" if queries.is_frame else INFO_FILE

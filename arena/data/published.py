@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -41,7 +41,7 @@ def _empty_table() -> pd.DataFrame:
 
 
 def published_ratings(
-    rows: Rows, languages: Sequence[str], questions: Mapping[str, int], judges: Sequence[str]
+    rows: Rows | None, languages: Sequence[str], queries: pd.DataFrame, judgments: pd.DataFrame
 ) -> tuple[pd.DataFrame, list[Problem]]:
     """Read the published ratings of a file, in logits.
 
@@ -55,15 +55,17 @@ def published_ratings(
     its distance to the next value, if that is less; its error is at least as much.
 
     Args:
-        rows: Rows of the file.
+        rows: Rows of the file; None if there is none.
         languages: Languages of the arena; where there is one, the column may be absent.
-        questions: Language to its number of questions.
-        judges: Judges of the arena's judgments, which cannot have published ratings too.
+        queries: The arena's questions.
+        judgments: The arena's judgments, whose judges cannot have published ratings too.
 
     Returns:
         Columns ``judge, language, system, rating, standard_error`` (logits; NaN where none is
         published), sorted; and every problem: then the table says nothing.
     """
+    if rows is None:
+        return no_published_ratings(), []
     table = rows.table
     if table.empty:
         return no_published_ratings(), list(rows.problems)
@@ -80,9 +82,9 @@ def published_ratings(
         *_number_problems(rows, column),
     ]
     if not problems:
-        is_unasked = ~full.table["language"].isin(list(questions))
+        is_unasked = ~full.table["language"].isin(queries["language"])
         no_question = ("no question of the arena is in it", "add its questions or leave it out")
-        is_judge = full.table["judge"].isin(judges)
+        is_judge = full.table["judge"].isin(judgments["judge"])
         judges_too = ("has judgments in this arena too", "give its published ratings another name")
         problems = [
             *duplicates(full, KEY, "system"),
@@ -96,7 +98,8 @@ def published_ratings(
     if ERROR in table:
         errors = _numbers(full.table[ERROR])
     if column == WIN_RATE:
-        n_questions = full.table["language"].map(questions).to_numpy(np.float64)
+        question_counts = queries["language"].value_counts()
+        n_questions = full.table["language"].map(question_counts).to_numpy(np.float64)
         values, errors = _in_logits(values, errors, n_questions)
     return _typed(full.table[KEY].assign(rating=values, standard_error=errors)), []
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arena.llm.batch_ledger import BatchLedger
 from arena.llm.llm_settings import LlmSettings
@@ -45,20 +45,11 @@ class DryRun:
     @classmethod
     def total(cls, runs: Sequence[DryRun]) -> DryRun:
         """Add up runs of different prompts; a maximum that one of them lacks is None."""
-        limits = [run.tokens_out_at_most for run in runs]
-        costs = [run.cost_at_most for run in runs]
-        known_limits = [limit for limit in limits if limit is not None]
-        known_costs = [cost for cost in costs if cost is not None]
-        return cls(
-            prompts=sum(run.prompts for run in runs),
-            distinct=sum(run.distinct for run in runs),
-            in_store=sum(run.in_store for run in runs),
-            awaited=sum(run.awaited for run in runs),
-            calls=sum(run.calls for run in runs),
-            tokens_in=sum(run.tokens_in for run in runs),
-            tokens_out_at_most=sum(known_limits) if len(known_limits) == len(runs) else None,
-            cost_at_most=sum(known_costs) if len(known_costs) == len(runs) else None,
-        )
+        totals: dict[str, Any] = {}
+        for field in fields(cls):
+            values = [getattr(run, field.name) for run in runs]
+            totals[field.name] = None if None in values else sum(values)
+        return cls(**totals)
 
 
 def dry_run(

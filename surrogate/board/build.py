@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
@@ -207,28 +208,30 @@ def _board(
     finish(progress, "summary")
     rated = _rated_languages(learned, summary)
     equal = equal_length_ratings(learned.judged, learned.record.ties)
-    length_remarks, biases = equal.remarks, equal.biases
     arena_ratings = _stacked(
         [arena_table(study.ratings, study.language, equal.moves) for study in learned.studies]
     )
-    judge = summary.macro.judge
-    if judge is not None and judge.is_one_sided:
-        length_remarks, biases = (), ()
+    report = report_judge(
+        learned.arena, learned.record.judge, learned.diagnoses, learned.judging_records
+    )
+    if summary.macro.is_one_sided:
+        # Verdicts that are all the same tell no errors, no preference, and no first place.
         rated = [(without_intervals(rows), covariance * np.nan) for rows, covariance in rated]
         arena_ratings = without_intervals(arena_ratings)
+        equal = replace(equal, remarks=(), biases=())
+        report = report.model_copy(update={"first_places": ()})
+    report = report.model_copy(update={"preferences": judge_preferences(equal.biases)})
     ratings = _stacked([rows for rows, _ in rated if not rows.empty])
     by_judge, remarks = _ratings_by_judge(learned)
     if by_judge is not None:
         ratings = ratings.join(by_judge, on=["language", "system"])
-    report = report_judge(
-        learned.arena, learned.record.judge, learned.diagnoses, learned.judging_records
+    beside = (
+        *_edited_remarks(learned.judged),
+        *remarks,
+        *further_remarks,
+        *report.member_sentences,
+        *equal.remarks,
     )
-    if judge is not None and judge.is_one_sided:
-        # Nobody's first place rests on verdicts that are all the same.
-        report = report.model_copy(update={"first_places": ()})
-    report = report.model_copy(update={"preferences": judge_preferences(biases)})
-    edited = _edited_remarks(learned.judged)
-    beside = (*edited, *remarks, *further_remarks, *report.member_sentences, *length_remarks)
     macro = summary.macro.model_copy(update={"beside": beside})
     summary = summary.model_copy(update={"macro": macro})
     covariance = _joint_covariance(learned, rated)

@@ -6,6 +6,7 @@ board's and do not replace them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,8 +38,8 @@ class EqualLength:
     """
 
     moves: pd.Series
-    remarks: tuple[str, ...] = ()
-    biases: tuple[JudgeBias, ...] = ()
+    remarks: tuple[str, ...]
+    biases: tuple[JudgeBias, ...]
 
 
 def equal_length_ratings(judged: Arena, ties: TieRule) -> EqualLength:
@@ -54,7 +55,7 @@ def equal_length_ratings(judged: Arena, ties: TieRule) -> EqualLength:
         # A judged answer that is absent has no length.
         judgments = judgments[judgments[_COLUMN].notna()]
     moves: dict[tuple[str, str], float] = {}
-    parts: dict[str, str] = {}
+    moved_systems: dict[str, str] = {}
     biases: list[JudgeBias] = []
     for language, rows in judgments.groupby("language"):
         raw = _posterior(rows.drop(columns=_COLUMN), ties)
@@ -66,21 +67,24 @@ def equal_length_ratings(judged: Arena, ties: TieRule) -> EqualLength:
         differences = equal.ratings - raw.ratings
         for system, difference in zip(raw.systems, differences, strict=True):
             moves[str(language), system] = float(difference)
-        if _prefers_length(equal):
-            moved = _moved_systems(raw, differences)
-            if moved:
-                parts[str(language)] = moved
-    names = [[name for name, _ in moves], [name for _, name in moves]]
-    index = pd.MultiIndex.from_arrays(names, names=["language", "system"])
+        moved = _moved_systems(raw, differences) if _prefers_length(equal) else ""
+        if moved:
+            moved_systems[str(language)] = moved
+    index = pd.MultiIndex.from_tuples(list(moves), names=["language", "system"])
     series = pd.Series(list(moves.values()), index, dtype=float, name=EQUAL_LENGTH)
-    if not parts:
-        return EqualLength(series, biases=tuple(biases))
-    listed = "; ".join(f"{language}: {moved}" for language, moved in parts.items())
-    if judgments["language"].nunique() == 1:
-        [listed] = parts.values()
+    remarks = _remarks(moved_systems, judgments["language"].nunique())
+    return EqualLength(series, remarks, tuple(biases))
+
+
+def _remarks(moved_systems: Mapping[str, str], n_languages: int) -> tuple[str, ...]:
+    """Say by language which systems move; nothing where none does."""
+    if not moved_systems:
+        return ()
+    listed = [f"{language}: {moved}" for language, moved in moved_systems.items()]
+    if n_languages == 1:
+        listed = list(moved_systems.values())
     start = "At equal length, ratings by verdicts differ by more than their error"
-    remark = f"{start}: {listed} ({EQUAL_LENGTH} in arena.csv)."
-    return EqualLength(series, (remark,), tuple(biases))
+    return (f"{start}: {'; '.join(listed)} ({EQUAL_LENGTH} in arena.csv).",)
 
 
 def _posterior(judgments: pd.DataFrame, ties: TieRule) -> RatingPosterior | None:

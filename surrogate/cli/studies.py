@@ -69,16 +69,12 @@ def features(
     from features.engine.columns import missing_counts, require_replies
     from features.engine.extraction import extract
     from features.engine.parts import CACHE, extract_parts
-    from features.measures.registry import describe_all_features
 
     in_parts = out is not None and not (out.suffix and row_suffix(out))
     if out is not None:
         check_target(out, in_parts)
     if arena is None:
-        descriptions = describe_all_features()
-        if not as_json:
-            descriptions = descriptions[["feature", "summary", "source", "needs", "available"]]
-        show({"features": descriptions}, as_json)
+        _list_features(as_json)
         return
     if out is None:
         raise UsageError("say where the table goes: --out features.parquet")
@@ -108,6 +104,15 @@ def features(
     show(content, as_json, titles)
     # After the table is written: answers that were measured without an LLM keep their values.
     require_replies(missing, content["answers"], usages)
+
+
+def _list_features(as_json: bool) -> None:
+    from features.measures.registry import describe_all_features
+
+    descriptions = describe_all_features()
+    if not as_json:
+        descriptions = descriptions[["feature", "summary", "source", "needs", "available"]]
+    show({"features": descriptions}, as_json)
 
 
 @takes_settings(BoardSettings, "judge", "features", "seed", "config")

@@ -110,12 +110,12 @@ def _beyond_passages(products: Floats, n_judged: int, n_new: int) -> tuple[Float
     """
     n_answers = n_judged + n_new
     among_passages = products[n_answers:, n_answers:]
-    by_passages = _explained_by(products[:n_answers, n_answers:], among_passages).sum(axis=1)
+    by_passages = explained_by(products[:n_answers, n_answers:], among_passages).sum(axis=1)
     is_source = np.ones(len(products), dtype=bool)
     is_source[n_judged:n_answers] = False
     among_sources = products[np.ix_(is_source, is_source)]
-    of_judged = _explained_by_others(among_sources)[:n_judged]
-    by_source = _explained_by(products[n_judged:n_answers, is_source], among_sources)
+    of_judged = explained_by_others(among_sources)[:n_judged]
+    by_source = explained_by(products[n_judged:n_answers, is_source], among_sources)
     explained = np.concatenate([of_judged, by_source.sum(axis=1)])
     return explained - by_passages, by_source[:, :n_judged]
 
@@ -226,7 +226,8 @@ def _across_questions(
     repeated = np.zeros(len(rows))
     for indices in rows.groupby("system").indices.values():
         for part in np.array_split(indices, -(-len(indices) // most_together)):
-            repeated[part] = explained_by_others(vectors[part])
+            together = vectors[part]
+            repeated[part] = explained_by_others((together @ together.T).toarray())
     elsewhere = _largest_cosines_elsewhere(vectors, rows["question"].to_numpy(), is_judged)
     return pd.DataFrame({"repeated": repeated, "elsewhere": elsewhere}, rows.index)
 
@@ -362,26 +363,25 @@ def local_vectors(
     return unit_rows(sparse.csr_array(weighted, shape=counts.shape))
 
 
-def explained_by_others(vectors: sparse.csr_array) -> Floats:
-    """Return what the other texts explain of each of N texts, shape (N,), between 0 and 1."""
-    return _explained_by_others((vectors @ vectors.T).toarray())
+def explained_by_others(products: Floats) -> Floats:
+    """Return what the other texts explain of each of N texts, shape (N,), between 0 and 1.
 
-
-def explained_by(texts: sparse.csr_array, sources: sparse.csr_array) -> Floats:
-    """Return what each of N sources adds to what all explain of each of M texts, shape (M, N)."""
-    return _explained_by((texts @ sources.T).toarray(), (sources @ sources.T).toarray())
-
-
-def _explained_by_others(products: Floats) -> Floats:
-    """Return the same from the inner products of N texts, shape (N, N)."""
+    Args:
+        products: Inner products of the texts' vectors, shape (N, N).
+    """
     gram = _gram(products)
     # The leave-one-out residual of a ridge is in the inverse's diagonal.
     residuals = 1 / np.linalg.inv(gram).diagonal()
     return np.asarray(gram.diagonal() - residuals)
 
 
-def _explained_by(with_sources: Floats, among_sources: Floats) -> Floats:
-    """Return the same from inner products, shapes (M, N) and (N, N)."""
+def explained_by(with_sources: Floats, among_sources: Floats) -> Floats:
+    """Return what each of N sources adds to what all explain of each of M texts, shape (M, N).
+
+    Args:
+        with_sources: Inner products of the texts and the sources, shape (M, N).
+        among_sources: Inner products of the sources, shape (N, N).
+    """
     slopes = np.linalg.solve(_gram(among_sources), with_sources.T).T
     return np.asarray(slopes * with_sources)
 

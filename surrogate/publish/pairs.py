@@ -12,7 +12,13 @@ from arena.data.tables import plain_records
 from surrogate.board.board import Board
 from surrogate.publish.formats import finite, language_name, slugs
 from surrogate.publish.pair_texts import Texts
-from surrogate.publish.views import Row, cautions, compact_numbers, cut_text, group_means
+from surrogate.publish.views import (
+    Row,
+    compact_numbers,
+    cut_text,
+    group_means,
+    language_cautions,
+)
 
 LONGEST_REASON = 1_000
 LONGEST_TITLE = 120
@@ -84,12 +90,13 @@ class PairPages:
         if isinstance(self._texts, Texts):
             questions, results, n_left_out = _questions(language, systems, self._texts)
         rows = _rows(systems, differences, met)
+        limits = [board.summary.macro.judge_fault, *language_cautions(board, language)]
         return {
             "texts": questions,
             "absent": self._texts if isinstance(self._texts, str) else "",
             "verdicts_left_out": n_left_out,
             "language": language,
-            "caution": next(iter(cautions(board, language)), ""),
+            "caution": next(filter(None, limits), ""),
             "rows": rows,
             "pairs": len(differences),
             "systems_left_out": len(table) - len(ratings),

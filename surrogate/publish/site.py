@@ -118,9 +118,9 @@ def write_site(
     chosen = chosen_site(settings, options)
     # Without its texts the arena is not even read, so that no page can show any.
     texts = _texts(board, arena, chosen.questions) if chosen.questions else HIDDEN
+    values = {"parent": parent, "history": history}
     with site_files(out) as folder:
-        context = {"parent": parent, "history": history}
-        _write_pages(board, texts, folder, chosen, context, is_served=is_served)
+        _write_pages(board, texts, folder, chosen, values, is_served=is_served)
     return out / INDEX
 
 
@@ -168,32 +168,24 @@ def _write_pages(
     texts: Texts | str,
     folder: Path,
     settings: SiteSettings,
-    context: Mapping[str, Any],
+    values: Mapping[str, Any],
     *,
     is_served: bool,
 ) -> None:
-    summary = board.summary
+    """Write the pages; ``values`` are of all of them, as templates call them."""
     names = slugs(board.systems)
     files = slugs(board.languages)
-    languages = in_order(board.languages, settings.order, summary.part)
-    by_name = in_order(sorted(files, key=language_name), settings.order, summary.part)
+    languages = in_order(board.languages, settings.order, board.summary.part)
+    by_name = in_order(sorted(files, key=language_name), settings.order, board.summary.part)
     first = FIRST_LANGUAGE if FIRST_LANGUAGE in files and not settings.order else languages[0]
     limits = cautions(board)
-    shared: dict[str, Any] = {
-        "board": board,
-        "summary": summary,
+    shared = {
+        **values,
+        **_values_of_all_pages(board, settings, by_name),
         "slugs": names,
-        "settings": settings,
-        "title": settings.title or summary.arena,
-        **context,
         "pairs": files[first],
         "has_answers": isinstance(texts, Texts),
-        "splits": SPLIT_NAMES,
-        "named": [(language_name(code), summary.languages[code]) for code in by_name],
-        "headline": conclusion(board) if summary.is_first else first_place_sentence(board),
         "caution": next(iter(limits), ""),
-        "published": published_sentence(summary.judge),
-        "signature": short_digest(summary.signature),
     }
 
     def write(page: str, place: str = "", **values: object) -> None:
@@ -207,15 +199,15 @@ def _write_pages(
         path.write_text(text, encoding="utf-8", newline="\n")
 
     # The first page has a box on the judge already.
-    further = [text for text in limits if text != summary.macro.judge_fault]
+    further = [text for text in limits if text != board.summary.macro.judge_fault]
     view = overview(board, names, languages)
     write("index", view=view, front_caution=next(iter(further), ""))
     write("judge", report=board.judge_report, cautions=limits)
     if not board.costs.empty:
         write("costs", view=cost_page(board))
     write("method", level=LEVEL, arena_folder=shlex.quote(_arena_folder_name(board)))
-    if context["history"]:
-        write("history", view=history_view(context["history"], board.systems))
+    if values["history"]:
+        write("history", view=history_view(values["history"], board.systems))
     system_pages = SystemPages(board, by_name)
     compared = set(board.table(first)["system"][:MOST_SYSTEMS])
     for system in board.systems:
@@ -224,3 +216,21 @@ def _write_pages(
     pair_pages = PairPages(board, texts, names, languages)
     for language in languages:
         write("pairs", f"pairs/{files[language]}.html", view=pair_pages.page(language))
+
+
+def _values_of_all_pages(
+    board: Board, settings: SiteSettings, languages: Sequence[str]
+) -> dict[str, Any]:
+    """Return what every page shows of a board."""
+    summary = board.summary
+    return {
+        "board": board,
+        "summary": summary,
+        "settings": settings,
+        "title": settings.title or summary.arena,
+        "splits": SPLIT_NAMES,
+        "named": [(language_name(code), summary.languages[code]) for code in languages],
+        "headline": conclusion(board) if summary.is_first else first_place_sentence(board),
+        "published": published_sentence(summary.judge),
+        "signature": short_digest(summary.signature),
+    }

@@ -61,26 +61,26 @@ def cut_text(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def cautions(board: Board, language: str | None = None) -> list[str]:
-    """Return what limits a board, or a language of it, as sentences, what limits most first."""
-    macro = board.summary.macro
-    # Verdicts that are all the same say nothing of any language.
-    summaries = {} if macro.is_one_sided else board.summary.languages
-    if language is not None:
-        warnings = [macro.judge_fault] if macro.judge_fault else []
-        if language in summaries:
-            warnings.extend(summaries[language].warnings)
-        return warnings
+def cautions(board: Board) -> list[str]:
+    """Return what limits a board, as sentences, what limits most first."""
+    warnings = board.summary.macro.warnings
     # A warning that several languages share is one sentence that names them.
     names_by_warning: dict[str, list[str]] = {}
-    for code, summary in summaries.items():
-        for warning in set(summary.warnings) - set(macro.warnings):
+    for code in board.summary.languages:
+        for warning in set(language_cautions(board, code)) - set(warnings):
             names_by_warning.setdefault(warning, []).append(language_name(code))
-    of_languages = [
-        f"{', '.join(names)}: {warning[0].lower()}{warning[1:]}"
-        for warning, names in names_by_warning.items()
-    ]
-    return [*macro.warnings, *sorted(of_languages)]
+    of_languages = []
+    for warning, names in names_by_warning.items():
+        of_languages.append(f"{', '.join(names)}: {warning[0].lower()}{warning[1:]}")
+    return [*warnings, *sorted(of_languages)]
+
+
+def language_cautions(board: Board, language: str) -> tuple[str, ...]:
+    """Return what limits a language of a board, as sentences, but for its judge's fault."""
+    # Verdicts that are all the same say nothing of any language.
+    if board.summary.macro.is_one_sided or language not in board.summary.languages:
+        return ()
+    return board.summary.languages[language].warnings
 
 
 def overview(
@@ -128,14 +128,10 @@ def _overview_data(board: Board, system_slugs: Mapping[str, str]) -> Row:
     for code, rows in numbered.groupby("language"):
         language = str(code)
         numbers = compact_numbers(rows[list(ROW_COLUMNS[:-1])])
-        # The page has a box on the judge already.
-        further = [
-            text for text in cautions(board, language) if text != board.summary.macro.judge_fault
-        ]
         languages[language] = {
             "name": language_name(language),
             "pairs": files[language],
-            "caution": next(iter(further), ""),
+            "caution": next(iter(language_cautions(board, language)), ""),
             "rows": [[*row, note] for row, note in zip(numbers, rows["note"], strict=True)],
         }
     return {

@@ -119,7 +119,6 @@ def gate(
         raise UsageError(f"name a board ({argument('board')}) or an arena ({argument('arena')})")
     pair = contenders(open_arena(arena), board, answers, baseline, languages)
     checks = compare_answers(pair.arena, pair.answers, pair.baseline_answers, rates.accepted)
-    variance = _planned_variance(board, pair.arena)
     result = Gate(
         verdict="cannot say",
         by="",
@@ -129,7 +128,7 @@ def gate(
         checks=checks,
         questions=pair.n_common,
         unanswered=pair.n_unanswered,
-        variance=variance,
+        variance=_planned_variance(board, pair.arena),
         n_outdated=len(pair.arena.outdated),
     )
     if checks.is_broken:
@@ -154,13 +153,20 @@ def gate(
             return replace(result, verdict=VERDICTS[ratings.difference], by="surrogate")
     if judging is None or not pair.n_common:
         return result
-    verdicts = _ask_judge(pair, judging, rates, variance)
-    label = _judge_label(board, pair.arena, judging.judge.judge, verdicts.judgments)
-    if verdicts.variance > 0:
-        variance = verdicts.variance
-    longer_wins = nearly_all_longer(verdicts.judgments, pair.arena.answers)
+    return _decided_by_verdicts(result, pair, judging, board)
+
+
+def _decided_by_verdicts(
+    result: Gate, pair: Contenders, judging: GateJudging, board: Board | None
+) -> Gate:
+    """Ask the judge, and decide by its verdicts if they tell a difference."""
+    verdicts = _ask_judge(pair, judging, result.rates, result.variance)
     result = replace(
-        result, verdicts=verdicts, variance=variance, judge=label, longer_wins=longer_wins
+        result,
+        verdicts=verdicts,
+        variance=verdicts.variance if verdicts.variance > 0 else result.variance,
+        judge=_judge_label(board, pair.arena, judging.judge.judge, verdicts.judgments),
+        longer_wins=nearly_all_longer(verdicts.judgments, pair.arena.answers),
     )
     if verdicts.difference is not None and verdicts.one_side is None:
         return replace(result, verdict=VERDICTS[verdicts.difference], by="verdicts")

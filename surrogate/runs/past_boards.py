@@ -260,36 +260,42 @@ def keep_board(
     # Boards of the day may have been removed since: their count may be the number of another.
     of_day = [record.entry.number for record in records if record.entry.date == date]
     name = date.isoformat() + (f"-{max(of_day) + 1}" if of_day else "")
-    stated: dict[str, Any] = {
-        "name": name,
-        "date": date,
-        "conclusion": conclusion(board),
-        "standings": {
-            row["system"]: (row["rank"], row["mean_rating"]) for row in plain_records(board.overall)
-        },
-    }
-    if records:
-        last = records[-1]
-        old = PastBoard.load(past / last.entry.name)
-        stated |= _changes(old, new)
-        counts = _changed_counts(old, new)
-        causes = [*_changed_settings(old, new), *counts.values(), *_changed_systems(old, new)]
-        causes.extend(_changed_digests("answers", last.answers, answer_digests))
-        causes.extend(_changed_digests("features", last.features, feature_digests))
-        causes.extend(_changed_inputs(last.inputs, inputs, counts.keys()))
-        causes.extend(changed_values(last.versions, versions))
-        stated["causes"] = tuple(causes) or (NOTHING,)
+    standings = {}
+    for row in plain_records(board.overall):
+        standings[row["system"]] = (row["rank"], row["mean_rating"])
     record = PastRecord(
-        entry=HistoryEntry(**stated),
+        entry=HistoryEntry(name=name, date=date, conclusion=conclusion(board), standings=standings),
         digest=digest,
         inputs=inputs,
         versions=dict(versions),
         answers=answer_digests,
         features=feature_digests,
     )
+    if records:
+        last = records[-1]
+        old = PastBoard.load(past / last.entry.name)
+        changes = {**_changes(old, new), "causes": tuple(_causes(old, last, new, record))}
+        record = record.model_copy(update={"entry": record.entry.model_copy(update=changes)})
     (target / name).mkdir()
     new.save(target / name)
     tables.write_json(record, target / name / RECORD_FILE)
+
+
+def _causes(
+    old: PastBoard, old_record: PastRecord, new: PastBoard, record: PastRecord
+) -> list[str]:
+    """Say what a board was made from that the one before was not."""
+    counts = _changed_counts(old, new)
+    causes = [
+        *_changed_settings(old, new),
+        *counts.values(),
+        *_changed_systems(old, new),
+        *_changed_digests("answers", old_record.answers, record.answers),
+        *_changed_digests("features", old_record.features, record.features),
+        *_changed_inputs(old_record.inputs, record.inputs, counts.keys()),
+        *changed_values(old_record.versions, record.versions),
+    ]
+    return causes or [NOTHING]
 
 
 def _changes(old: ComparedBoard, new: ComparedBoard) -> dict[str, Any]:

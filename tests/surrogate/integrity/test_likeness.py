@@ -31,22 +31,31 @@ def vectors_of(texts, questions=None, is_judged=None):
     return local_vectors(counts, questions, is_judged)
 
 
+def products(vectors, others):
+    return (vectors @ others.T).toarray()
+
+
+def of_sources(vectors, n_sources):
+    sources = vectors[:n_sources]
+    return explained_by(products(vectors[n_sources:], sources), products(sources, sources))
+
+
 def test_leaving_one_out_is_the_ridge_without_it():
     vectors = vectors_of(TEXTS)
     dense = vectors.toarray()
-    for place, explained in enumerate(explained_by_others(vectors)):
+    for place, explained in enumerate(explained_by_others(products(vectors, vectors))):
         others = np.delete(dense, place, axis=0)
-        products = others @ dense[place]
+        alike = others @ dense[place]
         gram = others @ others.T + NOISE * np.eye(len(others))
-        assert explained == pytest.approx(products @ np.linalg.solve(gram, products))
+        assert explained == pytest.approx(alike @ np.linalg.solve(gram, alike))
 
 
 def test_sources_add_up_to_what_all_of_them_explain():
     texts = [*TEXTS, "the cat sat on the mat and a dog ran over the hill"]
     vectors = vectors_of(texts)
-    by_source = explained_by(vectors[4:], vectors[:4])
+    by_source = of_sources(vectors, 4)
     assert by_source.shape == (1, 4)
-    assert by_source.sum() == pytest.approx(explained_by_others(vectors)[4])
+    assert by_source.sum() == pytest.approx(explained_by_others(products(vectors, vectors))[4])
     assert by_source[0].argmax() in {0, 1, 2}
     assert by_source[0, 3] == pytest.approx(0, abs=0.05)
 
@@ -57,15 +66,16 @@ def test_a_text_without_some_words_stays_explained():
     shorter = [word for place, word in enumerate(text) if place % 5 != 4]
     texts = [" ".join(words) for words in (text, other, shorter)]
     vectors = vectors_of(texts, is_judged=np.array([True, True, False]))
-    explained = explained_by(vectors[2:], vectors[:2])
+    explained = of_sources(vectors, 2)
     assert explained[0, 0] > 0.3
     assert explained[0, 1] == pytest.approx(0, abs=0.01)
 
 
 def test_texts_without_pairs_explain_nothing():
-    vectors = vectors_of(["", "word", *TEXTS])
-    assert explained_by_others(vectors)[:2] == pytest.approx([0, 0])
-    assert explained_by(vectors[:2], vectors[2:]) == pytest.approx(np.zeros((2, 4)))
+    vectors = vectors_of([*TEXTS, "", "word"])
+    explained = explained_by_others(products(vectors, vectors))
+    assert explained[-2:] == pytest.approx([0, 0])
+    assert of_sources(vectors, 4) == pytest.approx(np.zeros((2, 4)))
 
 
 def test_answers_to_a_question_have_the_vectors_that_they_have_alone():
