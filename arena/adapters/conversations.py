@@ -64,7 +64,7 @@ def last_exchange(messages: object) -> Exchange:
     return Exchange(turns[:question_index], turns[question_index]["content"], reply)
 
 
-def exchanges_of(cells: Sequence[object], turn: int | None = None) -> list[Exchange]:
+def exchanges_of(cells: Sequence[object], turn: int | None) -> list[Exchange]:
     """Return the last exchange of both systems of a battle.
 
     Args:

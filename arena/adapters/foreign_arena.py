@@ -185,7 +185,7 @@ def _rows(records: Iterable[Record], schema: TableSchema) -> Rows:
     )
 
 
-def judgments_of_marks(marks: pd.DataFrame, most_pairs: int | None = None) -> pd.DataFrame:
+def judgments_of_marks(marks: pd.DataFrame, most_pairs: int | None) -> pd.DataFrame:
     """Turn marks of single answers into judgments of pairs: the higher mark wins, equal is a tie.
 
     Who is shown as ``a`` and which pairs are kept is drawn from their content.

@@ -62,7 +62,6 @@ def read_judgments(path: Path | str, questions: pd.DataFrame | None = None) -> p
 
 def counted_judgments_of(
     path: Path | str,
-    questions: pd.DataFrame | None = None,
     *,
     columns: Mapping[str, str] = NO_COLUMNS,
     drop_flagged: bool = False,
@@ -74,8 +73,6 @@ def counted_judgments_of(
             of battles (``model_a, model_b, winner``), or other names that ``columns.toml`` lists.
             Without ``query_id`` every row is a question of its own; without ``language`` it is
             ``und``; without a judge it is ``unknown``.
-        questions: Columns ``query_id, language``: rows of a file without a language have that of
-            their question, where its id alone says which.
         columns: Field to the name of its column, where its own name is not known.
         drop_flagged: As for ``read_battles``.
 
@@ -83,8 +80,7 @@ def counted_judgments_of(
         UsageError: If the file is absent, of unknown format, or holds no judgments.
         DataError: With every problem: unknown winners, missing values, systems against themselves.
     """
-    options = BattleOptions(columns, languages=_languages_of(questions), drops_flagged=drop_flagged)
-    read = _read(Path(path), options)
+    read = _read(Path(path), BattleOptions(columns, drops_flagged=drop_flagged))
     return replace(read, table=coded_judgments(read.table))
 
 

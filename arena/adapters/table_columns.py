@@ -105,7 +105,7 @@ def table_form(
     tables: Sequence[Rows],
     columns: Mapping[str, str],
     *,
-    is_broken: bool = False,
+    is_broken: bool,
     question_fields: Sequence[str] = ("question",),
 ) -> TableForm | None:
     """Choose the columns of tables of answers, and tell whether their rows are pairs.
@@ -196,7 +196,7 @@ def _is_shared(frames: Sequence[pd.DataFrame], question: str, system: str, colum
 
 
 def count_unread(
-    collected: Collected, rows: Rows, chosen: ChosenColumns, further: Sequence[str] = ()
+    collected: Collected, rows: Rows, chosen: ChosenColumns, further: Sequence[str]
 ) -> None:
     """Count the columns of a file that are not read; ``further`` columns are read too."""
     fallbacks = set(chain.from_iterable(chosen.fallbacks.values()))

@@ -149,7 +149,7 @@ def stated_delimiter(line: str) -> str | None:
     return match["mark"] if match else None
 
 
-def dialect_of(lines: Sequence[str], usual: str = COMMA) -> Dialect:
+def dialect_of(lines: Sequence[str], usual: str) -> Dialect:
     """Find the dialect of a file from its first lines.
 
     Args:

@@ -106,37 +106,38 @@ def _digest_once(path: Path, _changed_ns: int, _size: int) -> str:
     return file_digest(path)
 
 
-def small_file(path: Path, most: int = MOST_SMALL_BYTES) -> bytes:
+def small_file(path: Path) -> bytes:
     """Read a UTF-8 file in one piece: settings, templates, manifests.
 
     Returns:
         Its bytes, without the byte order mark of some editors.
 
     Raises:
-        UsageError: If it is not a regular file, or has more bytes than ``most``.
+        UsageError: If it is not a regular file, or has more than ``MOST_SMALL_BYTES``.
     """
-    check_small_file(path, most)
+    check_small_file(path)
     with path.open("rb") as stream:
-        content = stream.read(most + 1)
-    if len(content) > most:  # it grew since the check
-        raise _too_large(path, most)
+        content = stream.read(MOST_SMALL_BYTES + 1)
+    if len(content) > MOST_SMALL_BYTES:  # it grew since the check
+        raise _too_large(path)
     return content.removeprefix(codecs.BOM_UTF8)
 
 
-def check_small_file(path: Path, most: int = MOST_SMALL_BYTES) -> None:
+def check_small_file(path: Path) -> None:
     """Check, without reading it, that a file can be read in one piece.
 
     Raises:
-        UsageError: If it is not a regular file, or has more bytes than ``most``.
+        UsageError: If it is not a regular file, or has more than ``MOST_SMALL_BYTES``.
     """
     if not path.is_file():
         raise UsageError(f"there is no file {path}")
-    if path.stat().st_size > most:
-        raise _too_large(path, most)
+    if path.stat().st_size > MOST_SMALL_BYTES:
+        raise _too_large(path)
 
 
-def _too_large(path: Path, most: int) -> UsageError:
-    return UsageError(f"{path} has more than {most:,} bytes; it is not what is expected here")
+def _too_large(path: Path) -> UsageError:
+    most = f"{MOST_SMALL_BYTES:,} bytes"
+    return UsageError(f"{path} has more than {most}; it is not what is expected here")
 
 
 @contextmanager

@@ -123,7 +123,7 @@ def _rows_of_questions(rows: Rows, questions: pd.DataFrame | None) -> Rows:
     return replace(rows, table=rows.table[is_in], lines=rows.lines[is_in])
 
 
-def _read_answers(path: Path, query_ids: Collection[str] | None = None) -> Rows:
+def _read_answers(path: Path, query_ids: Collection[str] | None) -> Rows:
     """Read answers; an empty CSV cell is the empty answer, for CSV has no null."""
     rows = read_rows(path, queries=query_ids)
     if path.name.endswith(CSV_SUFFIXES) and "answer" in rows.table.columns:

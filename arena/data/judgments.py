@@ -111,14 +111,13 @@ def named_by_criterion(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def checked_judgments(
-    judgments: pd.DataFrame, source: str = "judgments", questions: pd.DataFrame | None = None
+    judgments: pd.DataFrame, questions: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Check and complete a table of judgments in memory, as ``read_judgments`` does a file.
 
     Args:
         judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id``,
             ``language``, ``judge``.
-        source: What problems call the table.
         questions: Columns ``query_id, language``: judgments without a language get that of their
             question, where its id alone tells it.
 
@@ -126,9 +125,9 @@ def checked_judgments(
         UsageError: If there is no judgment.
         DataError: With every problem.
     """
-    rows = as_rows(plain_table(judgments), source)
+    rows = as_rows(plain_table(judgments), JUDGMENTS.name)
     if rows.table.empty:
-        raise UsageError(f"{source}: there is no judgment in it")
+        raise UsageError("judgments: there is no judgment in it")
     if questions is not None:
         rows = with_language_of(rows, questions)
     rows = replace(rows, table=_completed(rows.table))
@@ -138,7 +137,7 @@ def checked_judgments(
         problems = [
             *self_judgments(rows),
             *probability_problems(rows),
-            *name_problems(names, source, "system"),
+            *name_problems(names, rows.source, "system"),
             *row_name_problems(rows, "judge"),
         ]
     if problems:

@@ -43,7 +43,7 @@ RANKED = ["tau", "tau_low", "tau_high", "systems", "decided", "decided_reference
 MEASURED = ["items", "questions", "agreement", "kappa", "standard_error", "low", "high"]
 
 
-def agreement_table(table: pd.DataFrame, seed: int = 0, of: Collection[str] = ()) -> pd.DataFrame:
+def agreement_table(table: pd.DataFrame, of: Collection[str], seed: int = 0) -> pd.DataFrame:
     """Compare every two judges on the items both judged.
 
     Several judgments of an item by one judge count as their majority. Of more than
@@ -52,7 +52,7 @@ def agreement_table(table: pd.DataFrame, seed: int = 0, of: Collection[str] = ()
     Args:
         table: As ``oriented_verdicts`` returns it.
         seed: Seed of the bootstrap.
-        of: Judges to compare with all others; by default every two judges.
+        of: Judges to compare with all others; all where it is empty.
 
     Returns:
         Columns ``language, judge, other_judge`` and ``MEASURED``, sorted: ``agreement`` is the

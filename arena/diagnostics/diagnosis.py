@@ -213,7 +213,7 @@ def _agreement(chosen: pd.DataFrame, all_judgments: pd.DataFrame, seed: int) -> 
     # A panel agrees with its members by construction.
     is_witness = ~table["judge"].map(is_derived).astype(bool)
     judges = () if len(chosen) == len(all_judgments) else set(with_voters(chosen)["judge"])
-    return agreement_table(table[is_witness], seed, judges)
+    return agreement_table(table[is_witness], judges, seed)
 
 
 def with_people_as_one(judgments: pd.DataFrame) -> pd.DataFrame:

@@ -35,7 +35,7 @@ def model_families(name: str) -> frozenset[str]:
 
 
 def families_of_systems(
-    systems: Iterable[str], attributes: pd.DataFrame | None = None
+    systems: Iterable[str], attributes: pd.DataFrame | None
 ) -> dict[str, frozenset[str]]:
     """Return the families of systems.
 

@@ -82,10 +82,10 @@ class JudgeLabel:
     grade: Grade
     faults: tuple[str, ...]
     facts: tuple[str, ...]
-    is_one_sided: bool = False
-    is_compared: bool = False
-    is_tested: bool = False
-    has_lengths: bool = True
+    is_one_sided: bool
+    is_compared: bool
+    is_tested: bool
+    has_lengths: bool
 
     @property
     def words(self) -> str:

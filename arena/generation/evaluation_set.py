@@ -105,7 +105,7 @@ def evaluation_set(arena: Arena, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
     return evaluation, counts
 
 
-def one_answer_each(answers: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+def one_answer_each(answers: pd.DataFrame, seed: int) -> pd.DataFrame:
     """Keep one answer to each question; numbers of answers of two systems differ by at most one.
 
     MEMERAG's design: 250 questions per language, 50 per model, none twice (section 3.5). Every

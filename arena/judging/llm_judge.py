@@ -110,7 +110,7 @@ def ask_judge(
     pairs: ChosenPairs,
     store: Store,
     budget: Budget,
-    progress: Progress | None = None,
+    progress: Progress | None,
 ) -> tuple[Verdicts, Usage]:
     """Ask an LLM about the pairs that it has not judged in the arena.
 

@@ -66,7 +66,7 @@ class Request:
     version: str
     model: str
     path: str
-    fields: tuple[str, ...] = ()
+    fields: tuple[str, ...]
 
 
 def request_for(prompt: Prompt, settings: LlmSettings) -> Request:

@@ -43,7 +43,7 @@ _LIMIT_LEFT = re.compile(r"\b(?:remaining|r)\s?=\s?(\d{1,12})", re.IGNORECASE)
 _HEADERS = frozenset({"headers"})
 
 
-def asked_wait(headers: Mapping[str, str], body: object = None, message: str = "") -> float:
+def asked_wait(headers: Mapping[str, str], body: object, message: str = "") -> float:
     """Return the seconds that a server asks to wait; 0 if it does not.
 
     The first of these counts: the headers ``retry-after-ms`` and ``Retry-After`` (seconds or a

@@ -55,7 +55,7 @@ class JsonReplyError(ValueError):
     """A reply that holds no readable object with the fields asked for; the message says why."""
 
 
-def last_json_object(text: str, fields: Collection[str], is_whole: bool = True) -> dict[str, Any]:
+def last_json_object(text: str, fields: Collection[str], is_whole: bool) -> dict[str, Any]:
     """Return the last JSON object of a reply that has one of the fields asked for.
 
     Objects inside of others, or inside of their texts, are parts of these. Of each, JSON as it is

@@ -121,8 +121,8 @@ class EndpointModel:
 
     settings: LlmSettings
     store: str
-    templates: Templates = NO_TEMPLATES
-    user_settings: frozenset[str] = frozenset()
+    templates: Templates
+    user_settings: frozenset[str]
     budget: Budget = field(default_factory=Budget, repr=False, compare=False)
     stage: str = field(default="", compare=False)
     progress: Progress | None = field(default=None, repr=False, compare=False)

@@ -39,7 +39,7 @@ LIKELY = 0.5
 """Probability that a surrogate tells something, from which unseen systems are ranked."""
 
 
-def probability_of_use(tau: float, standard_error: float, n_systems: int = 0) -> float:
+def probability_of_use(tau: float, standard_error: float, n_systems: int) -> float:
     """Return the probability that a surrogate ranks unseen systems at all, given its tau here.
 
     Bayes' rule with a mixture prior over arenas: tau is normal about ``TAU_ELSEWHERE`` in most, and

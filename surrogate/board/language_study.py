@@ -71,8 +71,8 @@ class LanguageStudy:
     unseen: Outcome
     r2: Floats
     shares: Floats
-    failure: str | None = None
-    borrows: bool = False
+    failure: str | None
+    borrows: bool
 
     @property
     def language(self) -> str:

@@ -56,7 +56,7 @@ BORROWED = "few verdicts here; also estimated from those elsewhere"
 def rated_rows(
     estimates: pd.DataFrame,
     interval: RatingInterval,
-    status: pd.DataFrame = NO_STATUS,
+    status: pd.DataFrame,
     originals: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Rate the systems of one language: judged, unjudged and new ones.
@@ -256,7 +256,7 @@ def unjudged_rows(
     predictions: pd.DataFrame,
     systems: Sequence[str],
     n_questions: int,
-    barred: pd.DataFrame = NO_STATUS,
+    barred: pd.DataFrame,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rate the systems in a language without a verdict, by the surrogate's predictions.
 

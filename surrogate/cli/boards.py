@@ -190,7 +190,7 @@ def publish_board(
     out: Path,
     folder: Path,
     arena: Arena,
-    site: bool = True,
+    site: bool,
     as_json: bool = False,
     progress: Progress | None = None,
 ) -> None:

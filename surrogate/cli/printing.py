@@ -151,7 +151,7 @@ def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
 
 
 def print_ranks(
-    rows: pd.DataFrame, columns: Sequence[str], sentences: Sequence[str], last: Sequence[str] = ()
+    rows: pd.DataFrame, columns: Sequence[str], sentences: Sequence[str], last: Sequence[str]
 ) -> None:
     """Print ranked systems in 20 lines of 80 columns.
 

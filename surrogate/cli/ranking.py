@@ -73,18 +73,16 @@ def read_to_rank(
     columns: Sequence[str] | None,
     *,
     repeats: str | None = None,
-    is_judged: bool = False,
-    features: str | None = None,
-) -> tuple[Board, Path, Arena, pd.DataFrame]:
-    """Return a board, the folder of its arena, the arena, and new answers to its questions."""
+    features: str | None,
+) -> tuple[Board, Arena, pd.DataFrame]:
+    """Return a board, its arena without judgments, and new answers to its questions."""
     from arena.adapters.new_answers import read_answers
     from arena.data.folder import read_arena
 
     published = given_board(board, features)
-    folder = arena or published.arena_folder()
-    read = read_arena(folder, is_judged=is_judged)
+    read = read_arena(arena or published.arena_folder(), is_judged=False)
     new = read_answers(answers, read.queries, named_columns(columns), repeats)
-    return published, folder, read, new
+    return published, read, new
 
 
 def _judged(path: Path | None, arena: Arena) -> pd.DataFrame | None:
@@ -118,7 +116,7 @@ def rank(
     from arena.data.tables import guarded_csv
     from surrogate.ranking.rank import rank_systems
 
-    published, _, read, new = read_to_rank(
+    published, read, new = read_to_rank(
         board, arena, answers, columns, repeats=repeats, features=features
     )
     placed = rank_systems(
@@ -191,7 +189,7 @@ def advise_command(
     from surrogate.ranking.advice import advise
     from surrogate.ranking.rank import rank_systems
 
-    published, _, read, new = read_to_rank(board, arena, answers, columns, features=features)
+    published, read, new = read_to_rank(board, arena, answers, columns, features=features)
     placed = rank_systems(
         published,
         new,

@@ -98,7 +98,7 @@ def upload_arena(arena: Arena, repository: str, settings: SiteSettings) -> str:
 
 
 def upload_board(
-    board: Board, repository: str, settings: SiteSettings, arena: Path | None = None
+    board: Board, repository: str, settings: SiteSettings, arena: Path | None
 ) -> tuple[str, str]:
     """Publish a board as a data set, and its pages as a static Space of the same name.
 

@@ -74,9 +74,7 @@ def judging_prior(arena: Arena, settings: JudgingSettings, n_jobs: int = 1) -> p
     return first_prior(pd.concat(tables, ignore_index=True), evidence)
 
 
-def expected_systems(
-    board: Board, arena: Arena, feature_table: pd.DataFrame | None = None, n_jobs: int = 1
-) -> pd.DataFrame:
+def expected_systems(board: Board, arena: Arena, n_jobs: int = 1) -> pd.DataFrame:
     """Return a surrogate's ratings and standard errors of every system of an arena.
 
     Systems on the board are rated by surrogates that saw neither them nor their verdicts, so that
@@ -87,8 +85,6 @@ def expected_systems(
     Args:
         board: A board of an arena with the same questions.
         arena: Answers of the systems.
-        feature_table: Features of the answers of systems that are not on the board; extracted
-            if not given.
         n_jobs: Processes for feature extraction.
 
     Returns:
@@ -107,10 +103,7 @@ def expected_systems(
     rows = board.ratings
     is_new = ~arena.answers["system"].isin(set(rows["system"]))
     if is_new.any():
-        placed = rank_systems(
-            board, arena.answers[is_new], arena, n_jobs, feature_table=feature_table
-        )
-        rows = placed.board
+        rows = rank_systems(board, arena.answers[is_new], arena, n_jobs).board
     rows = rows[rows["system"].isin(arena.info.systems)]
     has_error = rows["surrogate_error"] > 0
     prior = rows.assign(

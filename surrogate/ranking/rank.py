@@ -14,7 +14,7 @@ from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
 from arena.data.judgments import checked_judgments
 from arena.data.slices import in_slices, sliced
-from arena.data.systems import alike
+from arena.data.systems import refuse_names_alike
 from arena.data.wording import count_of
 from features.declare.feature import Feature
 from features.engine.columns import FEATURE_KEY
@@ -123,10 +123,7 @@ def _check_names(systems: pd.Series, board: Board) -> None:
     taken = sorted(set(systems) & set(board.ratings["system"]))
     if taken:
         raise UsageError(f"already on the board: {', '.join(taken)}; give them other names")
-    pairs = alike(systems, board.ratings["system"])
-    if pairs:
-        shown = ", ".join(f"{first!a} and {second!a}" for first, second in pairs)
-        raise UsageError(f"names that look alike: {shown}; give the new systems other names")
+    refuse_names_alike(systems, board.ratings["system"])
 
 
 def _inspect_new(board: Board, arena: Arena, answers: pd.DataFrame) -> Findings:

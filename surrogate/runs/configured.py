@@ -197,7 +197,7 @@ class Leaderboards:
     file: Path
     out: Path | None
     boards: tuple[ConfiguredBoard, ...]
-    overviews: tuple[ConfiguredOverview, ...] = ()
+    overviews: tuple[ConfiguredOverview, ...]
     site: RunSite = field(default_factory=RunSite)
 
     @property

@@ -238,7 +238,7 @@ def check_overview_target(out: Path) -> None:
 
 
 def save_overview(
-    found: Overview, out: Path, folder: Path, arena: Arena, site: bool = True
+    found: Overview, out: Path, folder: Path, arena: Arena, site: bool
 ) -> tuple[dict[str, Board], Path | None]:
     """Write the boards, each in a folder of its own, the overview, and a page over all.
 

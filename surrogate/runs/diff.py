@@ -94,7 +94,7 @@ class BoardDiff:
 
     changes: pd.DataFrame
     notes: tuple[str, ...]
-    is_comparable: bool = True
+    is_comparable: bool
 
     def __str__(self) -> str:
         """Return how many systems moved over all languages, and how many have other verdicts."""

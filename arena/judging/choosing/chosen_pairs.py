@@ -69,7 +69,7 @@ class ChosenPairs:
     identical: pd.DataFrame
     both_orders: bool
     questions: tuple[QuestionKey, ...]
-    adaptive: bool = False
+    adaptive: bool
 
     @property
     def n_planned(self) -> int:

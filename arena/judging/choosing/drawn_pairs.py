@@ -102,7 +102,7 @@ def pairs_judged_in(
     return asked_pairs(ArenaTexts(arena), keys, drawn, audit=share, seed=seed)
 
 
-def pairs_for_people(arena: Arena, seed: int = 0) -> ChosenPairs:
+def pairs_for_people(arena: Arena) -> ChosenPairs:
     """Choose pairs to ask people about, in an order that is drawn over all questions.
 
     Where machines have judged in a language, these are among the pairs that they judged, so that
@@ -112,6 +112,7 @@ def pairs_for_people(arena: Arena, seed: int = 0) -> ChosenPairs:
     Raises:
         UsageError: If no question has answers of two systems.
     """
+    seed = 0
     texts = ArenaTexts(arena)
     drawn = draw_questions(arena, texts, None, None, seed)
     judged = _judged_by_machines(arena.judgments)

@@ -22,8 +22,8 @@ def planned_pairs(
     arena: Arena,
     settings: JudgingSettings,
     budget: Budget,
-    prior: pd.DataFrame | None = None,
-    failed: pd.DataFrame | None = None,
+    prior: pd.DataFrame | None,
+    failed: pd.DataFrame | None,
 ) -> AdaptivePairs | ChosenPairs | PacedPairs:
     """Return what chooses the pairs of a run: as verdicts come, all at once, or paced by cost.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.data.errors import checked_choice
 from arena.llm.requests import Prompt, object_schema
-from arena.text.prompts import NO_TEMPLATES, PromptTemplate, ReplaceablePrompt, Templates
+from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Templates
 from surrogate.papers.grouse.metrics import JUDGED_METRICS
 from surrogate.papers.grouse.scoring_prompts import (
     GROUSE_PROMPTS,
@@ -93,9 +93,7 @@ class JointPrompts(GrousePrompts):
         return "all_metrics", object_schema(schemas)
 
 
-def prompts_named(
-    name: str, reply_form: ReplyForm = "json_schema", templates: Templates = NO_TEMPLATES
-) -> GrousePrompts:
+def prompts_named(name: str, reply_form: ReplyForm, templates: Templates) -> GrousePrompts:
     """Return the prompts of a name.
 
     ``whole``, ``without-justification`` (the paper's best), ``without-ground-truth`` or

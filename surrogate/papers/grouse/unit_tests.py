@@ -117,8 +117,8 @@ class UnitTest:
     test_type: str
     sample: AnswerSample
     conditions: Conditions
-    language: str | None = None
-    topic: str | None = None
+    language: str | None
+    topic: str | None
 
 
 class FailureMode(BaseModel):

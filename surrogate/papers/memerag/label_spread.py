@@ -9,7 +9,7 @@ import pandas as pd
 
 from arena.data.schema import QUESTION_KEY
 from arena.data.tables import plain_records
-from arena.statistics.agreement import REPLICATES, AgreementReport, agreement_report
+from arena.statistics.agreement import AgreementReport, agreement_report
 from surrogate.papers.memerag.benchmark import NOTICE
 from surrogate.papers.memerag.sentences import (
     CHALLENGING,
@@ -83,7 +83,7 @@ def _percentages(
 
 
 def agreement_of_people(
-    sentences: pd.DataFrame, replicates: int = REPLICATES, seed: int = 0
+    sentences: pd.DataFrame, replicates: int, seed: int
 ) -> dict[str, dict[str, AgreementReport]]:
     """Measure how far people agree, where several labeled the same sentences.
 
@@ -122,9 +122,7 @@ def _ratings(votes: Mapping[str, Sequence[str | None]], quality: str) -> list[st
     return labels
 
 
-def statistics_report(
-    sentences: pd.DataFrame, replicates: int = REPLICATES, seed: int = 0
-) -> Report:
+def statistics_report(sentences: pd.DataFrame, replicates: int, seed: int) -> Report:
     """Report the statistics of sentences as the paper's tables have them."""
     distributions = label_distributions(sentences)
     agreed = agreement_of_people(sentences, replicates, seed)

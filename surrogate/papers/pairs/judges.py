@@ -16,7 +16,7 @@ from arena.judging.pairwise import REPLY_FORMS, PairwisePrompt
 from arena.judging.verdict_parsing import read_verdict
 from arena.llm.replies import Completion
 from arena.llm.requests import Prompt
-from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
+from arena.text.prompts import ReplaceablePrompt, Templates
 from features.models.llm_scorer import Verdict
 from surrogate.papers.judges import FunctionJudge, JudgePrompts
 
@@ -54,7 +54,7 @@ class AskedPair:
 class PairPrompts(JudgePrompts[AskedPair]):
     """Asks which of two answers is better, as ``judge`` does."""
 
-    templates: Templates = NO_TEMPLATES
+    templates: Templates
     kind = "llm"
     max_tokens = 2048
     replaceable: ClassVar[ReplaceablePrompt] = PAIRWISE

@@ -120,9 +120,7 @@ def read_gold_pairs(
     return read_pair_table(path, columns, languages)
 
 
-def read_pair_table(
-    path: Path, columns: Mapping[str, str], languages: Sequence[str] = ()
-) -> GoldPairs:
+def read_pair_table(path: Path, columns: Mapping[str, str], languages: Sequence[str]) -> GoldPairs:
     """Read the pairs of a file of rows, or of a folder of such files; see ``read_gold_pairs``."""
     problems: list[Problem] = []
     skipped: Counter[str] = Counter()

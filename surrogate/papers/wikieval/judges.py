@@ -16,7 +16,6 @@ from arena.llm import Budget, Usage
 from arena.llm.replies import Completion, UnparsableError
 from arena.llm.requests import Prompt
 from arena.text.prompts import (
-    NO_TEMPLATES,
     PromptTemplate,
     ReplaceablePrompt,
     Templates,
@@ -165,7 +164,7 @@ def higher(first: Verdict, second: Verdict) -> Verdict:
 class ScorePrompts(JudgePrompts[Pair]):
     """Asks for a score from 0 to 10 of either text, and prefers the higher (GPT Score)."""
 
-    templates: Templates = NO_TEMPLATES
+    templates: Templates
     kind = "gpt-score"
     max_tokens = 512
     replaceable: ClassVar[ReplaceablePrompt] = SCORE
