@@ -35,6 +35,7 @@ from arena.data.schema import (
     ArenaInfo,
     TableSchema,
 )
+from arena.data.selection import are_in
 from arena.data.systems import SYSTEMS_TABLE
 from arena.data.tables import CSV_SUFFIXES, SUFFIXES, json_lines, read_rows, row_suffix, write_rows
 from arena.data.types import Flags
@@ -118,8 +119,7 @@ def _rows_of_questions(rows: Rows, questions: pd.DataFrame | None) -> Rows:
     if questions is None:
         return rows
     # A file without a key column has no row of these questions; the checks name the column.
-    keys = pd.MultiIndex.from_frame(rows.table.reindex(columns=QUESTION_KEY))
-    is_in = keys.isin(pd.MultiIndex.from_frame(questions[QUESTION_KEY]))
+    is_in = are_in(rows.table.reindex(columns=QUESTION_KEY), questions, QUESTION_KEY)
     return replace(rows, table=rows.table[is_in], lines=rows.lines[is_in])
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError, argument
+from arena.data.types import Flags
 from arena.data.wording import did_you_mean, first_of
 
 
@@ -37,6 +38,13 @@ def dropped_names(
 def without_names(names: tuple[str, ...], dropped: Collection[str]) -> tuple[str, ...]:
     """Return the names that are not dropped, in their order."""
     return tuple(name for name in names if name not in dropped)
+
+
+def are_in(table: pd.DataFrame, others: pd.DataFrame, key: Sequence[str]) -> Flags:
+    """Flag the rows of a table whose key a row of another table has, shape (N,)."""
+    columns = list(key)
+    keys = pd.MultiIndex.from_frame(others[columns])
+    return np.asarray(pd.MultiIndex.from_frame(table[columns]).isin(keys))
 
 
 def without_rows(table: pd.DataFrame, dropped: Mapping[str, Collection[str]]) -> pd.DataFrame:

@@ -12,6 +12,7 @@ import pandas as pd
 from arena.data.languages import named_language
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
 from arena.data.seeds import generator
+from arena.data.selection import are_in
 from arena.data.types import Progress
 from arena.data.wording import count_of
 from arena.generation.functions import FunctionSystem
@@ -306,11 +307,8 @@ def _unanswered(
 ) -> pd.DataFrame:
     if answers is None:
         return queries.reset_index(drop=True)
-    answered = answers.loc[answers["system"] == system.name, QUESTION_KEY]
-    is_answered = pd.MultiIndex.from_frame(queries[QUESTION_KEY]).isin(
-        pd.MultiIndex.from_frame(answered)
-    )
-    return queries[~is_answered].reset_index(drop=True)
+    answered = answers[answers["system"] == system.name]
+    return queries[~are_in(queries, answered, QUESTION_KEY)].reset_index(drop=True)
 
 
 def _answers_and_failures(

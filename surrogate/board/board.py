@@ -105,6 +105,11 @@ class Board:
         """Languages with ratings."""
         return sorted(self.ratings["language"].unique())
 
+    def by_language(self, column: str) -> pd.DataFrame:
+        """Return a column of the ratings: a row per system, a column per language."""
+        table = self.ratings.pivot(index="system", columns="language", values=column)
+        return table.reindex(index=self.systems, columns=self.languages).astype(float)
+
     def table(self, language: str | None = None) -> pd.DataFrame:
         """Return the ratings of a language, by default of the only one, or ranks over several.
 

@@ -15,6 +15,7 @@ from arena.data.arena import Arena
 from arena.data.folder import open_arena
 from arena.data.progress import finish
 from arena.data.seeds import by_content
+from arena.data.selection import are_in
 from arena.data.slices import in_slices
 from arena.data.types import Progress
 from arena.rating.pairs import checked_number
@@ -141,7 +142,8 @@ def build_board(
         )
         finish(progress, "features")
     table = in_slices(feature_table, arena.queries, settings.by)
-    table = _rows_of_answers(table, sliced_arena)
+    is_answer = are_in(table, sliced_arena.answers, FEATURE_KEY)
+    table = table[is_answer].reset_index(drop=True)
     judging_records = judging_records or JudgingRecords()
     record = _board_record(settings, judges, holdout, table, judging_records, temperatures)
     if not judges:
@@ -165,13 +167,6 @@ def _holdout(judged: Arena, holdout: Sequence[str] | None, surrogate: Surrogate)
     if surrogate.pooled:  # it does not learn from single tournaments
         return ()
     return choose_holdout(by_content(judged.rated_systems, judged.answers), surrogate.seed)
-
-
-def _rows_of_answers(table: pd.DataFrame, arena: Arena) -> pd.DataFrame:
-    """Keep the rows of a feature table that are of the arena's answers."""
-    answers = pd.MultiIndex.from_frame(arena.answers[FEATURE_KEY])
-    is_answer = pd.MultiIndex.from_frame(table[FEATURE_KEY]).isin(answers)
-    return table[is_answer].reset_index(drop=True)
 
 
 def _board_record(

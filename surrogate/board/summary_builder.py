@@ -150,6 +150,9 @@ def _macro_summary(
     # Resamples hold the same systems in every language, so that means over languages are theirs.
     mean_resampled_taus = finite_means(np.array(resampled_taus))
     halves = Replication.of_all([study.halves for study in learned.studies])
+    mean = ""
+    if len(languages) > 1:
+        mean = f"mean over {len(languages)} {plural_part(learned.record.by)}"
     return MacroSummary(
         judge=_judge_label(learned.arena, learned.record.judge, learned.judging_records),
         **_agreement_values(in_sample, mean_resampled_taus, halves),
@@ -160,9 +163,7 @@ def _macro_summary(
         coverage_unseen=_mean(language.coverage_unseen for language in languages),
         holdout_r2_mean=_mean(language.holdout_r2.mean for language in languages),
         worth=_worth_in_verdicts(learned.studies),
-        mean=f"mean over {len(languages)} {plural_part(learned.record.by)}"
-        if len(languages) > 1
-        else "",
+        mean=mean,
     )
 
 

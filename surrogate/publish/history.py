@@ -135,16 +135,16 @@ def history_view(entries: Sequence[HistoryEntry], systems: Sequence[str]) -> dic
     past = {system for entry in entries for system in entry.standings}
     ordered = [*(name for name in systems if name in past), *sorted(past - set(systems))]
     columns = places(entries)
-    ranks = {name: [_standing(entry, name)[0] for entry in entries] for name in ordered}
-    ratings = {name: [_standing(entry, name)[1] for entry in entries] for name in ordered}
+    ranks = {name: _standings(entries, name, 0) for name in ordered}
+    ratings = {name: _standings(entries, name, 1) for name in ordered}
     rank_bounds = _bounds(ranks)
     rating_bounds = _bounds(ratings)
+    # Ranks are comparable on any scale; ratings are not, so that their line breaks.
+    breaks = [not entry.is_comparable for entry in entries]
+    whole = [False] * len(entries)
     rows = []
     for name in ordered:
         moved = [name in entry.moved for entry in entries]
-        # Ranks are comparable on any scale; ratings are not, so that their line breaks.
-        breaks = [not entry.is_comparable for entry in entries]
-        whole = [False] * len(entries)
         rows.append(
             {
                 "system": name,
@@ -177,8 +177,9 @@ def _span(entries: Sequence[HistoryEntry]) -> str:
     return f"{len(entries)} boards from {first} to {last}; these pages show the last one."
 
 
-def _standing(entry: HistoryEntry, system: str) -> tuple[float | None, float | None]:
-    return entry.standings.get(system, (None, None))
+def _standings(entries: Sequence[HistoryEntry], system: str, index: int) -> list[float | None]:
+    """Return a system's ranks (index 0) or mean ratings (1) over time; None where it has none."""
+    return [entry.standings.get(system, (None, None))[index] for entry in entries]
 
 
 def _first(values: Sequence[float | None]) -> float | None:

@@ -150,8 +150,8 @@ def _ranks(
     board: Board, languages: Sequence[str]
 ) -> list[tuple[str, list[tuple[float | None, ...]]]]:
     """Return each system's rank in each language: its shade, itself, and by verdicts alone."""
-    ranks = _by_language(board, "rank", languages)
-    verdict_ranks = _by_language(board, "arena_rank", languages)
+    ranks = board.by_language("rank")[list(languages)]
+    verdict_ranks = board.by_language("arena_rank")[list(languages)]
     # The best rank of a language has the first shade, the worst one the last.
     worst = (ranks.max() - 1).clip(lower=1)
     shades = ((ranks - 1) / worst * (len(SEQUENTIAL) - 1)).round()
@@ -160,12 +160,6 @@ def _ranks(
         columns = [map(finite, table.loc[system]) for table in (shades, ranks, verdict_ranks)]
         rows.append((system, list(zip(*columns, strict=True))))
     return rows
-
-
-def _by_language(board: Board, column: str, languages: Sequence[str]) -> pd.DataFrame:
-    """Return a column of the ratings: a row per system, a column per language."""
-    table = board.ratings.pivot(index="system", columns="language", values=column)
-    return table.reindex(index=board.systems, columns=list(languages)).astype(float)
 
 
 def _judges(board: Board) -> dict[str, Any]:

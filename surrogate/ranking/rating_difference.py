@@ -120,24 +120,29 @@ def rating_difference(
         high = np.inf
     # That two systems are the same takes two one-sided tests, each at the whole level.
     one_sided = float(stdtrit(freedom, 1 - error)) * unit
-    largest_win_rate = expit(difference + one_sided)
-    smallest_win_rate = expit(difference - one_sided)
-    verdict: Difference | None = None
+    win_rates = (float(expit(difference - one_sided)), float(expit(difference + one_sided)))
+    verdict = _verdict((low, high), win_rates, rates)
     reason = ""
-    if rates.cheaper and smallest_win_rate > EVEN - rates.margin:
-        verdict = "not worse"
-    elif rates.cheaper and high < np.inf and largest_win_rate < EVEN - rates.margin:
-        verdict = "worse"
-    elif rates.cheaper and np.isfinite(standard_error):
-        reason = "the interval of the difference is too wide"
-    elif low > 0:
-        verdict = "better"
-    elif high < 0:
-        verdict = "worse"
-    elif high < np.inf and max(largest_win_rate - EVEN, EVEN - smallest_win_rate) < rates.margin:
-        verdict = "same"
-    else:
+    if verdict is None:
         reason = "the interval of the difference is too wide"
         if not np.isfinite(standard_error):
             reason = "a rating has no interval"
     return RatingDifference(verdict, reason, languages, difference, low, high, error)
+
+
+def _verdict(
+    bounds: tuple[float, float], win_rates: tuple[float, float], rates: GateRates
+) -> Difference | None:
+    """Return what bounds of a difference, and of the win rate, say; None if that is nothing."""
+    low, high = bounds
+    smallest, largest = win_rates
+    if rates.cheaper and smallest > EVEN - rates.margin:
+        return "not worse"
+    if rates.cheaper:
+        return "worse" if high < np.inf and largest < EVEN - rates.margin else None
+    if low > 0:
+        return "better"
+    if high < 0:
+        return "worse"
+    is_same = high < np.inf and max(largest - EVEN, EVEN - smallest) < rates.margin
+    return "same" if is_same else None

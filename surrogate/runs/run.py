@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -303,18 +304,17 @@ def _steps(
     """
     for step in steps:
         states = {f"{outcome.board}/{outcome.stage}": outcome.state for outcome in earlier}
-        state_of = {stage: states.get(name) for stage, name in step.sources.items()}
-        blocking = [
-            f"{stage} failed" for stage, state in state_of.items() if state in ("failed", "skipped")
-        ]
-        if blocking:
-            yield StepOutcome(step.board, step.stage, "skipped", blocking)
+        stages: dict[str | None, list[str]] = defaultdict(list)
+        for stage, name in step.sources.items():
+            state = states.get(name)
+            stages["failed" if state == "skipped" else state].append(stage)
+        if stages["failed"]:
+            reasons = [f"{stage} failed" for stage in stages["failed"]]
+            yield StepOutcome(step.board, step.stage, "skipped", reasons)
             continue
-        waiting = [
-            f"{stage} awaits replies" for stage, state in state_of.items() if state == "awaited"
-        ]
-        if waiting:
-            yield StepOutcome(step.board, step.stage, "awaited", waiting)
+        if stages["awaited"]:
+            reasons = [f"{stage} awaits replies" for stage in stages["awaited"]]
+            yield StepOutcome(step.board, step.stage, "awaited", reasons)
             continue
         folder = workplace.pages if step.stage == SITE else workplace.board / step.stage
         place = replace(workplace, target=folder, before=folder, cautions=[], page_facts={})
@@ -324,8 +324,7 @@ def _steps(
                 read_info(arena)
             reasons = reasons_to_make(step, manifest, folder)
             if check:
-                again = [stage for stage, state in state_of.items() if state == "would run"]
-                reasons.extend(f"{stage} is made again" for stage in again)
+                reasons += [f"{stage} is made again" for stage in stages["would run"]]
             yield _outcome(step, manifest, place, reasons, check=check)
         except RepliesAwaitedError as error:
             batches = "; ".join(error.batches)

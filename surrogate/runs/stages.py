@@ -15,6 +15,7 @@ from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.safe_writes import write_text
 from arena.data.schema import INFO_FILE
+from arena.data.selection import are_in
 from arena.data.tables import SUFFIXES, guarded_csv, read_rows, write_rows
 from arena.data.votes import VOTES_FILE
 from arena.judging.answer_pairs import PAIR_COLUMNS
@@ -231,9 +232,7 @@ def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -
     verdicts = pd.concat([table.astype(object) for table in tables], ignore_index=True)
     key = [*PAIR_COLUMNS, "judge"]
     # A panel's verdicts include those that the arena has from earlier runs.
-    is_in_arena = pd.MultiIndex.from_frame(verdicts[key]).isin(
-        pd.MultiIndex.from_frame(arena.judgments[key])
-    )
+    is_in_arena = are_in(verdicts, arena.judgments, key)
     ordered = verdicts[~is_in_arena].sort_values(key, kind="stable")
     write_rows(ordered.reset_index(drop=True), place.target / VERDICTS_FILE)
     write_rows(judging.failures, place.target / FAILED_JUDGMENTS)

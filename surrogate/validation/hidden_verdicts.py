@@ -10,6 +10,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import by_content, generator
+from arena.data.selection import are_in
 from arena.generation import SetRules, evaluation_set
 from arena.rating.ratings import rate
 from surrogate.board.board import Board
@@ -59,8 +60,7 @@ def hide_verdicts(arena: Arena, questions: int, seed: int = 0) -> HiddenVerdicts
         UsageError: If no judged question is left to compare with.
     """
     judged, _ = evaluation_set(arena, SetRules(questions=questions, seed=seed))
-    drawn = pd.MultiIndex.from_frame(judged.queries[QUESTION_KEY])
-    is_drawn = pd.MultiIndex.from_frame(arena.judgments[QUESTION_KEY]).isin(drawn)
+    is_drawn = are_in(arena.judgments, judged.queries, QUESTION_KEY)
     hidden = arena.judgments[~is_drawn]
     if hidden.empty:
         raise UsageError(f"no question is judged besides {questions} of each language; draw fewer")

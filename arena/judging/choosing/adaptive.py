@@ -10,6 +10,7 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import SAME_DECIMALS, by_content
+from arena.data.selection import are_in
 from arena.data.wording import count_of
 from arena.diagnostics.judge_label import without_identical
 from arena.judging.answer_pairs import (
@@ -233,9 +234,7 @@ class AdaptivePairs:
         verdicts = merged_verdicts(of_language(judgments))
         failed = _in_order(of_language(failures))[ITEM].assign(winner=None).drop_duplicates()
         # A pair that one judge, or one order, gave a verdict on is judged.
-        is_judged = pd.MultiIndex.from_frame(failed[ITEM]).isin(
-            pd.MultiIndex.from_frame(verdicts[ITEM])
-        )
+        is_judged = are_in(failed, verdicts, ITEM)
         outcomes = pd.concat([verdicts, failed[~is_judged]], ignore_index=True)
         pairing.record(self._on_sides_drawn(language, outcomes))
 
@@ -306,6 +305,4 @@ def _lasting(
         return pd.DataFrame(columns=PAIR_COLUMNS, dtype=object)
     is_passing = failed["reason"].isin([*PASSING, OVER_BUDGET])
     lasting = failed[~is_passing & failed["judge"].isin(judges)]
-    key = ["judge", *PAIR_COLUMNS]
-    is_judged = pd.MultiIndex.from_frame(lasting[key]).isin(pd.MultiIndex.from_frame(verdicts[key]))
-    return lasting[~is_judged]
+    return lasting[~are_in(lasting, verdicts, ["judge", *PAIR_COLUMNS])]

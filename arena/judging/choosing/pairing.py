@@ -85,11 +85,7 @@ class AdaptivePairing:
         self._pair_of = np.zeros((n_systems, n_systems), dtype=np.intp)
         self._pair_of[first, second] = np.arange(len(first))
         self._pair_of[second, first] = np.arange(len(first))
-        is_answered = np.ones((len(self.questions), n_systems), dtype=bool)
-        if answers is not None:
-            counts = pd.crosstab(answers["query_id"], answers["system"])
-            counts = counts.reindex(index=self.questions, columns=self.systems, fill_value=0)
-            is_answered = counts.to_numpy() > 0
+        is_answered = self._answered(answers)
         can_meet = is_answered[:, first] & is_answered[:, second]  # (Q, P)
         self._state = np.where(can_meet, OPEN, ABSENT).astype(np.int8)
         random = generator(seed, "adaptive pairing")
@@ -105,20 +101,31 @@ class AdaptivePairing:
         self._verdicts = pd.DataFrame(columns=columns, dtype=object)
         self.posterior = battle_posterior(Battles.none(self.systems, self.questions), self._prior)
 
+    def _answered(self, answers: pd.DataFrame | None) -> Flags:
+        """Return which questions each system answered, shape (Q, S); by default all."""
+        if answers is None:
+            return np.ones((len(self.questions), len(self.systems)), dtype=bool)
+        counts = pd.crosstab(answers["query_id"], answers["system"])
+        counts = counts.reindex(index=self.questions, columns=self.systems, fill_value=0)
+        return np.asarray(counts.to_numpy() > 0)
+
+    def _count(self, state: int) -> int:
+        return int((self._state == state).sum())
+
     @property
     def judged(self) -> int:
         """Number of items judged."""
-        return int((self._state == JUDGED).sum())
+        return self._count(JUDGED)
 
     @property
     def failed(self) -> int:
         """Number of items whose judgment failed; they are not asked for again."""
-        return int((self._state == FAILED).sum())
+        return self._count(FAILED)
 
     @property
     def open(self) -> int:
         """Number of items that can still be asked for."""
-        return int((self._state == OPEN).sum())
+        return self._count(OPEN)
 
     @property
     def misordered(self) -> float:
@@ -158,14 +165,11 @@ class AdaptivePairing:
                 chosen.append((question, pair))
                 # The next pairs of this round must not repeat what this battle will tell.
                 covariance -= _reduction(covariance, one, other, information[pair])
-        return [
-            (
-                self.questions[question],
-                self.systems[pairs.first[pair]],
-                self.systems[pairs.second[pair]],
-            )
-            for question, pair in chosen
-        ]
+        return [self._item(question, pair) for question, pair in chosen]
+
+    def _item(self, question: int, pair: int) -> Item:
+        one, other = self._pairs.first[pair], self._pairs.second[pair]
+        return self.questions[question], self.systems[one], self.systems[other]
 
     def withdraw(self, items: Sequence[Item]) -> None:
         """Make items that were planned, and will not be judged now, open again."""

@@ -209,8 +209,7 @@ def rank_heat_map(board: Board) -> Figure:
     columns = {board.summary.rated_by.capitalize(): "rank", "Verdicts alone": "arena_rank"}
     shown = {}
     for title, column in columns.items():
-        ranks = board.ratings.pivot(index="system", columns="language", values=column)
-        ranks = ranks.reindex(index=board.systems, columns=board.languages).astype(float)
+        ranks = board.by_language(column)
         if ranks.notna().any(axis=None):
             shown[title] = ranks
     if not shown:
