@@ -16,6 +16,7 @@ from arena.llm import Budget, Usage
 from arena.llm.replies import Completion, UnparsableError
 from arena.llm.requests import Prompt
 from arena.text.prompts import (
+    NO_TEMPLATES,
     PromptTemplate,
     ReplaceablePrompt,
     Templates,
@@ -164,7 +165,7 @@ def higher(first: Verdict, second: Verdict) -> Verdict:
 class ScorePrompts(JudgePrompts[Pair]):
     """Asks for a score from 0 to 10 of either text, and prefers the higher (GPT Score)."""
 
-    templates: Templates
+    templates: Templates = NO_TEMPLATES
     kind = "gpt-score"
     max_tokens = 512
     replaceable: ClassVar[ReplaceablePrompt] = SCORE
