@@ -56,6 +56,7 @@ from surrogate.learning.training import (
     RowKind,
     drawn_rows,
     training_ratings,
+    without_repeats,
 )
 
 
@@ -268,7 +269,7 @@ class AnswersSurrogate(Surrogate):
     ) -> pd.DataFrame:
         """Rate every system by its answers, with a standard error; see ``Surrogate.predict``."""
         n_answers = X.groupby(["language", "system"]).size()
-        rows = self._usable_rows(with_features(X, self)).drop_duplicates(FEATURE_KEY)
+        rows = without_repeats(self._usable_rows(with_features(X, self)), FEATURE_KEY)
         if self._reads:
             rows = rows.assign(**{ANSWER: rows.get(ANSWER, "")})
         else:

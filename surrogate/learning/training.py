@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from arena.data.codes import repeated_rows
 from arena.data.errors import UsageError
 from arena.data.seeds import generator
 from arena.data.types import Flags, Floats, Indices
@@ -304,7 +305,7 @@ def drawn_rows(rows: pd.DataFrame, rated: TrainingRatings, seed: int) -> pd.Data
         rated: Ratings of its systems.
         seed: Of the draw.
     """
-    rows = rows.drop_duplicates(["system", "query_id"])
+    rows = without_repeats(rows, ["system", "query_id"])
     for column, judged, most in (
         ("query_id", rated.questions, MOST_QUESTIONS),
         ("system", rated.systems, MOST_SYSTEMS),
@@ -318,6 +319,12 @@ def drawn_rows(rows: pd.DataFrame, rated: TrainingRatings, seed: int) -> pd.Data
         chosen = sorted(shuffled, key=lambda name: name not in first)[:most]
         rows = rows[rows[column].isin(set(chosen))]
     return rows
+
+
+def without_repeats(rows: pd.DataFrame, key: list[str]) -> pd.DataFrame:
+    """Keep the first row of each key, as ``drop_duplicates`` does in more time."""
+    is_repeated = repeated_rows(rows[key])
+    return rows[~is_repeated] if is_repeated.any() else rows
 
 
 def finite_means(values: Floats) -> Floats:

@@ -42,10 +42,19 @@ def unit_rows(rows: sparse.csr_array, weights: Floats | None = None) -> sparse.c
     values = rows.data
     if weights is not None:
         values = values * weights[rows.indices]
-    row_numbers = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-    norms = np.sqrt(np.bincount(row_numbers, values**2, rows.shape[0]))
-    scaled = values / np.where(norms > 0, norms, 1.0)[row_numbers]
-    return sparse.csr_array((scaled, rows.indices, rows.indptr), shape=rows.shape)
+    norms = np.sqrt(row_sums(_with_values(rows, values**2)))
+    scaled = values / np.repeat(np.where(norms > 0, norms, 1.0), np.diff(rows.indptr))
+    return _with_values(rows, scaled)
+
+
+def row_sums(rows: sparse.csr_array) -> Floats:
+    """Add up the values of each of N rows, from the first column to the last, shape (N,)."""
+    return np.asarray(rows @ np.ones(rows.shape[1]))
+
+
+def _with_values(rows: sparse.csr_array, values: Floats) -> sparse.csr_array:
+    """Return a matrix with other values in the same cells."""
+    return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
 
 
 def hashed(texts: Sequence[str]) -> sparse.csr_array:

@@ -238,13 +238,20 @@ class AnswerField:
         if counts is None or self.counts is None:
             n_answers = (places >= 0).sum()
             return AnswerVectors(sparse.csr_array((n_answers, 0)), places)
-        return AnswerVectors(unit_rows(counts, document_weights(self.counts)), places)
+        return AnswerVectors(unit_rows(counts, self._document_weights), places)
+
+    @cached_property
+    def _document_weights(self) -> Floats:
+        """Inverse document frequency of each column in the field's answers, (D,) or (0,)."""
+        return np.empty(0) if self.counts is None else document_weights(self.counts)
 
     def _view(self, tensor: FeatureTensor, vectors: AnswerVectors) -> FieldView:
         """Compare the systems of a tensor with the field."""
         owners = np.array([name.split(ANSWER_MARK)[0] for name in tensor.systems], dtype=object)
         is_self = np.equal.outer(owners, np.array(self.tensor.systems, dtype=object))
-        values = self._values_of(tensor, vectors, is_self)
+        values = self._values
+        if vectors is not self.vectors:
+            values = self._values_of(tensor, vectors, is_self)
         centered = (values - finite_means(self._values)).transpose(1, 0, 2)  # (Q, M, F)
         means = finite_means(centered)
         n_values = np.isfinite(centered).sum(axis=0)
@@ -336,9 +343,12 @@ def _dense(vectors: sparse.csr_array, places: Indices) -> Floats:
     """Return vectors of answers, question by question, shape (Q, M, D); zeros without one."""
     n_dimensions = vectors.shape[1]
     rows = places.T.ravel()
-    dense = np.zeros((len(rows), n_dimensions))
     is_answer = rows >= 0
-    dense[is_answer] = vectors[rows[is_answer]].toarray()
+    if is_answer.all():
+        dense: Floats = vectors[rows].toarray()
+    else:
+        dense = np.zeros((len(rows), n_dimensions))
+        dense[is_answer] = vectors[rows[is_answer]].toarray()
     return dense.reshape(*places.T.shape, n_dimensions)
 
 
