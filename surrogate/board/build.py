@@ -35,7 +35,7 @@ from surrogate.board.judge_report import JudgingRecords, report_judge
 from surrogate.board.language_study import importances_table
 from surrogate.board.learned import Learned, learn, tournament_settings
 from surrogate.board.overall import joint_covariance, overall_board
-from surrogate.board.rating_rows import judged_rows, unjudged_rows, without_intervals
+from surrogate.board.rating_rows import rows_with_verdicts, rows_without_verdicts, without_intervals
 from surrogate.board.record import BoardRecord
 from surrogate.board.savings import savings_table
 from surrogate.board.settings import (
@@ -277,14 +277,16 @@ def _rated_languages(learned: Learned, summary: BoardSummary) -> list[Rated]:
         study = studies.get(language)
         if study is None:
             barred = _unproven(never_judged)
-            rows = unjudged_rows(language, predictions, systems, int(n_questions[language]), barred)
+            rows = rows_without_verdicts(
+                language, predictions, systems, int(n_questions[language]), barred
+            )
         else:
             is_here = status.index.get_level_values("language") == language
             language_status = status[is_here].droplevel("language")
             is_barred = language_status.index.isin(never_judged)
             language_status = bar_from_ranks(language_status, is_barred, UNPROVEN)
             interval = summary.languages[language].interval
-            rows = judged_rows(study, predictions, systems, interval, language_status)
+            rows = rows_with_verdicts(study, predictions, systems, interval, language_status)
         rated.append(rows)
     return rated
 

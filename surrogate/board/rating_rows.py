@@ -24,7 +24,7 @@ SUBSTANTIAL_SHARE = 0.5
 """Share of a rating's information that comes from verdicts on the system. From here on, verdicts
 bound the rating from above, even where the surrogate has seen nothing as good."""
 RATING_COLUMNS = ["rating", "low", "high", "standard_error"]
-POSTERIOR_COLUMNS = ["posterior", "error", "verdict_share"]
+POSTERIOR_COLUMNS = ["posterior", "posterior_error", "verdict_share"]
 INTERVAL_COLUMNS = [
     "rank_low",
     "rank_high",
@@ -61,15 +61,16 @@ def rated_rows(
 ) -> pd.DataFrame:
     """Rate the systems of one language: judged, unjudged and new ones.
 
-    A judged system's rating is the posterior. Without verdicts it is the surrogate's prediction,
-    with its conformal interval, which is wider where answers are missing.
+    A system's rating is the posterior or, where it has none, the surrogate's prediction with its
+    conformal interval. Both intervals are wider where answers are missing.
 
     Args:
-        estimates: By system: ``expected, expected_error`` (by a surrogate that has not seen it),
-            ``posterior, error, verdict_share`` (NaN without verdicts), ``answers, coverage``,
-            ``split``, and ``why`` an estimate is missing. ``trained, trained_error``, where
-            present, rate the systems without a posterior instead of ``expected``: by the surrogate
-            that was trained on all of them.
+        estimates: By system, each rating with its standard error:
+            ``posterior, posterior_error, verdict_share``: NaN without verdicts;
+            ``predicted, predicted_error``: the rating of systems without a posterior;
+            ``unseen, unseen_error``: by a surrogate that has not seen the system, shown beside the
+            rating. Only on a board by the surrogate alone does it differ from ``predicted``.
+            Also ``answers, coverage, split``, and ``why`` an estimate is missing.
         interval: Conformal interval of the surrogate's predictions.
         status: By system, see ``integrity.notes``: who is not ranked, which system it copies, what
             to remark, and the variance due to missing answers.
@@ -108,37 +109,39 @@ def rated_rows(
 
 def _rows_with_intervals(table: pd.DataFrame, interval: RatingInterval) -> pd.DataFrame:
     """Rate systems with and without their verdicts, with intervals; see ``rated_rows``."""
-    missing_answers_width = NORMAL_90 * np.sqrt(table["variance"].astype(float).fillna(0.0))
+    rows = _rows_by_surrogate(table, "predicted", interval)
+    has_posterior = table["posterior"].notna()
+    rows[has_posterior] = _rows_by_posterior(table, interval)[has_posterior]
+    unseen = _rows_by_surrogate(table, "unseen", interval)
+    unseen = unseen.rename(columns={"standard_error": "error"})
+    return rows.join(unseen.add_prefix("surrogate_"))
+
+
+def _rows_by_surrogate(table: pd.DataFrame, name: str, interval: RatingInterval) -> pd.DataFrame:
+    """Take the surrogate's ratings, ``predicted`` or ``unseen``, with conformal intervals."""
+    ratings = table[name]
+    errors = table[f"{name}_error"]
+    widths = np.hypot(interval.width(errors), _missing_answers_width(table))
     is_unjudged = table["split"].isin(UNJUDGED_SPLITS)
-    has_posterior = table["posterior"].notna()
-    unseen_width = np.hypot(interval.width(table["expected_error"]), missing_answers_width)
-    is_unseen_unbounded = is_unjudged & interval.reaches_beyond(
-        table["expected"], table["expected_error"]
-    )
-    rating, width = _ratings_and_widths(table, interval, missing_answers_width)
-    has_few_verdicts = is_unjudged & has_posterior & (table["verdict_share"] < SUBSTANTIAL_SHARE)
-    is_unbounded = is_unseen_unbounded.where(
-        ~has_posterior, has_few_verdicts & interval.reaches_beyond(rating, table["expected_error"])
-    )
-    by_surrogate = _interval_columns(table["expected"], unseen_width, is_unseen_unbounded)
-    by_surrogate = by_surrogate.rename(columns={"standard_error": "error"})
-    rows = _interval_columns(rating, width, is_unbounded)
-    return rows.join(by_surrogate.add_prefix("surrogate_"))
+    is_unbounded = is_unjudged & interval.reaches_beyond(ratings, errors)
+    return _interval_columns(ratings, widths, is_unbounded)
 
 
-def _ratings_and_widths(
-    table: pd.DataFrame, interval: RatingInterval, missing_answers_width: pd.Series
-) -> tuple[pd.Series, pd.Series]:
-    """Return ratings and half-widths of their intervals: the posterior's, else the prediction's."""
-    has_posterior = table["posterior"].notna()
-    predicted = table.get("trained", table["expected"])
-    predicted_error = table.get("trained_error", table["expected_error"])
-    predicted_width = np.hypot(interval.width(predicted_error), missing_answers_width)
+def _rows_by_posterior(table: pd.DataFrame, interval: RatingInterval) -> pd.DataFrame:
+    """Take the posterior's ratings, with intervals by its standard errors."""
+    ratings = table["posterior"]
     # Missing answers matter only for the part of a rating that does not come from verdicts.
-    unjudged_share = 1 - table["verdict_share"]
-    posterior_width = np.hypot(NORMAL_90 * table["error"], missing_answers_width * unjudged_share)
-    ratings = table["posterior"].where(has_posterior, predicted)
-    return ratings, posterior_width.where(has_posterior, predicted_width)
+    missing_width = _missing_answers_width(table) * (1 - table["verdict_share"])
+    widths = np.hypot(NORMAL_90 * table["posterior_error"], missing_width)
+    is_unjudged = table["split"].isin(UNJUDGED_SPLITS)
+    has_few_verdicts = table["verdict_share"] < SUBSTANTIAL_SHARE
+    reaches_beyond = interval.reaches_beyond(ratings, table["unseen_error"])
+    return _interval_columns(ratings, widths, is_unjudged & has_few_verdicts & reaches_beyond)
+
+
+def _missing_answers_width(table: pd.DataFrame) -> pd.Series:
+    """Return the half-width that a rating's interval has because of missing answers."""
+    return NORMAL_90 * np.sqrt(table["variance"].astype(float).fillna(0.0))
 
 
 def _interval_columns(
@@ -163,7 +166,7 @@ def _joined_texts(first: pd.Series, second: pd.Series) -> pd.Series:
     return pd.Series(joined, first.index)
 
 
-def judged_rows(
+def rows_with_verdicts(
     study: LanguageStudy,
     predictions: pd.DataFrame,
     systems: Sequence[str],
@@ -179,7 +182,7 @@ def judged_rows(
 
     Args:
         study: Results of training in this language.
-        predictions: The surrogate's predictions in this language, by system.
+        predictions: The trained surrogate's predictions in this language, by system.
         systems: Every system of the arena.
         interval: As of ``rated_rows``.
         status: As of ``rated_rows``.
@@ -187,31 +190,31 @@ def judged_rows(
     Returns:
         ``tables.RATINGS``, and the covariance of the ratings.
     """
-    trained = _predicted_estimates(predictions, systems, len(study.data.questions))
-    unseen = _unseen_ratings(study, predictions).reindex(trained.index)
-    posterior = _posterior_columns(study).reindex(trained.index)
-    estimates = trained.assign(
-        expected=unseen["rating"],
-        expected_error=unseen["standard_error"],
-        split=_splits(study, systems),
-    )
-    if study.rated_by == "posterior":
-        estimates[POSTERIOR_COLUMNS] = posterior
-    else:
-        estimates["trained"] = trained["expected"]
-        estimates["trained_error"] = trained["expected_error"]
-        estimates[["error", "verdict_share"]] = posterior[["error", "verdict_share"]]
-    is_predicted = trained["expected"].notna()
-    estimates["why"] = [
-        _why(study, row, was_predicted)
-        for row, was_predicted in zip(estimates.to_dict("records"), is_predicted, strict=True)
-    ]
     if study.borrows and interval.half_width is None:
         interval = BY_STANDARD_ERRORS
-    rows = rated_rows(estimates, interval, status)
+    rows = rated_rows(_estimates(study, predictions, systems), interval, status)
     covariance = covariance_of(rows, study)
     arena = study.ratings.table.set_index("system")[["rank", "rating", "low", "high"]]
     return ranked_rows(rows, covariance, study.language, arena), covariance
+
+
+def _estimates(
+    study: LanguageStudy, predictions: pd.DataFrame, systems: Sequence[str]
+) -> pd.DataFrame:
+    """Arrange what a study knows of the systems' ratings as ``rated_rows`` takes it."""
+    estimates = _predicted_estimates(predictions, systems, len(study.data.questions))
+    by_trained = estimates["predicted"]
+    unseen = _unseen_ratings(study, predictions).reindex(estimates.index)
+    estimates["unseen"] = unseen["rating"]
+    estimates["unseen_error"] = unseen["standard_error"]
+    if study.rated_by == "posterior":
+        estimates["predicted"] = estimates["unseen"]
+        estimates["predicted_error"] = estimates["unseen_error"]
+        estimates[POSTERIOR_COLUMNS] = _posterior_columns(study).reindex(estimates.index)
+    reasons = []
+    for row, rating in zip(estimates.to_dict("records"), by_trained, strict=True):
+        reasons.append(_why(study, row, has_prediction=bool(np.isfinite(rating))))
+    return estimates.assign(split=_splits(study, systems), why=reasons)
 
 
 def _unseen_ratings(study: LanguageStudy, predictions: pd.DataFrame) -> pd.DataFrame:
@@ -223,13 +226,13 @@ def _unseen_ratings(study: LanguageStudy, predictions: pd.DataFrame) -> pd.DataF
 
 def _splits(study: LanguageStudy, systems: Sequence[str]) -> list[str]:
     """Say of each system whether the surrogate was trained on it."""
-    trained = set(study.data.systems)
+    judged = set(study.data.systems)
     held_out = set(study.holdout)
     splits = []
     for name in systems:
         if name in held_out:
             splits.append("holdout")
-        elif name in trained:
+        elif name in judged:
             splits.append("train")
         else:
             splits.append("unjudged")
@@ -242,16 +245,16 @@ def _posterior_columns(study: LanguageStudy) -> pd.DataFrame:
     columns = pd.DataFrame(
         {
             "posterior": posterior.ratings,
-            "error": posterior.standard_errors,
+            "posterior_error": posterior.standard_errors,
             "verdict_share": posterior.shares,
         },
         list(posterior.systems),
     )
-    columns.loc[columns.index.isin(list(study.without_error)), "error"] = np.nan
+    columns.loc[columns.index.isin(list(study.without_error)), "posterior_error"] = np.nan
     return columns
 
 
-def unjudged_rows(
+def rows_without_verdicts(
     language: str,
     predictions: pd.DataFrame,
     systems: Sequence[str],
@@ -260,14 +263,14 @@ def unjudged_rows(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rate the systems in a language without a verdict, by the surrogate's predictions.
 
-    Arguments and results as of ``judged_rows``; no row where the surrogate rates nobody. Those
-    that are ``barred``, as of ``rated_rows``' ``status``, have no rank until they are judged.
+    Arguments and results as of ``rows_with_verdicts``; no row where the surrogate rates nobody.
+    Those that are ``barred``, as of ``rated_rows``' ``status``, have no rank until judged.
     """
     estimates = _predicted_estimates(predictions, systems, n_questions)
-    if estimates["expected_error"].isna().all() or estimates["expected"].isna().all():
+    if estimates["predicted_error"].isna().all() or estimates["predicted"].isna().all():
         return RATINGS.empty(), pd.DataFrame()
     reasons = []
-    for rating, answers in zip(estimates["expected"], estimates["answers"], strict=True):
+    for rating, answers in zip(estimates["predicted"], estimates["answers"], strict=True):
         reasons.append(absence(rating, answers) or UNJUDGED)
     estimates["why"] = reasons
     rows = rated_rows(estimates, BY_STANDARD_ERRORS, barred)
@@ -301,18 +304,21 @@ def absence(rating: float, n_answers: int) -> str:
 def _predicted_estimates(
     predictions: pd.DataFrame, systems: Sequence[str], n_questions: int
 ) -> pd.DataFrame:
-    """Arrange a surrogate's predictions in one language as ``rated_rows`` takes them."""
+    """Arrange a surrogate's predictions in one language, of systems that it has not seen."""
     rows = predictions.reindex(list(systems))
     answers = rows["answers"].fillna(0).astype("int64")
     # A surrogate without standard errors has no such column.
-    errors = rows.get("standard_error", pd.Series(np.nan, rows.index))
+    errors = rows.get("standard_error", pd.Series(np.nan, rows.index)).astype(float)
+    ratings = rows["rating"].astype(float)
     return pd.DataFrame(
         {
-            "expected": rows["rating"].astype(float),
-            "expected_error": errors.astype(float),
             "posterior": np.nan,
-            "error": np.nan,
+            "posterior_error": np.nan,
             "verdict_share": np.nan,
+            "predicted": ratings,
+            "predicted_error": errors,
+            "unseen": ratings,
+            "unseen_error": errors,
             "answers": answers,
             "coverage": answers / n_questions,
             "split": "unjudged",
@@ -320,19 +326,32 @@ def _predicted_estimates(
     )
 
 
-def _why(study: LanguageStudy, row: dict[str, float], was_predicted: bool) -> str:
-    """Return why an estimate of a system is missing, or how else its rating came about."""
+def _why(study: LanguageStudy, row: dict[str, float], has_prediction: bool) -> str:
+    """Return why an estimate of a system is missing, or how else its rating came about.
+
+    A row has one reason, the first of these that holds: it has no rating; verdicts elsewhere
+    rate it, too; everything is known, so there is nothing to say; nothing could be predicted of
+    it; or only the rating by a surrogate that has not seen it is missing.
+
+    Args:
+        study: Results of training in this language.
+        row: Of ``estimates``, see ``rated_rows``.
+        has_prediction: Whether the trained surrogate rates the system.
+    """
     n_answers = int(row["answers"])
     has_posterior = bool(np.isfinite(row["posterior"]))
-    prediction = row.get("trained", row["expected"])
-    if not has_posterior and not np.isfinite(prediction):
+    if not has_posterior and not np.isfinite(row["predicted"]):
+        # The language's own notes have the failure.
         return "" if study.failure else absence(math.nan, n_answers)
     if study.borrows and n_answers:
         return BORROWED
-    if np.isfinite(row["expected"]):
+    if np.isfinite(row["unseen"]):
         return ""
-    if study.failure or not was_predicted:
-        return VERDICTS_ONLY.format(study.failure or absence(math.nan, n_answers))
-    by_verdicts_alone = has_posterior and row["verdict_share"] == 1
-    sentence = VERDICTS_ONLY if by_verdicts_alone else NOT_UNSEEN
-    return sentence.format("; ".join(study.unseen.reasons) or NO_SURROGATE)
+    if study.failure:
+        return VERDICTS_ONLY.format(study.failure)
+    if not has_prediction:
+        return VERDICTS_ONLY.format(absence(math.nan, n_answers))
+    reason = "; ".join(study.unseen.reasons) or NO_SURROGATE
+    if has_posterior and row["verdict_share"] == 1:
+        return VERDICTS_ONLY.format(reason)
+    return NOT_UNSEEN.format(reason)

@@ -115,19 +115,23 @@ def _estimates(
     verdicts = judged.set_index(["language", "system"]).reindex(keys)
     n_answers = predicted["answers"].fillna(0).astype("int64")
     n_asked = keys.get_level_values("language").map(dict(n_questions)).to_numpy(float)
+    # The surrogate has not seen new systems: both of its ratings are the same.
+    predicted_errors = predicted.get("standard_error", np.nan)
     estimates = pd.DataFrame(
         {
-            "expected": predicted["rating"],
-            "expected_error": predicted.get("standard_error", np.nan),
             "posterior": verdicts["rating"],
-            "error": verdicts["standard_error"],
+            "posterior_error": verdicts["standard_error"],
             "verdict_share": verdicts["verdict_share"],
+            "predicted": predicted["rating"],
+            "predicted_error": predicted_errors,
+            "unseen": predicted["rating"],
+            "unseen_error": predicted_errors,
             "coverage": n_answers / n_asked,
         },
         index=keys,
     ).astype(float)
     trained = _trained_languages(board)
-    ratings = estimates["posterior"].fillna(estimates["expected"])
+    ratings = estimates["posterior"].fillna(estimates["predicted"])
     reasons = []
     for (language, _), rating, count in zip(keys, ratings, n_answers, strict=True):
         if np.isnan(rating) and language not in trained:
@@ -178,7 +182,7 @@ def _explanations(
     explanations = pd.DataFrame(
         {
             "seen": notes,
-            "expected": estimates["posterior"].fillna(estimates["expected"]),
+            "expected": estimates["posterior"].fillna(estimates["predicted"]),
             "original": status["original"],
         },
         estimates.index,
