@@ -32,9 +32,8 @@ ROW_COLUMNS = (
     "arena_rating",
     "coverage",
     "kind",
-    "note",
 )
-"""Of a language's board, as scripts read it."""
+"""Numbers of a language's board, as scripts read them; each row's ``note`` follows."""
 MOST_OPPONENTS = 100
 """Of a system, that its page lists: those it met most often, where there are more."""
 MOST_SHADED = 100
@@ -127,7 +126,7 @@ def _overview_data(board: Board, system_slugs: Mapping[str, str]) -> Row:
     languages: dict[str, Row] = {}
     for code, rows in numbered.groupby("language"):
         language = str(code)
-        numbers = compact_numbers(rows[list(ROW_COLUMNS[:-1])])
+        numbers = compact_numbers(rows[list(ROW_COLUMNS)])
         languages[language] = {
             "name": language_name(language),
             "pairs": files[language],
@@ -141,7 +140,7 @@ def _overview_data(board: Board, system_slugs: Mapping[str, str]) -> Row:
         "held": (HELD_MARK, HELD_OUT),
         "systems": [[name, system_slugs[name]] for name in system_indices],
         "splits": list(SPLIT_NAMES.values()),
-        "columns": ROW_COLUMNS,
+        "columns": (*ROW_COLUMNS, "note"),
         "languages": languages,
     }
 

@@ -5,6 +5,7 @@
   const select = find("language");
   const search = find("search");
   const table = find("language-table");
+  const headers = [...table.tHead.rows[0].cells];
 
   function systemHeader(place, note = "", held = false) {
     const [name, slug] = data.systems[place];
@@ -47,39 +48,43 @@
     ranks.dataset.high = row.rank_high ?? "";
     ranks.classList.add("wide");
     const kind = row.kind === null ? "" : data.splits[row.kind];
-    made.append(
-      ranked,
-      systemHeader(row.index, row.note, kind === data.splits[1]),
-      numberCell(row.arena_rank, whole(row.arena_rank)),
-      numberCell(row.rating, fixed(row.rating, 2)),
-      spread(row, bounds),
+    const cells = {
+      rank: ranked,
+      system: systemHeader(row.index, row.note, kind === data.splits[1]),
+      arena_rank: numberCell(row.arena_rank, whole(row.arena_rank)),
+      rating: numberCell(row.rating, fixed(row.rating, 2)),
+      interval: spread(row, bounds),
       ranks,
-      numberCell(row.tier, whole(row.tier), "num wide"),
-      numberCell(row.verdict_share, percent(row.verdict_share), "num more"),
-      numberCell(row.surrogate_rating, fixed(row.surrogate_rating, 2), "num more"),
-      numberCell(row.arena_rating, fixed(row.arena_rating, 2), "num more"),
-      numberCell(row.coverage, percent(row.coverage), "num more"),
-      element("td", kind, { className: "set more" }),
-    );
+      tier: numberCell(row.tier, whole(row.tier), "num wide"),
+      verdict_share: numberCell(row.verdict_share, percent(row.verdict_share), "num more"),
+      surrogate_rating: numberCell(row.surrogate_rating, fixed(row.surrogate_rating, 2), "num more"),
+      arena_rating: numberCell(row.arena_rating, fixed(row.arena_rating, 2), "num more"),
+      coverage: numberCell(row.coverage, percent(row.coverage), "num more"),
+      kind: element("td", kind, { className: "set more" }),
+    };
+    /* In the order of the header; a column that has no cell here stays empty */
+    made.append(...headers.map((header) => cells[header.dataset.column] ?? element("td")));
     return made;
   }
-  /* Columns that say nothing on some boards: place in the table, and whether a row fills it */
-  const OPTIONAL = [
-    [2, () => data.compared],
-    [4, (row) => row.rating !== null],
-    [5, (row) => row.rank_low !== null],
-    [6, (row) => row.tier !== null],
-    [7, () => !data.first],
-    [8, (row) => row.surrogate_rating !== null],
-    [9, (row) => row.arena_rating !== null],
-    [10, (row) => row.coverage !== 1],
-    [11, (row) => row.kind !== 0 && !data.first],
-  ];
+  /* Columns that say nothing on some boards, by name: whether a row fills them */
+  const FILLS = {
+    arena_rank: () => data.compared,
+    interval: (row) => row.rating !== null,
+    ranks: (row) => row.rank_low !== null,
+    tier: (row) => row.tier !== null,
+    verdict_share: () => !data.first,
+    surrogate_rating: (row) => row.surrogate_rating !== null,
+    arena_rating: (row) => row.arena_rating !== null,
+    coverage: (row) => row.coverage !== 1,
+    kind: (row) => row.kind !== 0 && !data.first,
+  };
   function hideAbsentColumns(rows) {
-    for (const [column, fills] of OPTIONAL) {
+    headers.forEach((header, place) => {
+      const fills = FILLS[header.dataset.column];
+      if (!fills) return;
       const absent = !rows.some(fills);
-      for (const row of table.rows) row.cells[column].classList.toggle("absent-column", absent);
-    }
+      for (const row of table.rows) row.cells[place].classList.toggle("absent-column", absent);
+    });
   }
   const caution = find("caution");
   const sentence = caution.querySelector("span");
@@ -101,8 +106,8 @@
     table.tBodies[0].replaceChildren(...byRank.map((row) => languageRow(row, tied, bounds)));
     table.dataset.part = code;
     hideAbsentColumns(rows);
-    for (const header of table.tHead.rows[0].cells) header.removeAttribute("aria-sort");
-    table.tHead.rows[0].cells[0].setAttribute("aria-sort", "ascending");
+    for (const header of headers) header.removeAttribute("aria-sort");
+    headers.find((header) => header.dataset.column === "rank").setAttribute("aria-sort", "ascending");
     site.renewed(table);
     const ranked = rows.filter((row) => row.rank !== null).length;
     find("language-caption").textContent =
@@ -115,7 +120,7 @@
   function showSearch() {
     const shown = select.value ? table : find("overall-table");
     if (!shown) return;
-    const counted = site.filter(shown, search.value, (row) => row.cells[1].querySelector(".name").textContent);
+    const counted = site.filter(shown, search.value, (row) => row.querySelector(".name").textContent);
     find("shown").textContent = search.value ? `${counted} systems shown` : "";
   }
   function show() {

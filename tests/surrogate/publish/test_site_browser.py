@@ -75,6 +75,33 @@ def column_of(page, place):
     return column(page, "language-table", place)
 
 
+def test_a_column_in_the_middle_of_the_table_moves_no_other(board, small_arena, page, tmp_path):
+    """Columns were filled and hidden by their places: one more hid its neighbors."""
+
+    def shown_columns(file):
+        page.goto(f"{file.as_uri()}#language=sw&details=1")
+        headers = page.locator("#language-table thead th")
+        is_shown = "all => all.map(cell => cell.checkVisibility())"
+        names = headers.all_text_contents()
+        shown = headers.evaluate_all(is_shown)
+        rows = page.locator("#language-table tbody tr")
+        for row in rows.all():
+            assert row.locator("th, td").evaluate_all(is_shown) == shown
+        return {name: column_of(page, names.index(name)) for name in np.compress(shown, names)}
+
+    index = write_site(board, tmp_path / "site", small_arena)
+    as_written = shown_columns(index)
+    html = index.read_text(encoding="utf-8")
+    rating = '<th scope="col" data-column="rating"'
+    assert html.count(rating) == 1
+    added = f'<th scope="col" data-column="added">Added</th>{rating}'
+    altered = index.with_name("altered.html")
+    altered.write_text(html.replace(rating, added), encoding="utf-8")
+    with_added = shown_columns(altered)
+    assert set(with_added.pop("Added")) == {""}
+    assert with_added == as_written
+
+
 def test_held_out_systems_are_marked_and_ranks_by_verdicts_stand_beside(
     page, board, small_arena, tmp_path, capsys
 ):
