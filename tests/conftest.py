@@ -6,9 +6,11 @@ only by itself. On a developer's machine it searches on.
 
 import contextlib
 import os
+import pickle
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import settings
 
 settings.register_profile(
@@ -45,6 +47,16 @@ def short_waits():
 
 
 @pytest.fixture(autouse=True, scope="session")
+def few_splits():
+    """Split the systems of a small board twice; by default it is five times, half of its price."""
+    from surrogate.board import language_study
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(language_study, "SPLITS", 2)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def one_certificate():
     """Trust one certificate; every HTTP client takes 25 ms to read all that a machine trusts.
 
@@ -53,6 +65,23 @@ def one_certificate():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SSL_CERT_FILE", str(Path(__file__).parent / "support" / "certificate.pem"))
         yield
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory):
+    """Compute a value in the first worker that needs it; the others read what it has pickled."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:  # whose folder is one of several in the run's
+        folder = folder.parent
+
+    def computed_once(name, compute):
+        path = folder / f"{name}.pickle"
+        with FileLock(f"{path}.lock"):
+            if not path.exists():
+                path.write_bytes(pickle.dumps(compute()))
+            return pickle.loads(path.read_bytes())
+
+    return computed_once
 
 
 @pytest.fixture

@@ -34,9 +34,9 @@ def english_arena(small_arena):
 
 
 @pytest.fixture(scope="session")
-def small_board(small_arena):
+def small_board(small_arena, shared):
     """A board with all that is there by default but few tournaments: seconds to build."""
-    return build_board(small_arena, tournaments=10, seed=3)
+    return shared("small_board", lambda: build_board(small_arena, tournaments=10, seed=3))
 
 
 @pytest.fixture(scope="session")
@@ -70,9 +70,9 @@ def tiny_folder(tiny_arena, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def quick_board(small_arena, build_quickly):
+def quick_board(small_arena, build_quickly, shared):
     """What ``build_quickly`` makes of the small arena, for tests that only read it."""
-    return build_quickly(small_arena)
+    return shared("quick_board", lambda: build_quickly(small_arena))
 
 
 @pytest.fixture(scope="session")

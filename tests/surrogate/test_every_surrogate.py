@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from arena import UsageError
 from features import Feature, extract
 from surrogate import Board, build_board, place_systems
-from surrogate.board.language_study import SPLITS
+from surrogate.board import language_study
 from surrogate.learning.names import DEFAULT_SURROGATE, SURROGATE_NAMES, surrogate_name
 from surrogate.ranking.advice import advise
 from surrogate.validation import validate
@@ -48,7 +48,7 @@ def test_every_surrogate_is_validated_built_loaded_ranked_and_advised(
     assert f"|surrogate:{surrogate_name(name)}|rows:system|" in board.summary.signature
     validated = validate(
         *(tiny_arena, "leave-systems-out", name),
-        **{"feature_table": tiny_table, "repeats": SPLITS, **SETTINGS},
+        **{"feature_table": tiny_table, "repeats": language_study.SPLITS, **SETTINGS},
     )
     taus = validated.table.set_index("language")["tau"]
     for language, item in board.summary.languages.items():

@@ -187,18 +187,21 @@ def of_lmarena(n_judgments=400):
     )
 
 
+FEW = 60
 FILES = {
-    "ours": simulated(),
-    "further columns": simulated().assign(
-        confidence=0.5, explanation=[f"because of {number}" for number in range(400)]
+    "ours": simulated(FEW),
+    "further columns": simulated(FEW).assign(
+        confidence=0.5, explanation=[f"because of {number}" for number in range(FEW)]
     ),
-    "soft verdicts": simulated().assign(
-        probability_a=np.linspace(0, 0.6, 400), probability_b=np.linspace(0.4, 0.1, 400)
+    "soft verdicts": simulated(FEW).assign(
+        probability_a=np.linspace(0, 0.6, FEW), probability_b=np.linspace(0.4, 0.1, FEW)
     ),
-    "voters and criteria": simulated().assign(voter=["ann", "bob"] * 200, criterion="fluency"),
-    "LMArena": of_lmarena(),
-    "no question": of_lmarena().drop(columns=["conversation_id", "conv_metadata"]),
-    "names of winners": simulated().assign(
+    "voters and criteria": simulated(FEW).assign(
+        voter=["ann", "bob"] * (FEW // 2), criterion="fluency"
+    ),
+    "LMArena": of_lmarena(FEW),
+    "no question": of_lmarena(FEW).drop(columns=["conversation_id", "conv_metadata"]),
+    "names of winners": simulated(FEW).assign(
         winner=lambda rows: rows["system_a"].where(rows["winner"] != "b", rows["system_b"])
     ),
 }

@@ -191,9 +191,9 @@ def test_a_board_gives_its_tables_and_shows_itself(small_board):
     assert small_board.summary.arena in html
 
 
-def test_a_board_built_again_measures_only_new_answers(run, tiny_arena, tmp_path):
+def test_a_board_built_again_measures_only_new_answers(run, tiny_arena, quick_options, tmp_path):
     folder, out, fresh = tmp_path / "arena", tmp_path / "board", tmp_path / "fresh"
-    quick = ["--surrogate", "linear", "--tournaments", 2, "--jobs", 1, "--no-site"]
+    quick = [*quick_options, "--no-site"]
     newest = sorted(tiny_arena.info.systems)[-1]
     is_new = tiny_arena.answers["system"] == newest
     less = replace(tiny_arena, answers=tiny_arena.answers[~is_new])

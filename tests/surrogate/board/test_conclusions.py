@@ -9,6 +9,7 @@ import pytest
 from arena.diagnostics.judge_label import WORDS
 from features.engine.columns import feature_columns
 from surrogate import build_board
+from surrogate.board import language_study
 from surrogate.board.conclusions import (
     GAIN_UNSURE,
     GAINED,
@@ -86,7 +87,7 @@ def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena,
         feature_table=small_board.features,
         tournaments=10,
         seed=3,
-        repeats=5,
+        repeats=language_study.SPLITS,
     )
     for language, item in small_board.summary.languages.items():
         scores = found.table.set_index("language").loc[language]
