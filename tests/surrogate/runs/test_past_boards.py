@@ -243,26 +243,24 @@ def test_past_boards_hold_no_questions_or_answers(three):
     assert names == {"board.csv", "overall.csv", "summary.json", "record.json"}
 
 
-@pytest.mark.parametrize(
-    ("file", "content"),
-    [("record.json", "{"), ("record.json", '{"entry": 3}'), ("summary.json", "{")],
-)
-def test_a_damaged_past_board_is_named_and_costs_readers_nothing(
-    three, make, configure, file, content
-):
+def test_a_damaged_past_board_is_named_and_costs_readers_nothing(three, make, configure):
     folder = three.out / "a" / "history" / "2024-10-09"
     root = three.out / "_site"
     feed = (root / "feed.xml").read_bytes()
-    (folder / file).write_text(content)
     # Another board, so that the damaged one is compared with it.
     boards = configure(SITE + "ridge = 2.0\n")
-    steps = make(boards)
-    assert f"2024-10-09/{file}" in steps["a/history"].error
-    assert f"remove the folder {folder}" in steps["a/history"].error
-    assert "build the board again" not in steps["a/history"].error
-    assert steps["a/site"].state == "skipped"
-    assert (root / "feed.xml").read_bytes() == feed
-    assert "could not be brought up to date" in (root / "index.html").read_text("utf-8")
+    damages = [("record.json", "{"), ("record.json", '{"entry": 3}'), ("summary.json", "{")]
+    for file, content in damages:
+        whole = (folder / file).read_bytes()
+        (folder / file).write_text(content)
+        steps = make(boards)
+        assert f"2024-10-09/{file}" in steps["a/history"].error
+        assert f"remove the folder {folder}" in steps["a/history"].error
+        assert "build the board again" not in steps["a/history"].error
+        assert steps["a/site"].state == "skipped"
+        assert (root / "feed.xml").read_bytes() == feed
+        assert "could not be brought up to date" in (root / "index.html").read_text("utf-8")
+        (folder / file).write_bytes(whole)
 
 
 def test_without_a_damaged_past_board_the_site_is_made_again(three, make, configure):
