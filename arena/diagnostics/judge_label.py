@@ -24,7 +24,7 @@ from arena.diagnostics.bias import (
 from arena.diagnostics.cycles import Cycles, cycles
 from arena.diagnostics.length_effect import LengthEffect, length_effect
 from arena.diagnostics.people_agreement import PeopleAgreement, agreement_with_people
-from arena.diagnostics.verdicts import Severity, oriented_verdicts
+from arena.diagnostics.verdicts import CheckResult, Severity, oriented_verdicts
 
 Grade = Literal["unreliable", "doubtful", "not known", "consistent", "agrees", "people"]
 GRADES: tuple[Grade, ...] = (
@@ -157,8 +157,13 @@ def label_judge(
         remarks.append(_people_remark(people))
     if invalid is not None:
         remarks.extend(_reply_remarks(len(judged), invalid, replies))
+    has_both_orders = False
     if len(judged):
-        remarks.extend(_verdict_remarks(judged, n_identical=len(verdicts) - len(judged)))
+        oriented = oriented_verdicts(judged)
+        flips = flip_check(oriented)
+        has_both_orders = flips.counts["items"] > 0
+        n_identical = len(verdicts) - len(judged)
+        remarks.extend(_verdict_remarks(judged, oriented, flips, n_identical=n_identical))
         if answers is not None:
             remarks.extend(_length_remarks(length_effect(judged, answers)))
         remarks.extend(_cycle_remarks(cycles(judged)))
@@ -171,8 +176,7 @@ def label_judge(
         facts=tuple(sentence for _, sentence in remarks if sentence not in faults),
         is_one_sided=len(judged) > 0 and same_verdict(judged["winner"]) is not None,
         is_compared=people is not None,
-        # Whether any pair was judged in both orders.
-        is_tested=len(judged) > 0 and flip_check(oriented_verdicts(judged)).counts["items"] > 0,
+        is_tested=has_both_orders,
         has_lengths=answers is not None,
     )
 
@@ -234,15 +238,15 @@ def _reply_remarks(
     yield grade, f"{n_invalid:,} of {shown_replies} {verb} unparsable ({share:.1%})"
 
 
-def _verdict_remarks(judgments: pd.DataFrame, n_identical: int) -> Iterator[GradedRemark]:
+def _verdict_remarks(
+    judgments: pd.DataFrame, oriented: pd.DataFrame, flips: CheckResult, n_identical: int
+) -> Iterator[GradedRemark]:
     """Test sides, flips and ties, of verdicts without the ``n_identical`` on identical answers."""
     n_verdicts = len(judgments)
     shown_verdicts = count_of(n_verdicts, "verdict")
     if n_identical:
         shown_verdicts += " on answers that differ"
     yield from _same_verdict_remarks(judgments["winner"])
-    table = oriented_verdicts(judgments)
-    flips = flip_check(table)
     remark = flips.remarks[0]
     low, high = flips.counts["flip_low"], flips.counts["flip_high"]
     if not flips.counts["items"] or tells_too_little(low, high):
@@ -254,7 +258,7 @@ def _verdict_remarks(judgments: pd.DataFrame, n_identical: int) -> Iterator[Grad
         yield _grade_of(remark.severity), remark.sentence
     for remark in repeat_check(judgments).remarks:
         yield _grade_of(remark.severity), remark.sentence
-    sides = position_check(table)
+    sides = position_check(oriented)
     if sides.counts["decided"]:
         remark = sides.remarks[0]
         yield _grade_of(remark.severity), remark.sentence
