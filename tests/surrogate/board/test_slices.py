@@ -46,13 +46,18 @@ def sliced(few, quick_features):
     return built(with_topics(few, TOPICS), quick_features, by="topic")
 
 
+@pytest.fixture(scope="module")
+def whole(few, quick_features):
+    """Figures of the board in English without slices."""
+    return figures(built(few.select(["en"]), quick_features))
+
+
 @FEW
 @given(value=st.one_of(st.text(st.characters(codec="utf-8"), min_size=1), st.integers(), st.none()))
-def test_one_slice_is_no_slicing(few, quick_features, value):
+def test_one_slice_is_no_slicing(few, quick_features, whole, value):
     english = few.select(["en"])
     board = built(with_topics(english, [value]), quick_features, by="topic")
     (name,) = board.languages
-    whole = figures(built(english, quick_features))
     pd.testing.assert_frame_equal(figures(board, {name: "en"}), whole)
 
 
