@@ -242,6 +242,23 @@ def test_copies_that_count_once_are_said():
     assert not any("left out" in note for note in rate(named.assign(judge="human")).notes)
 
 
+def test_notes_say_what_limits_ratings():
+    """Pairs chosen by verdicts, one question, names that look alike, and pairs of bad answers."""
+    names = [f"model {number}" for number in range(7)]
+    rows = [("q1", first, second, "a") for first, second in itertools.pairwise(names)]
+    lookalikes = [
+        ("q1", name.replace("o", "\N{CYRILLIC SMALL LETTER O}"), name, "tie") for name in names
+    ]
+    table = judgments([*rows, *lookalikes])
+    table = table.assign(chosen="adaptive", both_bad=[True] * len(rows) + [False] * len(lookalikes))
+    notes = " | ".join(rate(table, ridge=0.1, rounds=20).notes)
+    assert "pairs were chosen by the verdicts on others" in notes
+    assert "all verdicts are on one question" in notes
+    assert "names look alike" in notes
+    assert "and 2 more" in notes
+    assert "in 6 judgments of 13 (46%) neither answer is good" in notes
+
+
 def test_rank_intervals_and_tiers_separate_only_what_differs():
     clear = rated(arena_of([1.5, 1.5, -1.5, -1.5], 100, seed=4), rounds=200).table
     assert list(clear["tier"]) == [1, 1, 2, 2]
