@@ -49,12 +49,16 @@ def short_waits():
 
 @pytest.fixture(autouse=True, scope="session")
 def few_splits():
-    """Split the systems of a small board twice; by default it is five times, half of its price."""
+    """Split the systems of a small board twice; by default it is five times, half of its price.
+
+    Processes that a test starts know nothing of it. Returns the default.
+    """
     from surrogate.board import language_study
 
+    usual = language_study.SPLITS
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(language_study, "SPLITS", 2)
-        yield
+        yield usual
 
 
 @pytest.fixture(autouse=True, scope="session")

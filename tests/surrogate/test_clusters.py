@@ -8,6 +8,7 @@ import pytest
 from arena import write_arena
 from features import extract, extract_parts
 from surrogate import build_board
+from surrogate.board import language_study
 from surrogate.board.tables import BOARD_FILES
 from surrogate.runs.cluster import cluster, on_cluster
 from surrogate.runs.config import read_configuration
@@ -26,6 +27,14 @@ seed = 1
 """
 FEATURES = "answer_length,citation_recall,rouge_l"
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # of their own
+
+
+@pytest.fixture(autouse=True, scope="module")
+def usual_splits(few_splits):
+    """Split systems as often as the workers of a cluster do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(language_study, "SPLITS", few_splits)
+        yield
 
 
 @pytest.fixture(scope="module")
