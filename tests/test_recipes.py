@@ -202,13 +202,17 @@ def test_a_source_added_as_written_is_imported(whole_checkout):
     follow(section("Adding a source to import"), whole_checkout)
     lines = [json.dumps(row) for row in QUIZ]
     (whole_checkout / "quiz.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    apps = [{**row, "asked": {"text": row["question"]}} for row in QUIZ]
-    (whole_checkout / "app.json").write_text(json.dumps({"replies": apps}), encoding="utf-8")
+    replies = [{**row, "asked": {"text": row["question"]}} for row in QUIZ]
+    export = {"quiz": "capitals", "replies": replies}
+    (whole_checkout / "app.json").write_text(json.dumps(export), encoding="utf-8")
     asked = ("import", "quiz", "quiz.jsonl", "--out", "quiz")
     assert "the team did not reply" in run_in(whole_checkout, "-m", "surrogate", *asked)
     run_in(whole_checkout, "-m", "surrogate", "import", "quiz-app", "app.json", "--out", "app")
     program = """
 from arena import read_arena
+from arena.adapters.evident import evident_kind
+
+assert evident_kind(["app.json"]) == ("quiz-app", "an export of the quiz app")
 
 for folder, judge in (("quiz", "quizmaster"), ("app", "points")):
     judgments = read_arena(folder).judgments
