@@ -58,9 +58,10 @@ def missing_counts(table: pd.DataFrame, by: str = "language") -> pd.DataFrame:
         cells = group_codes[is_missing] * len(reasons) + reason_codes[is_missing]
         n_answers = np.bincount(cells, minlength=len(groups) * len(reasons))
         for cell in np.flatnonzero(n_answers):
-            group, reason = divmod(int(cell), len(reasons))
-            row = (groups[group], position, reasons[reason], feature, int(n_answers[cell]))
-            counts.append(row)
+            group_index, reason_index = divmod(int(cell), len(reasons))
+            group = groups[group_index]
+            reason = reasons[reason_index]
+            counts.append((group, position, reason, feature, int(n_answers[cell])))
     counts.sort(key=lambda row: row[:3])  # within a group in the order of the columns
     columns = [by, "position", "reason", "feature", "answers"]
     return pd.DataFrame(counts, columns=columns)[[by, "feature", "reason", "answers"]]

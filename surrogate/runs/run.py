@@ -304,16 +304,17 @@ def _steps(
     """
     for step in steps:
         states = {f"{outcome.board}/{outcome.stage}": outcome.state for outcome in earlier}
-        stages: dict[str | None, list[str]] = defaultdict(list)
+        sources_in: dict[str | None, list[str]] = defaultdict(list)
         for stage, name in step.sources.items():
             state = states.get(name)
-            stages["failed" if state == "skipped" else state].append(stage)
-        if stages["failed"]:
-            reasons = [f"{stage} failed" for stage in stages["failed"]]
+            # A stage is skipped because one before it failed.
+            sources_in["failed" if state == "skipped" else state].append(stage)
+        if sources_in["failed"]:
+            reasons = [f"{stage} failed" for stage in sources_in["failed"]]
             yield StepOutcome(step.board, step.stage, "skipped", reasons)
             continue
-        if stages["awaited"]:
-            reasons = [f"{stage} awaits replies" for stage in stages["awaited"]]
+        if sources_in["awaited"]:
+            reasons = [f"{stage} awaits replies" for stage in sources_in["awaited"]]
             yield StepOutcome(step.board, step.stage, "awaited", reasons)
             continue
         folder = workplace.pages if step.stage == SITE else workplace.board / step.stage
@@ -324,7 +325,7 @@ def _steps(
                 read_info(arena)
             reasons = reasons_to_make(step, manifest, folder)
             if check:
-                reasons += [f"{stage} is made again" for stage in stages["would run"]]
+                reasons += [f"{stage} is made again" for stage in sources_in["would run"]]
             yield _outcome(step, manifest, place, reasons, check=check)
         except RepliesAwaitedError as error:
             batches = "; ".join(error.batches)

@@ -42,14 +42,10 @@ def unit_rows(rows: sparse.csr_array, weights: Floats | None = None) -> sparse.c
     values = rows.data
     if weights is not None:
         values = values * weights[rows.indices]
-    norms = np.sqrt(row_sums(_with_values(rows, values**2)))
+    # The product with ones adds up each row.
+    norms = np.sqrt(_with_values(rows, values**2) @ np.ones(rows.shape[1]))
     scaled = values / np.repeat(np.where(norms > 0, norms, 1.0), np.diff(rows.indptr))
     return _with_values(rows, scaled)
-
-
-def row_sums(rows: sparse.csr_array) -> Floats:
-    """Add up the values of each of N rows, from the first column to the last, shape (N,)."""
-    return np.asarray(rows @ np.ones(rows.shape[1]))
 
 
 def _with_values(rows: sparse.csr_array, values: Floats) -> sparse.csr_array:
