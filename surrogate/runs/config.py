@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from arena.data.errors import DataError, Problem, UsageError
@@ -197,23 +198,48 @@ def _problem(item: ErrorDetails, source: str, board: str = "") -> Problem:
                 "take it out: keys come from the environment only; name a variable by api_key_env"
             )
             return Problem(source, None, path, HIDDEN, "looks like a secret", hint)
-        if place[-1] in RunSite.model_fields and "site" not in place:
-            table = f"boards.{board}.site" if board else "site"
-            hint = f"it is one of the pages; write it under [{table}]"
-            return Problem(source, None, path, value, "is not a known key here", hint)
-        keys = (
-            *RunSite.model_fields,
-            *Configuration.model_fields,
-            *BoardOptions.model_fields,
-            *JudgingSettings.model_fields,
-        )
-        hint = did_you_mean(place[-1], keys) or SEE
+        hint = _hint_on_key(place, BoardOptions if board else Configuration, board)
         return Problem(source, None, path, value, "is not a known key here", hint)
     if item["type"] in ("list_type", "tuple_type"):
         hint = "write a list of texts, or one text with commas"
     if place[-1] == "questions" and value == 0:
         hint = "to hide questions and answers, write questions = 0 under [site]"
     return Problem(source, None, path, value, f"{fault[:1].lower()}{fault[1:]}", hint or SEE)
+
+
+def _hint_on_key(place: Sequence[str], root: type[BaseModel], board: str) -> str:
+    """Say where an unknown key belongs, or which key of its own table may have been meant.
+
+    Args:
+        place: The names of its table, from ``root`` on, and the key.
+        root: The settings at the top: of a board, or of all boards.
+        board: Name of the board; empty outside boards.
+    """
+    *names, key = place
+    table = root
+    for name in names:
+        table = _table_of(table.model_fields[name])
+    in_board = f"boards.{board}" if board else "defaults"
+    tables: dict[str, type[BaseModel]] = {
+        f"under [{in_board}]": BoardOptions,
+        f"under [{in_board}.site]": SiteSettings,
+        "under [site]": RunSite,
+        f"under [{in_board}.judging]": JudgingSettings,
+        "above the first table": Configuration,
+    }
+    for where, other in tables.items():
+        if key in other.model_fields:
+            return f"write it {where}"
+    close = did_you_mean(key, table.model_fields)
+    return close or f"use any of {', '.join(table.model_fields)}"
+
+
+def _table_of(field: FieldInfo) -> type[BaseModel]:
+    """Return the settings that a field holds."""
+    for kind in (field.annotation, *get_args(field.annotation)):
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            return kind
+    raise TypeError(f"{field} holds no settings")
 
 
 def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:

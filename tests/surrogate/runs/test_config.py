@@ -125,6 +125,33 @@ def test_what_is_wrong_is_named(read, text, named):
 
 
 @pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("[site]\nseed = 1", "write it under [defaults]"),
+        ("[site]\ntitel = 't'", "did you mean 'title'?"),
+        ("tournaments = 9\n[boards.a]", "write it under [defaults]"),
+        ("[boards.a]\narena = 'x'\ntitle = 't'", "write it under [boards.a.site]"),
+        ("[boards.a]\narena = 'x'\naddress = '/'", "write it under [site]"),
+        ("[boards.a]\narena = 'x'\nsite = { tournaments = 9 }", "write it under [boards.a]"),
+        ("[boards.a]\narena = 'x'\nllm = { budget = 9 }", "write it under [boards.a.judging]"),
+        ("[boards.a]\narena = 'x'\nllm = { modle = 'm' }", "did you mean 'model'?"),
+    ],
+)
+def test_a_key_in_the_wrong_table_is_told_where_it_belongs(read, text, hint):
+    with pytest.raises(DataError) as caught:
+        read(text)
+    assert [problem.hint for problem in caught.value.problems] == [hint]
+
+
+def test_no_key_of_another_table_is_suggested(read):
+    with pytest.raises(DataError) as caught:
+        read("[site]\nfeed = true")
+    (problem,) = caught.value.problems
+    assert "seed" not in problem.hint
+    assert "address" in problem.hint
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "api_key = 'hunter2'",
