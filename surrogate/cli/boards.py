@@ -180,7 +180,7 @@ def comparison_lines(hidden: HiddenVerdicts, compared: HiddenComparison) -> list
         place = f"mean rank {places['rank'].mean():.1f} here"
     unjudged = (
         f"{hidden.unjudged}, which nobody judged: {place}, {hidden_rank:.1f} by those verdicts; "
-        f"its range of ranks contains theirs in {places['is_inside'].sum()} of {n_languages}."
+        f"its rank interval contains theirs in {places['is_inside'].sum()} of {n_languages}."
     )
     return [*wrapped(agreement), *wrapped(unjudged)]
 
@@ -252,9 +252,9 @@ def print_board(board: Board, then: str, index: Path | None = None) -> None:
     rows, columns = shown_board(board.ratings, board.overall)
     if board.summary.is_compared:
         # Over languages the best and worst rank make room for the rank by verdicts alone.
-        position = columns.index("ranks")
+        position = columns.index("rank_interval")
         if "mean_rank" in columns:
-            columns.remove("ranks")
+            columns.remove("rank_interval")
         columns.insert(position, "arena_rank")
     headline = conclusion(board)
     sentences = wrapped(headline, 5)

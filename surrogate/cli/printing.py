@@ -134,18 +134,25 @@ def print_table(
 
 
 def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
-    """Return how wide columns are: the widest are narrowed, but no word or interval is broken."""
+    """Return how wide columns are: the widest are narrowed, but no word or interval is broken.
+
+    Headings, the first texts of ``columns``, give way before cells do.
+    """
     from rich.cells import cell_len
 
     least = [max(map(cell_len, UNBROKEN.findall(" ; ".join(texts)))) for texts in columns]
     widths = [max(map(cell_len, texts)) for texts in columns]
+    cell_widths = [max(map(cell_len, texts[1:]), default=0) for texts in columns]
     gaps = 2 * len(widths) - 1
     while sum(widths) + gaps > room:
         candidates = [index for index, width in enumerate(widths) if width > least[index]]
         if not candidates:
             break
         # Of columns of the same width the last one gives way.
-        widest = max(candidates, key=lambda index: (widths[index], index))
+        widest = max(
+            candidates,
+            key=lambda index: (widths[index] > cell_widths[index], widths[index], index),
+        )
         widths[widest] -= 1
     return widths
 
@@ -187,7 +194,8 @@ def _fitted_names(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     room = WIDTH - 2 * len(columns)
     for name in columns:
         if name != "system":
-            room -= max(map(len, [name, *map(cell, table[name])]))
+            # Headings may break between words.
+            room -= max(map(len, [*re.split("[ _]", name), *map(cell, table[name])]))
     return [cut_middle(system, max(room, SHORTEST_NAME)) for system in table["system"]]
 
 
@@ -325,7 +333,7 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
 
     held_out = ratings["split"].eq("holdout").map({True: f"; {HELD_OUT}", False: ""})
     rows = ratings.assign(note=(ratings["note"] + held_out).str.removeprefix("; "))
-    columns = ["rank", "ranks", "system", "rating", INTERVAL]
+    columns = ["rank", "rank_interval", "system", "rating", INTERVAL]
     if ratings["language"].nunique() > 1:
         columns.insert(3, "mean_rank")
         grouped = rows.groupby("system")
@@ -337,7 +345,7 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
         rows["mean_rank"] = rows["mean_rank"].map(two_decimals)
     incomplete = rows["coverage"].lt(1).map({True: "; did not answer every question", False: ""})
     texts = {
-        "ranks": spans(rows, "rank_low", "rank_high", "–", str),
+        "rank_interval": spans(rows, "rank_low", "rank_high", "–", str),
         # A system without a rank has too few verdicts for its rating to be read.
         "rating": rows["rating"].where(rows["rank"].notna()).map(two_decimals),
         INTERVAL: spans(rows),

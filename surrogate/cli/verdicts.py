@@ -144,14 +144,14 @@ def _with_traits(folder: Path, judgments: pd.DataFrame, equal: str) -> pd.DataFr
 
 def _shown_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
     """Return the columns that a terminal has room for."""
-    columns = ["system", "rating", "95% interval", "rank", "ranks", "tier"]
+    columns = ["system", "rating", "95% interval", "rank", "rank_interval", "tier"]
     columns += ["wins", "losses", "ties"]
     if ratings["group"].nunique() > 1:
         columns.insert(0, "group")
     if ratings["note"].any():
         columns.append("note")
-    table = ratings.assign(ranks=spans(ratings, "rank_low", "rank_high", "–", str))
-    table["95% interval"] = spans(ratings)
+    table = ratings.assign(**{"95% interval": spans(ratings)})
+    table["rank_interval"] = spans(ratings, "rank_low", "rank_high", "–", str)
     return table[columns]
 
 

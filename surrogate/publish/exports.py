@@ -21,7 +21,7 @@ from surrogate.publish.formats import (
     decimal,
     interval,
     percent,
-    rank_range,
+    rank_interval,
     short_digest,
     whole,
 )
@@ -30,11 +30,11 @@ OVERALL = "overall"
 ALL = "all"
 FORMATS = ("csv", "latex")
 SHARES = ("coverage", "verdict_share")
-SPANS = {"ranks": ("rank_low", "rank_high"), "90% interval": ("low", "high")}
+SPANS = {"rank interval": ("rank_low", "rank_high"), "90% interval": ("low", "high")}
 """Columns of LaTeX that show two of a board's as one."""
-PRINTED = ("rank", "ranks", "system", "rating", "90% interval")
+PRINTED = ("rank", "rank interval", "system", "rating", "90% interval")
 NAMED = ("rank", "system")
-PRINTED_OVERALL = ("rank", "ranks", "system", "mean_rank", "mean_rating", "arena_rank")
+PRINTED_OVERALL = ("rank", "rank interval", "system", "mean_rank", "mean_rating", "arena_rank")
 HEADINGS = {
     "rank_low": "rank from",
     "rank_high": "rank to",
@@ -137,7 +137,7 @@ def _printed(table: pd.DataFrame, language: str) -> pd.DataFrame:
         if name not in NAMED and values.isna().to_numpy().all():
             continue
         if name in SPANS:
-            shown = rank_range if name == "ranks" else interval
+            shown = rank_interval if name == "rank interval" else interval
             printed[name] = [shown(low, high) for low, high in values.itertuples(index=False)]
         else:
             printed[name] = values[name]

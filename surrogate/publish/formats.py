@@ -141,7 +141,7 @@ def interval(low: Number, high: Number, digits: int = 2) -> str:
     return f"[{decimal(low, digits)}, {decimal(high, digits)}]"
 
 
-def rank_range(low: Number, high: Number) -> str:
+def rank_interval(low: Number, high: Number) -> str:
     """Show ranks from best to worst, such as ``2–5``; one rank alone where they are the same."""
     if finite(low) is None or finite(high) is None:
         return MISSING

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from surrogate.publish.formats import decimal, language_name, rank_range
+from surrogate.publish.formats import decimal, language_name, rank_interval
 
 WIDTH = 240
 HEIGHT = 48
@@ -46,10 +46,10 @@ class Move(BaseModel):
         if self.verdict == "new":
             return f"{self.system} is new: {rank}"
         where = "" if self.language == OVERALL else f"{language_name(self.language)}: "
-        before = rank_range(self.rank_old, self.rank_old)
+        before = rank_interval(self.rank_old, self.rank_old)
         way = "up" if (self.rating_change or 0) > 0 else "down"
         if self.rank_old != self.rank_new:
-            rank = f"from rank {before} to {rank_range(self.rank_new, self.rank_new)}"
+            rank = f"from rank {before} to {rank_interval(self.rank_new, self.rank_new)}"
         p_value = "" if self.p_value is None else f", p {_shown_p(self.p_value)}"
         change = decimal(self.rating_change)
         return f"{where}{self.system} moved {way}, {rank} (rating by {change}{p_value})"

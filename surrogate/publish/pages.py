@@ -28,7 +28,7 @@ FILTERS = (
     "language_tag",
     "lower_first",
     "percent",
-    "rank_range",
+    "rank_interval",
     "sentence",
     "significant",
     "site_name",

@@ -44,7 +44,7 @@ from surrogate.publish.formats import (
     VERMILLION,
     decimal,
     percent,
-    rank_range,
+    rank_interval,
     slugs,
 )
 
@@ -194,10 +194,10 @@ def _draw_tiers(axes: Axes, tiers: pd.DataFrame) -> None:
         if int(tier) % 2:
             axes.axhspan(rows[0] - 0.5, rows[-1] + 0.5, color="#EFEFEF", zorder=0)
         axes.text(TIER_AT, rows[0], f"{int(tier)}", transform=along, **RIGHT)
-    for place, heading in ((TIER_AT, "tier"), (RANKS_AT, "ranks")):
+    for place, heading in ((TIER_AT, "tier"), (RANKS_AT, "rank\ninterval")):
         axes.text(place, -0.75, heading, transform=along, color=MUTED, **RIGHT | {"va": "bottom"})
     for row, (low, high) in enumerate(zip(tiers["rank_low"], tiers["rank_high"], strict=True)):
-        axes.text(RANKS_AT, row, rank_range(low, high), transform=along, **RIGHT)
+        axes.text(RANKS_AT, row, rank_interval(low, high), transform=along, **RIGHT)
 
 
 def rank_heat_map(board: Board) -> Figure:

@@ -44,9 +44,9 @@
     const made = element("tr");
     const ranked = numberCell(row.rank, whole(row.rank), "num rank");
     if (tied.has(row.rank)) ranked.append(element("abbr", "=", { className: "tie", title: "tied" }));
-    const ranks = numberCell(row.rank_low, range(row.rank_low, row.rank_high));
-    ranks.dataset.high = row.rank_high ?? "";
-    ranks.classList.add("wide");
+    const rankInterval = numberCell(row.rank_low, range(row.rank_low, row.rank_high));
+    rankInterval.dataset.high = row.rank_high ?? "";
+    rankInterval.classList.add("wide");
     const kind = row.kind === null ? "" : data.splits[row.kind];
     const cells = {
       rank: ranked,
@@ -54,7 +54,7 @@
       arena_rank: numberCell(row.arena_rank, whole(row.arena_rank)),
       rating: numberCell(row.rating, fixed(row.rating, 2)),
       interval: spread(row, bounds),
-      ranks,
+      rank_interval: rankInterval,
       tier: numberCell(row.tier, whole(row.tier), "num wide"),
       verdict_share: numberCell(row.verdict_share, percent(row.verdict_share), "num more"),
       surrogate_rating: numberCell(row.surrogate_rating, fixed(row.surrogate_rating, 2), "num more"),
@@ -70,7 +70,7 @@
   const FILLS = {
     arena_rank: () => data.compared,
     interval: (row) => row.rating !== null,
-    ranks: (row) => row.rank_low !== null,
+    rank_interval: (row) => row.rank_low !== null,
     tier: (row) => row.tier !== null,
     verdict_share: () => !data.first,
     surrogate_rating: (row) => row.surrogate_rating !== null,

@@ -81,7 +81,7 @@
   }
   const MEASURES = [
     ["Rank", (row) => whole(row.rank), "rank"],
-    ["Ranks", (row) => site.range(row.rank_low, row.rank_high), "rank_low"],
+    ["Rank interval", (row) => site.range(row.rank_low, row.rank_high), "rank_low"],
     ["Tier", (row) => whole(row.tier), "tier"],
     ["Rating", (row) => fixed(row.rating, 2), "rating"],
     ["90% interval", (row) => interval(row.low, row.high), "low"],

@@ -130,7 +130,7 @@ def test_tables_fit_the_page_whatever_their_names(pdflatex, longest, tmp_path):
     table = pd.DataFrame(
         {
             "rank": range(1, 10),
-            "ranks": "10–12",
+            "rank interval": "10–12",
             "system": names,
             "rating": -1.25,
             "90% interval": "[−1.44, −0.75]",

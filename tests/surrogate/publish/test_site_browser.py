@@ -41,7 +41,7 @@ def test_filtering_by_language_and_searching(page, served):
 
 def test_one_language_shows_what_each_rating_is_by(page, served, board):
     page.goto(f"{served}/index.html#language=sw")
-    brief = ["Rank", "System", "Rating", "90% rating interval", "Ranks", "Tier"]
+    brief = ["Rank", "System", "Rating", "90% rating interval", "Rank interval", "Tier"]
     assert page.locator("#language-table thead th:visible").all_inner_texts() == brief
     page.check("#details")
     assert page.url.endswith("details=1")
