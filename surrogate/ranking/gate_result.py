@@ -120,21 +120,25 @@ def _sentences(result: Gate) -> Iterator[str]:
 def _verdict_sentences(result: Gate) -> Iterator[str]:
     """Say what the judge was asked, and how far to trust it."""
     verdicts = result.verdicts
+    one_side = None if verdicts is None else verdicts.one_side
     if verdicts is not None:
         n_failed = len(verdicts.failures)
         failed = f"; {count_of(n_failed, 'pair')} without a verdict" if n_failed else ""
+        # That the judge always names one side has a sentence of its own.
+        reason = "" if one_side else f"; {verdicts.reason}"
         yield (
             f"{count_of(len(verdicts.judgments), 'verdict')} on {len(verdicts.scores)} of "
-            f"{count_of(verdicts.questions, 'question')}{failed}; {verdicts.reason}."
+            f"{count_of(verdicts.questions, 'question')}{failed}{reason}."
         )
-    if verdicts is not None and verdicts.one_side:
-        side, count = verdicts.one_side
+    if verdicts is not None and one_side:
+        side, count = one_side
         n_asked = len(without_identical(verdicts.judgments))
+        judge = f"{result.judge.short}: it" if result.judge is not None else "The judge"
         yield (
-            f"The judge chose side {side} in {count} of {n_asked} verdicts on answers that differ, "
-            "whichever answer stood there: they say nothing about the systems."
+            f"{judge} chose side {side} in {count} of {n_asked} verdicts on answers that differ, "
+            "whichever answer stood there, so they say nothing about the systems."
         )
-    if result.judge is not None:
+    elif result.judge is not None:
         yield f"{result.judge.sentence}."
     if result.longer_wins is not None:
         n_won, n_decided = result.longer_wins
