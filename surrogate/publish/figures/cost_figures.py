@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +14,11 @@ from surrogate.board.board import Board
 from surrogate.board.costs import NO_CURRENCY, uncompared_board
 from surrogate.publish.cost_page import MEASURES, Axis, costs_and_ratings, price_axis
 from surrogate.publish.figures.figure import (
+    CAPTION_POINTS,
+    LINE_INCHES,
     MUTED,
     Caption,
+    label_inches,
     legend,
     new_figure,
     shown_names,
@@ -27,14 +30,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PANEL_INCHES = (4.6, 3.4)
-LEFT_EDGE = 40
-"""Place in percent below which names are written to the right of their systems."""
+MOST_NAMED = 24
+"""Systems that are named; where there are more, only those on a frontier are."""
+NUMBERED_POINTS, PLAIN_POINTS = 10.0, 5.0
+"""Sizes of markers with and without a number."""
+NUMBER_FONT_POINTS = 6.5
 
 
 def draw_costs(board: Board) -> Figure:
     """Draw mean ratings against costs and median latencies, a panel each, with the frontier.
 
-    Systems on the frontier have their names.
+    Systems have numbers, in the order of the board; a list beside the panels has their names.
 
     Raises:
         UsageError: If nothing can be drawn: no amount is stated, or no quality is compared.
@@ -43,30 +49,67 @@ def draw_costs(board: Board) -> Figure:
     if not panels:
         reason = uncompared_board(board.summary) or "no system that is compared states one"
         raise UsageError(f"quality is held against no cost or latency: {reason}")
+    numbers = _numbers(board, panels)
     width, height = PANEL_INCHES
     with style():
         figure, grid = new_figure(
-            _caption(board, panels), width * len(panels), height, len(panels), len(panels)
+            _caption(board, panels, n_named=len(numbers)),
+            width * len(panels) + label_inches(numbers),
+            max(height, len(numbers) * LINE_INCHES),
+            len(panels),
+            len(panels),
         )
         handles: dict[str, Any] = {}
         for axes, (measure, label, drawn) in zip(grid, panels, strict=True):
-            handles |= _draw_panel(axes, drawn, measure)
+            handles |= _draw_panel(axes, drawn, measure, numbers)
             axes.set_xlabel(label)
             axes.set_ylabel("Mean rating (logits)")
         legend(figure, handles, 3)
+        _list_names(figure, numbers)
     return figure
 
 
-def _caption(board: Board, panels: Sequence[tuple[str, str, pd.DataFrame]]) -> Caption:
+def _numbers(board: Board, panels: Sequence[tuple[str, str, pd.DataFrame]]) -> dict[str, int]:
+    """Return the number of each system that is named, best first."""
+    drawn: set[str] = set()
+    on_frontier: set[str] = set()
+    for measure, _, table in panels:
+        drawn |= set(table["system"])
+        on_frontier |= set(table.loc[table[f"on_{measure}_frontier"].eq(1), "system"])
+    named = drawn if len(drawn) <= MOST_NAMED else on_frontier
+    in_order = [name for name in board.overall["system"] if name in named]
+    return {name: number for number, name in enumerate(in_order, start=1)}
+
+
+def _list_names(figure: Figure, numbers: Mapping[str, int]) -> None:
+    """Write the names of systems beside the panels, each after its number."""
+    from matplotlib.lines import Line2D
+
+    names = shown_names(numbers)
+    figure.subfigs[0].legend(
+        [Line2D([], [], linestyle="none") for _ in numbers],
+        [f"{number}  {names[system]}" for system, number in numbers.items()],
+        loc="outside right upper",
+        handlelength=0,
+        handletextpad=0,
+        fontsize=CAPTION_POINTS,
+        labelspacing=0.3,
+    )
+
+
+def _caption(
+    board: Board, panels: Sequence[tuple[str, str, pd.DataFrame]], n_named: int
+) -> Caption:
     """Return the title, and a line that counts the systems that are drawn and left out."""
     n_drawn = len({system for *_, drawn in panels for system in drawn["system"]})
     n_left_out = len(board.costs) - n_drawn
     left_out = f", {count_of(n_left_out, 'system')} without amounts not drawn" if n_left_out else ""
+    unnamed = "" if n_named == n_drawn else "; only systems on a frontier have one"
     return Caption(
         f"Quality against cost: {board.summary.arena}",
         f"n = {count_of(n_drawn, 'system')}{left_out}. Ratings: mean over "
         f"{board.summary.parts}, with 90% intervals, by {board.summary.judge}. A system is on the "
-        "frontier if no other is at least as good and takes less.",
+        f"frontier if no other is at least as good and takes less. Numbers: best first{unnamed}.",
         board.summary.signature,
     )
 
@@ -87,7 +130,9 @@ def _panels(board: Board) -> list[tuple[str, str, pd.DataFrame]]:
     return [panel for panel in panels if len(panel[2])]
 
 
-def _draw_panel(axes: Axes, drawn: pd.DataFrame, measure: str) -> dict[str, Any]:
+def _draw_panel(
+    axes: Axes, drawn: pd.DataFrame, measure: str, numbers: Mapping[str, int]
+) -> dict[str, Any]:
     """Draw one panel; return the handles of the legend."""
     prices = drawn[measure].to_numpy(np.float64)
     ratings = drawn["mean_rating"].to_numpy(np.float64)
@@ -100,33 +145,34 @@ def _draw_panel(axes: Axes, drawn: pd.DataFrame, measure: str) -> dict[str, Any]
     (line,) = axes.step(
         prices[is_on][order], ratings[is_on][order], where="post", color="black", linewidth=1.2
     )
-    look: dict[str, Any] = {"markersize": 6, "linestyle": "none", "color": "black"}
-    (on,) = axes.plot(prices[is_on], ratings[is_on], "o", **look)
-    (off,) = axes.plot(prices[~is_on], ratings[~is_on], "o", markerfacecolor="white", **look)
-    across = price_axis(prices)
-    _name_systems(axes, drawn[is_on], measure, across)
-    _set_scale(axes, across)
+    look: dict[str, Any] = {"marker": "o", "linestyle": "none", "markeredgewidth": 0.8}
+    # Of two points that overlap, the edge of the upper one stays visible.
+    looks = {
+        True: {**look, "markerfacecolor": "black", "markeredgecolor": "white"},
+        False: {**look, "markerfacecolor": "white", "markeredgecolor": "black"},
+    }
+    # Those on the frontier are drawn last, above the others.
+    for row in np.argsort(is_on, kind="stable"):
+        number = numbers.get(str(drawn["system"].iloc[row]))
+        size = PLAIN_POINTS if number is None else NUMBERED_POINTS
+        point = (prices[row], ratings[row])
+        axes.plot(*point, markersize=size, zorder=3, **looks[bool(is_on[row])])
+        if number is not None:
+            axes.annotate(
+                f"{number}",
+                point,
+                ha="center",
+                va="center_baseline",
+                fontsize=NUMBER_FONT_POINTS,
+                color="white" if is_on[row] else "black",
+                zorder=3,
+            )
+    _set_scale(axes, price_axis(prices))
     axes.margins(y=0.1)
     axes.grid(axis="y")
+    (on,) = axes.plot([], [], markersize=PLAIN_POINTS, **looks[True])
+    (off,) = axes.plot([], [], markersize=PLAIN_POINTS, **looks[False])
     return {"frontier": line, "on the frontier": on, "other systems": off}
-
-
-def _name_systems(axes: Axes, systems: pd.DataFrame, measure: str, across: Axis) -> None:
-    """Write the names of the systems on the frontier."""
-    names = shown_names(systems["system"])
-    prices = systems[measure].to_numpy(np.float64)
-    points = zip(names.values(), prices, systems["mean_rating"], strict=True)
-    for (name, price, rating), place in zip(points, across.places(prices), strict=True):
-        # To the upper left of the frontier is nothing; names at the left edge have no room there.
-        is_left = place < LEFT_EDGE
-        axes.annotate(
-            name,
-            (price, rating),
-            xytext=(5, -9) if is_left else (-5, 4),
-            textcoords="offset points",
-            ha="left" if is_left else "right",
-            fontsize=7.5,
-        )
 
 
 def _set_scale(axes: Axes, across: Axis) -> None:

@@ -12,6 +12,7 @@ from altered_boards import about, renamed
 from hostile_pages import IN_PAGES
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from arena import UsageError
@@ -132,6 +133,44 @@ def test_the_figure_has_a_panel_for_each_measure_and_repeats_its_bytes(priced, t
     save(draw_costs(priced), tmp_path / "two.svg")
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
     assert "costs" in [drawing.name for drawing in board_drawings(priced)]
+
+
+def named_systems(figure):
+    """Return the list of names beside the panels, number to name."""
+    listed = figure.subfigs[0].legends[-1]
+    return dict(text.get_text().split("  ") for text in listed.get_texts())
+
+
+def test_numbers_in_the_figure_are_at_the_systems_that_the_list_names(priced):
+    figure = draw_costs(priced)
+    names = named_systems(figure)
+    assert list(names.values()) == [name for name in priced.systems if name in names.values()]
+    ratings = priced.overall.set_index("system")["mean_rating"]
+    for axes, measure in zip(figure.axes, ("cost", "latency"), strict=True):
+        amounts = priced.costs.set_index("system")[measure]
+        drawn = {names[text.get_text()]: text.xy for text in axes.texts}
+        assert drawn.keys() == set(amounts.dropna().index)
+        for name, place in drawn.items():
+            assert place == pytest.approx((amounts[name], ratings[name]))
+
+
+def test_names_stand_outside_the_panels(priced):
+    names = [f"{number} has a name that is so long that it is cut" for number in priced.systems]
+    figure = draw_costs(renamed(priced, names))
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw(renderer)
+    beside = figure.subfigs[0].legends[-1].get_window_extent(renderer)
+    assert beside.x1 <= figure.bbox.x1
+    for axes in figure.axes:
+        assert axes.get_window_extent(renderer).x1 < beside.x0
+
+
+def test_of_many_systems_only_those_on_a_frontier_have_a_number(priced, monkeypatch):
+    monkeypatch.setattr("surrogate.publish.figures.cost_figures.MOST_NAMED", 1)
+    figure = draw_costs(priced)
+    on_frontier = priced.costs[["on_cost_frontier", "on_latency_frontier"]].eq(1).any(axis=1)
+    assert set(named_systems(figure).values()) == set(priced.costs.loc[on_frontier, "system"])
+    assert any("only systems on a frontier" in text for text in texts_of(figure))
 
 
 def test_no_figure_where_quality_is_not_compared(board, priced):
