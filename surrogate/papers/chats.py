@@ -50,9 +50,9 @@ def read_chat_rows(path: Path | str) -> list[ChatRow]:
         DataError: With every problem: file, line, field, value and hint.
     """
     problems: list[Problem] = []
-    read = [row for _, row in read_records(Path(path), ChatRow, problems)]
+    rows = [row for _, row in read_records(Path(path), ChatRow, problems)]
     raise_if(problems)
-    return read
+    return rows
 
 
 @dataclass(frozen=True)
@@ -120,23 +120,23 @@ def make_train_set(sieve: Sieve, trained: pd.DataFrame) -> TrainSet:
     trained_keys = set(question_keys(trained))
     rows: list[dict[str, Any]] = []
     unseen: list[dict[str, Any]] = []
-    n_candidates = Counter[str]()
     n_kept = Counter[str]()
     for example in sieve.examples:
         if example.key in trained_keys:
             rows.append(example.record())
         else:
             unseen.append(example.record())
-        n_kept[example.key[0]] += 1
+        language, _ = example.key
+        n_kept[language] += 1
     left_out = [
         (language, reason, count) for (language, reason), count in sorted(sieve.left_out.items())
     ]
     if not rows:
         reasons = ", ".join(f"{count} {reason}" for _, reason, count in left_out) or "nothing"
         raise UsageError(f"nothing is left to train on; left out: {reasons}")
+    n_candidates = n_kept.copy()
     for language, _, count in left_out:
         n_candidates[language] += count
-    n_candidates.update(n_kept)
     counts = [(name, n_candidates[name], n_kept[name]) for name in sorted(n_candidates)]
     return TrainSet(
         rows=pd.DataFrame(rows),
@@ -146,14 +146,15 @@ def make_train_set(sieve: Sieve, trained: pd.DataFrame) -> TrainSet:
     )
 
 
-def write_train_set(made: TrainSet, out: Path, unseen: Path | None) -> None:
+def write_train_set(train_set: TrainSet, out: Path, unseen: Path | None) -> None:
     """Write a training set, and the rows of unseen questions, if a file is given for them.
 
     Raises:
         UsageError: If a folder is absent, a format unknown, or no row is of an unseen question.
     """
-    write_rows(made.rows, out)
-    if unseen is not None:
-        if made.unseen.empty:
-            raise UsageError(f"no row is of an unseen question, so {unseen} was not written")
-        write_rows(made.unseen, unseen)
+    write_rows(train_set.rows, out)
+    if unseen is None:
+        return
+    if train_set.unseen.empty:
+        raise UsageError(f"no row is of an unseen question, so {unseen} was not written")
+    write_rows(train_set.unseen, unseen)

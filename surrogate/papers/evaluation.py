@@ -65,7 +65,7 @@ colon."""
 
 def llms_with(*prompts: JudgePrompts[Any]) -> Callable[[str, JudgeFactory], list[Judge]]:
     """Return what makes judges of an LLM's name: one with each of the prompts."""
-    return lambda model, factory: [factory.llm(asked_with, model) for asked_with in prompts]
+    return lambda model, factory: [factory.llm(judge_prompts, model) for judge_prompts in prompts]
 
 
 @dataclass(frozen=True)
@@ -150,28 +150,22 @@ def evaluate_judges(
             name is unknown, a run is of other items, or a judge does not return one verdict an
             item.
     """
-    tables = []
-    for judge in judges:
-        if isinstance(judge, str) and judge.startswith(RUN):
-            table = read_run(judge.removeprefix(RUN), benchmark.record)
-            _check_run(judge, table, benchmark.items)
-            tables.append(table)
+    runs = [judge for judge in judges if isinstance(judge, str) and judge.startswith(RUN)]
+    # Files are read before the store of replies is opened.
+    tables = [_read_verdicts(run, benchmark) for run in runs]
+    new_judges: list[Judge] = []
+    usages: list[Usage] = []
     with JudgeFactory(benchmark.settings, progress) as factory:
-        new_judges: list[Judge] = []
         for judge in judges:
             if not isinstance(judge, str):
                 new_judges.append(judge)
-            elif not judge.startswith(RUN):
+            elif judge not in runs:
                 new_judges += make_judges(judge, benchmark.kinds, factory)
         # All names are checked before any judge is asked, and paid for.
-        n_given = Counter((judge.name, judge.prompt) for judge in new_judges)
+        keys = [(judge.name, judge.prompt) for judge in new_judges]
         for table in tables:
-            n_given.update(judges_of(table).keys())
-        if not n_given:
-            raise UsageError("there is no judge; give at least one")
-        for (name, _), count in sorted(n_given.items()):
-            if count > 1:
-                raise UsageError(f"the judge {name} is given twice; give each once")
+            keys += judges_of(table)
+        _check_distinct(keys)
         awaited = AwaitedReplies()
         for judge in new_judges:
             with awaited.gathered():
@@ -179,11 +173,9 @@ def evaluate_judges(
                 table.insert(0, "judge", judge.name)
                 table.insert(1, "prompt", judge.prompt)
                 tables.append(table)
+            # Functions and files of scores use no LLM.
+            usages += getattr(judge, "usages", ())
         awaited.require_none()
-    usages: list[Usage] = []
-    for judge in new_judges:
-        # Functions and files of scores use no LLM.
-        usages += getattr(judge, "usages", ())
     return Evaluation(pd.concat(tables, ignore_index=True), tuple(usages))
 
 
@@ -219,20 +211,32 @@ def dry_run_judges(
                 elif hasattr(judge, "usages"):
                     raise UsageError(
                         f"the prompts of {judge.name} depend on its earlier replies; "
-                        f"leave it out of the dry run"
+                        "leave it out of the dry run"
                     )
-    columns = [*BY_JUDGE, *(each.name for each in fields(DryRun))]
+    columns = [*BY_JUDGE, *(field.name for field in fields(DryRun))]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _check_run(run: str, table: pd.DataFrame, items: pd.DataFrame) -> None:
-    """Refuse verdicts on other items, before others are asked for theirs."""
+def _check_distinct(keys: Sequence[tuple[str, str]]) -> None:
+    """Refuse judges, by name and prompt, that are none, or of which one is given twice."""
+    if not keys:
+        raise UsageError("there is no judge; give at least one")
+    for (name, _), count in sorted(Counter(keys).items()):
+        if count > 1:
+            raise UsageError(f"the judge {name} is given twice; give each once")
+
+
+def _read_verdicts(run: str, benchmark: Benchmark) -> pd.DataFrame:
+    """Read the verdicts that ``run:FILE`` names; they must be on the benchmark's items."""
+    table = read_run(run.removeprefix(RUN), benchmark.record)
+    items = benchmark.items
     key = list(items.columns.drop("truth", errors="ignore"))
     joint = table.merge(items, on=key, suffixes=("", "_here"))
     if joint.empty:
         raise UsageError(f"{run} judges nothing of what is judged here; give the same data")
     if "truth" in items and (joint["truth"] != joint["truth_here"]).any():
         raise UsageError(f"{run} holds other human labels; compare on the same data")
+    return table
 
 
 def judge_items(judge: Judge, items: Sequence[Any], noun: str) -> list[Verdict]:
@@ -246,14 +250,11 @@ def judge_items(judge: Judge, items: Sequence[Any], noun: str) -> list[Verdict]:
     return verdicts
 
 
-def verdict_columns(verdicts: Sequence[Verdict]) -> dict[str, pd.Series]:
-    """Return the columns ``value, failure, was_asked, detail``."""
-    columns = {}
-    for name in ("value", "failure", "was_asked", "detail"):
-        values = [getattr(verdict, name) for verdict in verdicts]
-        # As objects, or a label would be a text and a missing one no longer None.
-        columns[name] = pd.Series(values, dtype=bool if name == "was_asked" else object)
-    return columns
+def verdict_table(verdicts: Sequence[Verdict]) -> pd.DataFrame:
+    """Return one row per verdict, columns ``value, failure, was_asked, detail``."""
+    # As objects, or a label would be a text and a missing one no longer None.
+    table = pd.DataFrame(map(asdict, verdicts), dtype=object)
+    return table.astype({"was_asked": bool})
 
 
 def make_judges(spec: str, kinds: Kinds, factory: JudgeFactory) -> list[Judge]:

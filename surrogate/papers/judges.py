@@ -67,9 +67,9 @@ class FunctionJudge:
         """Ask the function about each item; what is no verdict is a ``UsageError``."""
         return [item.ask(self) for item in items]
 
-    def refuse(self, said: object, expected: str) -> UsageError:
+    def refuse(self, returned: object, expected: str) -> UsageError:
         """Return the error for what is no verdict."""
-        return UsageError(f"the judge {self.name} returned {said!r}; {expected}")
+        return UsageError(f"the judge {self.name} returned {returned!r}; {expected}")
 
 
 class JudgePrompts(ABC, Generic[ItemT]):
@@ -100,9 +100,9 @@ class JudgePrompts(ABC, Generic[ItemT]):
     def read(self, completion: Completion, task: str) -> Value | None:
         """Read the value of a reply; an ``UnparsableError`` where it has none."""
 
-    def settings(self, asked: LlmSettings) -> LlmSettings:
+    def settings(self, stated: LlmSettings) -> LlmSettings:
         """Return the settings of a model that is given by name: the paper's, where none are."""
-        return asked.with_defaults(self.published)
+        return stated.with_defaults(self.published)
 
     def unusual_fields(self, settings: LlmSettings) -> str:
         """Return which fields of a request differ from what is sent unless a user states others.
@@ -175,37 +175,32 @@ class PromptJudge(Generic[ItemT]):
             asked: run again.
         """
         replies: list[list[Verdict]] = [[] for _ in items]
-        tasks = [self.prompts.task(item) for item in items]
         awaited = AwaitedReplies()
-        for task in dict.fromkeys(tasks):
-            owners = []
-            prompts = []
-            for number, item in enumerate(items):
-                if tasks[number] != task:
-                    continue
-                for prompt in self.prompts.prompts_for(item):
-                    owners.append(number)
-                    prompts.append(prompt)
+        for task, prompts in self._prompts_by_task(items).items():
             with awaited.gathered():
-                verdicts = self._asked_until_readable(prompts, task)
-                for number, verdict in zip(owners, verdicts, strict=True):
-                    replies[number].append(verdict)
+                verdicts = self._ask_until_readable([prompt for _, prompt in prompts], task)
+                for (index, _), verdict in zip(prompts, verdicts, strict=True):
+                    replies[index].append(verdict)
         awaited.require_none()
-        return [self.prompts.verdict(of_item) for of_item in replies]
+        return [self.prompts.verdict(item_replies) for item_replies in replies]
 
     def dry_run(self, items: Sequence[ItemT], prices: Mapping[str, Price]) -> DryRun:
         """Count what ``judge`` would ask about the items, without retries; nothing is sent."""
-        prompts_by_task: dict[str, list[Prompt]] = {}
-        for item in items:
-            prompts = prompts_by_task.setdefault(self.prompts.task(item), [])
-            prompts.extend(self.prompts.prompts_for(item))
         runs = []
-        for task, prompts in prompts_by_task.items():
-            settings = self._settings_of(task)
-            runs.append(dry_run(prompts, settings, self.llm.store, prices))
+        for task, indexed_prompts in self._prompts_by_task(items).items():
+            prompts = [prompt for _, prompt in indexed_prompts]
+            runs.append(dry_run(prompts, self._settings_of(task), self.llm.store, prices))
         return DryRun.total(runs)
 
-    def _asked_until_readable(self, prompts: Sequence[Prompt], task: str) -> list[Verdict]:
+    def _prompts_by_task(self, items: Sequence[ItemT]) -> dict[str, list[tuple[int, Prompt]]]:
+        """Return the prompts of each task, with the index of the item that each is about."""
+        prompts_by_task: dict[str, list[tuple[int, Prompt]]] = {}
+        for index, item in enumerate(items):
+            prompts = prompts_by_task.setdefault(self.prompts.task(item), [])
+            prompts += [(index, prompt) for prompt in self.prompts.prompts_for(item)]
+        return prompts_by_task
+
+    def _ask_until_readable(self, prompts: Sequence[Prompt], task: str) -> list[Verdict]:
         """Send prompts of one task; those whose reply has no value again, while tries are left."""
         verdicts: dict[int, Verdict] = {}
         pending = list(range(len(prompts)))

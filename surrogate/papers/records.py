@@ -21,7 +21,7 @@ from arena.data.errors import (
     checked_choice,
 )
 from arena.data.rows import Rows
-from arena.data.tables import read_rows, write_rows
+from arena.data.tables import SUFFIXES, read_rows, write_rows
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
 
@@ -59,6 +59,13 @@ FilledText = Annotated[str, BeforeValidator(_filled)]
 """A text that is not blank."""
 
 
+def files_of_rows(path: Path) -> list[Path]:
+    """Return the path, or all files of rows in a folder, sorted by name."""
+    if not path.is_dir():
+        return [path]
+    return sorted(file for file in path.rglob("*") if file.name.endswith(SUFFIXES))
+
+
 def read_records(
     source: Path | Rows,
     record: type[RecordT],
@@ -80,22 +87,22 @@ def read_records(
     """
     rows = source if isinstance(source, Rows) else read_rows(source)
     problems += rows.problems
-    names = _fields_of_columns(list(map(str, rows.table)), record, columns)
-    needed = [name for name, field in record.model_fields.items() if field.is_required()]
-    if len(rows.table) and needed and set(needed).isdisjoint(names.values()):
+    field_of_column = _fields_of_columns(list(map(str, rows.table)), record, columns)
+    required = [name for name, field in record.model_fields.items() if field.is_required()]
+    if len(rows.table) and required and set(required).isdisjoint(field_of_column.values()):
         # One problem for the file, not one for each field of each row.
-        problems.append(_no_column(rows, needed))
+        problems.append(_no_column(rows, required))
         return []
-    table = rows.table.rename(columns=names)
-    row_values = table.to_dict(orient="records") or [{} for _ in rows.lines]  # rows of no field
-    if not row_values and not rows.problems:
-        problems.append(
-            Problem(rows.source, None, None, None, "holds nothing", "put one record into each row")
-        )
+    if not len(rows.lines) and not rows.problems:
+        hint = "put one record into each row"
+        problems.append(Problem(rows.source, None, None, None, "holds nothing", hint))
+    table = rows.table.rename(columns=field_of_column)
+    # pandas has no records of rows without any column.
+    rows_values = table.to_dict(orient="records") or [{} for _ in rows.lines]
     records = []
-    for line, row in zip(map(int, rows.lines), row_values, strict=True):
+    for line, values in zip(map(int, rows.lines), rows_values, strict=True):
         # An empty cell is a field that is left out.
-        fields = {str(name): value for name, value in row.items() if value is not None}
+        fields = {str(name): value for name, value in values.items() if value is not None}
         validated = _validated(fields, record, rows.source, line)
         if isinstance(validated, list):
             problems += validated
@@ -116,10 +123,10 @@ def _validated(
         return [_problem(fault, source, line) for fault in error.errors()]
 
 
-def _no_column(rows: Rows, needed: Sequence[str]) -> Problem:
-    """Say that a file has no column that is needed."""
+def _no_column(rows: Rows, required: Sequence[str]) -> Problem:
+    """Say that a file has no column of a required field."""
     fault = f"has the columns {', '.join(map(str, rows.table)) or 'none'}"
-    hint = f"a row needs {', '.join(needed)}; say which is which with --column FIELD=NAME"
+    hint = f"a row needs {', '.join(required)}; say which is which with --column FIELD=NAME"
     return Problem(rows.source, None, None, None, fault, hint)
 
 
@@ -156,12 +163,13 @@ def repeats(
 
 def raise_if(problems: Sequence[Problem]) -> None:
     """Raise a ``DataError`` with all the problems by file and line, if there are any."""
-    if problems:
-        sources = list(dict.fromkeys(problem.source for problem in problems))
-        # Files in the order they were read, whatever their names.
-        raise DataError(
-            sorted(problems, key=lambda problem: (sources.index(problem.source), problem.line or 0))
-        )
+    if not problems:
+        return
+    # Files in the order they were read, whatever their names.
+    sources = list(dict.fromkeys(problem.source for problem in problems))
+    raise DataError(
+        sorted(problems, key=lambda problem: (sources.index(problem.source), problem.line or 0))
+    )
 
 
 def _problem(error: ErrorDetails, source: str, line: int) -> Problem:
@@ -184,13 +192,15 @@ def check_name(path: Path) -> None:
 def write_run(verdicts: pd.DataFrame, path: Path | str, notice: str = "") -> None:
     """Write verdicts as JSON lines, one per judge and item; equal verdicts give equal bytes.
 
-    A notice of the license of what people said is noted in each line.
+    The notice, such as the license of the human labels, is a column of its own.
 
     Raises:
         UsageError: If the folder does not exist, or the name is not that of a JSONL file.
     """
     check_name(Path(path))
-    write_rows(verdicts.assign(notice=notice) if notice else verdicts, Path(path))
+    if notice:
+        verdicts = verdicts.assign(notice=notice)
+    write_rows(verdicts, Path(path))
 
 
 def read_run(path: Path | str, record: type[VerdictRecord]) -> pd.DataFrame:
@@ -204,7 +214,7 @@ def read_run(path: Path | str, record: type[VerdictRecord]) -> pd.DataFrame:
         DataError: With every problem: line, field, value and hint.
     """
     problems: list[Problem] = []
-    read = [verdict.model_dump() for _, verdict in read_records(Path(path), record, problems)]
+    rows = [verdict.model_dump() for _, verdict in read_records(Path(path), record, problems)]
     raise_if(problems)
-    table = pd.DataFrame(read, columns=list(record.model_fields), dtype=object)
+    table = pd.DataFrame(rows, columns=list(record.model_fields), dtype=object)
     return table.astype({name: bool for name in table if str(name).startswith("was_")})

@@ -198,26 +198,25 @@ def short_prompt(prompt: object) -> str:
     return name.partition("@")[0]
 
 
+def score_cell(row: Mapping[Any, Any]) -> str:
+    """Show a row of scores in percent with its standard error."""
+    return percent_with_error(row["value"], row["standard_error"])
+
+
 def judges_table(
     scores: pd.DataFrame,
     part: str,
     title: str,
     notes: Sequence[str] = (),
-    cell: Callable[[Mapping[Any, Any]], str] | None = None,
+    cell: Callable[[Mapping[Any, Any]], str] = score_cell,
 ) -> ReportTable:
     """Show scores in percent with standard errors by judge (rows) and ``part`` (columns).
 
-    Reasons for missing values follow the notes. ``cell`` formats a row of the scores instead.
+    Reasons for missing values follow the notes. ``cell`` formats a row of the scores.
     """
-    shown = cell or _score_cell
-    cells = named(scores)
-    cells["cell"] = list(map(shown, scores.to_dict("records")))
+    cells = named(scores).assign(cell=list(map(cell, scores.to_dict("records"))))
     table = wide_table(cells, part)
     return ReportTable(title, table, [*notes, *no_value_notes(scores["reason"])])
-
-
-def _score_cell(row: Mapping[Any, Any]) -> str:
-    return percent_with_error(row["value"], row["standard_error"])
 
 
 def named(table: pd.DataFrame) -> pd.DataFrame:
@@ -280,23 +279,23 @@ def failure_notes(verdicts: pd.DataFrame, names: Mapping[tuple[str, str], str]) 
         verdicts: As of ``Evaluation``.
         names: What judges are called, by name and prompt; others are ignored.
     """
-    of_judges = judges_of(verdicts[verdicts["failure"].notna()])
-    return [
-        f"{name}: {failure_reasons(of_judges[key])}"
-        for key, name in names.items()
-        if key in of_judges
-    ]
+    failures = judges_of(verdicts[verdicts["failure"].notna()])
+    notes = []
+    for key, name in names.items():
+        if key in failures:
+            notes.append(f"{name}: {failure_reasons(failures[key])}")
+    return notes
 
 
 def failure_reasons(verdicts: pd.DataFrame) -> str:
     """Return the number of missing verdicts for each reason, with the first one's message."""
-    failed = verdicts[verdicts["failure"].notna()]
     parts = []
-    for reason, rows in failed.groupby("failure", sort=False):
+    # Rows without a failure are in no group.
+    for reason, rows in verdicts.groupby("failure", sort=False):
         part = f"{len(rows)} {reason}"
-        details = [detail for detail in rows["detail"].fillna("") if detail]
-        if details:
-            part += f" ({details[0]})"
+        first_detail = next(filter(None, rows["detail"].fillna("")), None)
+        if first_detail is not None:
+            part += f" ({first_detail})"
         parts.append(part)
     return ", ".join(parts)
 

@@ -81,14 +81,14 @@ def finetune(
     name, digest = checked_base(base)
     rows = read_chat_rows(file)
     tests = [] if test is None else read_chat_rows(test)
-    record: dict[str, Any] = {
+    inputs: dict[str, Any] = {
         "recipe": asdict(recipe),
         "base": {"name": name, "digest": digest},
         "data": {"file": file.name, "digest": file_digest(file)},
         "test": None if test is None else file_digest(test),
         "seed": seed,
     }
-    _refuse_other_folder(out, record)
+    _refuse_other_folder(out, inputs)
     started = time.monotonic()
     model, tokenizer = _adapted(base, recipe, seed, download)
     model.peft_config["default"].base_model_name_or_path = name
@@ -101,11 +101,11 @@ def finetune(
             f"make shorter prompts ({argument('context_tokens')} of trainset)"
         )
     checkpoint = last_checkpoint(out)
-    record |= {
+    record = inputs | {
         "examples": {"kept": len(short_rows), "too_long": len(rows) - len(short_rows)},
         "tokens": sum(len(row["labels"]) for row in short_rows),
         "tests": len(short_tests),
-        "versions": _versions(),
+        "versions": {package: version(package) for package in _PACKAGES},
         "resumed_from_step": 0 if checkpoint is None else _step(checkpoint),
         "finished": False,
     }
@@ -153,10 +153,6 @@ def _save(trainer: Any, tokenizer: Any, out: Path) -> pd.Series:  # noqa: ANN401
     steps = pd.DataFrame(trainer.state.log_history).dropna(subset="loss")[LOSS_COLUMNS]
     steps.to_csv(out / LOSS_FILE, index=False)
     return steps["loss"]
-
-
-def _versions() -> dict[str, str]:
-    return {package: version(package) for package in _PACKAGES}
 
 
 def _short_rows(

@@ -21,7 +21,7 @@ from surrogate.papers.evaluation import (
     Kinds,
     judge_items,
     llms_with,
-    verdict_columns,
+    verdict_table,
 )
 from surrogate.papers.judges import Judge
 from surrogate.papers.memerag import accuracy, claims
@@ -45,6 +45,7 @@ from surrogate.papers.reports import (
     named,
     no_value_notes,
     percent_with_error,
+    score_cell,
     short_prompt,
     wide_table,
 )
@@ -160,8 +161,9 @@ class Memerag:
 
     def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let a judge judge every sentence that has a label to hold it against."""
-        verdicts = verdict_columns(judge_items(judge, self.tasks, "sentences"))
-        return self.judged[[*SENTENCE_KEY, "truth", "fine", "comments"]].assign(**verdicts)
+        verdicts = judge_items(judge, self.tasks, "sentences")
+        labels = self.judged[[*SENTENCE_KEY, "truth", "fine", "comments"]]
+        return labels.join(verdict_table(verdicts))
 
     def report(self, evaluation: Evaluation) -> Report:
         """Report balanced accuracy by language, best judges marked.
@@ -257,7 +259,7 @@ def _table_11(averages: pd.DataFrame) -> ReportTable:
 
 
 def _marked(row: Mapping[Any, Any]) -> str:
-    cell = percent_with_error(row["value"], row["standard_error"])
+    cell = score_cell(row)
     if row["mark"]:
         cell += f" {_MARKS[row['mark']]}"
     return cell

@@ -20,7 +20,7 @@ from surrogate.papers.evaluation import (
     Kinds,
     judge_items,
     llms_with,
-    verdict_columns,
+    verdict_table,
 )
 from surrogate.papers.judges import Judge
 from surrogate.papers.pairs.gold_pairs import GoldPairs
@@ -121,7 +121,7 @@ class PairBenchmark:
     def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let a judge judge every pair in both orders."""
         verdicts = judge_items(judge, self.tasks, "pairs, each order counted")
-        return self.items.assign(**verdict_columns(verdicts))
+        return self.items.join(verdict_table(verdicts))
 
     def report(self, evaluation: Evaluation) -> Report:
         """Report how right and how consistent judges are; see ``pair_report``."""

@@ -93,11 +93,13 @@ class RecordedJudge:
 
     def judge(self, items: Sequence[AskedPair]) -> list[Verdict]:
         """Look up the verdict in the order that is asked about."""
-        winners = [self._winners.get(item.key) for item in items]
-        return [
-            Verdict(winner, None if winner else NOT_RECORDED, was_asked=winner is not None)
-            for winner in winners
-        ]
+        verdicts = []
+        for item in items:
+            verdict = Verdict(None, NOT_RECORDED, was_asked=False)
+            if item.key in self._winners:
+                verdict = Verdict(self._winners[item.key])
+            verdicts.append(verdict)
+        return verdicts
 
     @cached_property
     def _winners(self) -> Mapping[PairKey, str]:

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,7 +24,14 @@ from arena.data.tables import SUFFIXES, read_rows
 from arena.data.winner_columns import NoWinner
 from arena.data.winners import UndecidableWinnersError, read_winners
 from surrogate.papers.pairs.gold_pairs import GOLD_COLUMNS, GoldPairs, gold_pairs_of_arena
-from surrogate.papers.records import FilledText, StrictRecord, raise_if, read_records, refuse
+from surrogate.papers.records import (
+    FilledText,
+    StrictRecord,
+    files_of_rows,
+    raise_if,
+    read_records,
+    refuse,
+)
 
 BETTER, WORSE = "better", "worse"
 """Systems of a table that names none."""
@@ -125,7 +131,10 @@ def read_pair_table(path: Path, columns: Mapping[str, str], languages: Sequence[
     problems: list[Problem] = []
     skipped: Counter[str] = Counter()
     pairs: list[TablePair] = []
-    for file in _files(path):
+    files = files_of_rows(path)
+    if not files:
+        raise UsageError(f"{path} holds no file of rows: one of {', '.join(SUFFIXES)}")
+    for file in files:
         pairs += _pairs_of_file(file, columns, languages, problems, skipped)
     raise_if(problems)
     if not pairs:
@@ -236,22 +245,14 @@ def _distinct(names: Sequence[str]) -> list[str]:
         counts[name] += 1
         unique = name
         if counts[name] > 1:
+            number = counts[name]
             # The data may have a name such as q#2, too.
-            numbered = (f"{name}#{number}" for number in count(counts[name]))
-            unique = next(candidate for candidate in numbered if candidate not in taken)
+            while f"{name}#{number}" in taken:
+                number += 1
+            unique = f"{name}#{number}"
             taken.add(unique)
         distinct.append(unique)
     return distinct
-
-
-def _files(path: Path) -> list[Path]:
-    """Return the file, or all files of rows in a folder, sorted by name."""
-    if not path.is_dir():
-        return [path]
-    files = sorted(file for file in path.rglob("*") if file.name.endswith(SUFFIXES))
-    if not files:
-        raise UsageError(f"{path} holds no file of rows: one of {', '.join(SUFFIXES)}")
-    return files
 
 
 def _split_name(file: Path) -> str:

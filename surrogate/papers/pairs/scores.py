@@ -96,8 +96,8 @@ def pair_report(
 
 def _scores_of(rows: pd.DataFrame, settings: MetaevalSettings) -> dict[str, float]:
     """Score the verdicts that a judge was asked for; columns of ``PAIR_SCORE_COLUMNS``."""
-    asked = rows[rows["was_asked"].astype(bool)]
-    judged = asked.assign(winner=asked["value"], better_on_a=asked["truth"] == "a")
+    judged = rows[rows["was_asked"].astype(bool)]
+    judged = judged.assign(winner=judged["value"], better_on_a=judged["truth"] == "a")
     scores: dict[str, float] = {}
     for name, estimate in score_pairs(judged, settings.replicates, settings.seed).items():
         scores.update(_columns_of(name, estimate))
@@ -106,8 +106,8 @@ def _scores_of(rows: pd.DataFrame, settings: MetaevalSettings) -> dict[str, floa
 
 def _columns_of(name: str, estimate: Estimate) -> dict[str, float]:
     """Return the columns of a score."""
-    values = vars(estimate).values()
-    return {f"{name}{end}": value for end, value in zip(PARTS, values, strict=True)}
+    columns = [f"{name}{end}" for end in PARTS]
+    return dict(zip(columns, vars(estimate).values(), strict=True))
 
 
 def _longer_on_a(gold: GoldPairs, verdicts: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -143,8 +143,8 @@ def _accuracy_table(
 ) -> ReportTable:
     """Show how right judges are, and say what is missing."""
     table = named(totals)[["judge"]]
-    asked = verdicts[verdicts["was_asked"].astype(bool)]
-    n_pairs = asked.groupby(BY_JUDGE)["pair"].nunique()
+    judged = verdicts[verdicts["was_asked"].astype(bool)]
+    n_pairs = judged.groupby(BY_JUDGE)["pair"].nunique()
     judges = pd.MultiIndex.from_frame(totals[BY_JUDGE])
     table["pairs"] = n_pairs.reindex(judges, fill_value=0).to_numpy()
     for name in ("consistent_accuracy", "accuracy"):
@@ -181,10 +181,8 @@ def _habit_table(totals: pd.DataFrame, rankings: pd.DataFrame) -> ReportTable:
         table[_HEADINGS[name]] = _cells(totals, name)
     if rankings["triples"].any():
         ranked = totals[BY_JUDGE].merge(rankings, on=BY_JUDGE, how="left")
-        shares = zip(
-            ranked["circular"], ranked["triples"], ranked["expected_circular"], strict=True
-        )
-        table["circles"] = [_circles(*counts) for counts in shares]
+        counts = ranked[["circular", "triples", "expected_circular"]].to_numpy(dtype=float)
+        table["circles"] = [_circles(*row) for row in counts]
     notes = [
         "Side A, longer answer: percent of decided verdicts, as if the better answer stood on "
         "either side, and were the longer one, equally often: 50 without a preference."
@@ -202,8 +200,8 @@ def _circles(circular: float, triples: float, expected: float) -> str:
 
 def _cells(table: pd.DataFrame, name: str) -> list[str]:
     """Show a score and its interval in percent."""
-    bounds = zip(table[name], table[f"{name}_low"], table[f"{name}_high"], strict=True)
-    return [_cell(*map(float, row)) for row in bounds]
+    columns = [name, f"{name}_low", f"{name}_high"]
+    return [_cell(*row) for row in table[columns].to_numpy(dtype=float)]
 
 
 def _cell(value: float, low: float, high: float) -> str:

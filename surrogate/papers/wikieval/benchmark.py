@@ -25,7 +25,7 @@ from surrogate.papers.evaluation import (
     Kinds,
     judge_items,
     llms_with,
-    verdict_columns,
+    verdict_table,
 )
 from surrogate.papers.judges import Judge
 from surrogate.papers.records import VerdictRecord
@@ -119,13 +119,13 @@ class Wikieval:
     @cached_property
     def tasks(self) -> list[judges.Pair]:
         """Tasks of a judge: both texts of each pair, in the order drawn."""
-        shown = []
+        pairs = []
         for row in self.judged.to_dict(orient="records"):
             texts = [row["better"], row["worse"]]
             if not self._better_is_first(row):
                 texts.reverse()
-            shown.append(judges.Pair(row["criterion"], row["question"], row["context"], *texts))
-        return shown
+            pairs.append(judges.Pair(row["criterion"], row["question"], row["context"], *texts))
+        return pairs
 
     def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let a judge choose the better text of every pair."""
@@ -133,30 +133,25 @@ class Wikieval:
         rows = self.judged.to_dict(orient="records")
         preferences = []
         for verdict, row in zip(verdicts, rows, strict=True):
-            value = verdict.value
-            if value in (FIRST, SECOND):
-                # The judge saw the texts in the order drawn; the files say which one was better.
-                value = WORSE
-                if (verdict.value == FIRST) == self._better_is_first(row):
-                    value = BETTER
+            # The judge saw the texts in the order drawn; the files say which one was better.
+            names = {FIRST: WORSE, SECOND: BETTER}
+            if self._better_is_first(row):
+                names = {FIRST: BETTER, SECOND: WORSE}
+            value = names.get(str(verdict.value), verdict.value)
             preferences.append(replace(verdict, value=value))
-        keys = self.judged[["criterion", "question"]]
-        return keys.assign(**verdict_columns(preferences))
+        return self.judged[["criterion", "question"]].join(verdict_table(preferences))
 
     def _better_is_first(self, row: Mapping[Any, Any]) -> bool:
         # Drawn by the sorted texts, which do not tell which is better: position says nothing.
-        first, second = sorted((row["better"], row["worse"]))
-        key = ("wikieval", "order", row["criterion"], row["question"], first, second)
-        drawn = seed_sequence(self.settings.seed, *key)
-        is_swapped = bool(drawn.generate_state(1)[0] & 1)
-        return bool((row["better"] == first) != is_swapped)
+        texts = sorted((row["better"], row["worse"]))
+        key = ("wikieval", "order", row["criterion"], row["question"], *texts)
+        is_swapped = seed_sequence(self.settings.seed, *key).generate_state(1)[0] & 1
+        return bool((row["better"] == texts[0]) != is_swapped)
 
     def report(self, evaluation: Evaluation) -> Report:
         """Report accuracies by criterion; see ``score_preferences``."""
-        scores = score_preferences(
-            evaluation.verdicts, self.settings.replicates, self.settings.seed
-        )
         verdicts = evaluation.verdicts
+        scores = score_preferences(verdicts, self.settings.replicates, self.settings.seed)
         notes = left_out_notes(scores, verdicts, "pairs", "choice", "criterion")
         title = "Accuracy in percent, with standard errors"
         table = judges_table(scores, "criterion", title, notes)
@@ -190,11 +185,10 @@ def score_preferences(
             credits[index] = generator(seed, "wikieval", "tie", criterion, question).integers(2)
         value = np.nan
         standard_error = np.nan
-        reason = None
+        reason: str | None = f"no pair of {criterion} was judged"
         if len(credits):
             value = float(credits.mean())
-        else:
-            reason = f"no pair of {criterion} was judged"
+            reason = None
         if len(credits) > 1:
             random = generator(seed, "wikieval", "bootstrap", criterion)
             # Shape (replicates, 1): how many of the pairs of each draw were right.

@@ -140,9 +140,9 @@ class Pair:
 
     def ask(self, judge: FunctionJudge) -> Verdict:
         """Ask for a score of each text, or None if there is none; the higher is preferred."""
-        return higher(self._asked(judge, self.first), self._asked(judge, self.second))
+        return higher(self._score(judge, self.first), self._score(judge, self.second))
 
-    def _asked(self, judge: FunctionJudge, text: str) -> Verdict:
+    def _score(self, judge: FunctionJudge, text: str) -> Verdict:
         score = judge.function(self.criterion, self.question, self.context, text)
         if score is None:
             return Verdict(None, NO_SCORE)
@@ -157,8 +157,13 @@ def higher(first: Verdict, second: Verdict) -> Verdict:
         reason = first.failure or second.failure or NO_SCORE
         detail = first.detail if first.failure else second.detail
         return Verdict(None, reason, first.was_asked and second.was_asked, detail)
-    one, other = float(first.value), float(second.value)
-    return Verdict(TIE if one == other else FIRST if one > other else SECOND)
+    first_score = float(first.value)
+    second_score = float(second.value)
+    if first_score > second_score:
+        return Verdict(FIRST)
+    if second_score > first_score:
+        return Verdict(SECOND)
+    return Verdict(TIE)
 
 
 @dataclass(frozen=True)
@@ -264,12 +269,12 @@ def read_choice(text: str, is_cut: bool | None = None) -> int:
     if last is not None:
         return int(last[1])
     for order in _FIRST_PLACE:
-        first = {match[1] for match in own_matches(order, text)}
-        if first:
+        choices = {match[1] for match in own_matches(order, text)}
+        if len(choices) == 1:
+            return int(choices.pop())
+        if choices:
             break
-    if len(first) != 1:
-        raise UnparsableError("the reply does not say which is better: 1 or 2")
-    return int(first.pop())
+    raise UnparsableError("the reply does not say which is better: 1 or 2")
 
 
 @dataclass(frozen=True)
@@ -303,8 +308,8 @@ class RagasJudge:
     def prompt(self) -> str:
         """Names and digests of the templates, the embedding model, the number of questions."""
         embedder = "/".join(Path(named_models(self.model)[1]).parts[-2:])
-        names = versions(*RAGAS_PROMPTS, templates=self.options.templates)
-        return f"{names}|embedder:{embedder}|questions:{QUESTIONS}"
+        template_names = versions(*RAGAS_PROMPTS, templates=self.options.templates)
+        return f"{template_names}|embedder:{embedder}|questions:{QUESTIONS}"
 
     def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
         """Measure both texts of each pair."""
@@ -312,7 +317,8 @@ class RagasJudge:
         llm = replace(scorer.llm, budget=self.budget, stage=self.name, progress=self.progress)
         scorer = replace(scorer, llm=llm)
         items = [self._item(pair, text) for pair in pairs for text in (pair.first, pair.second)]
-        scores = [_score(value_of_scores(row)) for row in scorer.score(items)]
+        scores = [_verdict(value_of_scores(row)) for row in scorer.score(items)]
+        # The scores of a pair's two texts follow each other.
         return list(map(higher, scores[::2], scores[1::2]))
 
     def _item(self, pair: Pair, text: str) -> Item:
@@ -331,7 +337,7 @@ class RagasJudge:
         return ContextRelevanceItem(template_names, LANGUAGE, pair.question, (text,)).item
 
 
-def _score(measured: float | Missing) -> Verdict:
+def _verdict(measured: float | Missing) -> Verdict:
     if isinstance(measured, Missing):
         return Verdict(None, measured.reason, measured != NOT_REACHED)
     return Verdict(measured)

@@ -13,8 +13,14 @@ from pydantic import BeforeValidator
 from arena.adapters.columns import NO_COLUMNS
 from arena.data.cells import decoded
 from arena.data.errors import Problem, UsageError
-from arena.data.tables import SUFFIXES
-from surrogate.papers.records import FilledText, StrictRecord, raise_if, read_records, repeats
+from surrogate.papers.records import (
+    FilledText,
+    StrictRecord,
+    files_of_rows,
+    raise_if,
+    read_records,
+    repeats,
+)
 
 Criterion = Literal["faithfulness", "answer_relevance", "context_relevance"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
@@ -46,7 +52,8 @@ def read_wikieval(path: Path | str, columns: Mapping[str, str] = NO_COLUMNS) -> 
         UsageError: If there is no such file.
         DataError: With every problem: file, line, column, value and hint.
     """
-    file, problems = _published_file(Path(path)), list[Problem]()
+    file = _published_file(Path(path))
+    problems: list[Problem] = []
     rows = read_records(file, PublishedQuestion, problems, columns)
     problems += repeats(file, [(line, row.question) for line, row in rows], "question")
     raise_if(problems)
@@ -77,21 +84,18 @@ class PublishedQuestion(StrictRecord):
 
     def pair(self, criterion: Criterion) -> tuple[str, str, str | None, str, str]:
         """Return the pair of a criterion."""
-        context = self.context_v1 if criterion == FAITHFULNESS else None
-        texts = {
-            FAITHFULNESS: (self.answer, self.ungrounded_answer),
-            ANSWER_RELEVANCE: (self.answer, self.poor_answer),
-            CONTEXT_RELEVANCE: (self.context_v1, self.context_v2),
-        }[criterion]
-        return criterion, self.question, context, *texts
+        if criterion == FAITHFULNESS:
+            texts = self.context_v1, self.answer, self.ungrounded_answer
+            return criterion, self.question, *texts
+        if criterion == ANSWER_RELEVANCE:
+            return criterion, self.question, None, self.answer, self.poor_answer
+        return criterion, self.question, None, self.context_v1, self.context_v2
 
 
 def _published_file(path: Path) -> Path:
     """Return the file of published rows: the path, or the only one in its folder."""
-    if not path.is_dir():
-        return path
-    files = sorted(path for path in path.rglob("*") if path.name.endswith(SUFFIXES))
+    files = files_of_rows(path)
     if len(files) != 1:
-        names = ", ".join(path.name for path in files) or "no file of rows"
+        names = ", ".join(file.name for file in files) or "no file of rows"
         raise UsageError(f"{path} holds {names}; name the file of WikiEval's questions")
     return files[0]
