@@ -159,8 +159,8 @@ class Grouse:
         else:
             scores_by_test = judges.scores_of_judge([test.sample for test in self.tests], judge)
             checks = []
-            for test, metric_scores in zip(self.tests, scores_by_test, strict=True):
-                checks += [(test, check) for check in _checked(test, metric_scores)]
+            for test, test_scores in zip(self.tests, scores_by_test, strict=True):
+                checks += [(test, check) for check in _checks(test, test_scores)]
         rows = []
         for test, check in checks:
             row = {
@@ -273,28 +273,29 @@ class Grouse:
         return entries
 
 
-def _checked(test: UnitTest, scored: Mapping[str, Verdict]) -> Iterator[dict[str, Any]]:
+def _checks(test: UnitTest, metric_scores: Mapping[str, Verdict]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each metric: its score, the test's condition, and whether it is met."""
     conditions = unit_tests.all_conditions(test.conditions)
     for metric in METRICS:
-        score = scored[metric]
+        score = metric_scores[metric]
         row = {"metric": metric, "condition": None, "passed": None, **asdict(score)}
         condition = conditions.get(metric)
         if condition is not None:
             row["condition"] = str(condition)
             # A failed judgment passes no test; one that was not asked for says nothing.
             if score.was_asked:
-                is_met = score.failure is None and condition.holds(score.value)  # type: ignore[arg-type]
-                row["passed"] = is_met
+                row["passed"] = score.failure is None and condition.holds(score.value)  # type: ignore[arg-type]
         yield row
 
 
 def means_table(means: pd.DataFrame, verdicts: pd.DataFrame, answers: int) -> ReportTable:
     """Show the means of judges' scores, and of how many answers (section 4.4)."""
     is_mean = means["metric"] == MEAN
-    of_answers = (" (" + means["answers"].astype(str) + ")").where(~is_mean, "")
-    cells = named(means).assign(cell=means["value"].map(_two_decimals) + of_answers)
+    # The mean over metrics is of different answers for each metric.
+    n_answers = (" (" + means["answers"].astype(str) + ")").where(~is_mean, "")
+    cells = named(means).assign(cell=means["value"].map(_two_decimals) + n_answers)
     totals = cells[is_mean]
-    shares = [percent_with_error(share) for share in totals["readable"]]
+    shares = totals["readable"].map(percent_with_error)
     cells = pd.concat([cells, totals.assign(metric="readable, %", cell=shares)])
     notes = [
         "Relevancy and completeness from 1 to 5, the others 0 or 1; in parentheses the answers "
@@ -336,11 +337,11 @@ def _passed_of(counts: pd.DataFrame) -> pd.DataFrame:
 def calibration_tables(table: pd.DataFrame, reference: str) -> list[ReportTable]:
     """Show how judges' scores follow a reference's (tables 4 and 9), and are the same (table 5)."""
     judged = named(table)
-    followed = judged.assign(cell=judged["value"].map(_two_decimals))
+    agreement = judged.assign(cell=judged["value"].map(_two_decimals))
     # Table 5's last column is over all metrics: it has no value where one of them has none.
     means = judged.groupby("judge", sort=False)["exact"].mean(skipna=False).reset_index()
-    same = pd.concat([judged, means.assign(metric=TOTAL)])
-    same = same.assign(cell=(100 * same["exact"]).map(_two_decimals))
+    exact = pd.concat([judged, means.assign(metric=TOTAL)])
+    exact = exact.assign(cell=(100 * exact["exact"]).map(_two_decimals))
     graded = table.loc[table["measure"] == SPEARMAN, "metric"].unique()
     left_out = table[["nulls_left_out", "failures_left_out"]].sum()
     notes = [
@@ -351,8 +352,8 @@ def calibration_tables(table: pd.DataFrame, reference: str) -> list[ReportTable]
         *no_value_notes(table["reason"]),
     ]
     return [
-        ReportTable(f"Calibration against {reference}", _by_metric(followed), notes),
-        ReportTable(f"The same score as {reference}, in percent", _by_metric(same)),
+        ReportTable(f"Calibration against {reference}", _by_metric(agreement), notes),
+        ReportTable(f"The same score as {reference}, in percent", _by_metric(exact)),
     ]
 
 

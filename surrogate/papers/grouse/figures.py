@@ -102,7 +102,7 @@ def _state_handles() -> dict[str, Patch]:
     """Return what stands for each state of a test in the legend."""
     from matplotlib.patches import Patch
 
-    handles = {state: Patch(facecolor=STATES[state]) for state in STATES}
+    handles = {state: Patch(facecolor=color) for state, color in STATES.items()}
     handles[NEEDLESS] = Patch(facecolor="#B0B0B0", edgecolor="white", hatch=HATCH)
     return handles
 

@@ -11,6 +11,7 @@ from arena.llm.requests import Prompt, object_schema
 from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Templates
 from surrogate.papers.grouse.metrics import JUDGED_METRICS
 from surrogate.papers.grouse.scoring_prompts import (
+    ABLATIONS,
     GROUSE_PROMPTS,
     JOINT_ORDER,
     PACKAGE,
@@ -33,6 +34,7 @@ PROMPT_NAMES = (
     "without-ground-truth",
     "without-chain-of-thought",
 )
+"""Prompts of table 6, the paper's best first: ``whole``, or ``without-`` one of ``ABLATIONS``."""
 JOINT_PROMPT = ReplaceablePrompt(
     "all",
     "All four metrics of an answer in one prompt (GroUSE, appendix G)",
@@ -103,9 +105,7 @@ def prompts_named(name: str, reply_form: ReplyForm, templates: Templates) -> Gro
         UsageError: For an unknown name, or replies that a packaged prompt does not ask for.
     """
     variant = name.removeprefix(JOINT_NAME).removeprefix("-") or PROMPT_NAMES[0]
-    left_out = checked_choice(variant, PROMPT_NAMES, "prompt").removeprefix("without-")
-    fields = ReplyFields(())
-    if left_out != "whole":
-        fields = ReplyFields((left_out,))
+    checked_choice(variant, PROMPT_NAMES, "prompt")
+    left_out = [part for part in ABLATIONS if variant == f"without-{part}"]
     kind = JointPrompts if name.startswith(JOINT_NAME) else GrousePrompts
-    return kind(reply_form, fields, templates)
+    return kind(reply_form, ReplyFields(tuple(left_out)), templates)

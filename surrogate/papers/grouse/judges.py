@@ -48,8 +48,8 @@ def scores_of_judge(samples: Sequence[AnswerSample], judge: Judge) -> list[dict[
         UsageError: If the judge does not return one score of the metric's scale for each answer.
     """
 
-    def ask(metric: str, answers: Sequence[AnswerSample]) -> list[Verdict]:
-        tasks = [ScoringTask(metric, sample) for sample in answers]
+    def ask(metric: str, unscored: Sequence[AnswerSample]) -> list[Verdict]:
+        tasks = [ScoringTask(metric, sample) for sample in unscored]
         verdicts = judge_items(judge, tasks, "answers")
         return [_checked(metric, verdict, judge.name) for verdict in verdicts]
 
@@ -186,7 +186,7 @@ def read_shares(path: Path, tests: Sequence[UnitTest]) -> Shares:
     test_ids = {test.test_id for test in tests}
     labels = pd.DataFrame([row.model_dump() for _, row in rows])
     shares = labels[labels["test_id"].isin(test_ids)].melt("test_id", QUALITIES).dropna()
-    # Where several people said it, the mean of their shares counts.
+    # Of several people's shares, the mean counts.
     means = shares.groupby(["test_id", "variable"])["value"].mean()
     if means.empty:
         raise UsageError(f"{path.name} holds no share of any of the tests")
@@ -206,13 +206,13 @@ def near_shares(
             if expected is None:
                 continue
             (verdict,) = judge.judge([ScoringTask(quality, test.sample)])
+            # A test that the file does not hold is neither passed nor failed.
             passed = None
-            if verdict.was_asked:
+            if verdict.value is not None:
+                passed = abs(float(verdict.value) - expected) < WITHIN
+            elif verdict.was_asked:
                 passed = False
-                if verdict.value is None:
-                    verdict = replace(verdict, failure="no_value")
-                else:
-                    passed = abs(float(verdict.value) - expected) < WITHIN
+                verdict = replace(verdict, failure="no_value")
             condition = f"{expected:.2f} ± {WITHIN:g}"
             row = {"metric": quality, "condition": condition, "passed": passed, **asdict(verdict)}
             yield test, row

@@ -26,12 +26,12 @@ SCALES: Mapping[str, tuple[int, ...]] = {
 }
 """The scores of each metric; null is always allowed, too."""
 
-_NEEDED: Mapping[str, tuple[str, ...]] = {
+_PREREQUISITES: Mapping[str, tuple[str, ...]] = {
     "usefulness": ("answer_relevancy",),
     "faithfulness": ("answer_relevancy", "usefulness"),
     **dict.fromkeys(DERIVED_METRICS, ("answer_relevancy", "completeness")),
 }
-"""Scores that another one rests on."""
+"""Scores that a metric is derived from, or asked for only given them (figure 5)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +86,15 @@ def score_answers(samples: Sequence[AnswerSample], ask: Ask) -> list[dict[str, V
         score that failed fails with it.
     """
     scores: list[dict[str, Verdict]] = [{} for _ in samples]
-    # Metrics stand in the order of figure 5: each follows from earlier ones, or is asked for.
+    # Metrics stand in the order of figure 5: each is derived from earlier ones, or asked for.
     for metric in METRICS:
         unscored = []
-        for index, of_answer in enumerate(scores):
-            derived = _following(metric, of_answer)
+        for index, answer_scores in enumerate(scores):
+            derived = _derived(metric, answer_scores)
             if derived is None:
                 unscored.append(index)
             else:
-                of_answer[metric] = derived
+                answer_scores[metric] = derived
         if not unscored:
             continue
         verdicts = ask(metric, [samples[index] for index in unscored])
@@ -103,18 +103,18 @@ def score_answers(samples: Sequence[AnswerSample], ask: Ask) -> list[dict[str, V
     return scores
 
 
-def _following(metric: str, scores: Mapping[str, Verdict]) -> Verdict | None:
+def _derived(metric: str, scores: Mapping[str, Verdict]) -> Verdict | None:
     """Return the score that follows from those before; None if the judge is to be asked."""
-    needed = _NEEDED.get(metric, ())
-    for name in needed:
+    prerequisites = _PREREQUISITES.get(metric, ())
+    for name in prerequisites:
         failure = scores[name].failure
         if failure is None:
             continue
         # A failure that was passed on already begins with the metric that failed.
-        if not failure.startswith(needed):
+        if not failure.startswith(prerequisites):
             failure = f"{name}: {failure}"
         return Verdict(None, failure, scores[name].was_asked)
-    values = [scores[name].value for name in needed]
+    values = [scores[name].value for name in prerequisites]
     # Figure 5: only a refusal can be useful, only an answer that informs can be faithful.
     if metric == "usefulness" and values[0] is not None:
         return Verdict(None)
@@ -122,5 +122,5 @@ def _following(metric: str, scores: Mapping[str, Verdict]) -> Verdict | None:
         return Verdict(None)
     if metric not in DERIVED_METRICS:
         return None
-    derived = acceptance(*values)  # type: ignore[arg-type]
-    return Verdict(derived[DERIVED_METRICS.index(metric)])
+    accepts, rejects = acceptance(*values)  # type: ignore[arg-type]
+    return Verdict(accepts if metric == "positive_acceptance" else rejects)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from arena.llm.replies import UnparsableError
 from arena.text.json_replies import JsonReplyError, last_json_object, with_plain_keys
@@ -46,25 +47,22 @@ def read_metric_score(
         raise UnparsableError(str(error)) from error
     # With the expected answer shown, its scores are in the reply too, and are not read.
     key = next(key for key in scored if key in reply)
-    return _score_of(reply[key], metric, key)
-
-
-def _score_of(answer: object, metric: str, key: str) -> int | None:
+    answer = reply[key]
     if not isinstance(answer, Mapping):
         raise UnparsableError(f"{key} is not a JSON object")
-    value: object = answer
-    # In a reply by all metrics, the answer holds an object for each metric, which holds the score.
-    for _ in range(2):
-        if not isinstance(value, Mapping):
-            break
-        fields = with_plain_keys(value)
-        if SCORE_KEY in fields:
-            value = fields[SCORE_KEY]
-        elif metric in fields:
-            value = fields[metric]
-        else:
-            raise UnparsableError(f"{key} has no score for {metric}")
-    return read_score_text(value, metric)
+    score = _score_field(answer, metric, key)
+    if isinstance(score, Mapping):
+        # A reply by all metrics holds an object for each metric, which holds the score.
+        score = _score_field(score, metric, key)
+    return read_score_text(score, metric)
+
+
+def _score_field(answer: Mapping[str, Any], metric: str, key: str) -> object:
+    fields = with_plain_keys(answer)
+    for name in (SCORE_KEY, metric):
+        if name in fields:
+            return fields[name]
+    raise UnparsableError(f"{key} has no score for {metric}")
 
 
 def read_result(text: str, metric: str) -> int | None:

@@ -74,12 +74,12 @@ def failure_mode_rates(scores: pd.DataFrame) -> pd.DataFrame:
         have it, and how many of these pass by the metric that measures it.
     """
     rows = []
-    for key, of_judge in judges_of(_checks_made(scores)).items():
+    for key, checks in judges_of(_checks_made(scores)).items():
         for mode in FAILURE_MODES:
             types = [kind.name for kind in TEST_TYPES if mode.name in kind.failure_modes]
             # Figure 4: a mode counts as found where the metric that measures it is right.
-            of_mode = of_judge["test_type"].isin(types) & (of_judge["metric"] == mode.metric)
-            passed = of_judge.loc[of_mode, "passed"]
+            has_mode = checks["test_type"].isin(types)
+            passed = checks.loc[has_mode & (checks["metric"] == mode.metric), "passed"]
             if len(passed):
                 rows.append((*key, mode.name, mode.metric, int(passed.sum()), len(passed)))
     return pd.DataFrame(rows, columns=MODE_COLUMNS)
@@ -117,8 +117,8 @@ def _mean(scores: pd.DataFrame, metric: str) -> dict[str, Any]:
 
 def _checks_made(scores: pd.DataFrame) -> pd.DataFrame:
     """Return the checks that were made, ``passed`` as a number."""
-    made = scores[scores["condition"].notna() & scores["was_asked"].astype(bool)]
-    return made.assign(passed=made["passed"].eq(True).astype(int))
+    checks = scores[scores["condition"].notna() & scores["was_asked"].astype(bool)]
+    return checks.assign(passed=checks["passed"].eq(True).astype(int))
 
 
 def _rate(part: pd.DataFrame, metric: str) -> dict[str, Any]:  # noqa: ARG001

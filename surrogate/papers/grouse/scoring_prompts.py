@@ -35,9 +35,10 @@ from surrogate.papers.grouse.score_replies import (
 from surrogate.papers.judges import FunctionJudge, JudgePrompts
 
 ABLATIONS = ("ground-truth", "justification", "chain-of-thought")
-BEST = ("justification",)
-"""What the paper's best prompt leaves out (table 6)."""
+"""Parts of a reply that table 6 leaves out, one at a time."""
 JUSTIFICATION = "justification"
+BEST = (JUSTIFICATION,)
+"""What the paper's best prompt leaves out (table 6)."""
 JOINT_ORDER: tuple[str, ...] = tuple(sorted(JUDGED_METRICS))
 """Metrics as a reply by all of them has them: in the order that requests are sent in."""
 ReplyForm = Literal["json_schema", "text", "result"]
@@ -125,10 +126,10 @@ class ReplyFields:
 
     def values(self, *metrics: str) -> dict[str, Any]:
         """Return what the packaged templates say of a reply by one metric, or by all."""
-        form = self._of_answer(metrics[0])
+        form = self._answer_form(metrics[0])
         if len(metrics) > 1:
             # Appendix G: an object for each metric.
-            form = _written({metric: self._of_answer(metric) for metric in metrics})
+            form = _written({metric: self._answer_form(metric) for metric in metrics})
         return {
             "form": _written(dict.fromkeys(self.answers, form)),
             "has_ground_truth": "ground-truth" not in self.without,
@@ -136,7 +137,7 @@ class ReplyFields:
             "has_chain_of_thought": "chain-of-thought" not in self.without,
         }
 
-    def _of_answer(self, metric: str) -> str:
+    def _answer_form(self, metric: str) -> str:
         checks = dict.fromkeys(_SENTENCE_CHECKS, "B")
         sentence = {"begins_with": '"first words of the sentence"', **checks}
         # S is a score, B a boolean: the templates say so.

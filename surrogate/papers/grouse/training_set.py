@@ -19,7 +19,6 @@ from arena.llm.replies import Completion, UnparsableError
 from arena.text.answers import parse_answer
 from arena.text.citations import find_citations
 from arena.text.json_replies import JsonReplyError, last_json_object
-from features.models.llm_scorer import Verdict
 from surrogate.papers.chats import Sieve, TrainExample
 from surrogate.papers.evaluation import JudgeFactory
 from surrogate.papers.grouse.joint_prompts import JOINT_PROMPT, JointPrompts
@@ -117,14 +116,12 @@ def grouse_examples(
         traces = _Traces(prompts.reply_form, prompts.fields)
         verdicts = iter(factory.llm(traces, teacher).judge(tasks))
     for key, system, sample in graded:
-        verdict_by_metric: dict[str, Verdict] = {
-            metric: next(verdicts) for metric in JUDGED_METRICS
-        }
-        if any(not isinstance(verdict.value, str) for verdict in verdict_by_metric.values()):
+        traces_by_metric = {metric: next(verdicts).value for metric in JUDGED_METRICS}
+        if None in traces_by_metric.values():
             sieve.drop(key[0], NO_SCORE)
             continue
         prompt = prompts.prompts_for(ScoringTask(JUDGED_METRICS[0], sample))[0]
-        reply = _joined(verdict_by_metric, prompts)
+        reply = _joined(traces_by_metric, prompts)
         sieve.examples.append(TrainExample(key, prompt, reply, {"system": system}))
 
 
@@ -134,24 +131,25 @@ def balance(sieve: Sieve, count: int, seed: int = 0) -> None:
     One after the other, the row is taken whose scores are rarest among those taken so far, over
     all metrics together; of equals, the first in an order drawn.
     """
-    marks = [reply_scores(example.reply) for example in sieve.examples]
-    draw = generator(seed, "training", "balance")
-    left = [int(place) for place in draw.permutation(len(marks))]
-    taken: Counter[tuple[str, int | None]] = Counter()
-    chosen: set[int] = set()
-    while left and len(chosen) < count:
-        best = min(left, key=lambda place: sum(taken[mark] for mark in marks[place].items()))
-        left.remove(best)
-        chosen.add(best)
-        taken.update(marks[best].items())
-    for place in left:
-        sieve.drop(sieve.examples[place].key[0], NOT_BALANCED)
-    sieve.examples = [example for place, example in enumerate(sieve.examples) if place in chosen]
+    # A metric and a score of it, such as ("usefulness", 1), is what is counted.
+    scores = [list(reply_scores(example.reply).items()) for example in sieve.examples]
+    random = generator(seed, "training", "balance")
+    remaining = [int(index) for index in random.permutation(len(scores))]
+    n_chosen: Counter[tuple[str, int | None]] = Counter()
+    chosen: list[int] = []
+    while remaining and len(chosen) < count:
+        rarest = min(remaining, key=lambda index: sum(n_chosen[score] for score in scores[index]))
+        remaining.remove(rarest)
+        chosen.append(rarest)
+        n_chosen.update(scores[rarest])
+    for index in remaining:
+        sieve.drop(sieve.examples[index].key[0], NOT_BALANCED)
+    sieve.examples = [sieve.examples[index] for index in sorted(chosen)]
 
 
 def reply_scores(reply: str) -> dict[str, int | None]:
     """Return the scores of a joined reply, by metric."""
-    return {metric: read_metric_score(reply, metric, (SCORED,)) for metric in JOINT_ORDER}
+    return {metric: read_metric_score(reply, metric) for metric in JOINT_ORDER}
 
 
 @dataclass(frozen=True)
@@ -163,11 +161,7 @@ class _Traces(GrousePrompts):
         super().read(completion, task)
         scored = self.fields.answers[-1]
         try:
-            reply = last_json_object(
-                completion.answer,
-                [scored],
-                not completion.is_cut,
-            )
+            reply = last_json_object(completion.answer, [scored], not completion.is_cut)
         except JsonReplyError as error:
             raise UnparsableError(str(error)) from error
         parts = {name: reply.get(name) for name in self.fields.answers}
@@ -176,15 +170,15 @@ class _Traces(GrousePrompts):
         return json.dumps(parts, ensure_ascii=False)
 
 
-def _joined(verdict_by_metric: Mapping[str, Verdict], prompts: JointPrompts) -> str:
-    """Join the replies by each metric.
+def _joined(traces_by_metric: Mapping[str, object], prompts: JointPrompts) -> str:
+    """Join the replies by each metric, as ``_Traces`` reads them.
 
     Under a template of the user's own the answer is ``answer_2``, as ``metaeval`` reads it there.
     """
     fields = prompts.fields
     joined: dict[str, dict[str, Any]] = {name: {} for name in fields.answers}
     for metric in JOINT_ORDER:
-        for name, part in json.loads(str(verdict_by_metric[metric].value)).items():
+        for name, part in json.loads(str(traces_by_metric[metric])).items():
             joined[name][metric] = part
     if prompts.templates.replacing(JOINT_PROMPT) is not None:
         joined = {SCORED: joined[fields.answers[-1]]}

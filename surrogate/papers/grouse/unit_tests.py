@@ -43,9 +43,8 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 }
 _BOUNDS: Mapping[str, float | None] = {"None": None, "null": None, "True": 1.0, "False": 0.0}
 _GAPS = re.compile(r"[\W_]+")
-_WORDS = {"mark": "marks", "score": "marks", "scores": "marks", "relevance": "relevancy"}
+_SYNONYMS = {"mark": "marks", "score": "marks", "scores": "marks", "relevance": "relevancy"}
 _NEEDLESS = ("answer", "test", "type")
-_WRITTEN_NAMES = [f"{metric}_condition" for metric in JUDGED_METRICS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +176,7 @@ def type_name(value: object) -> str:
         return UNTYPED
     text = str(value).strip()
     words = _GAPS.sub(" ", text.casefold()).split()
-    name = "_".join(_WORDS.get(word, word) for word in words if word not in _NEEDLESS)
+    name = "_".join(_SYNONYMS.get(word, word) for word in words if word not in _NEEDLESS)
     # "Test type 3" is the third of figure 4.
     if name.isdecimal() and 1 <= int(name) <= len(TYPE_NAMES):
         return TYPE_NAMES[int(name) - 1]
@@ -228,21 +227,24 @@ def choose_tests(
 ) -> list[UnitTest]:
     """Choose tests by language, which some test must have; of each type the first so many."""
     available = dict.fromkeys(test.language for test in tests if test.language)
-    wanted = {checked_choice(name, available, "language of unit tests") for name in languages}
-    taken = Counter[tuple[str | None, str]]()
+    for language in languages:
+        checked_choice(language, available, "language of unit tests")
+    counts = Counter[tuple[str | None, str]]()
     chosen = []
     for test in tests:
-        if wanted and test.language not in wanted:
+        if languages and test.language not in languages:
             continue
-        taken[test.language, test.test_type] += 1
-        if limit is None or taken[test.language, test.test_type] <= limit:
+        counts[test.language, test.test_type] += 1
+        if limit is None or counts[test.language, test.test_type] <= limit:
             chosen.append(test)
     return chosen
 
 
 WrittenCondition = Annotated[Condition, BeforeValidator(Condition.parse)]
-_EACH: Any = dict.fromkeys(_WRITTEN_NAMES, (WrittenCondition, ...))
-WrittenConditions = create_model("WrittenConditions", **_EACH)
+_CONDITION_FIELDS: Any = {
+    f"{metric}_condition": (WrittenCondition, ...) for metric in JUDGED_METRICS
+}
+WrittenConditions = create_model("WrittenConditions", **_CONDITION_FIELDS)
 
 
 class WrittenMetadata(StrictRecord):
@@ -286,13 +288,14 @@ def read_unit_tests(path: Path | str, columns: Mapping[str, str] = NO_COLUMNS) -
     """
     path = Path(path)
     problems: list[Problem] = []
-    read = read_records(path, WrittenTest, problems, columns)
-    without = [line for line, written in read if written.conditions is None]
-    if 0 < len(without) < len(read):
-        fault, hint = "is missing", "add it, or leave all out"
-        problems += [Problem(path.name, line, "conditions", None, fault, hint) for line in without]
+    rows = read_records(path, WrittenTest, problems, columns)
+    lines_without = [line for line, written in rows if written.conditions is None]
+    if len(lines_without) < len(rows):
+        for line in lines_without:
+            fault, hint = "is missing", "add it, or leave all out"
+            problems.append(Problem(path.name, line, "conditions", None, fault, hint))
     raise_if(problems)
-    return [_unit_test(written, f"{path.name}:{line}") for line, written in read]
+    return [_unit_test(written, f"{path.name}:{line}") for line, written in rows]
 
 
 def _unit_test(written: WrittenTest, test_id: str) -> UnitTest:

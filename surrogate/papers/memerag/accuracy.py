@@ -81,10 +81,10 @@ def score_judges(
     """
     labels = judged_labels(verdicts)
     rows = []
-    for (judge, prompt), of_judge in judges_of(verdicts).items():
-        for language, estimate in _estimates(of_judge, labels, replicates, seed).items():
+    for (judge, prompt), judge_verdicts in judges_of(verdicts).items():
+        for language, estimate in _estimates(judge_verdicts, labels, replicates, seed).items():
             row = {"judge": judge, "prompt": prompt, "language": language}
-            counts = verdict_counts(_of_language(of_judge, language))
+            counts = verdict_counts(_of_language(judge_verdicts, language))
             rows.append({**row, **estimate.row(), **counts})
     return pd.DataFrame(rows, columns=SCORE_COLUMNS)
 
@@ -109,15 +109,15 @@ def average_over_judges(
     """
     labels = judged_labels(verdicts)
     rows = []
-    for prompt, of_prompt in verdicts[verdicts["prompt"] != ""].groupby("prompt", sort=False):
-        judges = judges_of(of_prompt).values()
+    with_prompt = verdicts[verdicts["prompt"] != ""]
+    for prompt, prompt_verdicts in with_prompt.groupby("prompt", sort=False):
+        judges = judges_of(prompt_verdicts).values()
         if len(judges) < 2:
             continue
         estimates_by_judge = [_estimates(part, labels, replicates, seed) for part in judges]
         for language in estimates_by_judge[0]:
-            estimates = [
-                estimates[language] for estimates in estimates_by_judge if language in estimates
-            ]
+            # A judge need not have been asked about every language.
+            estimates = [judge[language] for judge in estimates_by_judge if language in judge]
             row = {"prompt": prompt, "language": language, "judges": len(estimates)}
             rows.append({**row, **_mean(estimates).row()})
     return pd.DataFrame(rows, columns=AVERAGE_COLUMNS)
@@ -131,11 +131,11 @@ def judged_labels(verdicts: pd.DataFrame) -> tuple[str, str]:
 
 
 def _estimates(
-    of_judge: pd.DataFrame, labels: Sequence[str], replicates: int, seed: int
+    verdicts: pd.DataFrame, labels: Sequence[str], replicates: int, seed: int
 ) -> dict[str, _Estimate]:
-    """Return the estimate of each language, and of ``macro``, for one judge."""
+    """Return the estimate of each language, and of ``macro``, from the verdicts of one judge."""
     estimates = {}
-    for language, part in of_judge.groupby("language", sort=False):
+    for language, part in verdicts.groupby("language", sort=False):
         estimates[str(language)] = _estimate(part, labels, replicates, seed)
     # Section 5.1: languages weigh alike, however many sentences they have.
     estimates[MACRO] = _mean(list(estimates.values()))
@@ -198,9 +198,9 @@ def fine_grained_accuracy(verdicts: pd.DataFrame) -> pd.DataFrame:
         accuracy=1 - table["errors"] / table["sentences"],
         share_of_errors=table["errors"] / totals.where(totals > 0),
         group=table.groupby(groups, sort=False).ngroup(),
-        place=table["fine"].map(FINE_LABELS.index),
+        label_index=table["fine"].map(FINE_LABELS.index),
     )
-    return table.sort_values(["group", "place"], ignore_index=True)[FINE_COLUMNS]
+    return table.sort_values(["group", "label_index"], ignore_index=True)[FINE_COLUMNS]
 
 
 def error_shares(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -232,9 +232,21 @@ def compare_judges(
     Raises:
         UsageError: If the two have no sentence in common, or other human labels for one.
     """
+    rows = []
+    for language, terms in _difference_terms(verdicts_a, verdicts_b).items():
+        p_value = permutation_p_value(terms, permutations, seed, language)
+        rows.append((language, terms.sum(), p_value, len(terms)))
+    return pd.DataFrame(rows, columns=COMPARISON_COLUMNS)
+
+
+def _difference_terms(verdicts_a: pd.DataFrame, verdicts_b: pd.DataFrame) -> dict[str, Floats]:
+    """Return what each sentence adds to the difference in balanced accuracy (appendix E).
+
+    By language, and for ``macro``; NaN where no sentence has one of the labels.
+    """
     joint = _joint(verdicts_a, verdicts_b)
     labels = set(judged_labels(verdicts_a))
-    amounts: dict[str, Floats] = {}
+    terms_by_language: dict[str, Floats] = {}
     for language, part in joint.groupby("language", sort=False):
         # Balanced accuracy is half the mean per true label, so a sentence moves the difference by
         # 1 / (2 * sentences with its label); swapping its verdicts changes the sign (appendix E).
@@ -244,23 +256,23 @@ def compare_judges(
         if not labels <= set(part["truth_a"]):
             # Balanced accuracy is not defined without sentences of both labels.
             terms = gains * np.nan
-        amounts[str(language)] = terms.to_numpy()
-    amounts[MACRO] = np.concatenate(list(amounts.values())) / len(amounts)
-    rows = []
-    for language, terms in amounts.items():
-        p_value = permutation_p_value(terms, permutations, seed, language)
-        rows.append((language, terms.sum(), p_value, len(terms)))
-    table = pd.DataFrame(rows, columns=COMPARISON_COLUMNS)
-    return table.assign(p_value=table["p_value"].where(table["difference"].notna()))
+        terms_by_language[str(language)] = terms.to_numpy()
+    all_terms = np.concatenate(list(terms_by_language.values()))
+    return {**terms_by_language, MACRO: all_terms / len(terms_by_language)}
 
 
-def permutation_p_value(amounts: Floats, permutations: int, seed: int, key: str) -> float:
-    """Return the two-sided p-value of a sum whose terms may have either sign; keys draw others."""
+def permutation_p_value(terms: Floats, permutations: int, seed: int, key: str) -> float:
+    """Return the two-sided p-value of a sum whose terms may have either sign.
+
+    NaN where a term is. Each ``key`` has random numbers of its own.
+    """
+    if np.isnan(terms).any():
+        return float("nan")
     # Swapping equal verdicts changes nothing: only sentences that differ count.
-    moving = amounts[amounts != 0]
+    moving = terms[terms != 0]
     if not len(moving):
         return 1.0
-    draws = generator(seed, "permutation test", key)
+    random = generator(seed, "permutation test", key)
     # The identity must count as a hit although sums of floats differ in their last digits.
     observed = abs(moving.sum()) - _ROUNDING
     # In parts, so that signs of shape (permutations, sentences) fit into memory.
@@ -268,7 +280,7 @@ def permutation_p_value(amounts: Floats, permutations: int, seed: int, key: str)
     hits = 0
     for start in range(0, permutations, at_once):
         size = min(at_once, permutations - start)
-        signs = draws.integers(0, 2, size=(size, len(moving)), dtype=np.int8) * 2.0 - 1.0
+        signs = random.integers(0, 2, size=(size, len(moving)), dtype=np.int8) * 2.0 - 1.0
         hits += int((np.abs(signs @ moving) >= observed).sum())
     return (1 + hits) / (1 + permutations)
 
@@ -294,7 +306,7 @@ def mark_best(
         The scores with ``p_value`` (of the test against the best of the row's language and group;
         missing for the best) and ``mark``: ``best``, ``†`` where p > 0.05, or nothing.
     """
-    of_judge = judges_of(verdicts)
+    verdicts_by_judge = judges_of(verdicts)
     marked = scores.assign(p_value=float("nan"), mark="")
     # Each group has a best judge of its own, which the others of the group are tested against.
     for (language, *_), rows in scores.groupby(["language", *within], sort=False):
@@ -302,13 +314,13 @@ def mark_best(
         if len(scored) < 2:
             continue
         parts = {}
-        for place, *key in scored[BY_JUDGE].itertuples():
-            parts[place] = _of_language(of_judge[key[0], key[1]], language)
+        for index, judge, prompt in scored[BY_JUDGE].itertuples():
+            parts[index] = _of_language(verdicts_by_judge[judge, prompt], language)
         best = scored["value"].idxmax()
         marked.loc[best, "mark"] = BEST
         for other in scored.index.drop(best):
-            table = compare_judges(parts[best], parts[other], permutations, seed)
-            p_value = float(table.set_index("language").loc[language, "p_value"])
+            terms = _difference_terms(parts[best], parts[other])[language]
+            p_value = permutation_p_value(terms, permutations, seed, language)
             marked.loc[other, "p_value"] = p_value
             if p_value > SIGNIFICANCE:
                 marked.loc[other, "mark"] = DAGGER

@@ -56,16 +56,17 @@ def read_memerag_answers(
         UsageError: If a path is absent, or the language of a file is not known.
         DataError: With every problem of all files.
     """
-    read = Collected()
-    for path, rows in read.files(paths):
+    collected = Collected()
+    for path, rows in collected.files(paths):
         code = language_of(path, paths, checked_language(language))
         if code is None:
             raise without_language([rows.source])
-        for place, row in read.records(rows, MemeragRow):
+        for place, row in collected.records(rows, MemeragRow):
             key = (code, row.query_id)
             passages = passages_of([passage.text for passage in row.context])
-            read.question(place, key, row.query, passages)
-            read.answer(place, key, SYSTEM, " ".join(part.sentence.strip() for part in row.answer))
+            collected.question(place, key, row.query, passages)
+            answer = " ".join(part.sentence.strip() for part in row.answer)
+            collected.answer(place, key, SYSTEM, answer)
     source = "MEMERAG (Cruz Blandón et al., ACL 2025)"
     note = "One system: the files do not name the model that answered. Labels are not in here."
-    return foreign_arena(read, name, source=source, note=note)
+    return foreign_arena(collected, name, source=source, note=note)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import ClassVar, Literal, get_args
 
@@ -98,10 +98,10 @@ RELEVANCE_PROMPT = ReplaceablePrompt(
     "Whether a sentence has to do with the question (MEMERAG, section 3.4)",
     "the last <answer>Relevant</answer> or Irrelevant, or one of the three published labels",
     {
-        name: Variable(each.meaning, each.sample, name != "context" and each.is_required, each.also)
-        for name, each in _VARIABLES.items()
-    }
-    | {"code": Variable("code for delimiters; found in none of the texts", "samplecode")},
+        **_VARIABLES,
+        "context": replace(_VARIABLES["context"], is_required=False),
+        "code": Variable("code for delimiters; found in none of the texts", "samplecode"),
+    },
     _PACKAGE,
     "relevance.v1",
 )
@@ -151,13 +151,18 @@ class ClaimPrompts(JudgePrompts[Claim]):
 
     @property
     def _system(self) -> PromptTemplate | None:
-        is_papers = self.template is None and self.quality == "faithfulness"
-        return packaged_prompt(_PACKAGE, f"{self.name}.v1", ()) if is_papers else None
+        # Only the paper's prompts have a system message (appendix H).
+        if self.template is not None or self.quality == "relevance":
+            return None
+        return packaged_prompt(_PACKAGE, f"{self.name}.v1", ())
 
     @property
     def _task(self) -> PromptTemplate:
-        ours = FAITHFULNESS_PROMPT if self.quality == "faithfulness" else RELEVANCE_PROMPT
-        return self.template or ours.packaged()
+        if self.template is not None:
+            return self.template
+        if self.quality == "relevance":
+            return RELEVANCE_PROMPT.packaged()
+        return FAITHFULNESS_PROMPT.packaged()
 
     @property
     def version(self) -> str:
@@ -237,9 +242,10 @@ def _label_of(words: str, quality: Quality, is_tagged: bool = False) -> str | No
     label = _LABEL.match(words)
     if label is None:
         return None
-    if label["rest"] and not is_tagged:
+    rest = label["rest"] or ""
+    if rest and not is_tagged:
         return None
-    if label["rest"] and "support" in label["rest"]:
+    if "support" in rest:
         # "Supported and not supported" takes back what it begins with.
         return None
     return NOT_SUPPORTED if label["negation"] else SUPPORTED

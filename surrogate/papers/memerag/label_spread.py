@@ -99,10 +99,8 @@ def agreement_of_people(
         reports = {}
         for quality in QUALITIES:
             ratings = [_ratings(votes, quality) for votes in part["votes"]]
-            categories = None
-            if quality == "relevance, coarse":
-                # Chance agreement counts both labels, although few sentences are irrelevant.
-                categories = JUDGED_RELEVANCE
+            # Chance agreement counts both labels, although few sentences are irrelevant.
+            categories = JUDGED_RELEVANCE if quality == "relevance, coarse" else None
             reports[quality] = agreement_report(ratings, categories, replicates, seed)
         reports_by_language[str(language)] = reports
     return reports_by_language

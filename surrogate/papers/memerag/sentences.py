@@ -13,6 +13,7 @@ import pandas as pd
 from pydantic import BeforeValidator, Field, ValidationInfo
 
 from arena.adapters.columns import NO_COLUMNS
+from arena.data.cells import whole_digits
 from arena.data.errors import Problem, UsageError, checked_choice
 from arena.data.languages import LANGUAGE_CODE
 from arena.data.schema import QUESTION_KEY
@@ -91,21 +92,16 @@ COLUMNS = [
 _CODE = re.compile(LANGUAGE_CODE)
 
 
-def _id(value: object) -> object:
-    """Ids are numbers in some of the files and texts in others."""
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return str(value) if is_number else value
-
-
 def _votes(value: object, info: ValidationInfo) -> object:
     """Return the labels given, one a person, spelled as the paper does; None is no vote."""
-    several = value if isinstance(value, list) else [value]
-    votes = [None if label is None else _label(label, info) for label in several]
+    labels = value if isinstance(value, list) else [value]
+    votes = [None if label is None else _label(label, info) for label in labels]
     if info.field_name != "factuality" or any(votes):
         return votes
+    # Only factuality must have a label.
     if isinstance(value, list):
         raise refuse("holds no label", "give at least one")
-    return value  # missing, as the field's type says
+    return value  # None, which the field's type refuses
 
 
 def _label(value: object, info: ValidationInfo) -> str:
@@ -120,8 +116,8 @@ def _label(value: object, info: ValidationInfo) -> str:
 
 def _texts(value: object) -> object:
     """Return the notes of annotators that are not blank: there is one text, or one a person."""
-    several = value if isinstance(value, list) else [value]
-    return [text for text in several if text is not None and str(text).strip()]
+    texts = value if isinstance(value, list) else [value]
+    return [text for text in texts if text is not None and str(text).strip()]
 
 
 Votes = Annotated[list[str | None], BeforeValidator(_votes)]
@@ -170,7 +166,8 @@ class LabeledSentence(StrictRecord):
 class LabeledAnswer(StrictRecord):
     """One line: an answer to one question."""
 
-    query_id: Annotated[FilledText, BeforeValidator(_id)]
+    # Ids are numbers in some of the files and texts in others.
+    query_id: Annotated[FilledText, BeforeValidator(lambda value: whole_digits(value) or value)]
     query: FilledText
     model: str | None = None
     context: list[ContextPassage] = Field(min_length=1)
@@ -203,21 +200,17 @@ def read_memerag(
         DataError: With every problem: file, line, field, value and hint.
     """
     files = _files(Path(folder))
-    wanted = list(dict.fromkeys(languages)) or sorted(files)
     problems: list[Problem] = []
     rows = []
-    for language in wanted:
+    for language in dict.fromkeys(languages or sorted(files)):
         path = files[checked_choice(language, files, "language")]
-        read = read_records(path, LabeledAnswer, problems, columns)
-        problems += repeats(path, [(line, answer.query_id) for line, answer in read], "query_id")
-        for line, answer in read:
+        answers = read_records(path, LabeledAnswer, problems, columns)
+        problems += repeats(path, [(line, answer.query_id) for line, answer in answers], "query_id")
+        for line, answer in answers:
             ids = [sentence.sentence_id for sentence in answer.answer]
             if len(set(ids)) < len(ids):
-                hint = "number the sentences"
-                problem = Problem(
-                    path.name, line, "answer.sentence_id", ids, "holds one twice", hint
-                )
-                problems.append(problem)
+                field, hint = "answer.sentence_id", "number the sentences"
+                problems.append(Problem(path.name, line, field, ids, "holds one twice", hint))
             rows += _sentences(answer, language)
     raise_if(problems)
     return pd.DataFrame(rows, columns=COLUMNS)

@@ -226,9 +226,8 @@ def add_outputs(read: Collected, rows: Rows, language: str) -> pd.DataFrame:
                 read.skip(place.source, "answer", "its output is null")
                 continue
             read.answer(place, (language, row.query_id), output.model, output.output)
-            record: Record = dict(
-                zip(ANSWER_KEY, (language, row.query_id, output.model), strict=True)
-            )
+            key = (language, row.query_id, output.model)
+            record: Record = dict(zip(ANSWER_KEY, key, strict=True))
             for name, score_by_model in scores.items():
                 record[name] = score_by_model.get(output.model)
             records.append(record)

@@ -101,23 +101,25 @@ def read_mirage(
 def _downloaded(languages: Sequence[str]) -> list[Path]:
     """Return the folders of the data sets; what the cache lacks is downloaded."""
     fetch = hub("downloading MIRAGE-Bench", "hub").snapshot_download
-    wanted = [f"{code}/*" for code in languages] or None
+    patterns = [f"{code}/*" for code in languages] or None
     try:
-        return [Path(fetch(name, repo_type="dataset", allow_patterns=wanted)) for name in DATA_SETS]
+        return [
+            Path(fetch(name, repo_type="dataset", allow_patterns=patterns)) for name in DATA_SETS
+        ]
     except (OSError, ValueError) as error:
         raise UsageError(f"MIRAGE-Bench cannot be downloaded: {error}") from error
 
 
 def _arena(collected: Collected, tables: Tables, name: str, reference: str | None) -> ForeignArena:
     features = []
-    for code, of_role in tables.items():
-        for needed in ("prompts", "outputs"):
-            if needed not in of_role and not collected.problems:
-                raise UsageError(f"there is no file of {needed} in {code}; give its clone, too")
-        for rows in of_role.get("prompts", ()):
+    for code, rows_by_role in tables.items():
+        for role in ("prompts", "outputs"):
+            if role not in rows_by_role and not collected.problems:
+                raise UsageError(f"there is no file of {role} in {code}; give its clone, too")
+        for rows in rows_by_role.get("prompts", ()):
             add_prompts(collected, rows, code)
-        features += [add_outputs(collected, rows, code) for rows in of_role.get("outputs", ())]
-        for rows in of_role.get("judgments", ()):
+        features += [add_outputs(collected, rows, code) for rows in rows_by_role.get("outputs", ())]
+        for rows in rows_by_role.get("judgments", ()):
             add_judgments(collected, rows, code)
     answering = {system for *_, system in collected.answers}
     # A file with faults may lack answers for that reason alone.

@@ -8,6 +8,7 @@ numbers, much faster: it solves all tournaments at once.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -64,15 +65,14 @@ def fit_with_choix(
     import choix
 
     index = {system: number for number, system in enumerate(systems)}
-    times = pd.Series(drawn).value_counts()
+    n_draws = Counter(drawn)
     comparisons = []
-    for row in judgments[judgments["query_id"].isin(times.index)].itertuples():
+    is_counted = judgments["query_id"].isin(drawn) & (judgments["winner"] != "tie")
+    for row in judgments[is_counted].itertuples():
         winner, loser = index[row.system_a], index[row.system_b]
-        if row.winner == "tie":
-            continue
         if row.winner == "b":
             winner, loser = loser, winner
-        comparisons += [(winner, loser)] * int(times[row.query_id])
+        comparisons += [(winner, loser)] * n_draws[row.query_id]
     try:
         with np.errstate(all="ignore"):  # a system that wins all absorbs the Markov chain
             coefficients = choix.ilsr_pairwise(len(systems), comparisons)
@@ -141,7 +141,7 @@ def run_recipe(
         tournament_seed = _seed(seed, language, "tournament", str(number))
         predictions = _predictions(
             made(regressor, _seed(tournament_seed, language, "final")),
-            _means_over_questions(judged[drawn]),
+            judged[drawn].mean(axis=0),
             coefficients[number],
             is_trained,
         )
@@ -150,7 +150,7 @@ def run_recipe(
     ratings = _predictions(
         made(regressor, _seed(seed, language, "final")),
         # The leaderboard is of all questions, judged or not.
-        _means_over_questions(_feature_values(features, language, systems)),
+        _feature_values(features, language, systems).mean(axis=0),
         np.round(coefficients.mean(axis=0), DECIMALS),
         is_trained,
     )
@@ -162,11 +162,6 @@ def _only_language(judgments: pd.DataFrame) -> str:
     if len(languages) != 1:
         raise UsageError(f"the recipe rates one language at a time, not {', '.join(languages)}")
     return str(languages[0])
-
-
-def _means_over_questions(values: Floats) -> Floats:
-    """Average features of answers, shape (Q, S, F), over questions; shape (S, F)."""
-    return np.asarray(values.sum(axis=0) / len(values))
 
 
 def _feature_values(

@@ -46,9 +46,8 @@ def mirage_examples(
             f"available: {available}; let a "
             "model answer with  surrogate-arena generate ARENA --relevant-passages --append"
         )
-    answers = dict(
-        zip(question_keys(teacher_answers), map(str, teacher_answers["answer"]), strict=True)
-    )
+    answer_texts = teacher_answers["answer"].astype(str)
+    answers = dict(zip(question_keys(teacher_answers), answer_texts, strict=True))
     texts = ArenaTexts(arena)
     sieve = Sieve()
     for key in question_keys(choose_questions(arena.queries, languages)):
@@ -72,7 +71,7 @@ def mirage_examples(
 def _fault(language: str, answer: str, passages: Sequence[ShownPassage]) -> str | None:
     """Return why an answer is not taught."""
     parsed = parse_answer(answer)
-    if not any(passage.relevance != 0 for passage in passages):
+    if all(passage.relevance == 0 for passage in passages):
         return NO_RELEVANT
     if not parsed.is_marked or parsed.reason is None or not parsed.text:
         return NO_MARKERS
@@ -86,4 +85,6 @@ def _fault(language: str, answer: str, passages: Sequence[ShownPassage]) -> str 
         return NOT_RELEVANT
     probabilities = identify(strip_citations(parsed.text, ids))
     likeliest = max(probabilities, key=probabilities.__getitem__)
-    return OTHER_LANGUAGE if language in probabilities and likeliest != language else None
+    if language in probabilities and language != likeliest:
+        return OTHER_LANGUAGE
+    return None
