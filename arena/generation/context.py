@@ -63,27 +63,28 @@ def select_context(
         raise UsageError(f"cannot select {k} passages; ask for 1 or more")
     if find_spec("bm25s") is None:
         raise MissingDependencyError("selecting passages by BM25", "bm25s", "bm25")
-    rankings: dict[str, _Ranking] = {}
+    corpus_indexes: dict[str, _Bm25] = {}
     selected: list[list[Passage]] = []
     n_replaced = 0
     n_without_relevant = 0
     rows = queries[["language", "query", "passages"]].itertuples(index=False, name=None)
     for language, query, passages in rows:
-        ranked = _Ranking(passages).best(query, len(passages))
+        ranked = _Bm25(passages).best(query, len(passages))
         best = ranked[:k]
         if corpus is not None:
-            if language not in rankings:
-                rankings[language] = _Ranking(list(_corpus_passages(corpus, language)))
+            if language not in corpus_indexes:
+                corpus_indexes[language] = _Bm25(list(_corpus_passages(corpus, language)))
             # A corpus has no labels: those of the question's passages are put back by id.
             labeled = {passage["passage_id"]: passage for passage in passages}
-            from_corpus = rankings[language].best(query, k)
+            from_corpus = corpus_indexes[language].best(query, k)
             best = [labeled.get(passage["passage_id"], passage) for passage in from_corpus]
         selected.append(best)
-        relevant = next(filter(_is_relevant, ranked), None)
-        if relevant is None:
+        relevant = list(filter(_is_relevant, ranked))
+        if not relevant:
             n_without_relevant += 1
         elif not any(map(_is_relevant, best)):
-            best[k - 1 :] = [relevant]
+            # Of fewer than k passages none is replaced: the relevant one is added.
+            best[k - 1 :] = relevant[:1]
             n_replaced += 1
     table = queries.assign(passages=pd.Series(selected, index=queries.index, dtype=object))
     return table, n_replaced, n_without_relevant
@@ -100,7 +101,7 @@ def context_words(text: str) -> list[str]:
     return words
 
 
-class _Ranking:
+class _Bm25:
     """BM25 (Lucene's, as bm25s has it by default) over some passages."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
@@ -109,9 +110,10 @@ class _Ranking:
         words = []
         for passage in passages:
             words.append(context_words(f"{passage.get('title') or ''}\n{passage['text']}"))
+        self._index = None
         # bm25s cannot index passages without any word.
-        self._index = bm25s.BM25() if any(words) else None
-        if self._index is not None:
+        if any(words):
+            self._index = bm25s.BM25()
             self._index.index(words, show_progress=False)
 
     def best(self, query: str, count: int) -> list[Passage]:
@@ -127,8 +129,8 @@ class _Ranking:
 def _corpus_passages(corpus: pd.DataFrame, language: str) -> Iterator[Passage]:
     rows = corpus[corpus["language"] == language] if "language" in corpus else corpus
     titles = rows["title"] if "title" in rows else [None] * len(rows)
-    for passage_id, text, title in zip(rows["passage_id"], rows["text"], titles, strict=True):
-        title = title if isinstance(title, str) else None
+    for passage_id, text, cell in zip(rows["passage_id"], rows["text"], titles, strict=True):
+        title = cell if isinstance(cell, str) else None
         yield {"passage_id": passage_id, "text": text, "title": title, "relevance": None}
 
 

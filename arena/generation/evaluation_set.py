@@ -113,20 +113,17 @@ def one_answer_each(answers: pd.DataFrame, seed: int) -> pd.DataFrame:
     """
     chosen: list[int] = []
     for language, rows in answers.groupby("language", sort=True):
-        answers_to = dict(iter(rows.groupby("query_id", sort=True)))
-        query_ids = sorted(answers_to)
+        query_ids = sorted(rows["query_id"].unique())
         systems = sorted(rows["system"].unique())
         random = generator(seed, "generation", "one answer", str(language))
         order = random.permutation(len(query_ids))
         random = generator(seed, "generation", "first system", str(language))
-        shift = int(random.integers(len(systems)))
+        first = int(random.integers(len(systems)))
+        answer_index = pd.Series(rows.index, index=[rows["query_id"], rows["system"]])
         # Systems take turns over the questions in random order, from a system drawn.
-        for turn, index in enumerate(order):
-            candidates = answers_to[query_ids[index]]
-            system = systems[(turn + shift) % len(systems)]
-            of_system = candidates[candidates["system"] == system]
-            answer = of_system if len(of_system) else candidates
-            chosen.append(int(answer.index[0]))
+        for turn, question in enumerate(order):
+            system = systems[(first + turn) % len(systems)]
+            chosen.append(int(answer_index[query_ids[question], system]))
     return answers[answers.index.isin(chosen)]
 
 
@@ -157,8 +154,8 @@ def _is_hard(queries: pd.DataFrame, rules: SetRules) -> Flags:
 
 
 def _is_in(table: pd.DataFrame, keys: Collection[QuestionKey]) -> Flags:
-    wanted = set(keys)
-    return np.array([key in wanted for key in question_keys(table)], np.bool_)
+    key_set = set(keys)
+    return np.array([key in key_set for key in question_keys(table)], np.bool_)
 
 
 def _with_questions(arena: Arena, queries: pd.DataFrame) -> Arena:

@@ -34,6 +34,18 @@ BY_NAME = ("language", OWN_PASSAGES, HISTORY)
 """What a function gets if it has parameters of these names; the question comes first."""
 PASSAGE_FIELDS = ("passage_id", "text", "title")
 
+_LLM_SETTINGS = {
+    "model",
+    "prompt",
+    "passage_tokens",
+    "context_tokens",
+    "tokenizer",
+    "temperature",
+    "max_tokens",
+    "body",
+    "omit",
+}
+
 
 @dataclass(frozen=True)
 class FunctionSystem:
@@ -64,18 +76,7 @@ class FunctionSystem:
         Raises:
             UsageError: If there is no such function, or it cannot be called with a question.
         """
-        of_models = {
-            "model",
-            "prompt",
-            "passage_tokens",
-            "context_tokens",
-            "tokenizer",
-            "temperature",
-            "max_tokens",
-            "body",
-            "omit",
-        }
-        foreign = sorted(of_models & settings.model_fields_set)
+        foreign = sorted(_LLM_SETTINGS & settings.model_fields_set)
         if foreign:
             raise UsageError(f"a function takes no {', '.join(map(argument, foreign))}")
         function = _imported(place)
@@ -107,11 +108,7 @@ class FunctionSystem:
             arguments["language"] = question.key[0]
         if OWN_PASSAGES in self.parameters:
             arguments[OWN_PASSAGES] = [
-                {
-                    "passage_id": passage.passage_id,
-                    "text": passage.text,
-                    "title": passage.title,
-                }
+                {name: getattr(passage, name) for name in PASSAGE_FIELDS}
                 for passage in question.passages
             ]
         if HISTORY in self.parameters:

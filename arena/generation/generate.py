@@ -235,18 +235,18 @@ def generate_answers(
         UsageError: If the settings or the template cannot be used.
         MissingDependencyError: If the extra ``llm`` is not installed.
     """
-    left = _unanswered(queries, system, answers)
+    unanswered = _unanswered(queries, system, answers)
     budget = budget or Budget()
-    chosen = left
+    chosen = unanswered
     skipped = pd.DataFrame(columns=SKIPPED_COLUMNS, dtype=object)
     unlabeled = pd.DataFrame(columns=FAILURE_COLUMNS, dtype=object)
     filter_usage = None
     if time_filter is not None:
         labels, filter_usage = time_dependence(
-            left, time_filter, store, budget=budget, progress=progress
+            unanswered, time_filter, store, budget=budget, progress=progress
         )
-        chosen = left[(labels["label"] == "no").to_numpy()].reset_index(drop=True)
-        skipped, unlabeled = _left_out(left, labels, system, time_filter.template.version)
+        chosen = unanswered[(labels["label"] == "no").to_numpy()].reset_index(drop=True)
+        skipped, unlabeled = _left_out(unanswered, labels, system, time_filter.template.version)
     answered = ask_table(
         list(given_questions(chosen, system.settings.relevant_passages)),
         system.prompt_for,
@@ -265,7 +265,7 @@ def generate_answers(
         system=system.name,
         prompt=system.version,
         questions=len(queries),
-        already_answered=len(queries) - len(left),
+        already_answered=len(queries) - len(unanswered),
         usage=answered.usage,
         filter_usage=filter_usage,
         warnings=tuple(_warnings(system, new_answers, answers)),
@@ -289,15 +289,16 @@ def dry_run_generate(
     Raises:
         UsageError: If the settings or the template cannot be used.
     """
-    left = _unanswered(queries, system, answers)
+    chosen = _unanswered(queries, system, answers)
     filtering = None
     if time_filter is not None:
-        rows = left[["language", "query"]].itertuples(index=False, name=None)
+        rows = chosen[["language", "query"]].itertuples(index=False, name=None)
         filtering = dry_run(map(time_filter.prompt_for, rows), time_filter.settings, store)
         if store is not None:
-            labels, _ = time_dependence(left, time_filter, store, budget=Budget(0))
-            left = left[(labels["label"] != "yes").to_numpy()]
-    questions = given_questions(left, system.settings.relevant_passages)
+            # Without a budget, only replies in the store label questions.
+            labels, _ = time_dependence(chosen, time_filter, store, budget=Budget(0))
+            chosen = chosen[(labels["label"] != "yes").to_numpy()]
+    questions = given_questions(chosen, system.settings.relevant_passages)
     answering = dry_run(map(system.prompt_for, questions), system.settings, store)
     return {"answers": answering, "time_filter": filtering}
 

@@ -93,7 +93,9 @@ def choose_questions(
     if unknown:
         available = ", ".join(sorted(present))
         raise UsageError(f"no questions in {unknown[0]!r} here; available: {available}")
-    chosen = queries[queries["language"].isin(languages)] if languages else queries
+    chosen = queries
+    if languages:
+        chosen = queries[queries["language"].isin(languages)]
     if chosen.empty:
         raise UsageError("there are no questions to answer")
     if questions is not None:
@@ -219,5 +221,5 @@ def read_label(completion: Completion) -> tuple[str, str]:
     label = labels[-1].strip(" \t\r\n'\".").casefold()
     if label not in ("yes", "no"):
         raise UnparsableError(f"the label is {label!r}; expected yes or no")
-    rationales = _RATIONALE.findall(text)
-    return label, rationales[-1].strip() if rationales else ""
+    rationales = _RATIONALE.findall(text) or [""]
+    return label, rationales[-1].strip()

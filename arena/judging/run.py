@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from arena.data.answer_digests import with_digests
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, REPEAT
-from arena.data.types import Flags, Progress
+from arena.data.selection import are_in
+from arena.data.types import Progress
 from arena.data.wording import repeated
 from arena.diagnostics.agreement import agreement_table
 from arena.diagnostics.people_agreement import PeopleAgreement
@@ -122,48 +122,50 @@ def judge_pairs(
     names = [member.judge for member in members]
     if not names or repeated(names):
         raise UsageError(f"name each judge once: {', '.join(repeated(names)) or 'there is none'}")
-    is_derived = _derived_flags(arena.judgments, members)
-    renewed = set(_judged_keys(arena.judgments[is_derived]))
-    if renewed:
-        # People may have edited nuggets or marks since; where they did not, nothing is asked.
+    renewing = [member.judge for member in members if member.prompt.renews_verdicts]
+    is_renewed = arena.judgments["judge"].isin(renewing)
+    renewed = arena.judgments[is_renewed]
+    if len(renewed):
+        # Verdicts by nuggets or marks, which people may have edited since, are made again; where
+        # nobody did, nothing is asked.
         if isinstance(pairs, ChosenPairs | PacedPairs):
-            pairs = pairs.on_sides_of(arena.judgments[is_derived])
-        arena = replace(arena, judgments=arena.judgments[~is_derived].reset_index(drop=True))
+            pairs = pairs.on_sides_of(renewed)
+        arena = replace(arena, judgments=arena.judgments[~is_renewed].reset_index(drop=True))
     run = JudgedRounds(names)
     run.ask(arena, members, pairs, store, budget or Budget(), progress)
     chosen = pairs.chosen(run.rounds)
+    outcomes = [run.outcome_of(name) for name in names]
     summaries = []
-    for member in members:
+    for member, outcome in zip(members, outcomes, strict=True):
         summary = summarize_judge(
             arena,
             member,
             chosen,
             run.rounds,
-            run.outcome_of(member.judge),
+            outcome,
             Usage.total(member.asked_settings.model, run.usages[member.judge]),
             prices or {},
             (people or {}).get(member.judge),
         )
         summaries.append(summary)
-    outcome = stacked_verdicts([run.outcome_of(name) for name in names])
-    judgments = with_digests(outcome.judgments, arena.answers)
+    verdicts = stacked_verdicts(outcomes)
+    judgments = with_digests(verdicts.judgments, arena.answers)
     if chosen.adaptive:
         judgments = judgments.assign(**{CHOSEN: ADAPTIVE})
-    columns = list(JUDGMENTS.columns)
     # A second vote in the same order counts for what it repeats, not for a panel.
-    tables = [_first_votes(arena.judgments), _first_votes(outcome.judgments)]
-    all_judgments = joined_rows(tables, columns)
+    first_votes = [_first_votes(arena.judgments), _first_votes(verdicts.judgments)]
+    all_judgments = joined_rows(first_votes, list(JUDGMENTS.columns))
     return Judging(
         judgments=judgments,
-        failures=outcome.failures,
+        failures=verdicts.failures,
         summaries=tuple(summaries),
         panel=_panel(all_judgments, names, arena.answers),
         pairs=chosen,
         agreement=agreement_table(oriented_verdicts(all_judgments), of=names),
         rounds=len(run.rounds),
         reason=run.reason,
-        nuggets=outcome.nuggets,
-        n_renewed=sum(key in renewed for key in _judged_keys(outcome.judgments)),
+        nuggets=verdicts.nuggets,
+        n_renewed=int(are_in(verdicts.judgments, renewed, ["judge", *PAIR_COLUMNS]).sum()),
     )
 
 
@@ -172,16 +174,6 @@ def _panel(judgments: pd.DataFrame, members: Sequence[str], answers: pd.DataFram
         return None
     panel = panel_verdicts(judgments, members)
     return replace(panel, judgments=with_digests(panel.judgments, answers))
-
-
-def _derived_flags(judgments: pd.DataFrame, judges: Sequence[LlmJudge]) -> Flags:
-    """Return which verdicts follow from nuggets and marks, and so are made again, shape (N,)."""
-    names = [judge.judge for judge in judges if judge.prompt.renews_verdicts]
-    return np.asarray(judgments["judge"].isin(names), dtype=np.bool_)
-
-
-def _judged_keys(judgments: pd.DataFrame) -> Iterator[tuple[str, ...]]:
-    yield from judgments[["judge", *PAIR_COLUMNS]].itertuples(index=False, name=None)
 
 
 def _first_votes(judgments: pd.DataFrame) -> pd.DataFrame:

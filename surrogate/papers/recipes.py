@@ -54,7 +54,15 @@ RECIPES = MappingProxyType(
             # MIRAGE-Bench, table 6; schedule and warm-up of the alignment handbook, which it used.
             Recipe("mirage", rank=16, batch=32, epochs=1, max_length=6144),
             # GroUSE, appendix H.
-            Recipe("grouse", 32, 64, 3, max_length=7104, warmup=10, quantized=True),
+            Recipe(
+                "grouse",
+                rank=32,
+                batch=64,
+                epochs=3,
+                max_length=7104,
+                warmup=10,
+                quantized=True,
+            ),
         )
     }
 )

@@ -50,13 +50,13 @@ def make_trainset(
     Raises:
         UsageError: If a setting is another kind's, or no question would be left over.
     """
-    checked_kind = checked_choice(kind, KINDS, "kind of training set")
-    foreign = sorted(settings.model_fields_set - SHARED - OF_KINDS[checked_kind])
+    checked_choice(kind, KINDS, "kind of training set")
+    foreign = sorted(settings.model_fields_set - SHARED - OF_KINDS[kind])
     if foreign:
         raise UsageError(f"{kind} takes no {', '.join(map(argument, foreign))}")
     if not settings.teacher:
         raise UsageError(f"nobody is named whom to learn from; name the {argument('teacher')}")
-    own_templates = read_templates(templates, [PROMPTS[kind]])
+    user_templates = read_templates(templates, [PROMPTS[kind]])
     arena = read_arena(source)
     candidates = choose_questions(arena.queries, settings.languages)
     drawn = candidates
@@ -73,12 +73,12 @@ def make_trainset(
             context_tokens=settings.context_tokens,
             seed=settings.seed,
         )
-        system = LlmSystem.of(generation, own_templates)
+        system = LlmSystem.of(generation, user_templates)
         sieve = mirage_examples(arena, settings.teacher, system, settings.languages)
     else:
         # Answers to other questions cost calls to the teacher, and are scored only if wanted.
         scored_part = replace(arena, queries=candidates if split else drawn)
-        prompts = JointPrompts("text", ReplyFields(()), own_templates)
+        prompts = JointPrompts("text", ReplyFields(()), user_templates)
         sieve = _scored_answers(
             scored_part, settings, prompts, set(question_keys(drawn)), split, progress
         )
@@ -96,11 +96,11 @@ def _scored_answers(
     """Let the teacher score the answers of an arena (GroUSE, section 5)."""
     sieve = Sieve()
     graded = answers_of_arena(arena, settings.systems, sieve)
-    are_trained = {key in trained_keys for key, *_ in graded}
-    if True not in are_trained:
+    n_trained = sum(key in trained_keys for key, *_ in graded)
+    if n_trained == 0:
         # The training set is empty: nobody is asked, and the reasons are raised with it.
         return sieve
-    if split and False not in are_trained:
+    if split and n_trained == len(graded):
         raise UsageError(
             "no answer to an unseen question can be scored; train on fewer "
             f"({argument('questions')})"
