@@ -39,9 +39,6 @@ from surrogate.learning.outcomes import MANY_SYSTEMS, Outcome
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import training_ratings
 
-SPLITS = 5
-"""How often systems are split into folds where ratings are few."""
-
 
 @dataclass(frozen=True)
 class LanguageStudy:
@@ -103,8 +100,7 @@ def study_languages(
     """Train the surrogates of every language.
 
     The surrogate itself is fitted on all judged systems but the held-out ones. Others are trained
-    without each fold of the systems, and on single tournaments: their mean R² over 200 is no more
-    certain than over 50, for the held-out systems are the same.
+    without each fold of the systems, without each half of the questions, and on single tournaments.
 
     Args:
         data: One a language.
@@ -117,19 +113,22 @@ def study_languages(
         One a language, in the order given.
     """
     ratings = {part.language: part.tournaments for part in data}
-    training = pd.concat(
+    rows = pd.concat(
         [part.without_answers_of(settings.holdout).X for part in data], ignore_index=True
     )
     with suppress(UsageError):  # a board without ratings says why, language by language
-        surrogate.fit(training, ratings)
+        surrogate.fit(rows, ratings)
     finish(progress, "surrogate")
     unseen = _rate_unseen(data, surrogate, n_jobs, progress)
     expected = pd.concat([expected_ratings(outcome) for outcome in unseen])
+    # Every system in these rows gets a posterior. One that no language has judged is to have the
+    # trained surrogate's prediction instead; one that another language has judged may stay.
+    is_judged_somewhere = rows["system"].isin(expected["system"])
     posteriors = posterior_ratings(
         surrogate,
         training_ratings(ratings),
         expected,
-        training[training["system"].isin(expected["system"])],
+        rows[is_judged_somewhere],
         others_of(data),
     )
     finish(progress, "ratings by both")
@@ -158,22 +157,34 @@ def study_languages(
     return studies
 
 
+SPLITS = 5
+"""How often questions are split into halves, and systems into folds, on a small board."""
+
+
 def _split_halves(
     data: Sequence[LanguageData], surrogate: Surrogate, n_jobs: int, progress: Progress | None
 ) -> Replication:
     """Compare ratings by half of the questions with the verdicts on the other half."""
-    # A surrogate that must be trained several times for each split is split once.
-    is_cheap = surrogate.pooled and max(len(part.systems) for part in data) <= MANY_SYSTEMS
-    times = SPLITS if is_cheap else 1
+    times = _question_splits(data, surrogate)
     repeats = Repeats(times, surrogate.seed, n_jobs, progress, stage="split halves")
     return replicate(data, surrogate, repeats, with_surrogate=False)
+
+
+def _question_splits(data: Sequence[LanguageData], surrogate: Surrogate) -> int:
+    """Return how often questions are split into halves: once where a split takes long."""
+    if not surrogate.pooled:
+        return 1  # a split also trains it without each fold of the systems
+    if _most_systems(data) > MANY_SYSTEMS:
+        return 1  # comparing the halves takes most of the time, which grows with their square
+    return SPLITS
 
 
 def _rate_unseen(
     data: Sequence[LanguageData], surrogate: Surrogate, n_jobs: int, progress: Progress | None
 ) -> list[Outcome]:
     """Rate every system by a surrogate trained without it: what ``validate`` does."""
-    repeats = Repeats(splits(data), surrogate.seed, n_jobs, progress, stage="held-out systems")
+    times = _system_splits(data)
+    repeats = Repeats(times, surrogate.seed, n_jobs, progress, stage="held-out systems")
     training = _few_tournaments_left if surrogate.pooled else everything_left
     try:
         return leave_systems_out(data, surrogate, repeats, training)
@@ -202,16 +213,23 @@ def _few_tournaments_left(data: LanguageData, held: Sequence[str], repeat: int) 
     return everything_left(data.drawing(FEW_TOURNAMENTS), held, repeat)
 
 
-def splits(data: Sequence[LanguageData]) -> int:
+def _system_splits(data: Sequence[LanguageData]) -> int:
     """Return how often systems are split into folds.
 
-    With few systems, tau depends on which of them are held out together: more splits even that
-    out.
+    Only systems that are held out together are compared: of few systems, tau depends on the split.
+    With nine systems it was 0.56 by one split and 0.94 by another. More splits even that out.
     """
-    if max(len(part.systems) for part in data) >= 40:
-        return 1
+    if _most_systems(data) >= 40:
+        return 1  # five folds of eight systems: 140 pairs are compared
     n_ratings = sum(len(part.systems) for part in data)
-    return SPLITS if n_ratings < 50 else 3
+    if n_ratings >= 50:
+        return 3  # few systems, but tau is a mean over several languages
+    return SPLITS
+
+
+def _most_systems(data: Sequence[LanguageData]) -> int:
+    """Return how many systems are judged in the language where most are."""
+    return max(len(part.systems) for part in data)
 
 
 def arena_agreement(study: LanguageStudy, predictions: pd.DataFrame) -> Agreement:

@@ -203,6 +203,7 @@ class BoardSettings(BaseModel):
         "for surrogates that can learn from one tournament, as the paper's, and none for others.",
     )
     r2_tournaments: Positive = Field(
+        # The mean R² over 200 is no more certain: the held-out systems are the same in all of them.
         default=50,
         le=MOST_DRAWS,
         description="Maximum number of tournaments with a surrogate of their own; for R² on the "
