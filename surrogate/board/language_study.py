@@ -121,8 +121,8 @@ def study_languages(
     finish(progress, "surrogate")
     unseen = _rate_unseen(data, surrogate, n_jobs, progress)
     expected = pd.concat([expected_ratings(outcome) for outcome in unseen])
-    # Every system in these rows gets a posterior. One that no language has judged is to have the
-    # trained surrogate's prediction instead; one that another language has judged may stay.
+    # A language with few judged systems also rates those that other languages have judged. Those
+    # that none has judged would get a posterior, too; a board shows the surrogate's prediction.
     is_judged_somewhere = rows["system"].isin(expected["system"])
     posteriors = posterior_ratings(
         surrogate,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,15 +27,42 @@ from surrogate.learning.surrogate import FEWEST_SYSTEMS, Asked, Surrogate, joine
 
 Rating = tuple[pd.DataFrame, dict[str, str]]
 """Ratings of a table's systems, and language to why there are none."""
-Fold = tuple[int, int, list[str]]
-"""Repeat, number of the fold and the systems it holds out, sorted."""
 Training = Callable[[LanguageData, Sequence[str], int], LanguageData]
 """From a language, held-out systems and a repeat to the data to learn from."""
 Rated = Callable[[LanguageData, Sequence[str], int], pd.DataFrame]
 """From a language, held-out systems and a repeat to the rows of features to rate."""
-
 FEWEST_SYSTEMS_TO_FOLD = FEWEST_SYSTEMS + 2
 HELD_OUT_COLUMNS = ["repeat", "fold", "language", "system", "rating", "standard_error"]
+
+
+class Fold(NamedTuple):
+    """Systems that are held out together.
+
+    Attributes:
+        repeat: Which split of the systems it is a part of.
+        number: Its number in the split.
+        systems: The systems, sorted.
+    """
+
+    repeat: int
+    number: int
+    systems: list[str]
+
+
+class FoldRatings(NamedTuple):
+    """Ratings by one surrogate of the systems that it did not see.
+
+    Attributes:
+        repeat: As of ``Fold``.
+        number: As of ``Fold``.
+        table: Columns ``language, system, rating`` and, of some surrogates, ``standard_error``.
+        reasons: Language to why there are none.
+    """
+
+    repeat: int
+    number: int
+    table: pd.DataFrame
+    reasons: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -79,16 +106,16 @@ class HeldOutRatings:
     reasons: Mapping[str, tuple[str, ...]]
 
     @classmethod
-    def gathered(cls, ratings: Iterable[tuple[int, int, Rating]]) -> HeldOutRatings:
-        """Put together the ratings of all repeats, each with the numbers of its repeat and fold."""
+    def gathered(cls, folds: Iterable[FoldRatings]) -> HeldOutRatings:
+        """Put together the ratings of all folds of all repeats."""
         tables = []
-        reasons: dict[str, dict[str, None]] = {}
-        for repeat, fold, (table, failures) in ratings:
-            if len(table):
-                numbered = table.assign(repeat=repeat, fold=fold)
+        reasons: dict[str, dict[str, None]] = {}  # of ordered sets
+        for fold in folds:
+            if len(fold.table):
+                numbered = fold.table.assign(repeat=fold.repeat, fold=fold.number)
                 # A surrogate without standard errors has no such column.
                 tables.append(numbered.reindex(columns=HELD_OUT_COLUMNS))
-            for language, reason in failures.items():
+            for language, reason in fold.reasons.items():
                 reasons.setdefault(language, {})[reason] = None
         combined = joined(tables, HELD_OUT_COLUMNS)
         return cls(combined, {language: tuple(texts) for language, texts in reasons.items()})
@@ -183,17 +210,12 @@ def held_out_ratings(
     Raises:
         UsageError: With fewer than five systems.
     """
-    keys = []
     tasks = []
-    for repeat, number, fold in folds or system_folds(languages, repeats):
+    for fold in folds or system_folds(languages, repeats):
         for group in grouped(languages, surrogate):
-            unfitted = repeats.reseeded(surrogate, str(repeat), str(number))
-            keys.append((repeat, number))
-            tasks.append(delayed(_rate_fold)(group, unfitted, fold, repeat, training, rated))
-    ratings = []
-    for (repeat, number), result in zip(keys, repeats.run(tasks), strict=True):
-        ratings.append((repeat, number, result))
-    return HeldOutRatings.gathered(ratings)
+            unfitted = repeats.reseeded(surrogate, str(fold.repeat), str(fold.number))
+            tasks.append(delayed(_rate_fold)(group, unfitted, fold, training, rated))
+    return HeldOutRatings.gathered(repeats.run(tasks))
 
 
 def grouped(languages: Sequence[LanguageData], surrogate: Surrogate) -> list[list[LanguageData]]:
@@ -230,7 +252,7 @@ def system_folds(languages: Sequence[LanguageData], repeats: Repeats) -> list[Fo
         draws = [np.array_split(random.permutation(n_systems), n_folds) for _ in range(n_draws)]
         for number, group in enumerate(min(draws, key=overlap)):
             times_together[np.ix_(group, group)] += 1
-            folds.append((repeat, number, sorted(systems[index] for index in group)))
+            folds.append(Fold(repeat, number, sorted(systems[index] for index in group)))
     return folds
 
 
@@ -251,34 +273,36 @@ def fold_count(n_systems: int) -> int:
 def _rate_fold(
     languages: Sequence[LanguageData],
     surrogate: Surrogate,
-    fold: Sequence[str],
-    repeat: int,
+    fold: Fold,
     training: Training,
     rated: Rated | None,
-) -> Rating:
+) -> FoldRatings:
     """Train on all languages without the systems of a fold, and rate these."""
     parts = []
     rows = []
     origins: dict[str, float] = {}
     failures: dict[str, str] = {}
     for data in languages:
-        held = [system for system in data.systems if system in fold]
+        held = [system for system in data.systems if system in fold.systems]
         if not held:
+            # None of the fold is judged here: all is learned from, nobody is rated.
             parts.append(data)
             continue
         try:
-            part = training(data, held, repeat)
+            part = training(data, held, fold.repeat)
         except (UsageError, ConvergenceError) as error:
             failures[data.language] = str(error)
             continue
         parts.append(part)
-        rows.append(data.rows(held) if rated is None else rated(data, held, repeat))
+        rows.append(data.rows(held) if rated is None else rated(data, held, fold.repeat))
         origins[data.language] = data.origin_of(part)
     if not rows:
-        return pd.DataFrame(columns=["language", "system", "rating"]), failures
+        nobody = pd.DataFrame(columns=["language", "system", "rating"])
+        return FoldRatings(fold.repeat, fold.number, nobody, failures)
     table, reasons = train_and_rate(surrogate, parts, pd.concat(rows), judged_questions(languages))
     shifts = table["language"].map(origins).astype(np.float64)
-    return table.assign(rating=table["rating"] + shifts), {**failures, **reasons}
+    shifted = table.assign(rating=table["rating"] + shifts)
+    return FoldRatings(fold.repeat, fold.number, shifted, {**failures, **reasons})
 
 
 def train_and_rate(

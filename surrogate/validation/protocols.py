@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -22,6 +21,7 @@ from surrogate.board.holdout import (
 )
 from surrogate.learning.cross_fitting import (
     Fold,
+    FoldRatings,
     HeldOutRatings,
     Rating,
     Repeats,
@@ -52,20 +52,20 @@ def leave_language_out(
         UsageError: As ``check_languages`` does.
     """
     check_languages([data.language for data in languages], surrogate)
-    tasks = [
-        delayed(train_and_rate)(
-            repeats.reseeded(surrogate, "language", data.language, str(repeat)),
-            [other for other in languages if other.language != data.language],
-            data.rows(),
-            judged_questions([data]),
-        )
-        for data in languages
-        for repeat in range(repeats.times)
-    ]
-    done = iter(repeats.run(tasks))
-    return [
-        _gathered(islice(done, repeats.times)).outcome(data, repeats.times) for data in languages
-    ]
+    tasks = []
+    for data in languages:
+        others = [other for other in languages if other.language != data.language]
+        for repeat in range(repeats.times):
+            reseeded = repeats.reseeded(surrogate, "language", data.language, str(repeat))
+            task = delayed(train_and_rate)(reseeded, others, data.rows(), judged_questions([data]))
+            tasks.append(task)
+    ratings = repeats.run(tasks)
+    outcomes = []
+    for index, data in enumerate(languages):
+        first = index * repeats.times
+        own_ratings = ratings[first : first + repeats.times]
+        outcomes.append(_gathered(own_ratings).outcome(data, repeats.times))
+    return outcomes
 
 
 def check_languages(languages: Collection[str], surrogate: Surrogate) -> None:
@@ -87,7 +87,7 @@ def family_folds(
     groups: dict[str, list[str]] = {}
     for system in systems_by_content(languages):
         groups.setdefault(min(families[system], default=system), []).append(system)
-    return [(0, number, sorted(group)) for number, group in enumerate(groups.values())]
+    return [Fold(0, number, sorted(group)) for number, group in enumerate(groups.values())]
 
 
 def best_fold(languages: Sequence[LanguageData]) -> list[Fold]:
@@ -96,7 +96,7 @@ def best_fold(languages: Sequence[LanguageData]) -> list[Fold]:
     order = pd.concat(ranks).groupby(level=0).mean().reindex(systems_by_content(languages))
     count = max(round(BEST_SHARE * len(order)), FEWEST_BEST)
     # Fold 0 has the systems that are learned from.
-    return [(0, 1, sorted(order.nlargest(count).index))]
+    return [Fold(0, 1, sorted(order.nlargest(count).index))]
 
 
 def mirage(
@@ -148,7 +148,10 @@ def _tournament_seeds(n_tournaments: int, repeat: int, repeats: Repeats) -> dict
 
 def _gathered(ratings: Iterable[Rating]) -> HeldOutRatings:
     """Put together the ratings of repeats that have no folds."""
-    return HeldOutRatings.gathered((repeat, 0, rating) for repeat, rating in enumerate(ratings))
+    everyone = []
+    for repeat, (table, reasons) in enumerate(ratings):
+        everyone.append(FoldRatings(repeat, 0, table, reasons))
+    return HeldOutRatings.gathered(everyone)
 
 
 def _hold_out(

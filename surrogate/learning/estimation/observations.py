@@ -77,33 +77,71 @@ def observe(
             of this precision; by default about its own mode.
     """
     observations: dict[str, Observation] = {}
-    likelihoods: dict[str, BattleLikelihood] = {}
-    modes: dict[str, Floats] = {}
-    effects: dict[str, DesignEffects] = {}
+    fits: dict[str, _BattleFit] = {}
     for language, training in ratings.items():
         rated = _rated(training)
         observations[language] = _published(rated)
-        if not len(rated.items):
-            continue
-        likelihood = BattleLikelihood(rated.items)
-        mode = likelihood.mode(NormalPrior.ridge(len(rated.systems), around))
-        n_systems = len(rated.systems)
-        mode[:n_systems] -= mode[:n_systems].mean()
-        likelihoods[language] = likelihood
-        modes[language] = mode
-        effects[language] = likelihood.design_effects(mode, around)
-    all_effects = DesignEffects.of_all(list(effects.values()))
-    ends = np.cumsum([len(observations[language].systems) for language in likelihoods])
-    by_language = np.split(all_effects.by_system, ends[:-1])
-    for language, by_system in zip(likelihoods, by_language, strict=False):
-        observations[language] = _observed(
-            systems=observations[language].systems,
-            likelihood=likelihoods[language],
-            mode=modes[language],
-            effects=np.append(by_system, effects[language].by_bias),
-            common_effect=all_effects.common,
-        )
+        if len(rated.items):
+            fits[language] = _BattleFit.of(rated, around)
+    # Systems of all languages, one language after the other, in the order of ``fits``.
+    all_effects = DesignEffects.of_all([fit.effects for fit in fits.values()])
+    by_system = all_effects.by_system
+    start = 0
+    for language, fit in fits.items():
+        end = start + len(fit.systems)
+        effects = np.append(by_system[start:end], fit.effects.by_bias)
+        observations[language] = fit.observed(effects, all_effects.common)
+        start = end
     return observations
+
+
+@dataclass(frozen=True)
+class _BattleFit:
+    """The battles of a language, and the ratings about which their likelihood is approximated.
+
+    Attributes:
+        systems: The S systems.
+        likelihood: Of their battles.
+        mode: Ratings, centered on 0, and biases, shape (K,).
+        effects: Design effects, as this language alone tells them.
+    """
+
+    systems: tuple[str, ...]
+    likelihood: BattleLikelihood
+    mode: Floats
+    effects: DesignEffects
+
+    @classmethod
+    def of(cls, rated: TrainingRatings, around: float) -> _BattleFit:
+        """Find the mode under a normal prior of this precision."""
+        n_systems = len(rated.systems)
+        likelihood = BattleLikelihood(rated.items)
+        mode = likelihood.mode(NormalPrior.ridge(n_systems, around))
+        mode[:n_systems] -= mode[:n_systems].mean()
+        effects = likelihood.design_effects(mode, around)
+        return cls(rated.systems, likelihood, mode, effects)
+
+    def observed(self, effects: Floats, common_effect: float) -> Observation:
+        """Observe ratings: the normal density with the likelihood's slope and curvature.
+
+        Args:
+            effects: Design effect of each parameter, shape (K,).
+            common_effect: Design effect of the prior.
+        """
+        n_systems = len(self.systems)
+        # The information is in units of verdicts, of which so many count for one.
+        bias_precisions = common_effect * self.likelihood.bias_precisions
+        precisions = np.append(np.full(n_systems, DEFAULT_RIDGE), bias_precisions)
+        inverse = np.linalg.inv(self.likelihood.information(self.mode) + np.diag(precisions))
+        # Battles tell differences only: no verdict informs the level, so it leaves the covariance.
+        inverse = centering(n_systems) @ inverse[:n_systems]
+        # One step of Newton's from the mode under the prior ``around`` to that under the weak one.
+        step = inverse @ (self.likelihood.slope(self.mode) - precisions * self.mode)
+        # The weak prior keeps the variance finite of systems that won, or lost, everything.
+        information = self.likelihood.clustered_information(self.mode, effects)
+        middle = information + common_effect * np.diag(precisions)
+        means = self.mode[:n_systems] + step
+        return Observation(self.systems, means, inverse @ middle @ inverse.T)
 
 
 def rating_reliability(ratings: Mapping[str, TrainingRatings]) -> float:
@@ -135,36 +173,6 @@ def _published(rated: TrainingRatings) -> Observation:
     variance = np.zeros(len(rated.systems)) if rated.variance is None else rated.variance
     noise = np.diag(np.nan_to_num(completed_variances(variance)))
     return Observation(rated.systems, rated.means, noise)
-
-
-def _observed(
-    systems: tuple[str, ...],
-    likelihood: BattleLikelihood,
-    mode: Floats,
-    effects: Floats,
-    common_effect: float,
-) -> Observation:
-    """Observe ratings by battles: the normal density with the likelihood's slope and curvature.
-
-    Args:
-        systems: The S systems.
-        likelihood: Of their battles.
-        mode: Ratings about which it is approximated, centered on 0, and biases, shape (K,).
-        effects: Design effect of each parameter, shape (K,).
-        common_effect: Design effect of the prior.
-    """
-    n_systems = len(systems)
-    # The information is in units of verdicts, of which so many count for one.
-    bias_precisions = common_effect * likelihood.bias_precisions
-    precisions = np.append(np.full(n_systems, DEFAULT_RIDGE), bias_precisions)
-    inverse = np.linalg.inv(likelihood.information(mode) + np.diag(precisions))
-    # Battles tell differences only: no verdict informs the level, so it leaves the covariance.
-    inverse = centering(n_systems) @ inverse[:n_systems]
-    # One step of Newton's from the mode under the prior ``around`` to that under the weak one.
-    means = mode[:n_systems] + inverse @ (likelihood.slope(mode) - precisions * mode)
-    # The weak prior keeps the variance finite of systems that won, or lost, everything.
-    middle = likelihood.clustered_information(mode, effects) + common_effect * np.diag(precisions)
-    return Observation(systems, means, inverse @ middle @ inverse.T)
 
 
 def centering(n_systems: int) -> Floats:

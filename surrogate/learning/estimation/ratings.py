@@ -61,14 +61,18 @@ def posterior_ratings(
     # Approximated around ratings of a spread of one logit: a system that won all of few battles has
     # almost no curvature at its own best fit.
     observed = observe(ratings, around=1.0)
-    is_predicted = expected["rating"].notna() & expected["language"].isin(list(observed))
-    predictions = expected[is_predicted].set_index(["language", "system"])["rating"]
+    has_prediction = expected["rating"].notna() & expected["language"].isin(list(observed))
+    predictions = expected[has_prediction].set_index(["language", "system"])["rating"]
     prior = _Prior.of(surrogate, predictions, X, others)
-    is_wanted = _is_rated_unjudged(prior.keys, observed, surrogate.borrowing_, X)
-    is_wanted |= prior.keys.isin(predictions.index)
+    # A system without a verdict in a language is rated there if any of these holds.
+    is_in_borrowing_language = prior.languages.isin(list(surrogate.borrowing_))
+    is_never_judged = _is_never_judged(prior.systems, observed, X)
+    is_predicted = prior.keys.isin(predictions.index)
+    is_rated_unjudged = is_in_borrowing_language | is_never_judged | is_predicted
     if others is not None:
-        is_wanted |= prior.keys.isin(others.ratings.index)
-    observations = _observations_of(prior.keys, is_wanted, observed)
+        is_judged_by_others = prior.keys.isin(others.ratings.index)
+        is_rated_unjudged |= is_judged_by_others
+    observations = _observations_of(prior, is_rated_unjudged, observed)
     by_verdicts = JointPosterior.by_verdicts(observed)
     if not observations:
         return by_verdicts
@@ -89,6 +93,16 @@ class _Prior:
     keys: pd.MultiIndex
     means: Floats
     kernels: Floats
+
+    @property
+    def languages(self) -> pd.Index:
+        """Language of each rating, shape (N,)."""
+        return self.keys.get_level_values(0)
+
+    @property
+    def systems(self) -> pd.Index:
+        """System of each rating, shape (N,)."""
+        return self.keys.get_level_values(1)
 
     @classmethod
     def of(
@@ -127,40 +141,40 @@ class _Prior:
         return joint_posterior(observations, kernels, self.means[rows])
 
 
-def _is_rated_unjudged(
-    keys: pd.MultiIndex,
-    observed: Mapping[str, Observation],
-    borrowing: Collection[str],
-    X: pd.DataFrame | None,
+def _is_never_judged(
+    systems: pd.Index, observed: Mapping[str, Observation], X: pd.DataFrame | None
 ) -> Flags:
-    """Whether systems are rated without a verdict: in borrowing languages, and further ones.
+    """Whether systems have answers here, but no verdict in any language.
 
     Args:
-        keys: Language and system of the N with a prior.
+        systems: The N systems.
         observed: Language to the observed ratings.
-        borrowing: Languages where verdicts in other languages count.
-        X: Answers of further systems, which no language has judged, and of judged ones.
+        X: Answers of never judged systems, and perhaps of judged ones.
 
     Returns:
         Shape (N,).
     """
-    further = set() if X is None else set(X["system"])
+    never_judged = set() if X is None else set(X["system"])
     for observation in observed.values():
-        further.difference_update(observation.systems)
-    is_borrowing = keys.get_level_values(0).isin(list(borrowing))
-    return np.asarray(is_borrowing | keys.get_level_values(1).isin(further))
+        never_judged.difference_update(observation.systems)
+    return np.asarray(systems.isin(never_judged))
 
 
 def _observations_of(
-    keys: pd.MultiIndex, is_wanted: Flags, observed: Mapping[str, Observation]
+    prior: _Prior, is_rated_unjudged: Flags, observed: Mapping[str, Observation]
 ) -> dict[str, Observation]:
-    """Take the observed ratings of these systems, and append the unjudged ones that are wanted."""
+    """Take the observed ratings of systems that have a prior, and append unjudged ones.
+
+    Args:
+        prior: Of N ratings.
+        is_rated_unjudged: Which of them are wanted even without a verdict, shape (N,).
+        observed: Language to the observed ratings.
+    """
     observations: dict[str, Observation] = {}
-    systems = keys.get_level_values(1)
     for language in sorted(observed):
-        is_here = keys.get_level_values(0) == language
-        judged = observed[language].among(set(systems[is_here]))
-        observation = judged.with_unjudged(systems[is_here & is_wanted])
+        is_here = prior.languages == language
+        judged = observed[language].among(set(prior.systems[is_here]))
+        observation = judged.with_unjudged(prior.systems[is_here & is_rated_unjudged])
         if observation.systems:
             observations[language] = observation
     return observations
