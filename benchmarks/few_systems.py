@@ -5,7 +5,7 @@
 
 Some systems of an arena, and some of its questions, are drawn as the judged ones; the surrogate
 learns from their verdicts alone, and rates up to twelve of the others. Of every draw: Kendall's tau
-with the ratings by all verdicts (the truth); whether ranks are given; and how many of the left-out
+with the ratings by all verdicts; whether ranks are given; and how many of the left-out
 systems' ratings and ranks (among the judged systems) the 90% intervals hold.
 
 The last table learns the factor of ``surrogate.board.few_systems`` from all arenas but one: the
@@ -72,7 +72,7 @@ def draws_of(data: LanguageData, draws: int, repeats: int) -> Iterator[dict[str,
 def draw_of(
     data: LanguageData, size: int, asked: int, random: np.random.Generator, repeats: Repeats
 ) -> dict[str, object]:
-    """Learn from a draw of systems and questions, and compare what is said with the truth."""
+    """Learn from a draw of systems and questions, and compare what is said with all verdicts."""
     judged = sorted(random.choice(data.systems_by_content, size, replace=False))
     others = [name for name in data.systems if name not in judged]
     shown = sorted(random.choice(others, min(len(others), MOST_LEFT_OUT), replace=False))
@@ -89,27 +89,30 @@ def draw_of(
     origin = data.origin_of(part)
     ratings = predicted["rating"].to_numpy(np.float64) + origin
     half_widths = interval.width(predicted["standard_error"].to_numpy(np.float64))
-    truth = pd.Series(data.truth, data.systems)
-    errors = ratings - truth[shown].to_numpy()
-    spread = float(part.truth.std(ddof=1))
+    arena_ratings = pd.Series(data.arena_ratings, data.systems)
+    errors = ratings - arena_ratings[shown].to_numpy()
+    spread = float(part.arena_ratings.std(ddof=1))
     quantile = float(stdtrit(size - 1, (1 + LEVEL) / 2))
-    board_ratings = part.truth + origin
+    board_ratings = part.arena_ratings + origin
     n_above_low = count_above(board_ratings, ratings - half_widths)
     n_above_high = count_above(board_ratings, ratings + half_widths)
-    n_above = count_above(truth[judged].to_numpy(), truth[shown].to_numpy())
+    n_above = count_above(arena_ratings[judged].to_numpy(), arena_ratings[shown].to_numpy())
     is_rank_held = (n_above_high <= n_above) & (n_above <= n_above_low)
+    tau = np.nan
+    if len(shown) > 2:
+        tau = kendall_tau(ratings, arena_ratings[shown].to_numpy())
     summary = agreements_of(outcome, size, is_untested=interval.is_by_other_arenas)
     return {
         "standing": summary.standing,
         "has_rank": summary.ranks_unseen,
         "tau_here": outcome.tau,
-        "tau_true": kendall_tau(ratings, truth[shown].to_numpy()) if len(shown) > 2 else np.nan,
+        "tau_true": tau,
         "rating_held": np.mean(np.abs(errors) <= half_widths),
         "half_width": np.mean(half_widths) / spread if spread > 0 else np.nan,
         "rank_held": np.mean(is_rank_held),
         "ranks": np.mean((n_above_low - n_above_high + 1) / (size + 1)),
         "rmse": float(np.sqrt(np.mean(errors**2))),
-        "spread": float(truth.std()),
+        "spread": float(arena_ratings.std()),
         "factors": (errors / (quantile * spread)) ** 2 * (size - 1) if spread > 0 else [],
     }
 
@@ -120,7 +123,9 @@ def outcome_of(part: LanguageData, repeats: Repeats) -> Outcome:
         (outcome,) = leave_systems_out([part], find_surrogate(DEFAULT_SURROGATE), repeats)
         return outcome
     unknown = np.full((1, len(part.systems)), np.nan)
-    return Outcome(part.language, part.systems, unknown, part.truth[None], standard_errors=unknown)
+    return Outcome(
+        part.language, part.systems, unknown, part.arena_ratings[None], standard_errors=unknown
+    )
 
 
 def agreements_of(outcome: Outcome, size: int, *, is_untested: bool) -> Agreements:

@@ -139,12 +139,14 @@ def tau_of(surrogate: AnswersSurrogate, draw: Draw, languages: Sequence[Language
     rated, _ = train_and_rate(surrogate, draw.parts, rows)
     taus = []
     for data in languages:
-        truth = pd.Series(data.truth, data.systems).reindex(draw.left_out)
+        arena_ratings = pd.Series(data.arena_ratings, data.systems).reindex(draw.left_out)
         of_language = rated[rated["language"] == data.language].set_index("system")
         predicted = of_language["rating"].reindex(draw.left_out)
-        is_rated = (truth.notna() & predicted.notna()).to_numpy()
+        is_rated = (arena_ratings.notna() & predicted.notna()).to_numpy()
         if is_rated.sum() >= FEWEST_LEFT_OUT:
-            taus.append(kendall_tau(predicted.to_numpy()[is_rated], truth.to_numpy()[is_rated]))
+            taus.append(
+                kendall_tau(predicted.to_numpy()[is_rated], arena_ratings.to_numpy()[is_rated])
+            )
     return float(np.mean(taus)) if taus else np.nan
 
 

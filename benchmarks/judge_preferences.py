@@ -154,15 +154,15 @@ def check(arenas: Path, features: Path | None, moments: Sequence[Moments]) -> No
         weights = learned_weights(moments, without=[source.arena])
         for data in study_of(arenas, source.arena, source.judge, features).languages:
             row: dict[str, object] = {"arena": f"{source.arena}, {data.language}, {source.judge}"}
-            truth = pd.Series(data.truth, data.systems)
+            arena_ratings = pd.Series(data.arena_ratings, data.systems)
             for name, chosen in (("preferences", weights), ("consensus", {})):
                 first = first_ratings(
                     data.X, data.language, data.systems, len(data.questions), preferences=chosen
                 )
-                ratings = first.table.set_index("system")["rating"].reindex(truth.index)
-                row[name] = kendall_tau(ratings.to_numpy(np.float64), truth.to_numpy())
-                row[f"correlation by {name}"] = np.corrcoef(ratings, truth)[0, 1]
-            row["spread"] = truth.std(ddof=0)
+                ratings = first.table.set_index("system")["rating"].reindex(arena_ratings.index)
+                row[name] = kendall_tau(ratings.to_numpy(np.float64), arena_ratings.to_numpy())
+                row[f"correlation by {name}"] = np.corrcoef(ratings, arena_ratings)[0, 1]
+            row["spread"] = arena_ratings.std(ddof=0)
             rows.append(row)
     print(pd.DataFrame(rows).round(2).to_string(index=False))
 

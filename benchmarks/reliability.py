@@ -80,7 +80,10 @@ def coverage(outcomes: Sequence[Outcome], seed: int) -> dict[str, float | None]:
             held = [np.isin(item.systems, [systems[place] for place in fold]) for item in outcomes]
             pairs = list(zip(rated, held, strict=True))
             found = unseen_intervals(
-                [replace(item, truth=np.where(own, np.nan, item.truth)) for item, own in pairs]
+                [
+                    replace(item, arena_ratings=np.where(own, np.nan, item.arena_ratings))
+                    for item, own in pairs
+                ]
             )
             for item, own in pairs:
                 conformal.append(insides(item, found[item.language])[own])
@@ -94,7 +97,7 @@ def repeat_of(outcome: Outcome, repeat: int) -> Outcome:
     errors = outcome.standard_errors
     return replace(
         outcome,
-        truth=outcome.truth[[repeat]],
+        arena_ratings=outcome.arena_ratings[[repeat]],
         predicted=outcome.predicted[[repeat]],
         standard_errors=None if errors is None else errors[[repeat]],
     )
@@ -102,10 +105,10 @@ def repeat_of(outcome: Outcome, repeat: int) -> Outcome:
 
 def insides(rated: Outcome, interval: RatingInterval) -> Floats:
     """Whether the interval of each system holds its rating, and its half-width, shape (S, 2)."""
-    errors, truth = rated.standard_errors, rated.truth[0]
-    width = interval.width(np.ones(len(truth)) if errors is None else errors[0])
-    distance = np.abs(truth - rated.predicted[0])
-    both = np.column_stack([distance <= width, width / np.nanstd(truth)])
+    errors, arena_ratings = rated.standard_errors, rated.arena_ratings[0]
+    width = interval.width(np.ones(len(arena_ratings)) if errors is None else errors[0])
+    distance = np.abs(arena_ratings - rated.predicted[0])
+    both = np.column_stack([distance <= width, width / np.nanstd(arena_ratings)])
     both[~np.isfinite(distance + width)] = np.nan
     return both
 

@@ -116,9 +116,9 @@ def compared(ratings: pd.DataFrame, hidden: HiddenVerdicts, sample: Arena) -> di
     """Compare ratings with the hidden verdicts, and with all."""
     row = {}
     for name, judgments in (("hidden", hidden.hidden), ("all", sample.judgments)):
-        truth = rated_systems(judgments)
-        truth = truth[truth["system"] != hidden.unjudged]
-        macro = compare_with_truth(ratings, truth).iloc[-1]
+        by_verdicts = rated_systems(judgments)
+        by_verdicts = by_verdicts[by_verdicts["system"] != hidden.unjudged]
+        macro = compare_with_truth(ratings, by_verdicts).iloc[-1]
         row[f"board, {name} verdicts"] = macro["rating"]
         row[f"few verdicts alone, {name} verdicts"] = macro["verdicts_alone"]
         row[f"gain, {name} verdicts"] = macro["rating"] - macro["verdicts_alone"]

@@ -36,7 +36,7 @@ from surrogate.board.language_study import importances_table
 from surrogate.board.learned import Learned, learn, tournament_settings
 from surrogate.board.overall import joint_covariance, overall_board
 from surrogate.board.rating_rows import rows_with_verdicts, rows_without_verdicts, without_intervals
-from surrogate.board.record import BoardRecord
+from surrogate.board.resolved_settings import ResolvedSettings
 from surrogate.board.savings import savings_table
 from surrogate.board.settings import (
     NOBODY,
@@ -145,10 +145,10 @@ def build_board(
     is_answer = are_in(table, sliced_arena.answers, FEATURE_KEY)
     table = table[is_answer].reset_index(drop=True)
     judging_records = judging_records or JudgingRecords()
-    record = _board_record(settings, judges, holdout, table, judging_records, temperatures)
+    resolved = _resolved(settings, judges, holdout, table, judging_records, temperatures)
     if not judges:
-        return build_first_board(sliced_arena, table, record)
-    learned = learn(sliced_arena, table, surrogate, record, judging_records, n_jobs, progress)
+        return build_first_board(sliced_arena, table, resolved)
+    learned = learn(sliced_arena, table, surrogate, resolved, judging_records, n_jobs, progress)
     own_features = tuple(feature for feature in features or () if isinstance(feature, Feature))
     remarks = [*omitted_judges, *temperature_notes(temperatures, learned.arena.judgments)]
     return _board(learned, remarks, own_features, progress)
@@ -169,19 +169,19 @@ def _holdout(judged: Arena, holdout: Sequence[str] | None, surrogate: Surrogate)
     return choose_holdout(by_content(judged.rated_systems, judged.answers), surrogate.seed)
 
 
-def _board_record(
+def _resolved(
     settings: BoardSettings,
     judges: Sequence[str],
     holdout: tuple[str, ...],
     features: pd.DataFrame,
     judging_records: JudgingRecords,
     temperatures: Sequence[Temperature],
-) -> BoardRecord:
-    """Record the settings as they were resolved."""
-    resolved = settings.model_dump(exclude={"judge", "features", "holdout", "ratings"})
+) -> ResolvedSettings:
+    """Return the settings with what they lead to: the judges, features and held-out systems."""
+    unchanged = settings.model_dump(exclude={"judge", "features", "holdout", "ratings"})
     metaevaluations = judging_records.metaevaluations if judges else ()
-    return BoardRecord(
-        **resolved,
+    return ResolvedSettings(
+        **unchanged,
         judge=judges[0] if judges else NOBODY,
         other_judges=tuple(judges[1:]),
         ratings=settings.ratings if judges else "consensus",
@@ -202,12 +202,12 @@ def _board(
     summary = summarize_board(learned)
     finish(progress, "summary")
     rated = _rated_languages(learned, summary)
-    equal = equal_length_ratings(learned.judged, learned.record.ties)
+    equal = equal_length_ratings(learned.judged, learned.settings.ties)
     arena_ratings = _stacked(
         [arena_table(study.ratings, study.language, equal.moves) for study in learned.studies]
     )
     report = report_judge(
-        learned.arena, learned.record.judge, learned.diagnoses, learned.judging_records
+        learned.arena, learned.settings.judge, learned.diagnoses, learned.judging_records
     )
     if summary.macro.is_one_sided:
         # Verdicts that are all the same tell no errors, no preference, and no first place.
@@ -230,7 +230,7 @@ def _board(
     macro = summary.macro.model_copy(update={"beside": beside})
     summary = summary.model_copy(update={"macro": macro})
     covariance = _joint_covariance(learned, rated)
-    overall = overall_board(ratings, covariance, learned.record.seed)
+    overall = overall_board(ratings, covariance, learned.settings.seed)
     amounts = answer_amounts(learned.arena)
     systems = learned.arena.info.systems
     uncompared = uncompared_systems(ratings, overall, summary, systems)
@@ -304,11 +304,11 @@ def _ratings_by_judge(learned: Learned) -> tuple[pd.DataFrame | None, tuple[str,
     others = others_of(data)
     if others is None:
         return None, ()
-    record = learned.record
-    by_judge = {record.judge: alone_ratings(data, learned.surrogate)}
-    for name in record.other_judges:
+    settings = learned.settings
+    by_judge = {settings.judge: alone_ratings(data, learned.surrogate)}
+    for name in settings.other_judges:
         judged = learned.arena.judged_by(name)
-        judged_data = language_data(judged, learned.X, tournament_settings(record))
+        judged_data = language_data(judged, learned.X, tournament_settings(settings))
         untrained = reseeded(learned.surrogate, learned.surrogate.seed)
         by_judge[name] = alone_ratings(judged_data, untrained)
     return side_by_side(by_judge, others.slopes)
@@ -321,8 +321,8 @@ def _joint_covariance(learned: Learned, rated: Sequence[Rated]) -> pd.DataFrame:
         if not rows.empty:
             by_language[str(rows["language"].iloc[0])] = covariance
     across = None
-    if learned.record.ratings == "posterior":
-        across = learned.studies[0].joint.covariance_table()
+    if learned.settings.ratings == "posterior":
+        across = learned.posteriors.covariance_table()
     return joint_covariance(by_language, across)
 
 

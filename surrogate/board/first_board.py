@@ -32,7 +32,7 @@ from surrogate.board.judge_report import JudgeReport
 from surrogate.board.overall import overall_board
 from surrogate.board.ranked_rows import ranked_rows
 from surrogate.board.rating_rows import NO_ANSWER
-from surrogate.board.record import BoardRecord
+from surrogate.board.resolved_settings import ResolvedSettings
 from surrogate.board.settings import NOBODY
 from surrogate.board.summary import (
     PREFERENCES,
@@ -85,13 +85,13 @@ class FirstRatings:
     covariance: pd.DataFrame
 
 
-def build_first_board(arena: Arena, features: pd.DataFrame, record: BoardRecord) -> Board:
+def build_first_board(arena: Arena, features: pd.DataFrame, settings: ResolvedSettings) -> Board:
     """Build a board without any verdict.
 
     Args:
         arena: The arena, in the board's parts.
         features: Feature table, one row per answer.
-        record: The board's settings.
+        settings: The board's settings.
 
     Raises:
         UsageError: If no language has answers.
@@ -107,16 +107,16 @@ def build_first_board(arena: Arena, features: pd.DataFrame, record: BoardRecord)
                 arena.info.systems,
                 question_count(arena, language),
                 arena.info.reference_system,
-                record.seed,
+                settings.seed,
                 preferences,
             )
     if not first:
         raise UsageError("no language has answers to compare")
     ratings = pd.concat([part.table for part in first.values()], ignore_index=True)
     overall = overall_board(ratings)
-    summary = _summary(arena, features, first, record)
+    summary = _summary(arena, features, first, settings)
     uncompared = uncompared_systems(ratings, overall, summary, arena.info.systems)
-    unlearned = find_surrogate(record.surrogate, seed=record.seed)
+    unlearned = find_surrogate(settings.surrogate, seed=settings.seed)
     return Board(
         ratings=ratings,
         overall=overall,
@@ -146,7 +146,7 @@ def _summary(
     arena: Arena,
     features: pd.DataFrame,
     first: Mapping[str, FirstRatings],
-    record: BoardRecord,
+    settings: ResolvedSettings,
 ) -> BoardSummary:
     """Sum up a board without verdicts, from its ratings by language."""
     notes_on_answers = answer_notes(arena)
@@ -176,7 +176,7 @@ def _summary(
         )
     is_by_preferences = any(item.is_by_preferences for item in languages.values())
     macro = MacroSummary(is_first=True, is_by_preferences=is_by_preferences)
-    return summary_of(arena, record, macro, languages)
+    return summary_of(arena, settings, macro, languages)
 
 
 def _preferences_note() -> str:

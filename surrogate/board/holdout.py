@@ -14,7 +14,7 @@ from joblib import delayed
 from arena.data.errors import UsageError
 from arena.data.seeds import generator, seed_sequence
 from arena.data.types import Floats, Progress
-from surrogate.board.record import BoardRecord
+from surrogate.board.resolved_settings import ResolvedSettings
 from surrogate.learning.cross_fitting import (
     run_tasks,
 )
@@ -129,18 +129,18 @@ def fit_tournament(
     return fits
 
 
-def r2(truth: Floats, predicted: Floats) -> float:
-    """R² of predicted coefficients, both of shape (H,).
+def r2(coefficients: Floats, predicted: Floats) -> float:
+    """R² of coefficients as predicted, both of shape (H,).
 
     Returns:
         NaN where fewer than two systems have both, or their coefficients are equal.
     """
     smallest_spread = 1e-6  # logits; coefficients that are closer are equal
-    is_known = np.isfinite(truth) & np.isfinite(predicted)
-    if is_known.sum() < 2 or np.ptp(truth[is_known]) < smallest_spread:
+    is_known = np.isfinite(coefficients) & np.isfinite(predicted)
+    if is_known.sum() < 2 or np.ptp(coefficients[is_known]) < smallest_spread:
         return float("nan")
-    residuals = truth[is_known] - predicted[is_known]
-    centered = truth[is_known] - truth[is_known].mean()
+    residuals = coefficients[is_known] - predicted[is_known]
+    centered = coefficients[is_known] - coefficients[is_known].mean()
     return float(1 - residuals @ residuals / (centered @ centered))
 
 
@@ -148,7 +148,7 @@ def fit_tournaments(
     data: Sequence[LanguageData],
     surrogate: Surrogate,
     held_out: Sequence[Sequence[str]],
-    settings: BoardRecord,
+    settings: ResolvedSettings,
     n_jobs: int,
     progress: Progress | None,
 ) -> list[list[TournamentFit]]:

@@ -52,7 +52,7 @@ def _interval(outcome: Outcome) -> RatingInterval:
             frontier=frontier,
             residuals=len(residuals),
         )
-    ratings = outcome.truth[0][np.isfinite(outcome.truth[0])]
+    ratings = outcome.arena_ratings[0][np.isfinite(outcome.arena_ratings[0])]
     # What other arenas show is of the default surrogate, which has standard errors.
     is_informed = outcome.standard_errors is not None
     if len(ratings) < FEWEST_SYSTEMS or not (len(residuals) or is_informed):
@@ -92,13 +92,13 @@ def _training_share(outcome: Outcome) -> float:
 
 def unseen_residuals(outcome: Outcome) -> Floats:
     """Ratings of unseen systems less the arena's, in logits."""
-    residuals = outcome.predicted[0] - outcome.truth[0]
+    residuals = outcome.predicted[0] - outcome.arena_ratings[0]
     return np.asarray(residuals[np.isfinite(residuals)])
 
 
 def unseen_distances(outcome: Outcome) -> Floats:
     """Distances of unseen systems' ratings from the arena's, in standard errors where known."""
-    distances = np.abs(outcome.truth[0] - outcome.predicted[0]) / _units(outcome)
+    distances = np.abs(outcome.arena_ratings[0] - outcome.predicted[0]) / _units(outcome)
     return np.asarray(distances[np.isfinite(distances)])
 
 
@@ -115,7 +115,7 @@ def _units(outcome: Outcome) -> Floats:
     """Return the unit of distances, shape (S,); NaN where an error of 0 says nothing."""
     errors = outcome.standard_errors
     if errors is None:
-        return np.ones(outcome.truth.shape[1])
+        return np.ones(outcome.arena_ratings.shape[1])
     return np.where(errors[0] > 0, errors[0], np.nan)
 
 
@@ -126,10 +126,10 @@ def _frontier(outcome: Outcome, units: Floats) -> tuple[float, float]:
     """
     false_alarms = 0.1
     fewest_gaps = 4
-    truth = outcome.truth[0]
-    ratings = truth[np.isfinite(truth)]
+    arena_ratings = outcome.arena_ratings[0]
+    ratings = arena_ratings[np.isfinite(arena_ratings)]
     best = float(ratings.max()) if ratings.size else math.nan
-    gaps = ((outcome.predicted[0] - best) / units)[truth < best]
+    gaps = ((outcome.predicted[0] - best) / units)[arena_ratings < best]
     gaps = np.sort(gaps[np.isfinite(gaps)])
     n_gaps = len(gaps)
     if n_gaps < fewest_gaps:

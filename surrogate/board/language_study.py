@@ -24,7 +24,7 @@ from arena.rating.ratings import Ratings
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, agreement
 from surrogate.board.holdout import fit_tournaments
-from surrogate.board.record import BoardRecord
+from surrogate.board.resolved_settings import ResolvedSettings
 from surrogate.board.summary import HoldoutR2
 from surrogate.learning.cross_fitting import (
     Repeats,
@@ -47,7 +47,6 @@ class LanguageStudy:
     Attributes:
         ratings: The arena's ratings of the judged systems.
         posterior: Their ratings by verdicts and surrogate together.
-        joint: The posteriors of all languages, and how they vary together.
         rated_by: By what the board rates: the posterior, or the trained surrogate's predictions.
         holdout: Judged systems kept out of training.
         halves: How ratings replicate; see ``surrogate.learning.estimation.replication``.
@@ -61,7 +60,6 @@ class LanguageStudy:
     data: LanguageData
     ratings: Ratings
     posterior: RatingPosterior
-    joint: JointPosterior
     rated_by: Literal["posterior", "surrogate"]
     holdout: tuple[str, ...]
     halves: Replication
@@ -93,10 +91,10 @@ class LanguageStudy:
 def study_languages(
     data: Sequence[LanguageData],
     surrogate: Surrogate,
-    settings: BoardRecord,
+    settings: ResolvedSettings,
     n_jobs: int = 1,
     progress: Progress | None = None,
-) -> list[LanguageStudy]:
+) -> tuple[list[LanguageStudy], JointPosterior]:
     """Train the surrogates of every language.
 
     The surrogate itself is fitted on all judged systems but the held-out ones. Others are trained
@@ -110,7 +108,8 @@ def study_languages(
         progress: Called as stages advance.
 
     Returns:
-        One a language, in the order given.
+        One study a language, in the order given; and the posteriors of all languages, with how they
+        vary together.
     """
     ratings = {part.language: part.tournaments for part in data}
     rows = pd.concat(
@@ -143,7 +142,6 @@ def study_languages(
                 data=part,
                 ratings=part.tournaments.rate(settings.arena_ratings),
                 posterior=posteriors[part.language],
-                joint=posteriors,
                 rated_by="surrogate" if settings.ratings == "surrogate" else "posterior",
                 holdout=tuple(held_out[index]),
                 halves=halves.of(part.language),
@@ -154,7 +152,7 @@ def study_languages(
                 borrows=part.language in surrogate.borrowing_,
             )
         )
-    return studies
+    return studies, posteriors
 
 
 SPLITS = 5
@@ -197,7 +195,7 @@ def _rate_unseen(
                     language=part.language,
                     systems=part.systems,
                     predicted=unknown,
-                    truth=part.truth[None],
+                    arena_ratings=part.arena_ratings[None],
                     standard_errors=unknown if surrogate.has_errors else None,
                     reasons=(str(error),),
                 )

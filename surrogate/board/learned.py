@@ -15,10 +15,11 @@ from arena.data.types import Progress
 from arena.diagnostics import Diagnosis, diagnose_languages
 from surrogate.board.judge_report import JudgingRecords
 from surrogate.board.language_study import LanguageStudy, study_languages
-from surrogate.board.record import BoardRecord
+from surrogate.board.resolved_settings import ResolvedSettings
 from surrogate.integrity.inspection import inspect_answers
 from surrogate.integrity.notes import flag_judged, unusual_features
 from surrogate.integrity.status import ranking_status
+from surrogate.learning.estimation.observations import JointPosterior
 from surrogate.learning.language_data import (
     LanguageData,
     TournamentSettings,
@@ -35,23 +36,26 @@ class Learned:
     Attributes:
         arena: The arena in its parts, with the verdicts of all judges.
         judged: The same with the verdicts of the board's own judge alone.
-        record: The settings that reproduce the board.
+        settings: The settings that reproduce the board.
         judging_records: The judge's meta-evaluations and failures, from the arena's folder.
         features: Feature table, one row per answer.
         X: The same with the answers' texts.
         studies: One per judged language.
+        posteriors: Their posteriors, and how these vary together across languages.
         surrogate: The fitted surrogate.
-        predictions: Its predictions for every language and system.
+        predictions: Its ratings of all systems in all languages, also of those it was trained on;
+            by surrogates that had not seen the system, ratings are in ``studies``.
         diagnoses: What limits the verdicts, by judged language.
     """
 
     arena: Arena
     judged: Arena
-    record: BoardRecord
+    settings: ResolvedSettings
     judging_records: JudgingRecords
     features: pd.DataFrame
     X: pd.DataFrame
     studies: Sequence[LanguageStudy]
+    posteriors: JointPosterior
     surrogate: Surrogate
     predictions: pd.DataFrame
     diagnoses: Mapping[str, Diagnosis]
@@ -89,18 +93,18 @@ def learn(
     arena: Arena,
     features: pd.DataFrame,
     surrogate: Surrogate,
-    record: BoardRecord,
+    settings: ResolvedSettings,
     judging_records: JudgingRecords,
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> Learned:
-    """Train the surrogates of a board, and hold their ratings against the verdicts.
+    """Train the surrogate on the judged systems of all languages, and study each language.
 
     Args:
         arena: In the board's parts, with the verdicts of all judges.
         features: Feature table, one row per answer.
         surrogate: What to train; it is fitted in place.
-        record: The board's settings.
+        settings: The board's settings.
         judging_records: The judge's meta-evaluations and failures, from the arena's folder.
         n_jobs: Processes to use; -1 for all cores.
         progress: Called as stages advance.
@@ -108,22 +112,23 @@ def learn(
     Raises:
         UsageError: If no language has verdicts or published ratings.
     """
-    judged = arena.judged_by(record.judge)
+    judged = arena.judged_by(settings.judge)
     X = with_answers(features, arena.answers)
-    data = language_data(judged, X, tournament_settings(record))
+    data = language_data(judged, X, tournament_settings(settings))
     if not data:
-        raise UsageError(f"no {record.by} has judgments or published ratings to learn from")
-    data = _with_other_judges(data, arena.judgments, record.other_judges)
+        raise UsageError(f"no {settings.by} has judgments or published ratings to learn from")
+    data = _with_other_judges(data, arena.judgments, settings.other_judges)
     finish(progress, "ratings by verdicts")
-    studies = study_languages(data, surrogate, record, n_jobs, progress)
+    studies, posteriors = study_languages(data, surrogate, settings, n_jobs, progress)
     learned = Learned(
         arena=arena,
         judged=judged,
-        record=record,
+        settings=settings,
         judging_records=judging_records,
         features=features,
         X=X,
         studies=studies,
+        posteriors=posteriors,
         surrogate=surrogate,
         predictions=surrogate.predict(X),
         diagnoses=diagnose_languages(judged),
@@ -132,14 +137,14 @@ def learn(
     return learned
 
 
-def tournament_settings(record: BoardRecord) -> TournamentSettings:
+def tournament_settings(settings: ResolvedSettings) -> TournamentSettings:
     """Return how a board draws its tournaments."""
     return TournamentSettings(
-        tournaments=record.tournaments,
-        questions=record.questions,
-        ties=record.ties,
-        ridge=record.ridge,
-        seed=record.seed,
+        tournaments=settings.tournaments,
+        questions=settings.questions,
+        ties=settings.ties,
+        ridge=settings.ridge,
+        seed=settings.seed,
     )
 
 

@@ -22,7 +22,7 @@ def ranked_rows(
     rows: pd.DataFrame,
     covariance: pd.DataFrame,
     language: str,
-    arena: pd.DataFrame | None = None,
+    verdict_ratings: pd.DataFrame | None = None,
     freedom: float = math.inf,
 ) -> pd.DataFrame:
     """Rank the rated systems of a language.
@@ -31,7 +31,7 @@ def ranked_rows(
         rows: As of ``rated_rows``.
         covariance: Of the ratings, see ``covariance_of``.
         language: Language code.
-        arena: By system: ``rank, rating, low, high`` by verdicts alone.
+        verdict_ratings: By system: ``rank, rating, low, high`` by verdicts alone.
         freedom: Degrees of freedom of the covariance.
 
     Returns:
@@ -44,10 +44,10 @@ def ranked_rows(
     table = rows.join(pd.DataFrame(ranks, ratings.index))
     table["language"] = language
     table["rank"] = table["rating"].rank(ascending=False, method="min")
-    if arena is None:
+    if verdict_ratings is None:
         by_verdicts = pd.DataFrame(np.nan, rows.index, VERDICT_COLUMNS)
     else:
-        by_verdicts = arena.add_prefix("arena_")
+        by_verdicts = verdict_ratings.add_prefix("arena_")
     table = table.join(by_verdicts).rename_axis("system").reset_index()
     table = table.astype(dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64"))
     table = table.sort_values(["rank", "system"], kind="stable")

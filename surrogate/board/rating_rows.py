@@ -194,8 +194,9 @@ def rows_with_verdicts(
         interval = BY_STANDARD_ERRORS
     rows = rated_rows(_estimates(study, predictions, systems), interval, status)
     covariance = covariance_of(rows, study)
-    arena = study.ratings.table.set_index("system")[["rank", "rating", "low", "high"]]
-    return ranked_rows(rows, covariance, study.language, arena), covariance
+    columns = ["rank", "rating", "low", "high"]
+    verdict_ratings = study.ratings.table.set_index("system")[columns]
+    return ranked_rows(rows, covariance, study.language, verdict_ratings), covariance
 
 
 def _estimates(

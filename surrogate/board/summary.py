@@ -24,7 +24,7 @@ from surrogate.board.conclusions import (
     SummaryPart,
     on_mean,
 )
-from surrogate.board.record import BoardRecord
+from surrogate.board.resolved_settings import ResolvedSettings
 
 LEVEL = 0.9
 """Share of new systems whose arena rating a conformal interval is to hold."""
@@ -255,7 +255,7 @@ class BoardSummary(SummaryPart):
     arena: str
     arena_folder: str | None = None
     fingerprint: str
-    settings: BoardRecord
+    settings: ResolvedSettings
     macro: MacroSummary
     languages: dict[str, LanguageSummary]
 

@@ -25,7 +25,7 @@ from surrogate.board.judge_report import JudgingRecords
 from surrogate.board.language_study import LanguageStudy, arena_agreement, holdout_r2
 from surrogate.board.learned import Learned
 from surrogate.board.metaevaluations import recorded_agreement
-from surrogate.board.record import BoardRecord
+from surrogate.board.resolved_settings import ResolvedSettings
 from surrogate.board.summary import (
     BoardSummary,
     LanguageSummary,
@@ -81,7 +81,7 @@ def summarize_board(learned: Learned) -> BoardSummary:
     macro = _macro_summary(
         learned, list(agreements.values()), list(resampled_taus.values()), judged
     )
-    return summary_of(arena, learned.record, macro, languages)
+    return summary_of(arena, learned.settings, macro, languages)
 
 
 def _language_summary(
@@ -152,9 +152,9 @@ def _macro_summary(
     halves = Replication.of_all([study.halves for study in learned.studies])
     mean = ""
     if len(languages) > 1:
-        mean = f"mean over {len(languages)} {plural_part(learned.record.by)}"
+        mean = f"mean over {len(languages)} {plural_part(learned.settings.by)}"
     return MacroSummary(
-        judge=_judge_label(learned.arena, learned.record.judge, learned.judging_records),
+        judge=_judge_label(learned.arena, learned.settings.judge, learned.judging_records),
         **_agreement_values(in_sample, mean_resampled_taus, halves),
         tau_unseen=_mean(language.tau_unseen for language in languages),
         is_untested=any(language.is_untested for language in languages),
@@ -195,7 +195,7 @@ def _rated_unseen(studies: Sequence[LanguageStudy]) -> int:
 
 def summary_of(
     arena: Arena,
-    record: BoardRecord,
+    settings: ResolvedSettings,
     macro: MacroSummary,
     languages: Mapping[str, LanguageSummary],
 ) -> BoardSummary:
@@ -203,7 +203,7 @@ def summary_of(
     return BoardSummary(
         arena=arena.info.name,
         fingerprint=fingerprint(arena),
-        settings=record,
+        settings=settings,
         macro=macro,
         languages=dict(sorted(languages.items())),
     )
@@ -276,7 +276,7 @@ def _worth_in_verdicts(studies: Sequence[LanguageStudy]) -> float:
     for study in with_verdicts:
         if study.language not in observations:
             continue
-        residuals = study.unseen.predicted - study.unseen.truth
+        residuals = study.unseen.predicted - study.unseen.arena_ratings
         residuals = residuals[np.isfinite(residuals)]
         if not residuals.size:
             continue
@@ -316,7 +316,7 @@ def _verdict_notes(learned: Learned, study: LanguageStudy) -> Iterator[str]:
     """Say what limits the verdicts of a language, or its published ratings."""
     diagnosis = learned.diagnoses.get(study.language)
     if diagnosis is None:
-        yield from _published_notes(study, learned.arena, learned.record.judge)
+        yield from _published_notes(study, learned.arena, learned.settings.judge)
         return
     for finding in diagnosis.findings:
         if finding.severity != "info" or finding.check == "both bad":

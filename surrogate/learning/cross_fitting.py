@@ -158,7 +158,7 @@ class HeldOutRatings:
             language=data.language,
             systems=data.systems,
             predicted=predicted,
-            truth=np.tile(data.truth, (repeats, 1)),
+            arena_ratings=np.tile(data.arena_ratings, (repeats, 1)),
             folds=np.nan_to_num(folds).astype(np.intp),
             standard_errors=errors if np.isfinite(errors).any() else None,
             r2=r2,

@@ -87,7 +87,7 @@ class LanguageData:
         return by_content(self.systems, self.X)
 
     @property
-    def truth(self) -> Floats:
+    def arena_ratings(self) -> Floats:
         """The arena's rating of each judged system (logits), shape (S,); NaN without."""
         return self.tournaments.mean_coefficients
 
@@ -189,8 +189,8 @@ class LanguageData:
         mean, which is the lower the stronger the held-out systems are: left there, the held-out
         systems of different folds could not be compared, and strong folds would be rated up.
         """
-        ratings = pd.Series(self.truth, self.systems).reindex(part.systems).to_numpy()
-        differences = pd.Series(ratings - part.truth)
+        ratings = pd.Series(self.arena_ratings, self.systems).reindex(part.systems).to_numpy()
+        differences = pd.Series(ratings - part.arena_ratings)
         return float(np.nan_to_num(differences.mean()))
 
 

@@ -33,7 +33,7 @@ class Outcome:
 
     Attributes:
         predicted: Ratings of S systems in each repeat, shape (R, S); NaN where there is none.
-        truth: The arena's ratings to compare with, shape (R, S).
+        arena_ratings: The arena's ratings to compare with, shape (R, S).
         folds: Which systems were held out together in each repeat, shape (R, S); None if all
             are rated by one surrogate.
         standard_errors: Of the predicted ratings, shape (R, S); None if the surrogate has none.
@@ -44,7 +44,7 @@ class Outcome:
     language: str
     systems: tuple[str, ...]
     predicted: Floats
-    truth: Floats
+    arena_ratings: Floats
     folds: Indices | None = None
     standard_errors: Floats | None = None
     r2: float | None = None
@@ -66,8 +66,8 @@ class Outcome:
         with different ratings have a prediction.
         """
         predicted = self.predicted.ravel()[None]
-        truth = self.truth.ravel()[None]
-        tau = float(kendall_taus(predicted, truth, groups=self.groups)[0, 0])
+        arena_ratings = self.arena_ratings.ravel()[None]
+        tau = float(kendall_taus(predicted, arena_ratings, groups=self.groups)[0, 0])
         if np.isnan(tau) and np.isfinite(self.pairwise_accuracy):
             return 0.0
         return tau
@@ -80,16 +80,16 @@ class Outcome:
         """
         groups = self.groups
         predicted = self.predicted.ravel()
-        truth = self.truth.ravel()
+        arena_ratings = self.arena_ratings.ravel()
         order = np.argsort(groups, kind="stable")
         group_starts = np.flatnonzero(np.diff(groups[order])) + 1
         accuracies: list[Floats] = []
         for members in np.split(order, group_starts):
             first, second = members[np.array(np.triu_indices(len(members), 1))]
-            true_signs = np.sign(truth[first] - truth[second])
+            arena_signs = np.sign(arena_ratings[first] - arena_ratings[second])
             predicted_signs = np.sign(predicted[first] - predicted[second])
-            points = (1 + true_signs * predicted_signs) / 2
-            accuracies.append(points[np.isfinite(points) & (true_signs != 0)])
+            points = (1 + arena_signs * predicted_signs) / 2
+            accuracies.append(points[np.isfinite(points) & (arena_signs != 0)])
         points = np.concatenate(accuracies)
         return float(points.mean()) if points.size else float("nan")
 
@@ -98,13 +98,13 @@ class Outcome:
         """R² of the predictions: 0 for the mean rating of the systems trained on."""
         if self.r2 is not None:
             return self.r2
-        groups = self.groups.reshape(self.truth.shape)
-        means = np.zeros_like(self.truth)
-        for repeat, truth in enumerate(self.truth):
-            means[repeat] = _training_means(truth, groups[repeat])
-        is_known = np.isfinite(self.predicted + self.truth)
-        total_squares = np.sum((self.truth - means)[is_known] ** 2)
-        residual_squares = np.sum((self.truth - self.predicted)[is_known] ** 2)
+        groups = self.groups.reshape(self.arena_ratings.shape)
+        means = np.zeros_like(self.arena_ratings)
+        for repeat, ratings in enumerate(self.arena_ratings):
+            means[repeat] = _training_means(ratings, groups[repeat])
+        is_known = np.isfinite(self.predicted + self.arena_ratings)
+        total_squares = np.sum((self.arena_ratings - means)[is_known] ** 2)
+        residual_squares = np.sum((self.arena_ratings - self.predicted)[is_known] ** 2)
         if not total_squares > 0:
             return float("nan")
         return float(1 - residual_squares / total_squares)
@@ -118,7 +118,7 @@ class Outcome:
         """
         if self.standard_errors is None:
             return float("nan")
-        errors = np.abs(self.predicted - self.truth)
+        errors = np.abs(self.predicted - self.arena_ratings)
         is_rated = np.isfinite(errors) & np.isfinite(self.standard_errors)
         if not is_rated.any():
             return float("nan")
@@ -132,18 +132,20 @@ class Outcome:
             times: How often each resample holds each system, shape (B, S).
         """
         weights = np.tile(times, (1, len(self.predicted)))
-        taus = resampled_taus(self.predicted.ravel(), self.truth.ravel(), weights, self.groups)
+        taus = resampled_taus(
+            self.predicted.ravel(), self.arena_ratings.ravel(), weights, self.groups
+        )
         if np.isnan(taus).all() and self.tau == 0:
             return np.zeros(len(times))
         return taus
 
 
-def _training_means(truth: Floats, groups: Indices) -> Floats:
+def _training_means(ratings: Floats, groups: Indices) -> Floats:
     """Mean rating of the systems of other folds, shape (S,); of all where there is one fold."""
     is_other_fold = groups[:, None] != groups
     if not is_other_fold.any():
         is_other_fold[:] = True
-    return finite_means(np.where(is_other_fold, truth, np.nan).T)
+    return finite_means(np.where(is_other_fold, ratings, np.nan).T)
 
 
 def on_common_systems(outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -167,8 +169,8 @@ def resample_outcomes(outcomes: Sequence[Outcome], seed: int) -> dict[str, Float
         Language code to tau of each resample, shape (B,); NaN where a resample has none.
     """
     systems = np.concatenate([np.array(outcome.systems, dtype=object) for outcome in outcomes])
-    truth = np.concatenate([finite_means(outcome.truth) for outcome in outcomes])
-    times = resampled_systems(systems, truth, generator(seed, "validation resamples"))
+    ratings = np.concatenate([finite_means(outcome.arena_ratings) for outcome in outcomes])
+    times = resampled_systems(systems, ratings, generator(seed, "validation resamples"))
     taus = {}
     for outcome in outcomes:
         own_times = times[list(outcome.systems)].to_numpy(np.float64)
@@ -177,13 +179,13 @@ def resample_outcomes(outcomes: Sequence[Outcome], seed: int) -> dict[str, Float
 
 
 def resampled_systems(
-    names: npt.ArrayLike, truth: npt.ArrayLike, random: np.random.Generator
+    names: npt.ArrayLike, ratings: npt.ArrayLike, random: np.random.Generator
 ) -> pd.DataFrame:
     """Draw systems with replacement, and count how often each resample holds each one.
 
     Args:
         names: System of each rating, shape (N,).
-        truth: The ratings, shape (N,). Systems are ordered by their mean ratings before they are
+        ratings: The ratings, shape (N,). Systems are ordered by their mean ratings before they are
             drawn, so that names have no influence.
         random: Generator of the draws.
 
@@ -191,8 +193,8 @@ def resampled_systems(
         ``RESAMPLES`` rows, or fewer of very many systems; one column per system.
     """
     fewest_resamples = 100
-    ratings = pd.Series(np.asarray(truth), np.asarray(names, dtype=object))
-    means = ratings.groupby(level=0).mean()
+    by_system = pd.Series(np.asarray(ratings), np.asarray(names, dtype=object))
+    means = by_system.groupby(level=0).mean()
     ordered = means.index[np.argsort(means.to_numpy(), kind="stable")]
     n_affordable = int(RESAMPLES * (MANY_SYSTEMS / max(len(ordered), 1)) ** 2)
     n_resamples = min(max(n_affordable, fewest_resamples), RESAMPLES)

@@ -10,7 +10,7 @@ from arena.data.errors import ArenaError
 from arena.data.judge_names import is_person
 from features.measures.registry import chosen_features
 from surrogate.board.board import Board
-from surrogate.board.record import BoardRecord
+from surrogate.board.resolved_settings import ResolvedSettings
 from surrogate.board.settings import BoardSettings
 from surrogate.board.summary import BoardSummary
 from surrogate.board.tables import MANIFEST_FILE
@@ -76,15 +76,15 @@ class ServedBoard:
         return board.summary, pages
 
 
-def has_settings(record: BoardRecord) -> bool:
+def has_settings(settings: ResolvedSettings) -> bool:
     """Tell whether a board has other settings than the default ones, its judge aside."""
     default_features = {str(feature) for feature in chosen_features("default")}
-    if not set(record.features) <= default_features:
+    if not set(settings.features) <= default_features:
         return True
     # The seed draws who is held out, if anybody is.
-    resolved = {"judge", "features", "holdout"}
-    default = BoardSettings().model_dump(exclude=resolved)
-    return record.model_dump(include=set(default)) != {**default, "ratings": record.ratings}
+    depend_on_arena = {"judge", "features", "holdout"}
+    default = BoardSettings().model_dump(exclude=depend_on_arena)
+    return settings.model_dump(include=set(default)) != {**default, "ratings": settings.ratings}
 
 
 def new_vote_count(summary: BoardSummary, n_votes: int) -> int:

@@ -81,12 +81,12 @@ def hide_verdicts(arena: Arena, questions: int, seed: int = 0) -> HiddenVerdicts
 
 def compare_with_hidden(board: Board, hidden: HiddenVerdicts) -> HiddenComparison:
     """Compare a board of ``hidden.shown`` with the ratings by the hidden verdicts."""
-    truth = rated_systems(hidden.hidden)
-    is_unjudged = truth["system"] == hidden.unjudged
-    taus = compare_with_truth(board.ratings, truth[~is_unjudged])
+    by_hidden = rated_systems(hidden.hidden)
+    is_unjudged = by_hidden["system"] == hidden.unjudged
+    taus = compare_with_truth(board.ratings, by_hidden[~is_unjudged])
     on_board = board.ratings[board.ratings["system"] == hidden.unjudged]
     places = on_board[["language", "rank", "rank_low", "rank_high"]].merge(
-        truth.loc[is_unjudged, ["language", "rank"]].rename(columns={"rank": "hidden_rank"}),
+        by_hidden.loc[is_unjudged, ["language", "rank"]].rename(columns={"rank": "hidden_rank"}),
         on="language",
     )
     # A missing rank compares as missing, and counts as outside.

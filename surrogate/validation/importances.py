@@ -93,7 +93,7 @@ def _importance_table(
     those after K permutations of the first feature, and so on; and each one's fold, shape (R, S).
     """
     shares = _shares(data, features, surrogate)
-    against_all = _lost(*permuted, data.truth[None], len(features))[:, 0]
+    against_all = _lost(*permuted, data.arena_ratings[None], len(features))[:, 0]
     lost = _lost(*permuted, data.tournaments.coefficients, len(features)).T
     table = pd.DataFrame(
         _spread("permutation", lost, against_all) | _spread("share", shares, finite_means(shares))
@@ -124,11 +124,11 @@ def _shares(data: LanguageData, features: Sequence[str], surrogate: Surrogate) -
     return np.array(shares)
 
 
-def _lost(ratings: Floats, folds: Floats, truth: Floats, size: int) -> Floats:
-    """Return the tau that permuting each of F features costs, against each truth, (F, T)."""
+def _lost(ratings: Floats, folds: Floats, compared: Floats, size: int) -> Floats:
+    """Return the tau that permuting each of F features costs, against each of T ratings, (F, T)."""
     losses = []
     for repeat, fold in zip(ratings, folds, strict=True):
-        taus = kendall_taus(repeat, truth, groups=fold)
-        losses.append((taus[0] - taus[1:]).reshape(size, -1, len(truth)))
+        taus = kendall_taus(repeat, compared, groups=fold)
+        losses.append((taus[0] - taus[1:]).reshape(size, -1, len(compared)))
     every = np.concatenate(losses, axis=1)
     return np.array([finite_means(of_feature) for of_feature in every])

@@ -242,7 +242,7 @@ def _taus_of_all(
     for data in languages:
         index = pd.MultiIndex.from_product([[data.language], data.systems])
         predicted = ratings.reindex(index).to_numpy(np.float64)
-        taus[data.language] = kendall_tau(predicted, data.truth)
+        taus[data.language] = kendall_tau(predicted, data.arena_ratings)
     return taus
 
 

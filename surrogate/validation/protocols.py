@@ -92,7 +92,7 @@ def family_folds(
 
 def best_fold(languages: Sequence[LanguageData]) -> list[Fold]:
     """Hold out the best fifth of the systems, three at least, by their mean rank in the arena."""
-    ranks = [pd.Series(data.truth, data.systems).rank() for data in languages]
+    ranks = [pd.Series(data.arena_ratings, data.systems).rank() for data in languages]
     order = pd.concat(ranks).groupby(level=0).mean().reindex(systems_by_content(languages))
     count = max(round(BEST_SHARE * len(order)), FEWEST_BEST)
     # Fold 0 has the systems that are learned from.

@@ -78,7 +78,7 @@ def outcome_scores(outcomes: Sequence[Outcome], seed: int) -> pd.DataFrame:
 
 
 def _row(outcome: Outcome, taus: Floats, systems: int) -> dict[str, object]:
-    has_both = np.isfinite(outcome.predicted) & np.isfinite(outcome.truth)
+    has_both = np.isfinite(outcome.predicted) & np.isfinite(outcome.arena_ratings)
     is_rated = has_both.sum(axis=1).max(initial=0) >= FEWEST_RATED
     tau = outcome.tau if is_rated else float("nan")
     low, high = percentile_interval(taus) if np.isfinite(tau) else (np.nan, np.nan)
@@ -101,5 +101,5 @@ def _row(outcome: Outcome, taus: Floats, systems: int) -> dict[str, object]:
 
 def _rated(outcome: Outcome) -> list[str]:
     """Systems with a predicted and an arena rating, in one repeat at least."""
-    has_both = np.isfinite(outcome.predicted) & np.isfinite(outcome.truth)
+    has_both = np.isfinite(outcome.predicted) & np.isfinite(outcome.arena_ratings)
     return [outcome.systems[place] for place in np.flatnonzero(has_both.any(axis=0))]

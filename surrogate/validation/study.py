@@ -348,9 +348,9 @@ class Study:
         """Rate by the verdicts on part of the questions, and compare with those on the others.
 
         The judged questions of every language are split in half. Systems are rated by verdicts on
-        (some questions of) one half, by surrogate and verdicts together and by either alone; the
-        truth is the rating by the verdicts on the other half: neither these nor the answers to
-        their questions are learned from.
+        (some questions of) one half, by surrogate and verdicts together and by either alone; these
+        ratings are compared with those by the verdicts on the other half: neither these verdicts
+        nor the answers to their questions are learned from.
 
         Args:
             judged: Numbers of judged questions to learn from in each language; None for the half.

@@ -168,13 +168,13 @@ def _resampled_taus(comparisons: Sequence[pd.DataFrame], seed: int) -> dict[str,
         return {}
     pooled = pd.concat(comparisons)
     random = generator(seed, "replication", "systems")
-    resamples = resampled_systems(pooled["system"], pooled["truth"], random)
+    resamples = resampled_systems(pooled["system"], pooled["other_half"], random)
     taus: dict[str, list[Floats]] = {}
     for comparison in comparisons:
         times = resamples[list(comparison["system"])].to_numpy()
-        truth = comparison["truth"].to_numpy()
-        of_combined = resampled_taus(comparison["combined"].to_numpy(), truth, times)
-        of_verdicts = resampled_taus(comparison["verdicts"].to_numpy(), truth, times)
+        other_half = comparison["other_half"].to_numpy()
+        of_combined = resampled_taus(comparison["combined"].to_numpy(), other_half, times)
+        of_verdicts = resampled_taus(comparison["verdicts"].to_numpy(), other_half, times)
         language = comparison["language"].iloc[0]
         taus.setdefault(language, []).append(np.array([of_combined, of_verdicts]))
     return {language: finite_means(np.array(splits)) for language, splits in taus.items()}
@@ -206,7 +206,7 @@ def _replicate_once(
         held_out.append(second)
     ratings = training_ratings({data.language: data.tournaments for data in learned})
     other_ratings = training_ratings({data.language: data.tournaments for data in held_out})
-    truth = observe(other_ratings)
+    other_half = observe(other_ratings)
     unseen: dict[str, Outcome] = {}
     if with_surrogate:
         with suppress(UsageError, ConvergenceError):
@@ -217,7 +217,7 @@ def _replicate_once(
     results: list[tuple[dict[str, object], pd.DataFrame | None]] = []
     for data in learned:
         language = data.language
-        comparison = _comparison(posteriors.get(language), verdicts[language], truth[language])
+        comparison = _comparison(posteriors.get(language), verdicts[language], other_half[language])
         row: dict[str, object] = {
             "repeat": repeat,
             "language": language,
@@ -225,7 +225,8 @@ def _replicate_once(
             "judgments": len(data.judgments),
         }
         if comparison is None:
-            row["systems"] = len(set(truth[language].systems) & set(verdicts[language].systems))
+            judged = set(other_half[language].systems)
+            row["systems"] = len(judged.intersection(verdicts[language].systems))
         else:
             row.update(_scores(comparison, unseen.get(language)))
             comparison["language"] = language
@@ -274,18 +275,19 @@ def _posteriors(
 
 
 def _comparison(
-    posterior: RatingPosterior | None, verdicts: Observation, truth: Observation
+    posterior: RatingPosterior | None, verdicts: Observation, other_half: Observation
 ) -> pd.DataFrame | None:
     """Arrange the ratings of the systems that both halves judge.
 
     Returns:
-        Columns ``system, combined, verdicts, truth`` (ratings) and ``is_inside`` (whether the truth
-        lies in the 90% interval); None without a posterior, or with too few systems.
+        Columns ``system, combined, verdicts, other_half`` (ratings) and ``is_inside`` (whether the
+        other half's rating lies in the 90% interval); None without a posterior, or with too few
+        systems.
     """
-    systems = [name for name in truth.systems if name in verdicts.systems]
+    systems = [name for name in other_half.systems if name in verdicts.systems]
     if posterior is None or len(systems) < FEWEST_SYSTEMS:
         return None
-    target = truth.among(systems)
+    target = other_half.among(systems)
     indices = [posterior.systems.index(name) for name in systems]
     combined = posterior.ratings[indices]
     # Ratings are differences: center both on the same systems before they are compared.
@@ -297,7 +299,7 @@ def _comparison(
             "combined": combined,
             # Equal records have ratings that are equal but for rounding; these are ties.
             "verdicts": np.round(verdicts.among(systems).ratings, DECIMALS),
-            "truth": np.round(target.ratings, DECIMALS),
+            "other_half": np.round(target.ratings, DECIMALS),
             "is_inside": np.abs(residuals) <= NORMAL_90 * errors,
         }
     )
@@ -305,15 +307,15 @@ def _comparison(
 
 def _scores(comparison: pd.DataFrame, unseen: Outcome | None) -> dict[str, object]:
     """Score a comparison, and the surrogate that had not seen the systems, for ``rows``."""
-    truth = comparison["truth"].to_numpy()
+    other_half = comparison["other_half"].to_numpy()
     scores: dict[str, object] = {
         "systems": len(comparison),
-        "tau": kendall_tau(comparison["combined"].to_numpy(), truth),
-        "tau_verdicts": kendall_tau(comparison["verdicts"].to_numpy(), truth),
+        "tau": kendall_tau(comparison["combined"].to_numpy(), other_half),
+        "tau_verdicts": kendall_tau(comparison["verdicts"].to_numpy(), other_half),
         "inside": float(comparison["is_inside"].mean()),
     }
     if unseen is not None:
-        truth_of = comparison.set_index("system")["truth"]
-        unseen_truth = truth_of.reindex(unseen.systems).to_numpy(np.float64)
-        scores["tau_surrogate"] = replace(unseen, truth=unseen_truth[None]).tau
+        by_system = comparison.set_index("system")["other_half"]
+        of_unseen = by_system.reindex(unseen.systems).to_numpy(np.float64)
+        scores["tau_surrogate"] = replace(unseen, arena_ratings=of_unseen[None]).tau
     return scores

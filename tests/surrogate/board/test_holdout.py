@@ -11,7 +11,7 @@ from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.board.holdout import check_holdout, fit_tournament
 from surrogate.board.language_study import study_languages
-from surrogate.board.record import BoardRecord
+from surrogate.board.resolved_settings import ResolvedSettings
 from surrogate.learning.language_data import (
     LanguageData,
     TournamentSettings,
@@ -96,11 +96,12 @@ def test_the_final_surrogate_never_sees_the_held_out_systems(data):
     changed = data.X.copy()
     changed.loc[changed["system"].isin(SYSTEMS[:2]), "f0"] = 1e6
     probe = data.X[~data.X["system"].isin(SYSTEMS[:2])]
-    record, predictions = BoardRecord(judge="judge", holdout=SYSTEMS[:2]), []
+    settings = ResolvedSettings(judge="judge", holdout=SYSTEMS[:2])
+    predictions = []
     for X in (data.X, changed):
         surrogate = find_surrogate("linear")
         item = data_of(data.judgments, X, TournamentSettings(tournaments=3, seed=7))
-        [fit] = study_languages([item], surrogate, record)
+        [fit], _ = study_languages([item], surrogate, settings)
         assert surrogate.systems_["en"] == SYSTEMS[2:]
         assert fit.holdout == SYSTEMS[:2]
         assert fit.r2.shape == (3,)

@@ -70,7 +70,7 @@ def held_out_residuals(data):
         fitted = find_surrogate("linear").fit(others.X, {data.language: others.tournaments})
         [rated] = fitted.predict(data.rows([system]))["rating"] + data.origin_of(others)
         [found] = leave_systems_out([others], find_surrogate("linear"), Repeats(1, 1))
-        yield unseen_distances(found), abs(rated - data.truth[index])
+        yield unseen_distances(found), abs(rated - data.arena_ratings[index])
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +177,9 @@ def test_another_surrogate_is_expected_to_know_the_mean_alone():
 @pytest.mark.parametrize("scale", [0.01, 1.0, 50.0])
 def test_intervals_scale_with_the_ratings(scale):
     item = ratings("en", np.linspace(-1.0, 1.0, 9))
-    scaled = replace(item, predicted=scale * item.predicted, truth=scale * item.truth)
+    scaled = replace(
+        item, predicted=scale * item.predicted, arena_ratings=scale * item.arena_ratings
+    )
     width = unseen_intervals([item])["en"].half_width
     assert unseen_intervals([scaled])["en"].half_width == pytest.approx(scale * width)
 

@@ -60,7 +60,9 @@ def test_every_surrogate_fits_predicts_is_saved_and_loaded(name, table, ratings,
 @pytest.mark.parametrize("name", ["random-forest", "answers"])
 def test_a_table_of_ratings_serves_as_well(name, data, table):
     parts = [
-        pd.DataFrame({"language": item.language, "system": item.systems, "rating": item.truth})
+        pd.DataFrame(
+            {"language": item.language, "system": item.systems, "rating": item.arena_ratings}
+        )
         for item in data
     ]
     rated = pd.concat(parts, ignore_index=True).assign(variance=0.1)

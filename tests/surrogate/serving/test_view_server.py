@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from view_client import Client, running
 
 from arena import read_arena, write_arena
-from surrogate.board.record import BoardRecord
+from surrogate.board.resolved_settings import ResolvedSettings
 from surrogate.serving.access import Access, Tokens
 from surrogate.serving.app import SETTINGS_NOTE
 from surrogate.serving.served_board import has_settings
@@ -231,10 +231,12 @@ def test_a_board_that_is_built_again_is_served_and_counts_the_votes(
 
 def test_only_settings_that_a_user_chose_are_pointed_to(client):
     assert client.json("GET", "/news")["note"] == SETTINGS_NOTE
-    record = BoardRecord(judge="gpt", features=("bleu", "answer_length"), other_judges=("b",))
-    assert not has_settings(record)
-    assert has_settings(record.model_copy(update={"seed": 1}))
-    assert has_settings(record.model_copy(update={"features": ("bleu", "nli_support")}))
+    settings = ResolvedSettings(
+        judge="gpt", features=("bleu", "answer_length"), other_judges=("b",)
+    )
+    assert not has_settings(settings)
+    assert has_settings(settings.model_copy(update={"seed": 1}))
+    assert has_settings(settings.model_copy(update={"features": ("bleu", "nli_support")}))
 
 
 def test_votes_on_answers_that_have_changed_are_refused(client, folders):

@@ -76,8 +76,8 @@ def test_features_chosen_with_the_held_out_ratings_in_view_leak_and_chosen_insid
 ):
     leaking = []
     for [data] in noisy:
-        truth = dict(zip(data.systems, data.truth, strict=True))
-        leaking.append([replace(data, X=chosen_columns(data.X, truth))])
+        ratings = dict(zip(data.systems, data.arena_ratings, strict=True))
+        leaking.append([replace(data, X=chosen_columns(data.X, ratings))])
     assert mean_tau(leaking, find_surrogate("linear")) > 0.4
     assert mean_tau(noisy, SelectingSurrogate()) < 0.2
 

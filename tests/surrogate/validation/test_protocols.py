@@ -65,7 +65,9 @@ def test_families_and_the_best_are_held_out_together(simulated, table, settings,
         [tuple(names[:4]), tuple(names[4:7]), *((name,) for name in names[7:])]
     )
     [(_, _, best)] = best_fold(data)
-    means = pd.concat([pd.Series(item.truth, item.systems) for item in data]).groupby(level=0)
+    means = pd.concat([pd.Series(item.arena_ratings, item.systems) for item in data]).groupby(
+        level=0
+    )
     assert len(best) == 3
     assert set(best) & set(means.mean().nlargest(4).index)
     arena = replace(arena, attributes=made)
@@ -111,15 +113,15 @@ def test_folds_are_rated_on_the_scale_of_the_arena(simulated, table, data_of):
     exact = pd.concat(
         [
             item.X.assign(
-                close=item.X["system"].map(dict(zip(item.systems, item.truth, strict=True)))
+                close=item.X["system"].map(dict(zip(item.systems, item.arena_ratings, strict=True)))
             )
             for item in data_of(simulated.arena, table)
         ]
     )
     data = data_of(simulated.arena, exact[list(table.columns.drop("nothing"))])
     for outcome in leave_systems_out(data, find_surrogate("linear"), Repeats(2, 0)):
-        missed = outcome.predicted - outcome.truth
-        assert np.abs(missed).max() < 0.1 * np.ptp(outcome.truth)
+        missed = outcome.predicted - outcome.arena_ratings
+        assert np.abs(missed).max() < 0.1 * np.ptp(outcome.arena_ratings)
         assert np.abs(missed.mean()) < 0.02
 
 

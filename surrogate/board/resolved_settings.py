@@ -1,4 +1,4 @@
-"""The record of a board: everything that reproduces it, and its signature."""
+"""The settings of a board as they were resolved: what reproduces it, and its signature."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ OMITTED_DEFAULTS = ("criterion", "by", "hard_verdicts")
 """Settings that a signature holds only where they are not the default ones."""
 
 
-class BoardRecord(BoardSettings):
-    """Everything that reproduces a board: its settings as they were resolved.
+class ResolvedSettings(BoardSettings):
+    """Everything that reproduces a board: its settings, with what they lead to in its arena.
 
-    The text of a record is the signature of its board: fields ``name:value`` between bars.
+    As text they are the signature of its board: fields ``name:value`` between bars.
     """
 
     judge: str = Field(description="Whose judgments the surrogate learned from.")
