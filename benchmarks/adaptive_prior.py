@@ -14,7 +14,7 @@ Run:  python benchmarks/adaptive_prior.py ARENA FEATURES.parquet [--seeds 5] [--
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -46,89 +46,110 @@ SHOWN = (0.5, 1, 2, 5, 12)
 DESIGNS = ("random", "adaptive", "with prior")
 
 
-def predicted(learned: Sequence[LanguageData], X: pd.DataFrame) -> pd.DataFrame:
-    """Train the default surrogate and let it rate the systems of a feature table."""
+def predicted(training_data: Sequence[LanguageData], X: pd.DataFrame) -> pd.DataFrame:
+    """Train the default surrogate, and predict the ratings of the systems of a feature table."""
+    training_rows = pd.concat([rows_of(data, data.systems) for data in training_data])
+    tournaments = {data.language: data.tournaments for data in training_data}
     surrogate = find_surrogate()
-    rows = pd.concat([item.X[item.X["system"].isin(set(item.systems))] for item in learned])
-    surrogate.fit(rows, training_ratings({item.language: item.tournaments for item in learned}))
+    surrogate.fit(training_rows, training_ratings(tournaments))
     return surrogate.predict(X)
 
 
-def prior_of(data: LanguageData, everything: Sequence[LanguageData]) -> pd.DataFrame:
-    """Return what is expected of a language's systems without their own verdicts in it."""
-    others = [item for item in everything if item.language != data.language]
-    if others:
-        return predicted(others, data.X[data.X["system"].isin(set(data.systems))])
-    order = generator(0, "halves", data.language).permutation(len(data.systems))
-    halves = [[data.systems[place] for place in order[start::2]] for start in (0, 1)]
-    parts = []
-    for left_out in halves:
-        expected = predicted(
-            [data.without_systems(left_out)], data.X[data.X["system"].isin(left_out)]
-        )
-        parts.append(expected)
-    return pd.concat(parts, ignore_index=True)
+def rows_of(data: LanguageData, systems: Collection[str]) -> pd.DataFrame:
+    """Return the features of some systems."""
+    return data.X[data.X["system"].isin(set(systems))]
 
 
-def first_prior_of(data: LanguageData) -> pd.DataFrame:
-    """Return what a first board lets expect of a language's systems."""
+def surrogate_prior(data: LanguageData, languages: Sequence[LanguageData]) -> pd.DataFrame:
+    """Predict the ratings of a language's systems without their verdicts in it."""
+    other_languages = [other for other in languages if other.language != data.language]
+    if other_languages:
+        return predicted(other_languages, rows_of(data, data.systems))
+    shuffled = generator(0, "halves", data.language).permutation(np.array(data.systems, object))
+    predictions = []
+    for left_out in (shuffled[::2].tolist(), shuffled[1::2].tolist()):
+        training_data = [data.without_systems(left_out)]
+        predictions.append(predicted(training_data, rows_of(data, left_out)))
+    return pd.concat(predictions, ignore_index=True)
+
+
+def first_board_prior(data: LanguageData) -> pd.DataFrame:
+    """Return the prior of a first board, which has no verdicts."""
     first = first_ratings(data.X, data.language, data.systems, 1)
     return first_prior(first.table, {data.language: first.used})
 
 
-def curves(battles: Battles, prior: pd.DataFrame, budgets: Integers, seeds: int) -> Floats:
-    """Tau of every design, seed and budget, shape (designs, seeds, budgets)."""
+def tau_curves(battles: Battles, prior: pd.DataFrame, budgets: Integers, n_seeds: int) -> Floats:
+    """Return tau by design, seed and budget, shape (designs, seeds, budgets)."""
+    judgments = judgments_by_item(battles)
+    truth = coefficients_of(battles)
+    taus = []
+    for seed in range(n_seeds):
+        designs = (
+            random_design(judgments, battles, budgets, seed),
+            adaptive_design(judgments, battles, None, budgets, seed),
+            adaptive_design(judgments, battles, prior, budgets, seed),
+        )
+        of_seed = [kendall_taus(np.array(ratings), truth[None])[:, 0] for ratings in designs]
+        taus.append(np.nan_to_num(of_seed))
+    return np.array(taus).swapaxes(0, 1)
+
+
+def judgments_by_item(battles: Battles) -> pd.DataFrame:
+    """Return one judgment per pair and question, by the majority of its verdicts."""
     items = battles.items
     share = items.points / items.counts
-    winners = np.where(share > 0.5, "a", np.where(share < 0.5, "b", "tie"))
-    names = np.array(battles.systems, dtype=object)
-    rows = pd.DataFrame(
+    systems = np.array(battles.systems, dtype=object)
+    return pd.DataFrame(
         {
             "query_id": np.array(battles.questions, dtype=object)[items.question],
-            "system_a": names[items.pairs.first[items.pair]],
-            "system_b": names[items.pairs.second[items.pair]],
-            "winner": winners,
+            "system_a": systems[items.pairs.first[items.pair]],
+            "system_b": systems[items.pairs.second[items.pair]],
+            "winner": np.select([share > 0.5, share < 0.5], ["a", "b"], "tie"),
         }
     )
-    whole = _coefficients(battles)
-    found = []
-    for seed in range(seeds):
-        order = generator(seed, "replay").permutation(len(rows))
-        parts = [rows.iloc[order[:budget]] for budget in budgets]
-        seen = [Battles.from_judgments(part, systems=battles.systems) for part in parts]
-        designs = [list(map(_coefficients, seen))]
-        designs += [replay(rows, battles, known, budgets, seed) for known in (None, prior)]
-        taus = [kendall_taus(np.array(each), whole[None])[:, 0] for each in designs]
-        found.append(np.nan_to_num(taus))
-    return np.array(found).swapaxes(0, 1)
 
 
-def replay(
-    rows: pd.DataFrame,
+def random_design(
+    judgments: pd.DataFrame, battles: Battles, budgets: Integers, seed: int
+) -> list[Floats]:
+    """Return the ratings at each budget by pairs at random."""
+    order = generator(seed, "replay").permutation(len(judgments))
+    ratings = []
+    for budget in budgets:
+        drawn = judgments.iloc[order[:budget]]
+        drawn_battles = Battles.from_judgments(drawn, systems=battles.systems)
+        ratings.append(coefficients_of(drawn_battles))
+    return ratings
+
+
+def adaptive_design(
+    judgments: pd.DataFrame,
     battles: Battles,
     prior: pd.DataFrame | None,
     budgets: Integers,
     seed: int,
 ) -> list[Floats]:
-    """Judge what adaptive pairing asks for; the ratings at each budget, what is left predicted."""
-    sides = (rows[["query_id", side]] for side in ("system_a", "system_b"))
-    both = [side.set_axis(["query_id", "system"], axis=1) for side in sides]
-    answers = pd.concat(both).drop_duplicates()
+    """Return the ratings at each budget by the pairs that adaptive pairing asks for."""
+    sides = []
+    for side in ("system_a", "system_b"):
+        sides.append(judgments[["query_id", side]].rename(columns={side: "system"}))
+    answers = pd.concat(sides).drop_duplicates()
     pairing = AdaptivePairing(battles.systems, battles.questions, answers, seed, prior=prior)
-    outcomes = rows.set_index(["query_id", "system_a", "system_b"])
+    recorded = judgments.set_index(["query_id", "system_a", "system_b"])
     ratings = []
     for budget in budgets:
         while pairing.judged < budget:
             size = round_size(len(battles.systems), pairing.judged)
-            asked = pairing.next_pairs(min(size, budget - pairing.judged))
-            known = [item for item in asked if item in outcomes.index]
-            pairing.record(outcomes.loc[known].reset_index())
-        found = pairing.ratings().set_index("system")["rating"]
-        ratings.append(found.loc[list(battles.systems)].to_numpy())
+            next_pairs = pairing.next_pairs(min(size, budget - pairing.judged))
+            recorded_pairs = [pair for pair in next_pairs if pair in recorded.index]
+            pairing.record(recorded.loc[recorded_pairs].reset_index())
+        table = pairing.ratings().set_index("system")
+        ratings.append(table.loc[list(battles.systems), "rating"].to_numpy())
     return ratings
 
 
-def _coefficients(battles: Battles) -> Floats:
+def coefficients_of(battles: Battles) -> Floats:
     fit = fit_bradley_terry(*battles.items.totals, battles.items.pairs)
     return np.asarray(fit.coefficients[0])
 
@@ -141,36 +162,44 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--prior", choices=("surrogate", "first"), default="surrogate")
     parser.add_argument("--judge")
-    arguments = parser.parse_args()
-    arena = read_arena(arguments.arena)
-    judged = arena.judged_by(arguments.judge or arena.judges[0])
-    table = read_feature_table(arguments.features)
-    if arguments.prior == "first":
-        table = with_answers(table, arena.answers)
-    everything = language_data(judged, table, TournamentSettings(tournaments=2))
-    wanted = arguments.languages.split(",") if arguments.languages else None
-    header = "".join(f"{f'{many:g} a system':>14}" for many in SHOWN)
+    options = parser.parse_args()
+    arena = read_arena(options.arena)
+    judged_arena = arena.judged_by(options.judge or arena.judges[0])
+    features = read_feature_table(options.features)
+    if options.prior == "first":
+        features = with_answers(features, arena.answers)
+    languages = language_data(judged_arena, features, TournamentSettings(tournaments=2))
+    header = "".join(f"{f'{budget:g} a system':>14}" for budget in SHOWN)
     print(f"{'':26}{'judgments':>10}{header}   (tau {LEVEL:g}; tau)")
-    for data in everything:
-        if wanted is not None and data.language not in wanted:
+    for data in languages:
+        if options.languages and data.language not in options.languages.split(","):
             continue
-        battles = connected_battles(data.judgments, data.language)
-        is_first = arguments.prior == "first"
-        expected = first_prior_of(data) if is_first else prior_of(data, everything)
-        items = len(battles.items)
-        budgets = np.minimum(np.array(A_SYSTEM) * len(battles.systems), items)
-        judgments = np.unique(np.maximum(1, np.round(budgets)).astype(np.int64))
-        found = curves(battles, expected, judgments, arguments.seeds).mean(axis=1)
-        own = expected.set_index("system")["rating"].reindex(battles.systems)
-        whole = _coefficients(battles)
-        print(
-            f"{data.language}: {len(battles.systems)} systems, {items:,} items; tau of the prior "
-            f"{kendall_tau(own.to_numpy(np.float64), whole):.2f}"
-        )
-        for name, curve in zip(DESIGNS, found, strict=True):
-            shown = np.interp(np.array(SHOWN) * len(battles.systems), judgments, curve)
-            values = "".join(f"{value:14.3f}" for value in shown)
-            print(f"  {name:24}{calls_needed(curve, judgments, LEVEL):10,.0f}{values}", flush=True)
+        if options.prior == "first":
+            prior = first_board_prior(data)
+        else:
+            prior = surrogate_prior(data, languages)
+        for line in report(data, prior, options.seeds):
+            print(line, flush=True)
+
+
+def report(data: LanguageData, prior: pd.DataFrame, n_seeds: int) -> Iterator[str]:
+    """Yield a line on the prior, and a line for each design."""
+    battles = connected_battles(data.judgments, data.language)
+    n_systems = len(battles.systems)
+    n_items = len(battles.items)
+    prior_ratings = prior.set_index("system")["rating"].reindex(battles.systems)
+    prior_tau = kendall_tau(prior_ratings.to_numpy(np.float64), coefficients_of(battles))
+    yield (
+        f"{data.language}: {n_systems} systems, {n_items:,} items; tau of the prior {prior_tau:.2f}"
+    )
+    budgets = np.round(np.minimum(np.array(A_SYSTEM) * n_systems, n_items))
+    budgets = np.unique(np.maximum(1, budgets).astype(np.int64))
+    mean_curves = tau_curves(battles, prior, budgets, n_seeds).mean(axis=1)
+    for name, curve in zip(DESIGNS, mean_curves, strict=True):
+        needed = calls_needed(curve, budgets, LEVEL)
+        shown_taus = np.interp(np.array(SHOWN) * n_systems, budgets, curve)
+        values = "".join(f"{tau:14.3f}" for tau in shown_taus)
+        yield f"  {name:24}{needed:10,.0f}{values}"
 
 
 if __name__ == "__main__":

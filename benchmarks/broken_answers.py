@@ -43,38 +43,38 @@ REFUSALS = {
 }
 
 
-def cut(row: pd.Series, draw: np.random.Generator) -> str:
+def cut(row: pd.Series, rng: np.random.Generator) -> str:
     """Keep the first part of an answer."""
-    return str(row["answer"])[: int(len(row["answer"]) * draw.uniform(0.3, 0.9))]
+    return str(row["answer"])[: int(len(row["answer"]) * rng.uniform(0.3, 0.9))]
 
 
-def cut_short(row: pd.Series, draw: np.random.Generator) -> str:  # noqa: ARG001
+def cut_short(row: pd.Series, rng: np.random.Generator) -> str:  # noqa: ARG001
     """Keep sixty characters."""
     return str(row["answer"])[:60]
 
 
-def emptied(row: pd.Series, draw: np.random.Generator) -> str:  # noqa: ARG001
+def emptied(row: pd.Series, rng: np.random.Generator) -> str:  # noqa: ARG001
     """Leave nothing."""
     return ""
 
 
-def in_other_language(row: pd.Series, draw: np.random.Generator) -> str:  # noqa: ARG001
+def in_other_language(row: pd.Series, rng: np.random.Generator) -> str:  # noqa: ARG001
     """Answer in German, or in English where German is asked for."""
     return FOREIGN[row["language"] == "de"]
 
 
-def with_dead_citation(row: pd.Series, draw: np.random.Generator) -> str:
+def with_dead_citation(row: pd.Series, rng: np.random.Generator) -> str:
     """Cite a passage that is not there."""
-    return f"{row['answer']} [{draw.integers(900, 999)}]"
+    return f"{row['answer']} [{rng.integers(900, 999)}]"
 
 
-def repeated(row: pd.Series, draw: np.random.Generator) -> str:  # noqa: ARG001
+def repeated(row: pd.Series, rng: np.random.Generator) -> str:  # noqa: ARG001
     """Write the longest paragraph once more."""
     longest = max(str(row["answer"]).splitlines() or [""], key=len)
     return f"{row['answer']}\n{longest}"
 
 
-def refused(row: pd.Series, draw: np.random.Generator) -> str:  # noqa: ARG001
+def refused(row: pd.Series, rng: np.random.Generator) -> str:  # noqa: ARG001
     """Refuse, in the question's language where the list has it."""
     return REFUSALS.get(row["language"], REFUSALS["en"])
 
@@ -98,38 +98,37 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=2, help="broken candidates of each kind")
     parser.add_argument("--json", type=Path, help="file for the alarms of each pair")
     options = parser.parse_args()
-    alarms: list[dict[str, object]] = []
-    found: list[dict[str, object]] = []
+    alarm_rows: list[dict[str, object]] = []
+    detection_rows: list[dict[str, object]] = []
     for folder in options.arenas:
         arena = read_arena(folder, is_judged=False)
-        systems = list(arena.info.systems)
-        order = generator(0, "broken answers").permutation(len(systems))[: options.systems]
-        answers = arena.answers[arena.answers["system"].isin([systems[place] for place in order])]
-        measured = dict(tuple(measure_faults(arena, answers).groupby("system")))
-        pairs = list(pair_alarms(measured))
+        shuffled = generator(0, "broken answers").permutation(list(arena.info.systems))
+        is_drawn = arena.answers["system"].isin(shuffled[: options.systems])
+        faults = measure_faults(arena, arena.answers[is_drawn])
+        faults_by_system = {str(system): rows for system, rows in faults.groupby("system")}
+        pairs = list(pair_alarms(faults_by_system))
         show_alarms(arena.info.name, pairs)
-        alarms += [{"arena": arena.info.name, **row} for row in pairs]
+        alarm_rows += [{"arena": arena.info.name, **row} for row in pairs]
         unalarmed = [row for row in pairs if not row["kinds"]]
-        found += broken_rows(arena, measured, unalarmed, options.draws)
+        detection_rows += broken_rows(arena, faults_by_system, unalarmed, options.draws)
+    alarms = pd.DataFrame(alarm_rows)
     if options.json is not None:
-        pd.DataFrame(alarms).to_json(options.json, orient="records", indent=1)
-    by_arena = pd.DataFrame(alarms).assign(alarm=lambda table: table["kinds"].map(bool))
-    print(
-        f"\nPairs with an alarm:\n{by_arena.groupby('arena')['alarm'].mean().round(4).to_string()}"
-    )
-    table = pd.DataFrame(found)
+        alarms.to_json(options.json, orient="records", indent=1)
+    alarm_shares = alarms["kinds"].map(bool).groupby(alarms["arena"]).mean()
+    print(f"\nPairs with an alarm:\n{alarm_shares.round(4).to_string()}")
+    detections = pd.DataFrame(detection_rows)
     for columns in (["broken", "arena"], ["broken"]):
-        shares = table.pivot_table(index=columns, columns="share", values="found", sort=False)
+        shares = detections.pivot_table(index=columns, columns="share", values="found", sort=False)
         print(f"\nFound:\n{shares.round(2).to_string()}")
 
 
-def pair_alarms(measured: dict[str, pd.DataFrame]) -> Iterator[dict[str, object]]:
+def pair_alarms(faults_by_system: dict[str, pd.DataFrame]) -> Iterator[dict[str, object]]:
     """Compare every system with every other."""
-    for candidate, rows in measured.items():
-        for baseline, others in measured.items():
+    for candidate, candidate_faults in faults_by_system.items():
+        for baseline, baseline_faults in faults_by_system.items():
             if candidate == baseline:
                 continue
-            checks = compare_measured(rows, others)
+            checks = compare_measured(candidate_faults, baseline_faults)
             kinds = sorted({check.name for check in checks.checks if check.is_alarm})
             yield {
                 "candidate": candidate,
@@ -155,30 +154,30 @@ def show_alarms(name: str, pairs: list[dict[str, object]]) -> None:
 
 def broken_rows(
     arena: Arena,
-    measured: dict[str, pd.DataFrame],
+    faults_by_system: dict[str, pd.DataFrame],
     pairs: list[dict[str, object]],
     n_draws: int,
 ) -> Iterator[dict[str, object]]:
-    """Break answers of candidates in pairs without an alarm, and say which alarms that raises."""
-    draw = generator(0, "broken answers", arena.info.name)
-    for how, (kind, break_answer) in BREAKS.items():
+    """Break answers of candidates in pairs without an alarm, and say whether that raises one."""
+    rng = generator(0, "broken answers", arena.info.name)
+    for name, (check_name, break_answer) in BREAKS.items():
         usable = pairs
-        if kind == "dead citation":
-            usable = [row for row in pairs if (measured[str(row["baseline"])]["cited"] > 0).any()]
-        for place in draw.permutation(len(usable))[:n_draws]:
-            row = usable[place]
-            answers = arena.answers[arena.answers["system"] == row["candidate"]]
-            order = draw.permutation(len(answers))
+        if check_name == "dead citation":
+            # Of answers none of which cites anything, a citation is no alarm.
+            has_citations = {s: (rows["cited"] > 0).any() for s, rows in faults_by_system.items()}
+            usable = [row for row in pairs if has_citations[str(row["baseline"])]]
+        for index in rng.permutation(len(usable))[:n_draws]:
+            baseline_faults = faults_by_system[str(usable[index]["baseline"])]
+            answers = arena.answers[arena.answers["system"] == usable[index]["candidate"]]
+            order = rng.permutation(len(answers))
             for share in SHARES:
                 is_broken = order < round(share * len(answers))
-                texts = [break_answer(answer, draw) for _, answer in answers.iterrows()]
-                changed = answers.assign(answer=np.where(is_broken, texts, answers["answer"]))
-                checks = compare_measured(
-                    measure_faults(arena, changed), measured[str(row["baseline"])]
-                )
+                texts = [break_answer(answer, rng) for _, answer in answers.iterrows()]
+                broken = answers.assign(answer=np.where(is_broken, texts, answers["answer"]))
+                checks = compare_measured(measure_faults(arena, broken), baseline_faults)
                 yield {
                     "arena": arena.info.name,
-                    "broken": how,
+                    "broken": name,
                     "share": share,
                     "found": checks.is_broken,
                 }

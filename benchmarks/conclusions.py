@@ -18,47 +18,43 @@ from arena.rating.ratings import rate
 SHAPES = ((12, 5), (12, 10), (12, 25), (12, 50), (53, 12))
 BOOTSTRAPS = 200
 MANY = 20
-"""From as many systems on, a quarter of the arenas."""
+"""Arenas of this many systems or more are slow; only a quarter as many are drawn."""
 
 
-def equal_systems(systems: int, questions: int, seed: int) -> Battles:
+def equal_systems(n_systems: int, n_questions: int, seed: int) -> Battles:
     """All pairs on every question; each answer has a strength of its own, N(0, 1)."""
-    random = np.random.default_rng(seed)
-    first, second = np.triu_indices(systems, 1)
-    strength = random.normal(size=(questions, systems))
-    chance = 1 / (1 + np.exp(strength[:, second] - strength[:, first]))
-    won = random.random(chance.shape) < chance
+    rng = np.random.default_rng(seed)
+    first, second = np.triu_indices(n_systems, 1)
+    strengths = rng.normal(size=(n_questions, n_systems))
+    probabilities = 1 / (1 + np.exp(strengths[:, second] - strengths[:, first]))
+    is_won = rng.random(probabilities.shape) < probabilities
     return Battles(
-        systems=tuple(f"s{number:02}" for number in range(systems)),
-        side_a=np.tile(first, questions),
-        side_b=np.tile(second, questions),
-        winner=np.where(won, 0, 1).ravel(),
-        question=np.repeat(np.arange(questions), len(first)),
-        n_questions=questions,
+        systems=tuple(f"s{number:02}" for number in range(n_systems)),
+        side_a=np.tile(first, n_questions),
+        side_b=np.tile(second, n_questions),
+        winner=np.where(is_won, 0, 1).ravel(),
+        question=np.repeat(np.arange(n_questions), len(first)),
+        n_questions=n_questions,
     )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--arenas", type=int, default=400)
-    arenas = parser.parse_args().arenas
+    n_arenas = parser.parse_args().arenas
     for estimator, ridge in {"posterior": None, "likelihood": 0.0}.items():
-        for systems, questions in SHAPES:
-            times = arenas if systems < MANY else max(arenas // 4, 1)
-            tables = [
-                rate(
-                    equal_systems(systems, questions, seed),
-                    ridge=ridge,
-                    rounds=BOOTSTRAPS,
-                ).table
-                for seed in range(times)
-            ]
+        for n_systems, n_questions in SHAPES:
+            n_seeds = n_arenas if n_systems < MANY else max(n_arenas // 4, 1)
+            tables = []
+            for seed in range(n_seeds):
+                battles = equal_systems(n_systems, n_questions, seed)
+                tables.append(rate(battles, ridge=ridge, rounds=BOOTSTRAPS).table)
             tiers = np.mean([table["tier"].max() > 1 for table in tables])
             ranks = np.mean([table["rank_low"].max() > 1 for table in tables])
-            held = np.mean([(table["low"] <= 0) & (table["high"] >= 0) for table in tables])
+            coverage = np.mean([table["low"].le(0) & table["high"].ge(0) for table in tables])
             print(
-                f"{estimator:10} {systems} systems, {questions:2} questions: "
-                f"tiers wrong {tiers:.3f}, ranks wrong {ranks:.3f}, 95% intervals hold {held:.3f}",
+                f"{estimator:10} {n_systems} systems, {n_questions:2} questions: tiers wrong "
+                f"{tiers:.3f}, ranks wrong {ranks:.3f}, 95% intervals hold {coverage:.3f}",
                 flush=True,
             )
 

@@ -11,6 +11,7 @@ costs are named by the standard deviation of their logarithms.
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -22,31 +23,32 @@ from arena.statistics.significance import mean_interval
 RESAMPLES = 400
 
 
-def drawn(random: np.random.Generator, size: int, spread: float) -> np.ndarray:
+def drawn(rng: np.random.Generator, size: int, spread: float) -> np.ndarray:
     """Draw costs of mean 1."""
-    return random.lognormal(-(spread**2) / 2, spread, size)
+    return rng.lognormal(-(spread**2) / 2, spread, size)
 
 
-def differences(random: np.random.Generator, size: int) -> dict[str, np.ndarray]:
+def differences(rng: np.random.Generator, size: int) -> dict[str, np.ndarray]:
     """Draw a candidate's costs less its baseline's, in each world; equally dear unless named."""
-    question = drawn(random, size, 0.7)
-    own = [drawn(random, size, 0.3) for _ in range(2)]
-    cheaper = 0.5 * drawn(random, size, 0.5) - drawn(random, size, 0.5)
+    question = drawn(rng, size, 0.7)
+    candidate = drawn(rng, size, 0.3)
+    baseline = drawn(rng, size, 0.3)
+    cheaper = 0.5 * drawn(rng, size, 0.5) - drawn(rng, size, 0.5)
     return {
-        ".3 against a constant": drawn(random, size, 0.3) - 1,
-        ".5 against a constant": drawn(random, size, 0.5) - 1,
-        "1 against a constant": drawn(random, size, 1.0) - 1,
-        "1 against .5": drawn(random, size, 1.0) - drawn(random, size, 0.5),
-        "questions .7, candidate .7": question * (drawn(random, size, 0.7) - 1),
-        "questions .7, both .3": question * (own[0] - own[1]),
-        "both 1": drawn(random, size, 1.0) - drawn(random, size, 1.0),
+        ".3 against a constant": drawn(rng, size, 0.3) - 1,
+        ".5 against a constant": drawn(rng, size, 0.5) - 1,
+        "1 against a constant": drawn(rng, size, 1.0) - 1,
+        "1 against .5": drawn(rng, size, 1.0) - drawn(rng, size, 0.5),
+        "questions .7, candidate .7": question * (drawn(rng, size, 0.7) - 1),
+        "questions .7, both .3": question * (candidate - baseline),
+        "both 1": drawn(rng, size, 1.0) - drawn(rng, size, 1.0),
         "half as dear; questions .7, both .5": question * cheaper,
     }
 
 
-def resampled_interval(values: np.ndarray, random: np.random.Generator) -> tuple[float, float]:
+def resampled_interval(values: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
     """Return percentiles of means over resamples."""
-    weights = bootstrap_weights(len(values), RESAMPLES, random)
+    weights = bootstrap_weights(len(values), RESAMPLES, rng)
     return percentile_interval(weights @ values / len(values))
 
 
@@ -56,22 +58,24 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    random = np.random.default_rng(options.seed)
+    rng = np.random.default_rng(options.seed)
     intervals: dict[str, Callable[[np.ndarray], tuple[float, float]]] = {
         "mean_interval": mean_interval,
-        "percentiles": lambda values: resampled_interval(values, random),
+        "percentiles": lambda values: resampled_interval(values, rng),
     }
     rows = []
     for size in (10, 20, 40, 100):
-        counts: dict[tuple[str, str], np.ndarray] = {}
+        n_cheaper: Counter[tuple[str, str]] = Counter()
+        n_dearer: Counter[tuple[str, str]] = Counter()
         for _ in range(options.samples):
-            for world, values in differences(random, size).items():
+            for world, values in differences(rng, size).items():
                 for name, interval in intervals.items():
                     low, high = interval(values)
-                    found = np.array([high < 0, low >= 0])
-                    counts[world, name] = counts.get((world, name), np.zeros(2)) + found
-        for (world, name), called in counts.items():
-            cheaper, dearer = 100 * called / options.samples
+                    n_cheaper[world, name] += high < 0
+                    n_dearer[world, name] += low >= 0
+        for world, name in n_cheaper:
+            cheaper = 100 * n_cheaper[world, name] / options.samples
+            dearer = 100 * n_dearer[world, name] / options.samples
             rows.append((size, world, name, f"{cheaper:.1f} / {dearer:.1f}"))
     table = pd.DataFrame(rows, columns=["questions", "costs", "interval", "cheaper / dearer, %"])
     print(table.pivot(index=["costs", "interval"], columns="questions").to_string())

@@ -21,7 +21,9 @@ def word_count(sample: Sample) -> Value:
 
 
 def word_length(sample: Sample) -> Value:
-    return len(sample.text) / len(sample.folded_words) if sample.folded_words else EMPTY_ANSWER
+    if not sample.folded_words:
+        return EMPTY_ANSWER
+    return len(sample.text) / len(sample.folded_words)
 
 
 def sentence_count(sample: Sample) -> Value:
@@ -29,11 +31,9 @@ def sentence_count(sample: Sample) -> Value:
 
 
 def distinct_words(sample: Sample) -> Value:
-    return (
-        len(set(sample.folded_words)) / len(sample.folded_words)
-        if sample.folded_words
-        else EMPTY_ANSWER
-    )
+    if not sample.folded_words:
+        return EMPTY_ANSWER
+    return len(set(sample.folded_words)) / len(sample.folded_words)
 
 
 def citations_of(sample: Sample) -> Citations:
@@ -58,26 +58,36 @@ def overlap_with_cited(sample: Sample) -> Value:
     """Share of the answer's words that stand in a passage it cites."""
     if not sample.folded_words:
         return EMPTY_ANSWER
-    found = cited_words(sample)
-    return sum(word in found for word in sample.folded_words) / len(sample.folded_words)
+    passage_words = cited_words(sample)
+    n_shared = sum(word in passage_words for word in sample.folded_words)
+    return n_shared / len(sample.folded_words)
 
 
 def cited_overlap(sample: Sample) -> Value:
     """Share of the distinct words of the cited passages that stand in the answer."""
-    found = cited_words(sample)
-    return len(found & set(sample.folded_words)) / len(found) if found else 0.0
+    return share_in_answer(cited_words(sample), sample)
 
 
 def question_overlap(sample: Sample) -> Value:
     """Share of the question's words that stand in the answer."""
-    asked = {word.casefold() for word in words(sample.question.query)}
-    return len(asked & set(sample.folded_words)) / len(asked) if asked else 0.0
+    question_words = {word.casefold() for word in words(sample.question.query)}
+    return share_in_answer(question_words, sample)
+
+
+def share_in_answer(folded_words: set[str], sample: Sample) -> float:
+    if not folded_words:
+        return 0.0
+    return len(folded_words & set(sample.folded_words)) / len(folded_words)
 
 
 def cited_words(sample: Sample) -> set[str]:
-    known = set(citations_of(sample).matched)
-    texts = [item.text for item in sample.question.passages if item.passage_id in known]
-    return {word.casefold() for text in texts for word in words(text)}
+    """Return the distinct words of the cited passages, case-folded."""
+    cited_ids = set(citations_of(sample).matched)
+    folded = set[str]()
+    for passage in sample.question.passages:
+        if passage.passage_id in cited_ids:
+            folded.update(word.casefold() for word in words(passage.text))
+    return folded
 
 
 CRUDE_FEATURES = tuple(

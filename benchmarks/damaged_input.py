@@ -8,20 +8,8 @@ from typing import Any
 
 ODD: tuple[Any, ...] = (
     *(None, True, 0, -1, 1, 1e308, -0.5, 2**63, 10**30, "", " ", "x", "a", "tie", "en", "\u202e"),
-    *(
-        "\u0000",
-        "caf\u00e9",
-        "1e999",
-        "nan",
-        [],
-        {},
-        [[]],
-        [None],
-        [{}],
-        {"": None},
-        "\ud800",
-        "x" * 5000,
-    ),
+    *("\u0000", "caf\u00e9", "1e999", "nan", [], {}, [[]], [None], [{}], {"": None}, "\ud800"),
+    "x" * 5000,
 )
 """Values in the place of what is expected."""
 
@@ -30,20 +18,20 @@ def damaged(content: bytes, rng: random.Random) -> bytes:
     """Cut, repeat, turn or put in some bytes."""
     data = bytearray(content)
     for _ in range(rng.choice((1, 1, 2, 5, 20))):
-        at = rng.randrange(len(data) + 1)
+        position = rng.randrange(len(data) + 1)
         kind = rng.randrange(5)
         if kind == 0:
-            data[at : at + 1] = rng.randbytes(1)
+            data[position : position + 1] = rng.randbytes(1)
         elif kind == 1:
-            del data[at : at + rng.choice((1, 2, 10, 1000))]
+            del data[position : position + rng.choice((1, 2, 10, 1000))]
         elif kind == 2:
-            data[at:at] = rng.choice(
+            data[position:position] = rng.choice(
                 (b"\0", b"\xff", b'"', b"\n", b"{", b"[" * 2000, b",", b"-1", b"1e400")
             )
         elif kind == 3:
-            data[at:at] = data[at : at + rng.choice((1, 10, 200))]
-        elif kind == 4 and at < len(data):
-            data[at] ^= 1 << rng.randrange(8)
+            data[position:position] = data[position : position + rng.choice((1, 10, 200))]
+        elif kind == 4 and position < len(data):
+            data[position] ^= 1 << rng.randrange(8)
     return bytes(data)
 
 
@@ -53,13 +41,16 @@ def crafted(value: object, rng: random.Random) -> object:
         key = rng.choice(list(value))
         kind = rng.random()
         if kind < 0.1:
-            return {name: item for name, item in value.items() if name != key}
+            return {name: member for name, member in value.items() if name != key}
         if kind < 0.15:
             return value | {"further": rng.choice(ODD)}
         return value | {key: crafted(value[key], rng)}
     if isinstance(value, list) and value and rng.random() < 0.85:
-        at = rng.randrange(len(value))
-        return [*value[:at], crafted(value[at], rng), *value[at + (rng.random() < 0.9) :]]
+        index = rng.randrange(len(value))
+        member = crafted(value[index], rng)
+        is_replaced = rng.random() < 0.9
+        rest = value[index + 1 :] if is_replaced else value[index:]
+        return [*value[:index], member, *rest]
     return rng.choice(ODD)
 
 
@@ -71,8 +62,8 @@ def changed(content: bytes, name: str, rng: random.Random) -> bytes:
         return json.dumps(crafted(json.loads(content), rng)).encode(errors="replace")
     if name.endswith(".jsonl"):
         lines = content.splitlines() or [b"{}"]
-        at = rng.randrange(len(lines))
-        lines[at] = json.dumps(crafted(json.loads(lines[at]), rng)).encode(errors="replace")
+        index = rng.randrange(len(lines))
+        lines[index] = json.dumps(crafted(json.loads(lines[index]), rng)).encode(errors="replace")
         return b"\n".join(lines)
     if name.endswith(".csv"):
         rows = [line.split(b",") for line in content.split(b"\n")]

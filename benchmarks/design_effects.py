@@ -24,14 +24,13 @@ from arena.data.types import Floats
 from arena.rating.battles import Battles
 from arena.rating.likelihood import BattleLikelihood, DesignEffects
 from arena.rating.posterior import RatingPosterior, battle_posterior
+from arena.statistics.significance import NORMAL_90
 
-NORMAL_90 = 1.645
-"""Standard errors to each side that hold 90% of a normal distribution."""
 FIELDS = ((6, 80, 1.0), (9, 15, 1.0), (9, 40, 0.6), (20, 40, 0.3))
 """Systems, questions and the share of pairs judged on each."""
 TRUTH_QUESTIONS = 4_000
 MANY_SYSTEMS = 40
-"""From as many systems on, a third of the splits."""
+"""Arenas of this many systems or more are slow; only a third of the splits are drawn."""
 
 
 def one_for_all(effects: DesignEffects) -> Floats:
@@ -51,9 +50,9 @@ def interval_score(distances: Floats, standard_errors: Floats) -> Floats:
     return np.asarray(2 * half_widths + 20 * misses)
 
 
-def simulated(worlds: int) -> Iterator[dict[str, object]]:
+def simulated_rows(n_worlds: int) -> Iterator[dict[str, object]]:
     """Rate systems whose strength varies by question, by as much for all or for some."""
-    random = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     for n_systems, n_questions, share in FIELDS:
         deviations = {
             "equal, 0": np.zeros(n_systems),
@@ -62,11 +61,11 @@ def simulated(worlds: int) -> Iterator[dict[str, object]]:
             "0 to 2": np.linspace(0.0, 2.0, n_systems),
         }
         for setting, deviation in deviations.items():
-            for world in range(worlds):
-                strengths = random.normal(size=n_systems)
-                truth = true_ratings(strengths, deviation, random)
-                varied = strengths + deviation * random.normal(size=(n_questions, n_systems))
-                battles = simulated_battles(varied, share, random)
+            for world in range(n_worlds):
+                strengths = rng.normal(size=n_systems)
+                truth = true_ratings(strengths, deviation, rng)
+                varied = strengths + deviation * rng.normal(size=(n_questions, n_systems))
+                battles = simulated_battles(varied, share, rng)
                 for kind, posterior in both_posteriors(battles).items():
                     distances = np.abs(posterior.ratings - truth)
                     errors = posterior.standard_errors
@@ -82,10 +81,10 @@ def simulated(worlds: int) -> Iterator[dict[str, object]]:
                     }
 
 
-def true_ratings(strengths: Floats, deviation: Floats, random: np.random.Generator) -> Floats:
+def true_ratings(strengths: Floats, deviation: Floats, rng: np.random.Generator) -> Floats:
     """Fit Bradley-Terry coefficients to the expected outcomes over many questions."""
     n_systems = len(strengths)
-    varied = strengths + deviation * random.normal(size=(TRUTH_QUESTIONS, n_systems))
+    varied = strengths + deviation * rng.normal(size=(TRUTH_QUESTIONS, n_systems))
     wins = np.array([expit(varied[:, [index]] - varied).mean(axis=0) for index in range(n_systems)])
     ratings: Floats = np.zeros(n_systems)
     for _ in range(50):
@@ -98,15 +97,15 @@ def true_ratings(strengths: Floats, deviation: Floats, random: np.random.Generat
     return np.asarray(ratings - ratings.mean())
 
 
-def simulated_battles(varied: Floats, share: float, random: np.random.Generator) -> Battles:
+def simulated_battles(varied: Floats, share: float, rng: np.random.Generator) -> Battles:
     """Let a share of all pairs battle on every question, with strengths of shape (Q, S)."""
     n_questions, n_systems = varied.shape
     first, second = np.triu_indices(n_systems, 1)
-    is_asked = random.random((n_questions, len(first))) < share
+    is_asked = rng.random((n_questions, len(first))) < share
     question, pair = np.nonzero(is_asked)
     side_a = first[pair]
     side_b = second[pair]
-    is_won = random.random(len(pair)) < expit(varied[question, side_a] - varied[question, side_b])
+    is_won = rng.random(len(pair)) < expit(varied[question, side_a] - varied[question, side_b])
     return Battles(
         systems=tuple(f"s{number:02}" for number in range(n_systems)),
         side_a=side_a,
@@ -117,37 +116,40 @@ def simulated_battles(varied: Floats, share: float, random: np.random.Generator)
     )
 
 
-def halved(folder: Path, splits: int) -> Iterator[dict[str, object]]:
+def halved_arena(folder: Path, n_splits: int) -> Iterator[pd.DataFrame]:
     """Rate systems by either half of the questions, each judge and language by itself."""
     judgments = read_arena(folder).judgments
     for (language, judge), rows in judgments.groupby(["language", "judge"]):
         battles = Battles.from_judgments(rows).largest_group()
         likelihood = BattleLikelihood(battles.items)
         effects = likelihood.design_effects(battle_posterior(battles).ratings, 0.1)
-        relative = effects.by_system / effects.common
-        times = splits if len(battles.systems) < MANY_SYSTEMS else max(splits // 3, 1)
-        for split in range(times):
+        key = {"arena": f"{folder.name}, {judge}", "language": language}
+        key["relative effect"] = effects.by_system / effects.common
+        n_drawn = n_splits if len(battles.systems) < MANY_SYSTEMS else max(n_splits // 3, 1)
+        for split in range(n_drawn):
             order = np.random.default_rng(split).permutation(battles.n_questions)
             is_first = (order < battles.n_questions // 2)[battles.question]
-            halves = [battles.only(is_first), battles.only(~is_first)]
-            if any(half.systems != battles.systems for half in halves):
-                continue
-            posteriors = [both_posteriors(half) for half in halves]
-            for kind in posteriors[0]:
-                first, second = posteriors[0][kind], posteriors[1][kind]
-                distances = np.abs(first.ratings - second.ratings)
-                errors = np.hypot(first.standard_errors, second.standard_errors)
-                scores = interval_score(distances, errors)
-                for index, name in enumerate(battles.systems):
-                    yield {
-                        "arena": f"{folder.name}, {judge}",
-                        "language": language,
-                        "system": name,
-                        "relative effect": relative[index],
-                        "kind": kind,
-                        "inside": distances[index] < NORMAL_90 * errors[index],
-                        "score": scores[index],
-                    }
+            first, second = battles.only(is_first), battles.only(~is_first)
+            if first.systems == second.systems == battles.systems:
+                for compared in compared_halves(first, second):
+                    yield compared.assign(**key)
+
+
+def compared_halves(first: Battles, second: Battles) -> Iterator[pd.DataFrame]:
+    """Yield a table for each kind of design effects, one row per system."""
+    second_posteriors = both_posteriors(second)
+    for kind, one in both_posteriors(first).items():
+        other = second_posteriors[kind]
+        distances = np.abs(one.ratings - other.ratings)
+        errors = np.hypot(one.standard_errors, other.standard_errors)
+        yield pd.DataFrame(
+            {
+                "system": first.systems,
+                "kind": kind,
+                "inside": distances < NORMAL_90 * errors,
+                "score": interval_score(distances, errors),
+            }
+        )
 
 
 def paired(table: pd.DataFrame, keys: list[str], value: str) -> str:
@@ -163,20 +165,25 @@ def main() -> None:
     parser.add_argument("--worlds", type=int, default=60)
     parser.add_argument("--splits", type=int, default=12)
     options = parser.parse_args()
-    worlds = pd.DataFrame(simulated(options.worlds))
+    report_worlds(pd.DataFrame(simulated_rows(options.worlds)))
+    tables: list[pd.DataFrame] = []
+    for folder in options.arenas:
+        tables.extend(halved_arena(folder, options.splits))
+    if tables:
+        report_halves(pd.concat(tables, ignore_index=True))
+
+
+def report_worlds(worlds: pd.DataFrame) -> None:
     print("Simulated worlds, truth known")
     values = ["inside", "most varied inside", "score"]
     means = worlds.groupby(["field", "setting", "kind"])[values].mean().unstack("kind")
     print(means.round(3).to_string())
     for value in values:
         print(paired(worlds.astype({value: float}), ["field", "setting", "world"], value))
-    if not options.arenas:
-        return
-    halves = pd.concat(
-        [pd.DataFrame(halved(folder, options.splits)) for folder in options.arenas],
-        ignore_index=True,
-    )
-    halves["inside"] = halves["inside"].astype(float)
+
+
+def report_halves(halves: pd.DataFrame) -> None:
+    halves = halves.astype({"inside": float})
     # Scores of arenas with wide intervals would outweigh all others.
     scale = halves[halves["kind"] == "common"].groupby("arena")["score"].mean()
     halves["score"] /= halves["arena"].map(scale)

@@ -42,7 +42,7 @@ STAGES = {
     "surrogate/publish/": "site",
     "surrogate/cli/printing.py": "printing",
 }
-"""Function, or beginning of a place, to the stage; the outermost that is known counts."""
+"""Beginning of a function's ``file:name`` to its stage; of a stack, the outermost one counts."""
 PERIOD_S = 0.01
 BOARDS = ("rakuda", "trec-rag25", "nomiracl")
 TARGETS = {
@@ -65,41 +65,40 @@ class Clock:
     def __init__(self, root: str) -> None:
         """Start to count, in the code of a checkout."""
         self.root = root
-        self.spent, self.last = defaultdict[str, float](float), 0.0
+        self.seconds = defaultdict[str, float](float)
+        self.last_look = 0.0
         signal.signal(signal.SIGPROF, self.look)
         signal.setitimer(signal.ITIMER_PROF, PERIOD_S, PERIOD_S)
 
     def look(self, _: int, frame: FrameType | None) -> None:
         """Count what was used since the last look for the stage of now."""
         now = time.process_time()
-        self.spent[stage_of(frame, self.root)] += now - self.last
-        self.last = now
+        self.seconds[stage_of(frame, self.root)] += now - self.last_look
+        self.last_look = now
 
-    def shares(self) -> dict[str, float]:
-        """Stop, and return the seconds of each stage."""
+    def stop(self) -> dict[str, float]:
+        """Stop looking, and return the seconds of each stage."""
         signal.setitimer(signal.ITIMER_PROF, 0)
-        return dict(self.spent)
+        return dict(self.seconds)
 
 
 def stage_of(frame: FrameType | None, root: str) -> str:
     """Return the stage of a stack: that of the outermost function that has one."""
-    places = []
+    stage = "other"
     while frame is not None:
-        places.append(f"{frame.f_code.co_filename}:{frame.f_code.co_name}")
-        if "importlib" in places[-1]:
+        function = f"{frame.f_code.co_filename}:{frame.f_code.co_name}"
+        if "importlib" in function:
             return "imports"
+        function = function.removeprefix(f"{root}/")
+        stage = next((STAGES[name] for name in STAGES if function.startswith(name)), stage)
         frame = frame.f_back
-    for place in reversed(places):
-        own = place.removeprefix(f"{root}/")
-        if found := next((stage for name, stage in STAGES.items() if own.startswith(name)), None):
-            return found
-    return "other"
+    return stage
 
 
 def run_staged(arguments: Sequence[str]) -> None:
     """Run a command of the checkout named first, and write its stages to the file named next."""
-    root, stages, *command = arguments
-    root = str(Path(root).resolve())
+    checkout, stages_file, *command = arguments
+    root = str(Path(checkout).resolve())
     sys.path.insert(0, root)
     clock = Clock(root)
     from surrogate.cli.app import main as run
@@ -107,82 +106,82 @@ def run_staged(arguments: Sequence[str]) -> None:
     try:
         run(command)
     finally:
-        Path(stages).write_text(json.dumps(clock.shares()))
+        Path(stages_file).write_text(json.dumps(clock.stop()))
 
 
-def measured(name: str, arguments: Sequence[str | Path], folder: Path, root: Path) -> None:
+def measure(name: str, arguments: Sequence[str | Path], folder: Path, root: Path) -> None:
     """Run a command of a checkout in a process of its own and print a row."""
-    stages = folder / "stages.json"
-    command = [sys.executable, __file__, "--staged", str(root), str(stages), *map(str, arguments)]
-    with (
-        (folder / "said.txt").open("w") as said,
-        subprocess.Popen(command, stdout=said, stderr=said) as process,
-    ):
-        _, status, used = os.wait4(process.pid, 0)
+    stages_file = folder / "stages.json"
+    log = folder / "log.txt"
+    command = [sys.executable, __file__, "--staged", str(root), str(stages_file)]
+    command += map(str, arguments)
+    with log.open("w") as file, subprocess.Popen(command, stdout=file, stderr=file) as process:
+        _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        print((folder / "said.txt").read_text()[-2000:])
-    spent = used.ru_utime + used.ru_stime
-    found = json.loads(stages.read_text())
-    found["workers"] = max(spent - sum(found.values()), 0.0)
-    shares = sorted(found.items(), key=lambda item: -item[1])
-    told = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in shares if seconds >= 0.05)
-    memory = used.ru_maxrss * 1024 / 1e9
+        print(log.read_text()[-2000:])
+    total = usage.ru_utime + usage.ru_stime
+    seconds_by_stage: dict[str, float] = json.loads(stages_file.read_text())
+    seconds_by_stage["workers"] = max(total - sum(seconds_by_stage.values()), 0.0)
+    stages = []
+    for stage, seconds in sorted(seconds_by_stage.items(), key=lambda pair: -pair[1]):
+        if seconds >= 0.05:
+            stages.append(f"{stage} {seconds:.1f}")
+    peak_gb = usage.ru_maxrss * 1024 / 1e9
     target = TARGETS.get(name, "")
     version = "new" if root == ROOT else "former"
-    print(f"{name:12} {version:7} {spent:7.1f} {target:>6} {memory:6.2f}  {told}", flush=True)
+    row = f"{name:12} {version:7} {total:7.1f} {target:>6} {peak_gb:6.2f}"
+    print(f"{row}  {', '.join(stages)}", flush=True)
 
 
 def commands(arenas: Path, folder: Path, jobs: str) -> Iterator[tuple[str, Sequence[str | Path]]]:
-    """Yield each command after what it needs is there."""
-    how = ("--jobs", jobs)
+    """Yield each command, by its row's name, once the files that it reads exist."""
+    in_parallel = ("--jobs", jobs)
     folder.mkdir()
-    yield "demo", ("demo", "--out", folder / "demo", *how)
+    yield "demo", ("demo", "--out", folder / "demo", *in_parallel)
     for name in BOARDS:
-        yield name, ("board", arenas / name, "--out", folder / name, *how)
-    largest, board = folder / "arena", folder / BOARDS[-1]
+        yield name, ("board", arenas / name, "--out", folder / name, *in_parallel)
+    largest = folder / "arena"
+    board = folder / BOARDS[-1]
     shutil.copytree(arenas / BOARDS[-1], largest)
-    answers = one_more(largest, folder)
+    answers = write_new_system(largest, folder)
     yield "rank", ("rank", answers, "--board", board, "--arena", largest)
-    yield (
-        "rank rakuda",
-        (
-            *("rank", one_more(arenas / "rakuda", folder / "few"), "--board", folder / "rakuda"),
-            *("--arena", arenas / "rakuda"),
-        ),
-    )
+    rakuda = arenas / "rakuda"
+    few_answers = write_new_system(rakuda, folder / "few")
+    yield "rank rakuda", ("rank", few_answers, "--board", folder / "rakuda", "--arena", rakuda)
     yield "add answers", ("add", largest, answers)
-    yield "add board", ("board", largest, "--out", board, *how)
-    other_verdicts(largest)
-    yield "verdicts", ("board", largest, "--out", board, *how)
+    yield "add board", ("board", largest, "--out", board, *in_parallel)
+    change_verdicts(largest)
+    yield "verdicts", ("board", largest, "--out", board, *in_parallel)
 
 
-def one_more(arena: Path, folder: Path) -> Path:
-    """Write the answers of a new system: each another's to the same question, in turn."""
+def write_new_system(arena: Path, folder: Path) -> Path:
+    """Write the answers of a new system, taken in turn from three systems of each question."""
     from arena import read_arena
 
     answers = read_arena(arena).answers
-    turn = answers.groupby(["language", "query_id"]).ngroup()
-    place = answers.groupby(["language", "query_id"]).cumcount()
-    own = answers[place == turn % 3].assign(system="one-more")
+    by_question = answers.groupby(["language", "query_id"])
+    is_taken = by_question.cumcount() == by_question.ngroup() % 3
+    path = folder / "one-more.jsonl"
     folder.mkdir(exist_ok=True)
-    own.to_json(folder / "one-more.jsonl", orient="records", lines=True)
-    return folder / "one-more.jsonl"
+    new_answers = answers[is_taken].assign(system="one-more")
+    new_answers.to_json(path, orient="records", lines=True)
+    return path
 
 
-def other_verdicts(arena: Path) -> None:
-    """Turn every tenth verdict of an arena round, as if it were asked again."""
+def change_verdicts(folder: Path) -> None:
+    """Mirror every tenth verdict of an arena, as if it had been judged again."""
     from dataclasses import replace
 
     from arena import read_arena, write_arena
 
-    read = read_arena(arena)
-    judgments = read.judgments.copy()
-    some = judgments.index % EVERY == 0
-    turned = {"a": "b", "b": "a", "tie": "tie"}
-    judgments.loc[some, "winner"] = judgments.loc[some, "winner"].map(turned)
-    shutil.rmtree(arena)
-    write_arena(replace(read, judgments=judgments), arena)
+    arena = read_arena(folder)
+    judgments = arena.judgments.copy()
+    is_changed = judgments.index % EVERY == 0
+    mirrored = {"a": "b", "b": "a", "tie": "tie"}
+    judgments.loc[is_changed, "winner"] = judgments.loc[is_changed, "winner"].map(mirrored)
+    shutil.rmtree(folder)
+    write_arena(replace(arena, judgments=judgments), folder)
 
 
 def main() -> None:
@@ -194,17 +193,17 @@ def main() -> None:
     parser.add_argument("--only", default="", help="Comma-separated rows. Default: all")
     parser.add_argument("--jobs", default="-1")
     parser.add_argument("--former", type=Path, help="Checkout of another version. Default: none")
-    given = parser.parse_args()
-    only = given.only.split(",") if given.only else []
-    roots = [ROOT] if given.former is None else [given.former.resolve(), ROOT]
+    options = parser.parse_args()
+    only = options.only.split(",") if options.only else []
+    roots = [ROOT] if options.former is None else [options.former.resolve(), ROOT]
     print(f"{'command':20} {'seconds':>7} {'target':>6} {'GB':>6}  seconds by stage")
-    with tempfile.TemporaryDirectory() as made:
-        folders = [Path(made) / str(number) for number in range(len(roots))]
-        versions = [commands(given.arenas, folder, given.jobs) for folder in folders]
+    with tempfile.TemporaryDirectory() as work:
+        folders = [Path(work) / str(number) for number in range(len(roots))]
+        versions = [commands(options.arenas, folder, options.jobs) for folder in folders]
         for steps in zip(*versions, strict=True):
             for (name, arguments), folder, root in zip(steps, folders, roots, strict=True):
                 if not only or name in only:
-                    measured(name, arguments, folder, root)
+                    measure(name, arguments, folder, root)
 
 
 if __name__ == "__main__":

@@ -18,11 +18,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from judging_plans import Records, default_plan, random_pairs
+from scipy.stats import sem
 
 from arena import read_arena
 from arena.data.arena import Arena
@@ -68,10 +70,10 @@ def shared_records(
     """Return both judges' verdicts in a language on the systems that both judged."""
     rows = arena.judgments
     rows = rows[(rows["language"] == language) & rows["judge"].isin([strong, cheap])]
-    systems_of = [
-        {*part["system_a"], *part["system_b"]} for _, part in rows.groupby("judge", observed=True)
-    ]
-    systems = list(set.intersection(*systems_of))
+    judged_systems = []
+    for _, of_judge in rows.groupby("judge", observed=True):
+        judged_systems.append({*of_judge["system_a"], *of_judge["system_b"]})
+    systems = list(set.intersection(*judged_systems))
     rows = rows[rows["system_a"].isin(systems) & rows["system_b"].isin(systems)]
     answers = arena.answers[arena.answers["system"].isin(systems)]
     shared = replace(arena, judgments=rows, answers=answers)
@@ -90,11 +92,14 @@ def taus_of(records: Records, cheap_rows: pd.DataFrame, n_calls: Integers, seed:
     from_cheap = replace(records, prior=prior)
     adaptive, _ = default_plan(records, int(n_calls[-1]), seed)
     at_random = random_pairs(records, seed)
-    taus = [[records.tau(cheap)] * len(n_calls)]
-    taus.append([records.tau(at_random.iloc[:n]) for n in n_calls])
-    taus.append([records.tau(adaptive.iloc[:n]) for n in n_calls])
-    taus.append([from_cheap.tau(escalated.iloc[:n]) for n in n_calls])
-    return np.array(taus)
+    return np.array(
+        [
+            [records.tau(cheap)] * len(n_calls),
+            [records.tau(at_random.iloc[:n]) for n in n_calls],
+            [records.tau(adaptive.iloc[:n]) for n in n_calls],
+            [from_cheap.tau(escalated.iloc[:n]) for n in n_calls],
+        ]
+    )
 
 
 def report(taus: Floats) -> Iterator[str]:
@@ -102,12 +107,12 @@ def report(taus: Floats) -> Iterator[str]:
     for name, of_method in zip(METHODS, taus.swapaxes(0, 1), strict=True):
         values = ""
         for column in of_method.T:
-            values += f"  {column.mean():.3f} ({column.std(ddof=1) / np.sqrt(len(column)):.3f})"
+            values += f"  {column.mean():.3f} ({sem(column):.3f})"
         yield f"  {name:16}{values}"
     gains = taus[:, 3] - taus[:, :3].max(axis=1)
     values = ""
     for column in gains.T:
-        values += f" {column.mean():+.3f} ({column.std(ddof=1) / np.sqrt(len(column)):.3f})"
+        values += f" {column.mean():+.3f} ({sem(column):.3f})"
     yield f"  {'over the best':16} {values}"
 
 
@@ -121,19 +126,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     arena = read_arena(options.arena)
     languages = options.languages.split(",") if options.languages else arena.info.languages
-    all_taus = []
-    for language in languages:
-        for judge in options.cheap.split(","):
-            records, rows = shared_records(arena, options.strong, judge, language)
-            n_pairs = len(random_pairs(records, 0))
-            n_calls = np.array([n for n in CALLS if n <= n_pairs], dtype=np.int64)
-            shares = ", ".join(f"{n} ({n / n_pairs:.0%})" for n in n_calls)
-            taus = [taus_of(records, rows, n_calls, seed) for seed in range(options.seeds)]
-            print(f"{options.arena.name} {language}, {judge} then {options.strong}: {shares}")
-            print(*report(np.array(taus)), sep="\n", flush=True)
-            all_taus.append(np.array(taus))
+    mean_taus = []
+    for language, judge in product(languages, options.cheap.split(",")):
+        records, cheap_rows = shared_records(arena, options.strong, judge, language)
+        n_pairs = len(random_pairs(records, 0))
+        n_calls = np.array([n for n in CALLS if n <= n_pairs], dtype=np.int64)
+        shares = ", ".join(f"{n} ({n / n_pairs:.0%})" for n in n_calls)
+        print(f"{options.arena.name} {language}, {judge} then {options.strong}: {shares}")
+        seeds = range(options.seeds)
+        taus = np.array([taus_of(records, cheap_rows, n_calls, seed) for seed in seeds])
+        print(*report(taus), sep="\n", flush=True)
+        mean_taus.append(taus.mean(axis=0))
     print("mean over languages and cheap judges, standard errors over these")
-    print(*report(np.array([taus.mean(axis=0) for taus in all_taus])), sep="\n")
+    print(*report(np.array(mean_taus)), sep="\n")
 
 
 if __name__ == "__main__":

