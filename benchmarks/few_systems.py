@@ -5,8 +5,8 @@
 
 Some systems of an arena, and some of its questions, are drawn as the judged ones; the surrogate
 learns from their verdicts alone, and rates up to twelve of the others. Of every draw: Kendall's tau
-with the ratings by all verdicts; whether ranks are given; and how many of the left-out
-systems' ratings and ranks (among the judged systems) the 90% intervals hold.
+with the ratings by all verdicts; whether ranks are given; and how many of the left-out systems'
+ratings and ranks (among the judged systems) the 90% intervals hold.
 
 The last table learns the factor of ``surrogate.board.few_systems`` from all arenas but one: the
 smallest one by which 90% of the ratings there are held. ``--coin-flips`` replaces a share of the
@@ -17,7 +17,7 @@ verdicts by coin flips, so that systems are close. ``--features`` has feature ta
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,68 +52,92 @@ LEVEL = 0.9
 
 
 def draws_of(data: LanguageData, draws: int, repeats: int) -> Iterator[dict[str, object]]:
-    """Draw judged systems and questions, and yield a record of what is said of the others."""
+    """Draw judged systems and questions, and yield how well the others are predicted."""
     n_questions = len(data.tournaments.battles.questions)
     for size in SIZES:
         if len(data.systems) <= size:
             continue
-        for asked in QUESTIONS:
-            if asked and (data.judgments.empty or n_questions < 1.3 * asked):
+        for n_asked in QUESTIONS:
+            if n_asked and (data.judgments.empty or n_questions < 1.3 * n_asked):
                 continue
             for draw in range(draws):
-                random = np.random.default_rng([size, draw, asked])
+                rng = np.random.default_rng([size, draw, n_asked])
                 try:
-                    record = draw_of(data, size, asked, random, Repeats(repeats, draw))
+                    record = draw_of(data, size, n_asked, rng, Repeats(repeats, draw))
                 except UsageError:  # no verdict is left on these questions
                     continue
-                yield {"judged": size, "questions": asked or "all", **record}
+                yield {"judged": size, "questions": n_asked or "all", **record}
 
 
 def draw_of(
-    data: LanguageData, size: int, asked: int, random: np.random.Generator, repeats: Repeats
+    data: LanguageData, size: int, n_asked: int, rng: np.random.Generator, repeats: Repeats
 ) -> dict[str, object]:
-    """Learn from a draw of systems and questions, and compare what is said with all verdicts."""
-    judged = sorted(random.choice(data.systems_by_content, size, replace=False))
-    others = [name for name in data.systems if name not in judged]
-    shown = sorted(random.choice(others, min(len(others), MOST_LEFT_OUT), replace=False))
-    part = data.without_systems(others)
-    if asked:
-        names = list(part.tournaments.battles.questions)
-        part = part.judged_on(sorted(random.choice(names, asked, replace=False)))
+    """Learn from a draw of systems and questions, and compare predictions with all verdicts."""
+    judged = sorted(rng.choice(data.systems_by_content, size, replace=False))
+    left_out = [name for name in data.systems if name not in judged]
+    unseen = sorted(rng.choice(left_out, min(len(left_out), MOST_LEFT_OUT), replace=False))
+    part = data.without_systems(left_out)
+    if n_asked:
+        query_ids = list(part.tournaments.battles.questions)
+        part = part.judged_on(sorted(rng.choice(query_ids, n_asked, replace=False)))
     outcome = outcome_of(part, repeats)
     interval = unseen_intervals([outcome])[data.language]
-    rows = data.rows(shown, part.tournaments.battles.questions)
+    rows = data.rows(unseen, part.tournaments.battles.questions)
     surrogate = find_surrogate(DEFAULT_SURROGATE)
-    predicted, _ = train_and_rate(surrogate, [part], rows, judged_questions([part]))
-    predicted = predicted.set_index("system").reindex(shown)
+    table, _ = train_and_rate(surrogate, [part], rows, judged_questions([part]))
+    table = table.set_index("system").reindex(unseen)
+    half_widths = interval.width(table["standard_error"].to_numpy(np.float64))
     origin = data.origin_of(part)
-    ratings = predicted["rating"].to_numpy(np.float64) + origin
-    half_widths = interval.width(predicted["standard_error"].to_numpy(np.float64))
+    predictions = table["rating"].to_numpy(np.float64) + origin
     arena_ratings = pd.Series(data.arena_ratings, data.systems)
-    errors = ratings - arena_ratings[shown].to_numpy()
-    spread = float(part.arena_ratings.std(ddof=1))
-    quantile = float(stdtrit(size - 1, (1 + LEVEL) / 2))
-    board_ratings = part.arena_ratings + origin
-    n_above_low = count_above(board_ratings, ratings - half_widths)
-    n_above_high = count_above(board_ratings, ratings + half_widths)
-    n_above = count_above(arena_ratings[judged].to_numpy(), arena_ratings[shown].to_numpy())
-    is_rank_held = (n_above_high <= n_above) & (n_above <= n_above_low)
-    tau = np.nan
-    if len(shown) > 2:
-        tau = kendall_tau(ratings, arena_ratings[shown].to_numpy())
-    summary = agreements_of(outcome, size, is_untested=interval.is_by_other_arenas)
+    agreements = agreements_of(outcome, size, is_untested=interval.is_by_other_arenas)
     return {
-        "standing": summary.standing,
-        "has_rank": summary.ranks_unseen,
+        "standing": agreements.standing,
+        "has_rank": agreements.ranks_unseen,
         "tau_here": outcome.tau,
-        "tau_true": tau,
+        "spread": float(arena_ratings.std()),
+        **rating_scores(
+            predictions=predictions,
+            half_widths=half_widths,
+            arena_ratings=arena_ratings[unseen].to_numpy(),
+            judged_ratings=part.arena_ratings,
+        ),
+        **rank_scores(
+            lows=predictions - half_widths,
+            highs=predictions + half_widths,
+            board_ratings=part.arena_ratings + origin,
+            n_above=count_above(arena_ratings[judged].to_numpy(), arena_ratings[unseen].to_numpy()),
+        ),
+    }
+
+
+def rating_scores(
+    *, predictions: Floats, half_widths: Floats, arena_ratings: Floats, judged_ratings: Floats
+) -> dict[str, object]:
+    """Compare predictions of unseen systems, and their intervals, with ratings by all verdicts."""
+    errors = predictions - arena_ratings
+    n_judged = len(judged_ratings)
+    spread = float(judged_ratings.std(ddof=1))
+    quantile = float(stdtrit(n_judged - 1, (1 + LEVEL) / 2))
+    return {
+        "tau_true": kendall_tau(predictions, arena_ratings) if len(arena_ratings) > 2 else np.nan,
         "rating_held": np.mean(np.abs(errors) <= half_widths),
         "half_width": np.mean(half_widths) / spread if spread > 0 else np.nan,
-        "rank_held": np.mean(is_rank_held),
-        "ranks": np.mean((n_above_low - n_above_high + 1) / (size + 1)),
         "rmse": float(np.sqrt(np.mean(errors**2))),
-        "spread": float(arena_ratings.std()),
-        "factors": (errors / (quantile * spread)) ** 2 * (size - 1) if spread > 0 else [],
+        "factors": (errors / (quantile * spread)) ** 2 * (n_judged - 1) if spread > 0 else [],
+    }
+
+
+def rank_scores(
+    *, lows: Floats, highs: Floats, board_ratings: Floats, n_above: Floats
+) -> dict[str, object]:
+    """Compare rank intervals of unseen systems with how many judged ones are above them."""
+    n_above_low = count_above(board_ratings, lows)
+    n_above_high = count_above(board_ratings, highs)
+    is_held = (n_above_high <= n_above) & (n_above <= n_above_low)
+    return {
+        "rank_held": np.mean(is_held),
+        "ranks": np.mean((n_above_low - n_above_high + 1) / (len(board_ratings) + 1)),
     }
 
 
@@ -149,8 +173,8 @@ def count_above(ratings: Floats, bounds: Floats) -> Floats:
 def learned_elsewhere(table: pd.DataFrame) -> pd.DataFrame:
     """Learn the factor of the error from all arenas but one, and return what it holds there."""
     rows = table.explode("factors").dropna(subset=["factors"])
-    needed = rows["factors"].to_numpy(np.float64)
-    is_held = pd.DataFrame(needed[:, None] <= FACTORS, columns=FACTORS)
+    needed_factors = rows["factors"].to_numpy(np.float64)
+    is_held = pd.DataFrame(needed_factors[:, None] <= FACTORS, columns=FACTORS)
     is_held = is_held.assign(family=rows["family"].to_numpy(), arena=rows["arena"].to_numpy())
     by_arena = is_held.groupby(["family", "arena"]).mean()
     records = []
@@ -164,10 +188,10 @@ def learned_elsewhere(table: pd.DataFrame) -> pd.DataFrame:
 
 def diluted(arena: Arena, share: float) -> Arena:
     """Replace a share of the verdicts by coin flips."""
-    random = np.random.default_rng(5)
+    rng = np.random.default_rng(5)
     winners = arena.judgments["winner"].to_numpy(object).copy()
-    is_flipped = random.random(len(winners)) < share
-    winners[is_flipped] = random.choice(["a", "b"], int(is_flipped.sum()))
+    is_replaced = rng.random(len(winners)) < share
+    winners[is_replaced] = rng.choice(["a", "b"], int(is_replaced.sum()))
     return replace(arena, judgments=arena.judgments.assign(winner=winners))
 
 
@@ -190,36 +214,45 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("arenas", type=Path, nargs="+", help="arena folders")
     parser.add_argument("--judge", action="append", default=[], help="ARENA=JUDGE, repeatable")
-    parser.add_argument("--languages", type=lambda text: text.split(","))
+    parser.add_argument("--languages", help="comma-separated; by default all")
     parser.add_argument("--draws", type=int, default=8)
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--features", type=Path)
     parser.add_argument("--coin-flips", type=float, default=0.0)
     options = parser.parse_args()
-    judges = [(folder, None) for folder in options.arenas]
-    if options.judge:
-        named = [text.split("=", 1) for text in options.judge]
-        chosen = {name for name, _ in named}
-        judges = [(folder, None) for folder in options.arenas if folder.name not in chosen]
-        folders = {folder.name: folder for folder in options.arenas}
-        judges += [(folders[name], judge) for name, judge in named]
     records: list[dict[str, object]] = []
-    for folder, judge in judges:
-        arena = read_arena(folder)
-        if options.coin_flips:
-            arena = diluted(arena, options.coin_flips)
-        features = None
-        if options.features is not None:
-            features = pd.read_parquet(options.features / f"{folder.name}.parquet")
-        study = Study.of(arena, judge=judge, tournaments=FEW_TOURNAMENTS, feature_table=features)
+    for folder, judge in judged_folders(options.arenas, options.judge):
+        study = study_of(folder, judge, options.features, options.coin_flips)
         for data in study.languages:
-            if options.languages is not None and data.language not in options.languages:
+            if options.languages and data.language not in options.languages.split(","):
                 continue
             name = f"{folder.name}, {judge or 'its judge'}, {data.language}"
-            found = list(draws_of(data, options.draws, options.repeats))
-            records += [{"family": folder.name, "arena": name, **record} for record in found]
-            print(f"{name}: {len(found)} draws", flush=True)
+            draws = list(draws_of(data, options.draws, options.repeats))
+            records += [{"family": folder.name, "arena": name, **record} for record in draws]
+            print(f"{name}: {len(draws)} draws", flush=True)
     report(pd.DataFrame(records))
+
+
+def judged_folders(
+    folders: Sequence[Path], chosen: Sequence[str]
+) -> Iterator[tuple[Path, str | None]]:
+    """Yield arenas without a chosen judge, and then each chosen ``ARENA=JUDGE``."""
+    judges = [text.split("=", 1) for text in chosen]
+    names = {name for name, _ in judges}
+    for folder in folders:
+        if folder.name not in names:
+            yield folder, None
+    by_name = {folder.name: folder for folder in folders}
+    for name, judge in judges:
+        yield by_name[name], judge
+
+
+def study_of(folder: Path, judge: str | None, features: Path | None, coin_flips: float) -> Study:
+    arena = read_arena(folder)
+    if coin_flips:
+        arena = diluted(arena, coin_flips)
+    table = None if features is None else pd.read_parquet(features / f"{folder.name}.parquet")
+    return Study.of(arena, judge=judge, tournaments=FEW_TOURNAMENTS, feature_table=table)
 
 
 if __name__ == "__main__":

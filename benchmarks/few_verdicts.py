@@ -40,6 +40,8 @@ NO_RELIABILITY = "no reliability"
 NEITHER = "neither"
 VARIANTS = (DEFAULT, NO_PREFERENCES, NO_RELIABILITY, NEITHER)
 FULL = "full"
+MOST_PAIRED = 12
+"""More systems than this are left out in folds, not in pairs."""
 FOLDS = 5
 REPEATS = 3
 
@@ -101,14 +103,14 @@ def few_draws(
     if len(systems) < n_systems + FEWEST_LEFT_OUT:
         return
     for number in range(n_draws):
-        random = np.random.default_rng([n_systems, n_questions, number])
-        judged = set(random.choice(systems, n_systems, replace=False))
-        left_out = [name for name in systems if name not in judged]
+        rng = np.random.default_rng([n_systems, n_questions, number])
+        judged_systems = set(rng.choice(systems, n_systems, replace=False))
+        left_out = [name for name in systems if name not in judged_systems]
         parts = []
         for data in languages:
             questions = data.tournaments.battles.questions
             size = min(n_questions, len(questions))
-            drawn = random.choice(questions, size, replace=False).tolist()
+            drawn = rng.choice(questions, size, replace=False).tolist()
             try:
                 parts.append(data.without_systems(left_out).judged_on(drawn))
             except UsageError:
@@ -119,12 +121,12 @@ def few_draws(
 
 def full_draws(languages: Sequence[LanguageData], most_folds: int) -> Iterator[Draw]:
     """Leave systems out of all verdicts, in pairs (drawn from all of them) or folds."""
-    most_paired = 12
     systems = sorted({name for data in languages for name in data.systems})
-    pairs = [list(pair) for pair in combinations(systems, 2)]
-    folds = [pairs[index] for index in np.random.default_rng(0).permutation(len(pairs))]
-    if len(systems) > most_paired:
-        folds = []
+    folds: list[list[str]] = []
+    if len(systems) <= MOST_PAIRED:
+        pairs = np.random.default_rng(0).permutation(list(combinations(systems, 2)))
+        folds = pairs.tolist()
+    else:
         for number in range(REPEATS):
             shuffled = np.random.default_rng(number).permutation(systems)
             folds += [part.tolist() for part in np.array_split(shuffled, FOLDS)]

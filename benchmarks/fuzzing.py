@@ -44,21 +44,21 @@ def _folder_border(
     folder: Path,
     read: Callable[[Path], object],
     rng: random.Random,
-    after: Callable[[], None] = lambda: None,
+    sign: Callable[[], None] = lambda: None,
 ) -> Border:
-    """Change one file of a folder at a time."""
-    whole = {
-        path: path.read_bytes() for path in sorted(folder.iterdir()) if path.name != MANIFEST_FILE
-    }
-    manifest = folder / MANIFEST_FILE
+    """Change one file of a folder at a time, and sign the folder."""
+    originals = _contents(folder)
+    originals.pop(folder / MANIFEST_FILE, None)
     while True:
-        path = rng.choice(list(whole))
-        path.write_bytes(changed(whole[path], path.name, rng))
-        after()
+        path = rng.choice(list(originals))
+        path.write_bytes(changed(originals[path], path.name, rng))
+        sign()
         yield lambda: read(folder)
-        path.write_bytes(whole[path])
-        if manifest.exists():
-            after()
+        path.write_bytes(originals[path])
+
+
+def _contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 def arena_border(work: Path, rng: random.Random) -> Border:
@@ -80,22 +80,23 @@ def battles_border(work: Path, rng: random.Random) -> Border:
     table.to_csv(folder / "battles.csv", index=False)
     table.to_json(folder / "battles.jsonl", orient="records", lines=True)
     table.to_parquet(folder / "battles.parquet")
-    whole = {path: path.read_bytes() for path in sorted(folder.iterdir())}
+    originals = _contents(folder)
     while True:
-        path = rng.choice(list(whole))
-        path.write_bytes(changed(whole[path], path.name, rng))
+        path = rng.choice(list(originals))
+        path.write_bytes(changed(originals[path], path.name, rng))
         yield partial(read_judgments, path)
 
 
 def _arena() -> Arena:
     sample = simulated_arena()
     part = sample.select(["en"], sample.info.systems[:5])
-    asked = part.queries["query_id"].head(4)
-    tables = {
-        name: (rows := getattr(part, name))[rows["query_id"].isin(asked)].reset_index(drop=True)
-        for name in ("queries", "answers", "judgments")
-    }
-    return replace(part, **tables)
+    query_ids = part.queries[["query_id"]].head(4)
+    return replace(
+        part,
+        queries=part.queries.merge(query_ids),
+        answers=part.answers.merge(query_ids),
+        judgments=part.judgments.merge(query_ids),
+    )
 
 
 def _board(folder: Path) -> None:
@@ -126,9 +127,10 @@ def surrogate_border(work: Path, rng: random.Random) -> Border:
     """Surrogate files."""
     _board(work / "for_surrogate")
     path = work / "for_surrogate" / "surrogate.zip"
-    whole = path.read_bytes()
+    original = path.read_bytes()
     while True:
-        path.write_bytes(crafted_zip(whole, rng) if rng.random() < 0.7 else damaged(whole, rng))
+        change = crafted_zip if rng.random() < 0.7 else damaged
+        path.write_bytes(change(original, rng))
         yield lambda: load_surrogate(path)
 
 
@@ -150,10 +152,12 @@ languages = ["en"]
 def toml_border(work: Path, rng: random.Random) -> Border:
     """Configurations of boards."""
     path = work / "boards.toml"
-    plain = tomllib.loads(TOML.decode())
+    original = tomllib.loads(TOML.decode())
     while True:
-        text = damaged(TOML, rng) if rng.random() < 0.5 else _toml(crafted(plain, rng))
-        path.write_bytes(text)
+        if rng.random() < 0.5:
+            path.write_bytes(damaged(TOML, rng))
+        else:
+            path.write_bytes(_toml(crafted(original, rng)))
         yield lambda: read_configuration(path)
 
 
@@ -161,18 +165,17 @@ def _toml(value: object) -> bytes:
     """Write a value as TOML, as far as it can be."""
     if not isinstance(value, dict):
         return repr(value).encode(errors="replace")
-    lines = [
-        f"{json.dumps(str(key))} = {_inline(item)}"
-        for key, item in value.items()
-        if item is not None
-    ]
+    lines = []
+    for key, field in value.items():
+        if field is not None:
+            lines.append(f"{json.dumps(str(key))} = {_inline(field)}")
     return "\n".join(lines).encode(errors="replace")
 
 
 def _inline(value: object) -> str:
     if isinstance(value, dict):
-        inner = (f"{json.dumps(str(key))} = {_inline(item)}" for key, item in value.items())
-        return "{" + ", ".join(inner) + "}"
+        fields = (f"{json.dumps(str(key))} = {_inline(field)}" for key, field in value.items())
+        return "{" + ", ".join(fields) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_inline, value)) + "]"
     return json.dumps(value)
@@ -209,8 +212,8 @@ def replies_border(work: Path, rng: random.Random) -> Border:
             store.save(request, completion)
 
         while True:
-            plain, reader = rng.choice(((REPLY, read_completion), (VECTOR, read_embedding)))
-            payload = crafted(crafted(plain, rng), rng)
+            original, reader = rng.choice(((REPLY, read_completion), (VECTOR, read_embedding)))
+            payload = crafted(crafted(original, rng), rng)
             yield partial(read, payload, reader)
 
 
@@ -223,24 +226,24 @@ def store_border(work: Path, rng: random.Random) -> Border:
             request = request_for(Prompt.of(f"q {number}"), LlmSettings(model="m"))
             store.save(request, Completion(f"a {number}"))
             keys.append(request.key)
-    whole = path.read_bytes()
+    original = path.read_bytes()
 
     def read() -> None:
         with open_store(path) as store:
             store.look_up(keys)
 
     while True:
-        for left in work.glob("store.db-*"):
-            left.unlink()
-        path.write_bytes(damaged(whole, rng))
+        for journal in work.glob("store.db-*"):
+            journal.unlink()
+        path.write_bytes(damaged(original, rng))
         yield read
 
 
 def published_border(kind: str, work: Path, rng: random.Random) -> Border:
     """Files as others publish them, in folders of their own."""
     folders = []
-    for place, (files, readers) in enumerate(PUBLISHED[kind]):
-        folder = work / str(place)
+    for number, (files, readers) in enumerate(PUBLISHED[kind]):
+        folder = work / str(number)
         for name, text in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
@@ -279,11 +282,15 @@ def fuzz(border: str, executions: int, seed: int = 0) -> Counter[str]:
             except ArenaError:
                 counts["refused"] += 1
             except Exception as error:
-                place = traceback.extract_tb(error.__traceback__)
-                own = [at for at in place if "/site-packages/" not in at.filename][-1]
-                at = f"{'/'.join(Path(own.filename).parts[-2:])}:{own.lineno}"
-                counts[f"{type(error).__name__} at {at}: {str(error)[:90]}"] += 1
+                counts[f"{type(error).__name__} at {_origin(error)}: {str(error)[:90]}"] += 1
     return counts
+
+
+def _origin(error: Exception) -> str:
+    """Return the innermost line outside installed packages."""
+    frames = traceback.extract_tb(error.__traceback__)
+    frame = [frame for frame in frames if "/site-packages/" not in frame.filename][-1]
+    return f"{'/'.join(Path(frame.filename).parts[-2:])}:{frame.lineno}"
 
 
 def main() -> None:
@@ -292,12 +299,12 @@ def main() -> None:
     parser.add_argument("--executions", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--border", choices=BORDERS)
-    arguments = parser.parse_args()
+    options = parser.parse_args()
     for name, (_, share) in BORDERS.items():
-        if arguments.border in (None, name):
+        if options.border in (None, name):
             started = time.perf_counter()
-            runs = arguments.executions if arguments.border else round(arguments.executions * share)
-            counts = fuzz(name, runs, arguments.seed)
+            runs = options.executions if options.border else round(options.executions * share)
+            counts = fuzz(name, runs, options.seed)
             seconds = time.perf_counter() - started
             print(f"{name}: {counts.total():,} executions in {seconds:.0f} s")
             for outcome, count in counts.most_common():

@@ -88,8 +88,8 @@ def fewer_questions(arena: Arena, most: int) -> Arena:
 
 def fewer_systems(arena: Arena, n_systems: int, draw: int) -> Arena:
     """Draw some of the judged systems, for a smaller arena."""
-    random = np.random.default_rng(draw)
-    return of_systems(arena, random.permutation(ordered_systems(arena))[:n_systems])
+    rng = np.random.default_rng(draw)
+    return of_systems(arena, rng.permutation(ordered_systems(arena))[:n_systems])
 
 
 def of_systems(arena: Arena, systems: Collection[str]) -> Arena:
@@ -125,18 +125,17 @@ def real_systems(arena: Arena, order: Sequence[str]) -> list[dict[str, object]]:
 def changed_systems(arena: Arena, order: Sequence[str], n_systems: int) -> list[dict[str, object]]:
     """Place some systems below the best third, in every form, on boards without them."""
     rows = []
-    places = np.linspace(len(order) / 3, len(order) - 1, n_systems).round().astype(int)
-    for place in np.unique(places):
-        system = order[place]
+    indices = np.linspace(len(order) / 3, len(order) - 1, n_systems).round().astype(int)
+    for index in np.unique(indices):
+        system = order[index]
         placed = placed_on_board(arena, system, all_forms(arena, system, order))
         for _, forms in placed.groupby("language"):
-            by_form = forms.set_index("system")
-            before = by_form.loc[AS_IS, "place"]
-            for form, row in by_form.iterrows():
-                gain = before - row["place"]
-                rises = not row["is_refused"] and gain >= RISE * row["n_judged"]
-                measures = row["note_measures"]
-                rows.append(case(arena, system, measures, row["is_refused"], str(form), rises))
+            (honest_place,) = forms.loc[forms["system"] == AS_IS, "place"]
+            for form in forms.itertuples():
+                gain = honest_place - form.place
+                rises = not form.is_refused and gain >= RISE * form.n_judged
+                measures = form.note_measures
+                rows.append(case(arena, system, measures, form.is_refused, form.system, rises))
     return rows
 
 
@@ -171,44 +170,59 @@ def placed_on_board(arena: Arena, system: str, forms: pd.DataFrame) -> pd.DataFr
         Columns ``language, system, place`` (judged systems with a higher rating), ``n_judged``,
         ``note_measures`` (what is seen in its answers) and ``is_refused``.
     """
-    others = of_systems(arena, set(arena.info.systems) - {system})
-    board = build_board(others, tournaments=TOURNAMENTS)
-    ranked = board.rank(forms, others)
-    placed = ranked.new.merge(ranked.explanations, on=["language", "system"])
-    ratings = board.ratings.set_index("language")["rating"]
-    made = []
-    for row in placed.itertuples():
-        judged = ratings.loc[[row.language]]
+    arena_without = of_systems(arena, set(arena.info.systems) - {system})
+    board = build_board(arena_without, tournaments=TOURNAMENTS)
+    ranked = board.rank(forms, arena_without)
+    table = ranked.new.merge(ranked.explanations, on=["language", "system"])
+    board_ratings = board.ratings.set_index("language")["rating"]
+    placed = []
+    for row in table.itertuples():
+        ratings = board_ratings.loc[[row.language]]
         has_rating = np.isfinite(row.surrogate_rating)
-        made.append(
+        placed.append(
             {
                 "language": row.language,
                 "system": row.system,
-                "place": (judged > row.surrogate_rating).sum() if has_rating else np.inf,
-                "n_judged": len(judged),
+                "place": (ratings > row.surrogate_rating).sum() if has_rating else np.inf,
+                "n_judged": len(ratings),
                 "note_measures": [note["measure"] for note in row.seen],
                 "is_refused": any(note["is_bar"] for note in row.seen),
             }
         )
-    return pd.DataFrame(made)
+    return pd.DataFrame(placed)
 
 
 def all_forms(arena: Arena, system: str, order: Sequence[str]) -> pd.DataFrame:
     """Return the answers of a system in all forms, each as a system of its own."""
     parts = []
-    rows = arena.answers[arena.answers["system"].isin(order)]
-    for language, own in rows[rows["system"] == system].groupby("language"):
-        in_language = rows[rows["language"] == language]
-        texts = in_language.pivot(index="query_id", columns="system", values="answer")
-        texts = texts.reindex(own["query_id"]).fillna("")
-        queries = arena.queries[arena.queries["language"] == language].set_index("query_id")
-        queries = queries.loc[own["query_id"]]
-        passages = [[str(item["text"]) for item in items] for items in queries["passages"]]
-        others = [list(texts[name]) for name in order if name != system and name in texts]
-        material = Material(list(own["answer"]), others, list(queries["query"]), passages)
-        for name, answers in forms_of(material):
-            parts.append(own.assign(system=name, answer=answers))
+    answers = arena.answers[arena.answers["system"] == system]
+    for language, rows in answers.groupby("language"):
+        material = material_of(arena, rows, str(language), order)
+        for name, texts in forms_of(material):
+            parts.append(rows.assign(system=name, answer=texts))
     return pd.concat(parts, ignore_index=True)
+
+
+def material_of(
+    arena: Arena, answers: pd.DataFrame, language: str, order: Sequence[str]
+) -> Material:
+    """Return one system's answers in a language, with what their forms are made from."""
+    (system,) = answers["system"].unique()
+    query_ids = answers["query_id"]
+    in_language = arena.answers[arena.answers["language"] == language]
+    texts = in_language.pivot(index="query_id", columns="system", values="answer")
+    texts = texts.reindex(query_ids).fillna("")
+    queries = arena.queries[arena.queries["language"] == language].set_index("query_id")
+    queries = queries.loc[query_ids]
+    passage_texts = []
+    for passages in queries["passages"]:
+        passage_texts.append([str(passage["text"]) for passage in passages])
+    return Material(
+        answers=list(answers["answer"]),
+        other_answers=[list(texts[name]) for name in order if name != system and name in texts],
+        questions=list(queries["query"]),
+        passages=passage_texts,
+    )
 
 
 def forms_of(material: Material) -> Iterator[tuple[str, Sequence[str]]]:

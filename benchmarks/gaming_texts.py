@@ -61,11 +61,9 @@ def every_word(period: int, change: Callable[[str], str]) -> Callable[[str], str
 
     def changed(text: str) -> str:
         parts = words(text)
-        made = [
-            change(part) if place % period == period - 1 else part
-            for place, part in enumerate(parts)
-        ]
-        return joined([part for part in made if part], text)
+        for index in range(period - 1, len(parts), period):
+            parts[index] = change(parts[index])
+        return joined([part for part in parts if part], text)
 
     return changed
 
@@ -97,8 +95,10 @@ def glued(period: int) -> Callable[[str], str]:
     """Glue every word of a period to the next."""
 
     def changed(text: str) -> str:
-        gaps = ["" if place % period == period - 1 else " " for place in range(len(text.split()))]
-        return "".join(f"{part}{gap}" for part, gap in zip(text.split(), gaps, strict=True))
+        parts = [f"{part} " for part in text.split()]
+        for index in range(period - 1, len(parts), period):
+            parts[index] = parts[index].rstrip()
+        return "".join(parts)
 
     return changed
 
@@ -118,28 +118,31 @@ def shuffled_within(text: str) -> str:
 def swapped(text: str) -> str:
     """Swap every second pair of neighboring words."""
     parts = words(text)
-    for place in range(0, len(parts) - 1, 4):
-        parts[place], parts[place + 1] = parts[place + 1], parts[place]
+    for index in range(0, len(parts) - 1, 4):
+        parts[index], parts[index + 1] = parts[index + 1], parts[index]
     return joined(parts, text)
+
+
+def blocks_of(text: str, size: int) -> list[str]:
+    """Cut a text into runs of so many words."""
+    parts = words(text)
+    return [joined(parts[start : start + size], text) for start in range(0, len(parts), size)]
 
 
 def tens(text: str) -> list[str]:
     """Cut a text into runs of ten words."""
-    parts = words(text)
-    return [joined(parts[start : start + 10], text) for start in range(0, len(parts), 10)]
+    return blocks_of(text, 10)
 
 
 def shuffled_blocks(text: str) -> str:
     """Shuffle runs of four words."""
-    parts = words(text)
-    blocks = [joined(parts[start : start + 4], text) for start in range(0, len(parts), 4)]
-    return joined(list(generator(0, text).permutation(blocks)), text)
+    return joined(list(generator(0, text).permutation(blocks_of(text, 4))), text)
 
 
 def some_left_out(text: str) -> str:
     """Leave out three words in ten, at random."""
-    random = generator(0, "left out", text)
-    return joined([part for part in words(text) if random.random() > 0.3], text)
+    rng = generator(0, "left out", text)
+    return joined([part for part in words(text) if rng.random() > 0.3], text)
 
 
 def other_numbers(text: str) -> str:
@@ -156,30 +159,35 @@ def distinct_words(text: str) -> str:
     return joined(sorted(set(words(text))), text)
 
 
-def interleaved(one: Sequence[str], other: Sequence[str]) -> list[str]:
-    pairs = zip_longest(one, other, fillvalue="")
+def interleaved(first: Sequence[str], second: Sequence[str]) -> list[str]:
+    """Take parts of both in turn, and then the rest of the longer one."""
+    pairs = zip_longest(first, second, fillvalue="")
     return [part for pair in pairs for part in pair if part]
 
 
 def nearest_sentences(text: str, best: str) -> str:
     """Replace each sentence by the best's that shares most words with it."""
-    theirs = sentences(best)
-    made = []
+    best_sentences = sentences(best)
+    nearest = []
     for part in sentences(text):
-        shared = [len(set(words(part)) & set(words(other))) for other in theirs]
-        made.append(theirs[int(np.argmax(shared))])
-    return " ".join(dict.fromkeys(made))
+        n_shared = [len(set(words(part)) & set(words(other))) for other in best_sentences]
+        nearest.append(best_sentences[int(np.argmax(n_shared))])
+    return " ".join(dict.fromkeys(nearest))
 
 
 def words_of_passages(best: str, passages: Sequence[str]) -> str:
     """Take the passages' sentences that share most words with the best's answer."""
-    parts = [part for passage in passages for part in sentences(passage)]
-    wanted = set(words(best.lower()))
-    shared = [len(set(words(part.lower())) & wanted) / (len(words(part)) + 5) for part in parts]
-    order = np.argsort(-np.array(shared), kind="stable")
+    best_words = set(words(best.lower()))
+    parts = []
+    shares = []
+    for passage in passages:
+        for part in sentences(passage):
+            n_shared = len(set(words(part.lower())) & best_words)
+            parts.append(part)
+            shares.append(n_shared / (len(words(part)) + 5))
     chosen: list[str] = []
-    for place in order:
+    for index in np.argsort(-np.array(shares), kind="stable"):
         if sum(map(len, chosen)) >= len(best):
             break
-        chosen.append(parts[place])
+        chosen.append(parts[index])
     return " ".join(chosen)

@@ -62,13 +62,13 @@ GROUSE = {
         *(
             {
                 "input": "Why?",
-                "actual_output": said,
+                "actual_output": answer,
                 "expected_output": "No document answers.",
                 "references": ["A & B", "C"],
-                "metadata": {"test_type": kind},
+                "metadata": {"test_type": test_type},
                 "conditions": {f"{metric}_condition": "==None" for metric in JUDGED_METRICS},
             }
-            for said, kind in (
+            for answer, test_type in (
                 ("No document answers.", "Highest marks 2"),
                 ("Because [1].", "Highest marks 1"),
             )
