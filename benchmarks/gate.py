@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from itertools import permutations, product
 from pathlib import Path
 
 import numpy as np
@@ -33,78 +34,79 @@ DIFFERENCES = (0.0, 0.05, 0.1, 0.2)
 PLANNED = 0.05
 
 
-def shares_of(mean: float, variance: float) -> Floats:
-    """Return how often each score comes: the distribution of most entropy."""
+def score_probabilities(mean: float, variance: float) -> Floats:
+    """Return the probability of each score, by the distribution of maximum entropy."""
 
-    def weights(tilt: Floats) -> Floats:
-        away = SCORES - EVEN
-        return np.asarray(softmax(tilt[0] * away + tilt[1] * away**2))
+    def probabilities_of(tilt: Floats) -> Floats:
+        distances = SCORES - EVEN
+        return np.asarray(softmax(tilt[0] * distances + tilt[1] * distances**2))
 
-    def fault(tilt: Floats) -> list[float]:
-        shares = weights(tilt)
-        found = float(shares @ SCORES)
-        return [found - mean, float(shares @ SCORES**2) - found**2 - variance]
+    def moment_errors(tilt: Floats) -> list[float]:
+        probabilities = probabilities_of(tilt)
+        first = float(probabilities @ SCORES)
+        second = float(probabilities @ SCORES**2)
+        return [first - mean, second - first**2 - variance]
 
-    return weights(fsolve(fault, np.zeros(2)))
+    return probabilities_of(fsolve(moment_errors, np.zeros(2)))
 
 
-def ends(drawn: Floats, test: SequentialTest) -> tuple[str, int]:
-    """Return what a test says first, and after how many scores."""
-    looks = test.looks(len(drawn))
+def first_decision(scores: Floats, test: SequentialTest) -> tuple[str, int]:
+    """Return the first decision of a test, and after how many scores it falls."""
+    looks = test.looks(len(scores))
     for look in looks:
-        said = test.decide(drawn[:look], is_last=look == looks[-1])
-        if said is not None:
-            return said, look
-    return "undecided", len(drawn)
+        decision = test.decide(scores[:look], is_last=look == looks[-1])
+        if decision is not None:
+            return decision, look
+    return "undecided", len(scores)
 
 
-def simulated(sequences: int, test: SequentialTest) -> pd.DataFrame:
+def simulated(n_sequences: int, test: SequentialTest) -> pd.DataFrame:
     """Simulate tests of several differences and variances, planned for the same difference."""
-    random, rows = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
     quantiles = float(norm.ppf(1 - test.error / 2) + norm.ppf(0.8))
-    for variance in VARIANCES:
-        needed = test.scores_needed(PLANNED, variance)
-        for difference in DIFFERENCES:
-            shares = shares_of(EVEN + difference, variance)
-            drawn = random.choice(SCORES, size=(sequences, needed), p=shares)
-            found = [ends(scores, test) for scores in drawn]
-            said = pd.Series([name for name, _ in found]).value_counts(normalize=True)
-            names = ("better", "same", "worse", "undecided")
-            rows.append(
-                {
-                    **{"variance": variance, "difference": difference, "at most": needed},
-                    **{name: said.get(name, 0.0) for name in names},
-                    "mean questions": np.mean([count for _, count in found]),
-                    "fixed size": math.ceil(quantiles**2 * variance / PLANNED**2),
-                }
-            )
+    rows = []
+    for variance, difference in product(VARIANCES, DIFFERENCES):
+        n_planned = test.scores_needed(PLANNED, variance)
+        probabilities = score_probabilities(EVEN + difference, variance)
+        sequences = rng.choice(SCORES, size=(n_sequences, n_planned), p=probabilities)
+        decisions = []
+        n_used = []
+        for scores in sequences:
+            decision, n_scores = first_decision(scores, test)
+            decisions.append(decision)
+            n_used.append(n_scores)
+        row = {"variance": variance, "difference": difference, "at most": n_planned}
+        for decision in ("better", "same", "worse", "undecided"):
+            row[decision] = decisions.count(decision) / n_sequences
+        row["mean questions"] = float(np.mean(n_used))
+        row["fixed size"] = math.ceil(quantiles**2 * variance / PLANNED**2)
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
 def replayed(ratings: pd.DataFrame, rates: GateRates) -> dict[str, object]:
-    """Hold every judged system, unseen by the surrogate, against every other."""
-    judged = ratings[ratings["arena_rating"].notna() & ratings["surrogate_rating"].notna()]
-    counts = dict.fromkeys(("better", "same", "worse", "cannot say", "against the arena"), 0)
-    systems = sorted(judged["system"].unique())
-    unseen = judged.assign(
-        rating=judged["surrogate_rating"],
-        high=judged["surrogate_high"],
-        standard_error=judged["surrogate_error"],
+    """Compare every judged system, as if unseen, with every other."""
+    rated = ratings[ratings["arena_rating"].notna() & ratings["surrogate_rating"].notna()]
+    as_unseen = rated.assign(
+        rating=rated["surrogate_rating"],
+        high=rated["surrogate_high"],
+        standard_error=rated["surrogate_error"],
     )
-    for name in systems:
-        own = unseen[unseen["system"] == name]
-        for other in systems:
-            if other == name:
-                continue
-            baseline = judged[judged["system"] == other]
-            said = rating_difference(own, baseline, rates, rates.error).difference
-            counts[said or "cannot say"] += 1
-            both = own.merge(baseline, on="language", suffixes=("", "_other"))
-            apart = float((both["arena_rating"] - both["arena_rating_other"]).mean())
-            wrong = {"better": apart < 0, "worse": apart > 0}
-            counts["against the arena"] += bool(wrong.get(said or "", False))
-    stated = counts["better"] + counts["worse"]
-    share = counts["against the arena"] / stated if stated else math.nan
+    counts = dict.fromkeys(("better", "same", "worse", "cannot say", "against the arena"), 0)
+    systems = sorted(rated["system"].unique())
+    for candidate_name, baseline_name in permutations(systems, 2):
+        candidate = as_unseen[as_unseen["system"] == candidate_name]
+        baseline = rated[rated["system"] == baseline_name]
+        decision = rating_difference(candidate, baseline, rates, rates.error).difference
+        counts[decision or "cannot say"] += 1
+        paired = candidate.merge(baseline, on="language", suffixes=("", "_baseline"))
+        arena_difference = (paired["arena_rating"] - paired["arena_rating_baseline"]).mean()
+        if decision == "better" and arena_difference < 0:
+            counts["against the arena"] += 1
+        if decision == "worse" and arena_difference > 0:
+            counts["against the arena"] += 1
+    n_decided = counts["better"] + counts["worse"]
+    share = counts["against the arena"] / n_decided if n_decided else math.nan
     return {"systems": len(systems), **counts, "share against": share}
 
 

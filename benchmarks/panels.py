@@ -44,8 +44,9 @@ METHODS = ("majority", "each verdict", "mean", "discrimination", "weighted vote"
 PAIR = ["query_id", "first", "second"]
 
 
-def rated(battles: Battles, systems: Sequence[str]) -> Floats:
+def rated(judgments: pd.DataFrame, systems: Sequence[str]) -> Floats:
     """Rate systems with the usual weak prior; all are 0 without a battle."""
+    battles = Battles.from_judgments(judgments, systems=systems)
     if not len(battles):
         return np.zeros(len(systems))
     mode = BattleLikelihood(battles.items).mode(NormalPrior.ridge(len(systems), DEFAULT_RIDGE))
@@ -62,20 +63,19 @@ def with_pairs(judgments: pd.DataFrame) -> pd.DataFrame:
     return judgments.assign(first=first, second=second)
 
 
-def one_order(judgments: pd.DataFrame, random: np.random.Generator) -> pd.DataFrame:
+def one_order(judgments: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     """Keep one order of each pair, the same for all judges where they were asked in it."""
     pairs = judgments[PAIR].drop_duplicates().sort_values(PAIR)
-    is_first_on_a = random.random(len(pairs)) < 0.5
-    wanted = judgments[PAIR].merge(pairs.assign(wanted=is_first_on_a), on=PAIR, how="left")
-    is_wanted = (judgments["first"] == judgments["system_a"]).to_numpy() == wanted["wanted"]
-    ordered = judgments.assign(rank=~is_wanted.to_numpy()).sort_values("rank", kind="stable")
+    pairs = pairs.assign(draws_first_on_a=rng.random(len(pairs)) < 0.5)
+    drawn = judgments[PAIR].merge(pairs, on=PAIR, how="left")["draws_first_on_a"].to_numpy()
+    is_first_on_a = (judgments["first"] == judgments["system_a"]).to_numpy()
+    is_other_order = is_first_on_a != drawn
+    ordered = judgments.assign(rank=is_other_order).sort_values("rank", kind="stable")
     return ordered.drop_duplicates([*PAIR, "judge"]).sort_index()
 
 
-def guessed(
-    judgments: pd.DataFrame, judge: str | None, random: np.random.Generator
-) -> pd.DataFrame:
-    coins = random.choice(["a", "b"], len(judgments))
+def guessed(judgments: pd.DataFrame, judge: str | None, rng: np.random.Generator) -> pd.DataFrame:
+    coins = rng.choice(["a", "b"], len(judgments))
     return judgments.assign(winner=judgments["winner"].where(judgments["judge"] != judge, coins))
 
 
@@ -98,22 +98,20 @@ def compared(
 ) -> dict[str, float]:
     """Return the tau of each method, and each judge's discrimination, from some questions."""
     rows = judgments[judgments["query_id"].isin(list(query_ids))]
-    by_judge = {
-        judge: Battles.from_judgments(part, systems=systems)
-        for judge, part in rows.groupby("judge")
-    }
-    fit = fit_judges({("", judge): part for judge, part in by_judge.items()}, judges)
+    battles_by_judge = {}
+    for judge, part in rows.groupby("judge"):
+        battles_by_judge["", str(judge)] = Battles.from_judgments(part, systems=systems)
+    fit = fit_judges(battles_by_judge, judges)
     discriminations = dict(zip(fit.judges, np.nan_to_num(fit.discriminations), strict=True))
-    alone = {judge: rated(part, systems) for judge, part in by_judge.items()}
+    alone = {judge: rated(part, systems) for judge, part in rows.groupby("judge")}
     # Shares of votes are left out, as ratings leave them out: the majority counts.
     panel = panel_verdicts(rows, judges).judgments[[*PAIR_COLUMNS, "winner"]]
-    weighted = weighted_votes(rows, discriminations)
     ratings = {
-        "majority": rated(Battles.from_judgments(panel, systems=systems), systems),
-        "each verdict": rated(Battles.from_judgments(rows, systems=systems), systems),
+        "majority": rated(panel, systems),
+        "each verdict": rated(rows, systems),
         "mean": np.mean(list(alone.values()), axis=0),
         "discrimination": fit.ratings.loc[""].reindex(list(systems)).fillna(0.0).to_numpy(),
-        "weighted vote": rated(Battles.from_judgments(weighted, systems=systems), systems),
+        "weighted vote": rated(weighted_votes(rows, discriminations), systems),
     }
     taus = {name: tau_of(values, truth) for name, values in ratings.items()}
     for judge, values in alone.items():
@@ -133,32 +131,35 @@ def replay(
     judgments = arena.judgments
     judgments = with_pairs(judgments[judgments["language"] == language])
     true_judges = judges_named(arena.judges, truth)
-    shared = [
-        set(rows["first"]) | set(rows["second"])
-        for judge, rows in judgments.groupby("judge")
-        if judge in (*judges, *true_judges)
-    ]
-    systems = sorted(set.intersection(*shared))
-    is_shared = judgments["first"].isin(systems) & judgments["second"].isin(systems)
-    judgments = judgments[is_shared]
-    by_truth = judgments[judgments["judge"].isin(true_judges)]
+    judgments, systems = on_shared_systems(judgments, [*judges, *true_judges])
+    by_truth = judgments[judgments["judge"].isin(true_judges)].assign(judge="truth")
     by_panel = judgments[judgments["judge"].isin(judges)].reset_index(drop=True)
     query_ids = np.array(sorted({*by_truth["query_id"], *by_panel["query_id"]}))
     rows = []
     for draw in range(options.draws):
-        random = np.random.default_rng([0, draw])
-        order = random.permutation(query_ids)
-        half = len(order) // 2
-        far = by_truth[by_truth["query_id"].isin(order[half:])].assign(judge="truth")
-        true_ratings = rated(Battles.from_judgments(far, systems=systems), systems)
-        drawn = guessed(by_panel, options.guessing, random)
+        rng = np.random.default_rng([0, draw])
+        order = rng.permutation(query_ids)
+        other_half = order[len(order) // 2 :]
+        true_ratings = rated(by_truth[by_truth["query_id"].isin(other_half)], systems)
+        drawn = guessed(by_panel, options.guessing, rng)
         if not options.both_orders:
-            drawn = one_order(drawn, random)
+            drawn = one_order(drawn, rng)
         for n_questions in SIZES:
-            few = order[:n_questions].tolist()
-            taus = compared(drawn, few, judges, systems, true_ratings)
+            taus = compared(drawn, order[:n_questions].tolist(), judges, systems, true_ratings)
             rows.append({"draw": draw, "questions": n_questions, **taus})
     return pd.DataFrame(rows)
+
+
+def on_shared_systems(
+    judgments: pd.DataFrame, judges: Sequence[str]
+) -> tuple[pd.DataFrame, list[str]]:
+    """Keep verdicts on the systems that all of some judges judged; return these systems, too."""
+    judged_systems = []
+    for _, of_judge in judgments[judgments["judge"].isin(judges)].groupby("judge"):
+        judged_systems.append({*of_judge["first"], *of_judge["second"]})
+    systems = sorted(set.intersection(*judged_systems))
+    is_shared = judgments["first"].isin(systems) & judgments["second"].isin(systems)
+    return judgments[is_shared], systems
 
 
 def report(taus: pd.DataFrame) -> Iterator[str]:
