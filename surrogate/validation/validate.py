@@ -48,7 +48,7 @@ from surrogate.validation.study_options import (
 
 SAMPLING = "sampling"
 PROTOCOLS_WITH = {"holdout": (MIRAGE, TABLE_4), "judged": (REPLICATION,)}
-"""Arguments that only some protocols take."""
+"""Argument to the protocols that take it; all protocols take the others."""
 
 
 @dataclass(frozen=True)
@@ -148,37 +148,53 @@ def validate(
     rules = PROTOCOLS[checked_choice(protocol, list(PROTOCOLS), "protocol")]
     repeats = rules.repeats if repeats is None else repeats
     settings = study_settings(options)
-    for name, value in {"holdout": holdout, "judged": judged}.items():
-        if value is not None and protocol not in PROTOCOLS_WITH[name]:
-            takers = " and ".join(PROTOCOLS_WITH[name])
-            raise UsageError(f"{argument(name)} is for {takers}, not for {protocol}")
+    _check_arguments(protocol, surrogate, {"holdout": holdout, "judged": judged})
     if protocol == SAMPLING:
         return rules.study(arena, repeats, settings, {**options, "surrogate": surrogate})
     if protocol == TABLE_3:
         return rules.study(arena, surrogate or (), repeats, **options)
-    if surrogate is not None and not isinstance(surrogate, str) and isinstance(surrogate, Sequence):
-        raise UsageError(f"{protocol} validates one surrogate; {TABLE_3} compares several")
     if protocol == TABLE_4:
         return rules.study(arena, surrogate, repeats, holdout, **options)
 
-    arguments: dict[str, object] = {}
-    if judged is not None:
-        arguments["judged"] = judged
-    held_out = settings.holdout if holdout is None else holdout_names(holdout)
-    if protocol not in PROTOCOLS_WITH["holdout"]:
-        # Settings of a board may name systems to hold out; other protocols choose their own.
-        held_out = None
-    if held_out is not None:
-        arguments["holdout"] = held_out
-
     chosen = settings.surrogate if surrogate is None else surrogate
-    trained = surrogate_with_rules(chosen, settings, options)
-
+    untrained = surrogate_with_rules(chosen, settings, options)
+    # Settings of a board may name systems to hold out; most protocols choose their own.
+    held_out = None
+    if protocol in PROTOCOLS_WITH["holdout"]:
+        held_out = settings.holdout if holdout is None else holdout_names(holdout)
     opened = open_arena(arena)
     judged_arena = check_rated_systems(opened, settings, protocol, rules.fewest_systems, held_out)
     if protocol == LANGUAGE:
         # Checked here, too, before features cost anything.
         rated = {*judged_arena.judgments["language"], *judged_arena.published_ratings["language"]}
-        check_languages(rated, trained)
-    study = Study.of(opened, trained, repeats, **options)
+        check_languages(rated, untrained)
+
+    study = Study.of(opened, untrained, repeats, **options)
+    arguments: dict[str, object] = {}
+    if held_out is not None:
+        arguments["holdout"] = held_out
+    if judged is not None:
+        arguments["judged"] = judged
     return rules.study(study, **arguments)
+
+
+def _check_arguments(
+    protocol: str,
+    surrogate: SurrogateLike | Sequence[SurrogateLike] | None,
+    further: Mapping[str, object],
+) -> None:
+    """Refuse arguments that the protocol does not take.
+
+    Args:
+        protocol: Name of the protocol.
+        surrogate: One surrogate, or several.
+        further: Arguments of ``PROTOCOLS_WITH`` by name; None where a user did not give one.
+    """
+    for name, value in further.items():
+        if value is not None and protocol not in PROTOCOLS_WITH[name]:
+            takers = " and ".join(PROTOCOLS_WITH[name])
+            raise UsageError(f"{argument(name)} is for {takers}, not for {protocol}")
+    are_several = isinstance(surrogate, Sequence) and not isinstance(surrogate, str)
+    # Sampling takes no surrogate at all, and says so itself.
+    if are_several and protocol not in (TABLE_3, SAMPLING):
+        raise UsageError(f"{protocol} validates one surrogate; {TABLE_3} compares several")
