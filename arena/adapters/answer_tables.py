@@ -18,11 +18,11 @@ from arena.adapters.foreign_arena import ForeignArena
 from arena.adapters.judges import judge_and_voter
 from arena.adapters.notes import note_on_systems
 from arena.adapters.table_columns import (
-    TableForm,
+    TableLayout,
     count_unread,
     has_decimal_commas,
     has_only_decimal_commas,
-    table_form,
+    table_layout,
     with_file_name,
     with_joined_passages,
 )
@@ -78,22 +78,22 @@ def read_answer_tables(
         checked_choice(repeats, get_args(Repeats), "way to read repeated questions")
     collected = Collected()
     tables = _named_tables(collected, paths, columns)
-    form = _form(collected, tables, columns)
-    collected.names = form.columns.names
+    layout = _layout(collected, tables, columns)
+    collected.names = layout.columns.names
     default = checked_language(language) or UNDETERMINED
-    rows = AnswerRows(collected, default, form.sides, repeats)
+    rows = AnswerRows(collected, default, layout.sides, repeats)
     empty = Counter[str]()
     for table in tables:
-        for place, values in _rows_of(collected, table, form, judge):
-            open_replies(collected, place, values, form.sides)
-            empty.update(empty_answers(values, form.sides))
+        for place, values in _rows_of(collected, table, layout, judge):
+            open_replies(collected, place, values, layout.sides)
+            empty.update(empty_answers(values, layout.sides))
             rows.add(place, values)
-    verdict = form.columns.names.get("verdict")
+    verdict = layout.columns.names.get("verdict")
     if any(has_decimal_commas(table.table, verdict) for table in tables):
         collected.notes.append("Verdicts with a comma were read as decimals: 0,5 is 0.5")
     if empty:
         collected.notes.append(note_on_systems(empty, "is empty", "are empty"))
-    read_from = [f"{field} from {column!r}" for field, column in form.columns.names.items()]
+    read_from = [f"{field} from {column!r}" for field, column in layout.columns.names.items()]
     return rows.arena(name, reference_system, f"Columns: {', '.join(read_from)}.", most_pairs)
 
 
@@ -114,8 +114,10 @@ def _named_tables(
     return tables
 
 
-def _form(collected: Collected, tables: Sequence[Rows], columns: Mapping[str, str]) -> TableForm:
-    """Return the form of tables.
+def _layout(
+    collected: Collected, tables: Sequence[Rows], columns: Mapping[str, str]
+) -> TableLayout:
+    """Return the layout of tables.
 
     Raises:
         UsageError: If it is none of tables of answers.
@@ -125,9 +127,9 @@ def _form(collected: Collected, tables: Sequence[Rows], columns: Mapping[str, st
     for rows in tables:
         problems += rows.problems
     # Rows that could not be read may hold the columns that are missing.
-    form = table_form(tables, columns, is_broken=bool(problems))
-    if form is not None:
-        return form
+    layout = table_layout(tables, columns, is_broken=bool(problems))
+    if layout is not None:
+        return layout
     if problems:
         raise DataError(problems)
     present = dict.fromkeys(map(str, chain.from_iterable(rows.table for rows in tables)))
@@ -140,24 +142,24 @@ def _form(collected: Collected, tables: Sequence[Rows], columns: Mapping[str, st
 
 
 def _rows_of(
-    collected: Collected, table: Rows, form: TableForm, judge: str | None
+    collected: Collected, table: Rows, layout: TableLayout, judge: str | None
 ) -> Iterator[PlacedRecord]:
     """Yield the values of each row of a table by field, with who judged and who won."""
-    names = form.columns.names
+    names = layout.columns.names
     rows = with_whole_names(table, names)
     identifying = without_row_numbers(rows.table)
     winner_columns: Mapping[str, str] = {}
-    if form.is_pairs and "winner" not in names:
+    if layout.is_pairs and "winner" not in names:
         winner_columns = columns_of_winners(rows.table)
         if not winner_columns:
             collected.notes.append(
                 f"{rows.source}: no column holds the winner, so there are no verdicts; choose it "
                 "with --column winner=NAME"
             )
-    count_unread(collected, rows, form.columns, tuple(winner_columns.values()))
+    count_unread(collected, rows, layout.columns, tuple(winner_columns.values()))
     has_commas = has_only_decimal_commas(rows.table, names.get("verdict"))
     for place, record in collected.raw(rows):
-        values = form.columns.values(record)
+        values = layout.columns.values(record)
         if has_commas and isinstance(values.get("verdict"), str):
             values["verdict"] = values["verdict"].replace(",", ".")
         # Without a judge, two rows that are alike may be votes of two people.
@@ -166,7 +168,7 @@ def _rows_of(
         if winner_columns:
             values["winner"] = winner_of(record, names, winner_columns)
         values["judge"], values[VOTER] = judge_and_voter(
-            record, names, default=judge, reads_sources=form.is_pairs
+            record, names, default=judge, reads_sources=layout.is_pairs
         )
         if not isinstance(values["judge"], str):
             if not values.keys().isdisjoint(("verdict", "winner")):

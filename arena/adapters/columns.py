@@ -39,7 +39,7 @@ _INDEX_COLUMNS = re.compile(r"(?:Unnamed: \d+|index|level_\d+|__index_level_\d+_
 
 @dataclass(frozen=True)
 class ChosenColumns:
-    """The columns that are read of tables of one form.
+    """The columns that are read of tables of one layout.
 
     Attributes:
         names: Field to the column it is read from.
@@ -86,7 +86,7 @@ def chosen_columns(
     """Choose the column of each field.
 
     Args:
-        tables: Tables of one form, which may lack columns that others have.
+        tables: Tables of one layout, which may lack columns that others have.
         fields: Those of ``field_names``, or some of them.
         named: Field to the column that the user chose for it.
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from arena.adapters.amounts import AMOUNT_FIELDS
 
-Form = Literal["spans", "observations", "trec-rag", "passage rows"]
+Pieces = Literal["spans", "observations", "trec-rag", "passage rows"]
 
 
 class EvidentKind(BaseModel):
@@ -40,7 +40,8 @@ class FieldMap(EvidentKind):
         hidden_files: Files that the tool keeps in a folder, and that are read if it is named.
         header: Paths of what a JSON object says of all its records.
         other_lists: Lists of a JSON object that are not read, each with the reason.
-        form: How records must be put together before fields are read; None if each is whole.
+        pieces: What records must be put together from before fields are read; None if each is
+            whole.
         scores: Name of a score to its path; a star in it is any name of a score.
         words: Words that are scores, to their numbers.
         lower_is_better: Names of scores of which the lower wins.
@@ -60,7 +61,7 @@ class FieldMap(EvidentKind):
     hidden_files: list[str] = []
     header: list[str] = []
     other_lists: list[dict[str, str]] = []
-    form: Form | None = None
+    pieces: Pieces | None = None
     scores: dict[str, str] = {}
     words: dict[str, float] = {}
     lower_is_better: list[str] = []

@@ -26,8 +26,8 @@ from arena.adapters.files import bare_name
 from arena.adapters.notes import note_on_systems
 from arena.adapters.table_columns import (
     SINGLE,
-    TableForm,
-    table_form,
+    TableLayout,
+    table_layout,
     with_file_name,
     with_joined_passages,
 )
@@ -97,25 +97,25 @@ def read_answers(
         raise UsageError(f"{path}: there is no answer in it")
     # A file without a column for the system holds the answers of one.
     named_rows = with_file_name(rows, bare_name(path))
-    form = table_form(
+    layout = table_layout(
         [named_rows],
         columns,
         is_broken=bool(rows.problems),
         question_fields=("query_id", "question"),
     )
-    if form is None:
+    if layout is None:
         # The checks say which columns of our own tables are missing.
         return checked_answers(with_language_of(rows, queries), queries)
-    collected = Collected(names=form.columns.names, notes=list(rows.notes))
-    answers, lines = _answers_of(collected, named_rows, form, _Questions(queries))
-    unread = [column for column in form.columns.unread if column in rows.table]
+    collected = Collected(names=layout.columns.names, notes=list(rows.notes))
+    answers, lines = _answers_of(collected, named_rows, layout, _Questions(queries))
+    unread = [column for column in layout.columns.unread if column in rows.table]
     _warn(collected, path.name, unread)
     if not answers and collected.problems:
         raise DataError(collected.problems)
     table = pd.DataFrame(answers, dtype=object)
     if repeats == "each":
         table = _with_numbered_askings(table)
-    is_left_out = _is_repeated(table, path.name, repeats, is_single=form.sides == SINGLE)
+    is_left_out = _is_repeated(table, path.name, repeats, is_single=layout.sides == SINGLE)
     distinct = Rows(
         table[~is_left_out].reset_index(drop=True),
         pd.Series(lines, dtype=int)[~is_left_out].reset_index(drop=True),
@@ -158,22 +158,22 @@ def _with_numbered_askings(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _answers_of(
-    collected: Collected, rows: Rows, form: TableForm, questions: _Questions
+    collected: Collected, rows: Rows, layout: TableLayout, questions: _Questions
 ) -> tuple[list[Record], list[int]]:
     """Return the answers of a table, and the line of each."""
     answers: list[Record] = []
     lines: list[int] = []
     empty = Counter[str]()
-    for place, record in collected.raw(with_whole_names(rows, form.columns.names)):
-        values = {field: storable(cell) for field, cell in form.columns.values(record).items()}
+    for place, record in collected.raw(with_whole_names(rows, layout.columns.names)):
+        values = {field: storable(cell) for field, cell in layout.columns.values(record).items()}
         if is_unstorable(record):
             collected.skip(place, "half a surrogate pair", "read as U+FFFD in a text")
         question = _question_of(collected, place, values, questions)
         if question is None:
             continue
-        open_replies(collected, place, values, form.sides)
-        empty.update(empty_answers(values, form.sides))
-        for side in form.sides:
+        open_replies(collected, place, values, layout.sides)
+        empty.update(empty_answers(values, layout.sides))
+        for side in layout.sides:
             answers.append(_answer(collected, place, values, side, question))
             lines.append(place.line)
     if empty:

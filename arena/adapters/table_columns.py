@@ -40,8 +40,8 @@ PAIR: tuple[str, ...] = ("_a", "_b")
 
 
 @dataclass(frozen=True)
-class TableForm:
-    """The form of a table: its columns, and whether a row is an answer or a pair.
+class TableLayout:
+    """The layout of a table: its columns, and whether a row is an answer or a pair.
 
     Attributes:
         columns: The column of each field.
@@ -101,23 +101,23 @@ def with_joined_passages(rows: Rows, columns: Mapping[str, str]) -> Rows:
     return replace(rows, table=table, notes=(*rows.notes, note))
 
 
-def table_form(
+def table_layout(
     tables: Sequence[Rows],
     columns: Mapping[str, str],
     *,
     is_broken: bool,
     question_fields: Sequence[str] = ("question",),
-) -> TableForm | None:
+) -> TableLayout | None:
     """Choose the columns of tables of answers, and tell whether their rows are pairs.
 
     Args:
-        tables: Tables of one form.
+        tables: Tables of one layout.
         columns: Field to the column that the user chose.
         is_broken: Whether some rows could not be read, so that a column may be missing.
         question_fields: Fields that identify a question, of which one must be there.
 
     Returns:
-        The form; None if the columns are those of neither.
+        The layout; None if the columns are those of neither.
 
     Raises:
         UsageError: If the user chose a column that is not there, or an unknown field.
@@ -137,14 +137,14 @@ def table_form(
     pair_fields.pop(TURN, None)
     pairs = chosen_columns(frames, pair_fields, _of_fields(columns, pair_fields))
     if _is_complete(pairs, NEEDED_OF_PAIRS, question_fields):
-        return TableForm(pairs, PAIR)
+        return TableLayout(pairs, PAIR)
     named = _of_fields(columns, answer_fields)
     answers = chosen_columns(frames, answer_fields, named)
     generated = _generated_answers(frames, answers, answer_fields["answer"])
     if generated is not None and "answer" not in named:
         answers = chosen_columns(frames, answer_fields, {**named, "answer": generated})
     if _is_complete(answers, NEEDED, question_fields):
-        return TableForm(answers, SINGLE)
+        return TableLayout(answers, SINGLE)
     return None
 
 

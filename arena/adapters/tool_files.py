@@ -63,13 +63,13 @@ def records_of_files(
         raise DataError(without_list)
     for problem in without_list:
         collected.skip(problem.source, "file", problem.fault)
-    if kind.form == "spans":
+    if kind.pieces == "spans":
         return joined_spans(records)
-    if kind.form == "trec-rag":
+    if kind.pieces == "trec-rag":
         return joined_runs(records, collected)
-    if kind.form == "observations":
+    if kind.pieces == "observations":
         return with_retrieved(records)
-    if kind.form == "passage rows":
+    if kind.pieces == "passage rows":
         return joined_passage_rows(records, collected)
     return iter(records)
 
@@ -142,7 +142,7 @@ def _listed_items(kind: FieldMap, value: Any, source: str, collected: Collected)
         fault = f"holds no records of {kind.tool}: no list at {places}"
         raise _NoListError(Problem(source, None, None, None, fault, kind.hint))
     # Spans and log records are lists of their own, and belong together.
-    if kind.form == "spans":
+    if kind.pieces == "spans":
         return [element for items in lists for element in items]
     header: Record = {}
     for path in kind.header:

@@ -53,15 +53,15 @@ def row_name_problems(rows: Rows, field: str) -> list[Problem]:
 
 
 def _name_faults(names: Iterable[str]) -> Iterator[tuple[str, Fault]]:
-    first_forms: dict[str, str] = {}
+    first_spellings: dict[str, str] = {}
     for name in names:
         if hides_characters(name):
             hint = "write the name without invisible characters, controls and line breaks"
             yield name, ("has characters that cannot be seen", hint)
-        form = name if name.isascii() else normalize("NFC", name)
-        first_form = first_forms.setdefault(form, name)
-        if first_form != name:
-            fault = f"is the same name as {first_form!a}, written differently"
+        normalized = name if name.isascii() else normalize("NFC", name)
+        first_spelling = first_spellings.setdefault(normalized, name)
+        if first_spelling != name:
+            fault = f"is the same name as {first_spelling!a}, written differently"
             yield name, (fault, "write a name in one way (Unicode NFC)")
 
 
@@ -88,18 +88,18 @@ def alike(names: Iterable[str], others: Iterable[str] = ()) -> list[tuple[str, s
     compared with each other and with others, but not others with each other.
     """
     compared = set(names)
-    forms = {name: normalize("NFKC", name) for name in {*compared, *others}}
+    normalized = {name: normalize("NFKC", name) for name in {*compared, *others}}
     pairs = set()
-    for name, form in forms.items():
+    for name, text in normalized.items():
         if name.isascii():  # as the second of a pair
             continue
-        for other, other_form in forms.items():
-            if other != name and _look_alike(form, other_form):
+        for other, other_text in normalized.items():
+            if other != name and _look_alike(text, other_text):
                 pairs.add((min(name, other), max(name, other)))
     for skeleton in (_without_case, _without_confusables):
         groups: dict[str, list[str]] = {}
-        for name, form in forms.items():
-            groups.setdefault(skeleton(form), []).append(name)
+        for name, text in normalized.items():
+            groups.setdefault(skeleton(text), []).append(name)
         for group in groups.values():
             pairs.update(combinations(sorted(group), 2))
     return sorted(pair for pair in pairs if not compared.isdisjoint(pair))

@@ -167,12 +167,12 @@ class PairwisePrompt(ComparisonPrompt, TemplatePrompt):
 
     def request_settings(self, settings: LlmSettings) -> LlmSettings:
         """Return the settings with what the form of verdict needs, such as log-probabilities."""
-        form = REPLY_FORMS[self.verdict]
-        if form.max_tokens is not None:
-            settings = settings.model_copy(update={"max_tokens": form.max_tokens})
-        if form.fields:
+        reply_form = REPLY_FORMS[self.verdict]
+        if reply_form.max_tokens is not None:
+            settings = settings.model_copy(update={"max_tokens": reply_form.max_tokens})
+        if reply_form.fields:
             # The user's own fields win: an endpoint may allow fewer alternatives.
-            settings = settings.sending(**{**form.fields, **settings.body})
+            settings = settings.sending(**{**reply_form.fields, **settings.body})
         return settings
 
     def prompt_for(self, comparison: Comparison) -> Prompt:

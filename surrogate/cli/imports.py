@@ -92,7 +92,7 @@ def import_command(
     """
     from arena.adapters import check_import_folder, import_arena, reader_options
 
-    source = _reader_of(kind)
+    source = _reader_or_kind(kind)
     check_import_folder(out, replace_there)
     if not paths and not download:
         raise UsageError("name the files, folders or clones to read")
@@ -119,8 +119,8 @@ def import_command(
     write_and_print(read, out, split_names(",".join(apart or ())), replace_there, as_json)
 
 
-def _reader_of(kind: str) -> str | Reader:
-    """Return the reader of a paper's data, or else the name of an importer.
+def _reader_or_kind(kind: str) -> str | Reader:
+    """Return the reader of a paper's data, or else the kind itself, which ``import_arena`` knows.
 
     Raises:
         UsageError: If nothing reads this kind.
