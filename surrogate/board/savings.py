@@ -19,6 +19,8 @@ from surrogate.board.tables import SAVINGS
 
 LIKELY_ENOUGH = 0.95
 """Probability of not being worse by the margin from which a board says so."""
+WORSE_BY_MARGIN = f"{100 * MARGIN:g} points of win rate worse"
+LESS = {"cost": "costs less", "latency": "is faster"}
 
 
 def savings_table(
@@ -160,42 +162,53 @@ def saving_sentence(board: Board) -> str:
 
 def _saving_sentence(board: Board, leader: pd.Series, measure: str) -> str:
     """Say which system costs less than the leader, or is faster, and how surely it is as good."""
-    name = leader["system"]
     ratio = f"{measure}_ratio"
-    savings = board.savings
-    savings = savings[(savings["opponent"] == name) & (savings[ratio] < 1)]
-    margin = f"{100 * MARGIN:g} points of win rate worse"
+    against_leader = board.savings[board.savings["opponent"] == leader["system"]]
+    savings = against_leader[against_leader[ratio] < 1]
     if savings.empty:
         return _first_for_least(board, leader, measure)
-    enough = savings[savings["probability"] >= LIKELY_ENOUGH].sort_values([ratio, "system"])
-    less = "costs less" if measure == "cost" else "is faster"
     known = savings[savings["probability"].notna()]
     if known.empty:
-        return f"How much worse than {name} a system is that {less} is not known."
-    by_probability = known.sort_values(["probability", "system"], ascending=[False, True])
-    nearest = (enough if len(enough) else by_probability).iloc[0]
-    probability = nearest["probability"]
-    likely = shown_probability(probability)
-    other = board.costs.set_index("system").loc[nearest["system"]]
-    nearest_price = f"{nearest['system']} {_price(nearest[ratio], other, leader, measure)}"
-    if len(enough):
-        return f"{nearest_price} and is at most {margin} ({likely} likely)."
+        less = LESS[measure]
+        return f"How much worse than {leader['system']} a system is that {less} is not known."
+    good_enough = known[known["probability"] >= LIKELY_ENOUGH]
+    if not good_enough.empty:
+        cheapest = good_enough.sort_values([ratio, "system"]).iloc[0]
+        likely = shown_probability(cheapest["probability"])
+        price = _price(board, cheapest, leader, measure)
+        return f"{price} and is at most {WORSE_BY_MARGIN} ({likely} likely)."
+    nearest = known.sort_values(["probability", "system"], ascending=[False, True]).iloc[0]
     # That all are worse by more is wrong if one is not (Bonferroni).
-    are_all_worse = savings["probability"].sum(skipna=False) <= 1 - LIKELY_ENOUGH
-    if len(savings) == 1 and are_all_worse:
-        return (
-            f"{nearest_price}, but is likely to be over {margin} "
-            f"({shown_probability(1 - probability)})."
-        )
+    are_all_worse = bool(savings["probability"].sum(skipna=False) <= 1 - LIKELY_ENOUGH)
     if len(savings) == 1:
-        return f"{nearest_price}; whether it is at most {margin} is open ({likely} likely)."
+        return _only_saving(_price(board, nearest, leader, measure), nearest, are_all_worse)
+    return _nearest_of_several(nearest, leader, measure, are_all_worse)
+
+
+def _only_saving(price: str, saving: pd.Series, is_worse: bool) -> str:
+    """Say of the only system that takes less that it is likely worse by the margin, or may be."""
+    probability = saving["probability"]
+    if is_worse:
+        likely = shown_probability(1 - probability)
+        return f"{price}, but is likely to be over {WORSE_BY_MARGIN} ({likely})."
+    likely = shown_probability(probability)
+    return f"{price}; whether it is at most {WORSE_BY_MARGIN} is open ({likely} likely)."
+
+
+def _nearest_of_several(
+    nearest: pd.Series, leader: pd.Series, measure: str, are_all_worse: bool
+) -> str:
+    """Say that no system that takes less is likely good enough, and which one comes closest."""
+    that_takes_less = f"system that {LESS[measure]} than {leader['system']}"
     if are_all_worse:
-        every = f"Every system that {less} than {name}"
-        return f"{every} is likely ({LIKELY_ENOUGH:.0%}) to be over {margin}."
+        return (
+            f"Every {that_takes_less} is likely ({LIKELY_ENOUGH:.0%}) to be over {WORSE_BY_MARGIN}."
+        )
+    share = shown_probability(nearest[f"{measure}_ratio"])
+    likely = shown_probability(nearest["probability"])
     return (
-        f"No system that {less} than {name} is likely ({LIKELY_ENOUGH:.0%}) to be at most "
-        f"{margin}; {nearest['system']}, at {shown_probability(nearest[ratio])} of the {measure}, "
-        f"comes closest ({likely})."
+        f"No {that_takes_less} is likely ({LIKELY_ENOUGH:.0%}) to be at most {WORSE_BY_MARGIN}; "
+        f"{nearest['system']}, at {share} of the {measure}, comes closest ({likely})."
     )
 
 
@@ -210,11 +223,14 @@ def _first_for_least(board: Board, leader: pd.Series, measure: str) -> str:
     return f"{leader['system']} is first and {least} of the {len(costs)} systems compared."
 
 
-def _price(ratio: float, system: pd.Series, leader: pd.Series, measure: str) -> str:
+def _price(board: Board, saving: pd.Series, leader: pd.Series, measure: str) -> str:
     """Say how a system's cost, or latency, compares with the leader's."""
-    share = shown_probability(ratio)
-    amounts = f"{shown_amount(system[measure])} against {shown_amount(leader[measure])}"
+    name = saving["system"]
+    amount = board.costs.set_index("system").loc[name, measure]
+    share = shown_probability(saving[f"{measure}_ratio"])
+    amounts = f"{shown_amount(amount)} against {shown_amount(leader[measure])}"
     if measure == "latency":
-        return f"takes {share} of the time of {leader['system']} (median {amounts} seconds)"
+        return f"{name} takes {share} of the time of {leader['system']} (median {amounts} seconds)"
     unit = f" {leader['currency']}" if leader["currency"] else ""
-    return f"costs {share} of what {leader['system']} does ({amounts}{unit} for 1,000 answers)"
+    share_of_cost = f"{share} of what {leader['system']} does"
+    return f"{name} costs {share_of_cost} ({amounts}{unit} for 1,000 answers)"

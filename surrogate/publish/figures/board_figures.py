@@ -214,7 +214,6 @@ def rank_heat_map(board: Board) -> Figure:
             shown[title] = ranks
     if not shown:
         raise UsageError("no system is ranked, so there is no heat map to draw")
-    names, cells = [*board.languages, "mean"], len(board.languages) + 1
     caption = Caption(
         f"Ranks by {board.summary.part}: {board.summary.arena}",
         f"n = {count_of(len(board.systems), 'system')}, "
@@ -222,37 +221,44 @@ def rank_heat_map(board: Board) -> Figure:
         f"mean rank; {MISSING} is unranked. Verdicts by {board.summary.judge}.",
         board.summary.signature,
     )
-    width = max(label_inches(board.systems) + len(shown) * (cells * 0.34 + 0.3), 5.5)
+    n_columns = len(board.languages) + 1  # the last has the mean
+    width = max(label_inches(board.systems) + len(shown) * (n_columns * 0.34 + 0.3), 5.5)
+    height = len(board.systems) * ROW_INCHES + 0.7
     with style():
-        figure, panels = new_figure(
-            caption,
-            width,
-            len(board.systems) * ROW_INCHES + 0.7,
-            len(shown),
-            len(shown),
-            sharey=True,
-        )
+        figure, panels = new_figure(caption, width, height, len(shown), len(shown), sharey=True)
         for axes, (title, ranks) in zip(panels, shown.items(), strict=True):
-            means = ranks.mean(axis=1, skipna=False)
-            shades = (ranks - 1) / (ranks.max() - 1).clip(lower=1)
-            shades["mean"] = (means - 1) / max(ranks.max().mean() - 1, 1)
-            texts = ranks.map(lambda rank: decimal(rank, 0)).assign(
-                mean=means.map(lambda mean: decimal(mean, 1))
-            )
-            draw_matrix(
-                axes,
-                shades.clip(0, 1).to_numpy(float),
-                texts.to_numpy().tolist(),
-                rows=ranks.index,
-                columns=names,
-                scale=SEQUENTIAL,
-                upright=board.summary.part != "language",
-            )
+            _draw_ranks(axes, ranks, upright=board.summary.part != "language")
             axes.set_xlabel(title)
-            axes.axvline(cells - 1.5, color="white", linewidth=3)
         for axes in panels[1:]:
             axes.tick_params(labelleft=False)
     return figure
+
+
+def _draw_ranks(axes: Axes, ranks: pd.DataFrame, *, upright: bool) -> None:
+    """Draw ranks and their mean; the shade of a cell is its place between first and last.
+
+    Args:
+        axes: The panel.
+        ranks: One row per system, one column per language.
+        upright: Whether names of columns are turned upright.
+    """
+    means = ranks.mean(axis=1, skipna=False)
+    last_ranks = ranks.max()
+    shades = (ranks - 1) / (last_ranks - 1).clip(lower=1)
+    shades["mean"] = (means - 1) / max(last_ranks.mean() - 1, 1)
+    texts = ranks.map(lambda rank: decimal(rank, 0))
+    texts["mean"] = means.map(lambda mean: decimal(mean, 1))
+    draw_matrix(
+        axes,
+        shades.clip(0, 1).to_numpy(float),
+        texts.to_numpy().tolist(),
+        rows=ranks.index,
+        columns=[*ranks.columns, "mean"],
+        scale=SEQUENTIAL,
+        upright=upright,
+    )
+    # A gap before the mean.
+    axes.axvline(len(ranks.columns) - 0.5, color="white", linewidth=3)
 
 
 def feature_lollipops(board: Board) -> Figure:
@@ -363,19 +369,7 @@ def importance_boxes(board: Board) -> Figure:
     width = max(label_inches(shares.index) + 5.0, 6.5)
     with style():
         figure, (axes,) = new_figure(caption, width, len(shares) * ROW_INCHES + 0.9)
-        handles: dict[str, Any] = {}
-        if shares["tournament_low"].notna().any():
-            handles["95% of tournaments"] = axes.hlines(
-                rows, shares["tournament_low"], shares["tournament_high"], color=BLUE, linewidth=1.2
-            )
-        if shares["tournament_q1"].notna().any():
-            extent = shares["tournament_q3"] - shares["tournament_q1"]
-            box: dict[str, Any] = {"color": SKY_BLUE, "edgecolor": BLUE}
-            handles["quartiles"] = axes.barh(rows, extent, BOX, shares["tournament_q1"], **box)[0]
-            ends = rows - BOX / 2, rows + BOX / 2
-            handles["median"] = axes.vlines(
-                shares["tournament_median"], *ends, color="black", linewidth=1.8
-            )
+        handles = _draw_boxes(axes, shares)
         (handles["surrogate of the board (all tournaments)"],) = axes.plot(
             shares["importance"], rows, "D", color=VERMILLION, markersize=4.5
         )
@@ -387,3 +381,30 @@ def importance_boxes(board: Board) -> Figure:
         axes.set_ylim(-0.7, len(shares) - 0.3)
         legend(figure, handles, 4)
     return figure
+
+
+def _draw_boxes(axes: Axes, shares: pd.DataFrame) -> dict[str, Any]:
+    """Draw boxes and whiskers of shares over tournaments, a row per feature, if they are known.
+
+    Returns:
+        The legend's handles.
+    """
+    rows = np.arange(len(shares))
+    handles: dict[str, Any] = {}
+    if shares["tournament_low"].notna().any():
+        handles["95% of tournaments"] = axes.hlines(
+            rows, shares["tournament_low"], shares["tournament_high"], color=BLUE, linewidth=1.2
+        )
+    if shares["tournament_q1"].notna().any():
+        extent = shares["tournament_q3"] - shares["tournament_q1"]
+        (handles["quartiles"], *_) = axes.barh(
+            rows, extent, BOX, left=shares["tournament_q1"], color=SKY_BLUE, edgecolor=BLUE
+        )
+        handles["median"] = axes.vlines(
+            shares["tournament_median"],
+            rows - BOX / 2,
+            rows + BOX / 2,
+            color="black",
+            linewidth=1.8,
+        )
+    return handles
