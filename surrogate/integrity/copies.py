@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
 from arena.data.schema import QUESTION_KEY
+from arena.data.types import Floats, Indices
 from arena.text.thoughts import without_thoughts
 from surrogate.integrity.notes import Key
 from surrogate.learning.estimation.answer_texts import hashed, unit_rows
@@ -71,8 +74,6 @@ def _is_enough(long_answers: pd.DataFrame) -> pd.Series:
 
 def _same_answers(new: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
     """Find answers that are nearly another: ``language, system, original, cosine``."""
-    # Cosine of character n-grams from which two answers are one: other numbers or words are not.
-    nearly_the_same = 0.97
     judged = judged[judged["query_id"].isin(new["query_id"])]
     new_vectors = unit_rows(hashed(list(new["answer"])))
     judged_vectors = unit_rows(hashed(list(judged["answer"])))
@@ -82,18 +83,25 @@ def _same_answers(new: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
         if question not in judged_by_question:
             continue
         judged_indices = judged_by_question[question]
-        n_parts = -(-len(new_indices) * len(judged_indices) // PART)
+        n_parts = ceil(len(new_indices) * len(judged_indices) / PART)
         for part in np.array_split(new_indices, n_parts):
-            cosines = sparse.coo_array(new_vectors[part] @ judged_vectors[judged_indices].T)
-            is_near = cosines.data >= nearly_the_same
-            rows, columns = cosines.coords
-            # Rounded, so that rounding errors do not decide who was copied.
-            values = cosines.data[is_near].round(9)
-            pairs.append(
-                np.column_stack([part[rows[is_near]], judged_indices[columns[is_near]], values])
-            )
+            rows, columns, cosines = _near_pairs(new_vectors[part], judged_vectors[judged_indices])
+            pairs.append(np.column_stack([part[rows], judged_indices[columns], cosines]))
     same = pd.DataFrame(np.concatenate(pairs), columns=["new", "judged", "cosine"])
     same = same.sort_values(["new", "judged"], ignore_index=True)
     rows = new[SYSTEM].iloc[same["new"].astype(int)].reset_index(drop=True)
     originals = judged["system"].to_numpy()[same["judged"].astype(int)]
     return rows.assign(original=originals, cosine=same["cosine"])
+
+
+def _near_pairs(
+    vectors: sparse.csr_array, others: sparse.csr_array
+) -> tuple[Indices, Indices, Floats]:
+    """Return the row, the other row and the cosine of each pair of vectors that are nearly one."""
+    # Cosine of character n-grams from which two answers are one: other numbers or words are not.
+    nearly_the_same = 0.97
+    cosines = sparse.coo_array(vectors @ others.T)
+    is_near = cosines.data >= nearly_the_same
+    rows, columns = cosines.coords
+    # Rounded, so that rounding errors do not decide who was copied.
+    return rows[is_near], columns[is_near], cosines.data[is_near].round(9)

@@ -169,10 +169,11 @@ def _on_other_questions(queries: pd.DataFrame, answers: pd.DataFrame) -> pd.Seri
         vectors = unit_rows(hashed(list(rows["text"])), weights)
         # No rounding error may make a cosine larger than its equal.
         cosines = (vectors @ unit_rows(counts, weights).T).toarray().round(9)
-        places = np.arange(len(rows)), pd.Index(questions["query_id"]).get_indexer(rows["query_id"])
-        at_question = cosines[places]
-        cosines[places] = 0.0
-        is_elsewhere = cosines.max(axis=1) > far_more * at_question
+        answered = pd.Index(questions["query_id"]).get_indexer(rows["query_id"])
+        own_cells = (np.arange(len(rows)), answered)
+        own_cosines = cosines[own_cells]
+        cosines[own_cells] = 0.0
+        is_elsewhere = cosines.max(axis=1) > far_more * own_cosines
         result[rows.index] = is_elsewhere.astype(np.float64)
     return result
 

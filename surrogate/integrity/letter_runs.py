@@ -29,7 +29,7 @@ LENGTH = 24
 WIDE_LENGTH = 10
 """The same in Chinese, Japanese and Korean, where a letter is a word or a syllable."""
 WINDOW = 6
-"""Runs, side by side, of a place in which a sentence shows."""
+"""Length, in runs, of a stretch of text in which a copied sentence shows."""
 SAMPLED = 4
 """One run in so many is looked at, chosen by its letters: a sentence has dozens of them."""
 
@@ -45,24 +45,24 @@ def measure_runs(
 
     Args:
         letters: Those of each of N answers in one language.
-        rows: By answer: ``system`` and the place of its ``question``.
+        rows: By answer: ``system`` and the number of its ``question``.
         is_judged: Whether it is a judged system's, shape (N,).
         questions: Letters of each question.
         passages: Letters of the passages that judged systems were shown: quoting them is no
             copying.
 
     Returns:
-        By answer: ``verbatim``, the share of the place where it is largest that runs of other
-        systems' judged answers to the same question fill; ``asked``, the share of the question's
-        runs that it has. Both as if all questions were alike; NaN where too few judged systems
-        answered, or a question has no run.
+        By answer: ``verbatim``, the share of a stretch as long as ``WINDOW`` runs that runs of
+        other systems' judged answers to the same question fill, where it is largest; ``asked``,
+        the share of the question's runs that it has. Both as if all questions were alike; NaN where
+        too few judged systems answered, or a question has no run.
     """
     judged_letters = [text for text, flag in zip(letters, is_judged, strict=True) if flag]
     length = _run_length(judged_letters)
     runs, owners = letter_runs(letters, length)
-    places = rows["question"].to_numpy()
-    keys = of_questions(runs, places[owners])
-    asked = _asked_shares(keys, owners, places, questions, length)
+    answered = rows["question"].to_numpy()
+    keys = of_questions(runs, answered[owners])
+    asked = _asked_shares(keys, owners, answered, questions, length)
 
     is_sampled = runs % np.uint64(SAMPLED) == 0
     runs = runs[is_sampled]
@@ -73,7 +73,7 @@ def measure_runs(
     is_shown = is_among(runs, passage_runs)
     is_taken = is_of_others(keys, codes[owners], is_judged[owners]) & ~is_shown
     window = WINDOW * length // SAMPLED
-    # A short answer counts as a full place: few letters may well be the only ones to write.
+    # A short answer counts as a full stretch: few letters may well be the only ones to write.
     verbatim = largest_counts(is_taken, owners, window, len(letters)) / window
     shares = pd.DataFrame({"verbatim": verbatim, "asked": asked}, rows.index)
     return _as_if_alike(shares, rows["question"], is_judged)
@@ -91,7 +91,7 @@ def _as_if_alike(shares: pd.DataFrame, questions: pd.Series, is_judged: Flags) -
 
 
 def letter_runs(texts: Sequence[str], length: int) -> tuple[Hashes, Indices]:
-    """Return a hash of the letters from each letter on, and the place of its text."""
+    """Return a hash of the letters from each letter on, and the index of its text."""
     codes = _code_points(texts)
     owners = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
     n_runs = max(len(codes) - length + 1, 0)
@@ -117,22 +117,22 @@ def _run_length(texts: Sequence[str]) -> int:
 
 
 def _asked_shares(
-    keys: Hashes, owners: Indices, places: Indices, questions: Sequence[str], length: int
+    keys: Hashes, owners: Indices, answered: Indices, questions: Sequence[str], length: int
 ) -> Floats:
     """Return the share of its question's runs that each answer has, shape (N,).
 
     Args:
         keys: Runs of the answers with their question.
         owners: The answer of each.
-        places: The place of each answer's question, shape (N,).
+        answered: Number of each answer's question, shape (N,).
         questions: Letters of each question.
         length: Letters of a run.
     """
-    runs, places_of_runs = letter_runs(questions, length)
-    distinct = np.unique(of_questions(runs, places_of_runs), return_index=True)
-    n_asked = np.bincount(places_of_runs[distinct[1]], minlength=len(questions))
-    is_asked = is_among(keys, distinct[0])
+    runs, question_of_run = letter_runs(questions, length)
+    asked_keys, indices = np.unique(of_questions(runs, question_of_run), return_index=True)
+    n_asked = np.bincount(question_of_run[indices], minlength=len(questions))
+    is_asked = is_among(keys, asked_keys)
     repeated = pd.DataFrame({"key": keys[is_asked], "owner": owners[is_asked]}).drop_duplicates()
-    n_repeated = np.bincount(repeated["owner"], minlength=len(places))
-    n_runs = n_asked[places]
+    n_repeated = np.bincount(repeated["owner"], minlength=len(answered))
+    n_runs = n_asked[answered]
     return np.where(n_runs > 0, n_repeated / np.maximum(n_runs, 1), np.nan)

@@ -64,34 +64,38 @@ def measure_likeness(
 
     Args:
         texts: Words of each of N answers and then of P shown passages, of ``word_hashes``.
-        rows: By answer: ``system`` and the place of its ``question``.
+        rows: By answer: ``system`` and the number of its ``question``.
         is_judged: Whether it is a judged system's, shape (N,).
-        questions_of_passages: The place of the question that each passage was shown for, shape
+        questions_of_passages: The number of the question that each passage was shown for, shape
             (P,).
     """
     systems, names = pd.factorize(rows["system"])
     shared = np.full(len(rows), np.nan)
+    # What is shared by the judged answers to an answer's question, the median.
     typical = np.full(len(rows), np.nan)
+    # What the answers of a system without verdicts (row) share with those of a judged one (column).
     by_source = np.zeros((len(names), len(names)))
-    order = [np.empty(0, dtype=np.intp)]
-    blocks = [sparse.csr_array((0, DIMENSIONS))]
+    compared_parts = [np.empty(0, dtype=np.intp)]
+    vector_parts = [sparse.csr_array((0, DIMENSIONS))]
     for batch in _batches(texts, rows, is_judged, questions_of_passages):
-        for (judged, new, _), products in zip(batch.questions, batch.products(), strict=True):
-            beyond, explained = _beyond_passages(products, len(judged), len(new))
-            shared[[*judged, *new]] = beyond
-            typical[[*judged, *new]] = np.median(beyond[: len(judged)])
-            by_source[np.ix_(systems[new], systems[judged])] += explained
+        for question, products in zip(batch.questions, batch.products(), strict=True):
+            n_judged = len(question.judged)
+            beyond, explained = _beyond_passages(products, n_judged, len(question.new))
+            answers = np.concatenate([question.judged, question.new])
+            shared[answers] = beyond
+            typical[answers] = np.median(beyond[:n_judged])
+            by_source[np.ix_(systems[question.new], systems[question.judged])] += explained
         is_answer = batch.texts < len(rows)
-        order.append(batch.texts[is_answer])
-        blocks.append(batch.vectors[is_answer])
-    compared = np.concatenate(order)
+        compared_parts.append(batch.texts[is_answer])
+        vector_parts.append(batch.vectors[is_answer])
+    compared = np.concatenate(compared_parts)
     # Questions differ in how alike their answers are, and a system may have answered only those
     # with alike answers: each answer is measured from what is typical of its question.
-    level = np.nanmean(typical) if len(compared) else np.nan
-    vectors = sparse.vstack(blocks, format="csr")
+    mean_typical = np.nanmean(typical) if len(compared) else np.nan
+    vectors = sparse.vstack(vector_parts, format="csr")
     across = _across_questions(vectors, rows.iloc[compared], is_judged[compared])
     return Likeness(
-        answers=across.reindex(rows.index).assign(shared=shared + (level - typical)),
+        answers=across.reindex(rows.index).assign(shared=shared + (mean_typical - typical)),
         nearest=pd.Series(names[by_source.argmax(axis=1)], names),
     )
 
@@ -121,39 +125,61 @@ def _beyond_passages(products: Floats, n_judged: int, n_new: int) -> tuple[Float
 
 
 @dataclass(frozen=True)
-class _Batch:
-    """Texts to some questions: judged answers, then new ones, then passages.
+class _Question:
+    """The texts to a question, by their indices among all texts.
 
     Attributes:
-        questions: Places of each question's texts, of each of these kinds.
-        vectors: Of all these texts, in this order, shape (T, D).
+        judged: Answers of judged systems.
+        new: Answers of systems without verdicts.
+        passages: Passages that were shown.
     """
 
-    questions: Sequence[tuple[Indices, Indices, Indices]]
+    judged: Indices
+    new: Indices
+    passages: Indices
+
+    @property
+    def texts(self) -> Indices:
+        """All of them, in this order."""
+        return np.concatenate([self.judged, self.new, self.passages])
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """The texts to some questions, one question after the other.
+
+    Attributes:
+        questions: The questions.
+        vectors: Of their T texts, shape (T, D).
+    """
+
+    questions: Sequence[_Question]
     vectors: sparse.csr_array
 
     @property
     def texts(self) -> Indices:
-        """Places of the texts, shape (T,)."""
-        return np.concatenate([np.concatenate(kinds) for kinds in self.questions])
+        """Indices of the texts among all, shape (T,)."""
+        return np.concatenate([question.texts for question in self.questions])
 
     def products(self) -> Iterator[Floats]:
         """Yield the inner products of the n texts to each question, shape (n, n)."""
-        n_answers = np.array([sum(map(len, kinds)) for kinds in self.questions])
-        question_of = np.repeat(np.arange(len(n_answers)), n_answers)
+        sizes = np.array([len(question.texts) for question in self.questions])
+        question_of = np.repeat(np.arange(len(sizes)), sizes)
         # With columns of their own, texts to different questions have a product of 0: one
         # multiplication gives the products of all questions.
         apart = _with_columns_by(question_of, self.vectors)
         products = sparse.coo_array(apart @ apart.T)
-        rows, others = products.coords
-        question = question_of[rows]
-        starts = np.cumsum(n_answers) - n_answers
-        ends = np.cumsum(n_answers**2)
-        places = (rows - starts[question]) * n_answers[question] + others - starts[question]
-        flat = np.zeros(ends[-1])
-        flat[(ends - n_answers**2)[question] + places] = products.data
-        for size, end in zip(n_answers, ends, strict=True):
-            yield flat[end - size**2 : end].reshape(size, size)
+        question = question_of[products.coords[0]]
+        first_texts = np.cumsum(sizes) - sizes
+        rows = products.coords[0] - first_texts[question]
+        columns = products.coords[1] - first_texts[question]
+        # The cells of all matrices, one question's after the other's, each row by row.
+        ends = np.cumsum(sizes**2)
+        starts = ends - sizes**2
+        cells = np.zeros(ends[-1])
+        cells[starts[question] + rows * sizes[question] + columns] = products.data
+        for size, start, end in zip(sizes, starts, ends, strict=True):
+            yield cells[start:end].reshape(size, size)
 
 
 def _batches(
@@ -169,37 +195,44 @@ def _batches(
     # Pairs of texts whose products are held at a time.
     most_pairs = 250_000
     passages = pd.Series(questions_of_passages).groupby(questions_of_passages).indices
-    questions: list[tuple[Indices, Indices, Indices]] = []
+    questions: list[_Question] = []
     n_pairs = 0
-    for question, indices in rows.groupby("question").indices.items():
-        judged = indices[is_judged[indices]]
-        if len(judged) < FEWEST_JUDGED:
+    for number, answers in rows.groupby("question").indices.items():
+        is_judged_here = is_judged[answers]
+        if is_judged_here.sum() < FEWEST_JUDGED:
             continue
-        shown = passages.get(question, np.empty(0, dtype=np.intp)) + len(rows)
-        n_more = (len(indices) + len(shown)) ** 2
+        question = _Question(
+            judged=answers[is_judged_here],
+            new=answers[~is_judged_here],
+            # Among all texts, passages follow the answers.
+            passages=len(rows) + passages.get(number, np.empty(0, dtype=np.intp)),
+        )
+        n_more = len(question.texts) ** 2
         if questions and n_pairs + n_more > most_pairs:
             yield _batch_of(questions, texts)
             questions = []
             n_pairs = 0
-        questions.append((judged, indices[~is_judged[indices]], shown))
+        questions.append(question)
         n_pairs += n_more
     if questions:
         yield _batch_of(questions, texts)
 
 
-def _batch_of(
-    questions: Sequence[tuple[Indices, Indices, Indices]], texts: Sequence[Hashes]
-) -> _Batch:
-    compared = []
-    codes = []
-    is_judged = []
-    for code, kinds in enumerate(questions):
-        n_texts = sum(map(len, kinds))
-        compared += [texts[place] for place in np.concatenate(kinds)]
-        codes.append(np.full(n_texts, code))
-        is_judged.append(np.arange(n_texts) < len(kinds[0]))
-    counts = pair_counts(compared)
-    vectors = local_vectors(counts, np.concatenate(codes), np.concatenate(is_judged))
+def _batch_of(questions: Sequence[_Question], texts: Sequence[Hashes]) -> _Batch:
+    """Make the vectors of the texts to some questions."""
+    compared: list[Hashes] = []
+    question_parts = []
+    is_judged_parts = []
+    for number, question in enumerate(questions):
+        indices = question.texts
+        compared.extend(texts[index] for index in indices)
+        question_parts.append(np.full(len(indices), number))
+        is_judged_parts.append(np.arange(len(indices)) < len(question.judged))
+    vectors = local_vectors(
+        pair_counts(compared),
+        questions=np.concatenate(question_parts),
+        is_judged=np.concatenate(is_judged_parts),
+    )
     return _Batch(questions, vectors)
 
 
@@ -218,7 +251,7 @@ def _across_questions(
 
     Args:
         vectors: Of N answers, shape (N, D).
-        rows: By answer: ``system`` and the place of its ``question``.
+        rows: By answer: ``system`` and the number of its ``question``.
         is_judged: Whether it is a judged system's, shape (N,).
     """
     # A system's answers explain each other by an inverse, which takes the cube of their number.
@@ -267,7 +300,7 @@ def word_hashes(texts: Sequence[Sequence[str]]) -> list[Hashes]:
 
 
 def word_runs(texts: Sequence[Hashes], offsets: Sequence[int]) -> tuple[Hashes, Indices]:
-    """Return a hash of the words at some offsets from each word, and the place of its text.
+    """Return a hash of the words at some offsets from each word, and the index of its text.
 
     The offsets are not part of the hash: a pair stays the same when a word between is left out.
     """

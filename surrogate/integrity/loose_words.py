@@ -30,7 +30,7 @@ WINDOW = 30
 def loose_shares(
     texts: Sequence[str], systems: pd.Series, questions: Indices, is_judged: Flags
 ) -> Floats:
-    """Measure how far a place of an answer consists of other answers' words without their order.
+    """Measure how far a part of an answer consists of other answers' words without their order.
 
     A word is loose where another system's judged answer to the same question has it, but no such
     answer has it next to (at most ``FURTHEST`` words from) a word that it is next to here. Words
@@ -39,7 +39,7 @@ def loose_shares(
     Args:
         texts: N answers in one language.
         systems: The system of each, shape (N,).
-        questions: The place of each one's question, shape (N,).
+        questions: Number of each one's question, shape (N,).
         is_judged: Whether it is a judged system's, shape (N,).
 
     Returns:
@@ -55,30 +55,30 @@ def loose_shares(
 
     own_words = of_questions(words, questions[owners])
     is_shared = is_of_others(own_words, codes, by_judged)
-    is_placed = np.zeros(len(words), dtype=bool)
-    places, pairs = _pairs(words, owners)
-    first = places[:, 0]
+    is_in_known_pair = np.zeros(len(words), dtype=bool)
+    indices, pairs = _pairs(words, owners)
+    first = indices[:, 0]
     pairs = of_questions(pairs, questions[owners[first]])
     is_known = is_of_others(pairs, codes[first], by_judged[first])
-    is_placed[places[is_known].ravel()] = True
+    is_in_known_pair[indices[is_known].ravel()] = True
 
     weights = _weights(words[by_judged], own_words[by_judged], words, questions)
-    return _largest_shares(weights, is_shared & ~is_placed, owners, len(texts))
+    return _largest_shares(weights, is_shared & ~is_in_known_pair, owners, len(texts))
 
 
 def _pairs(words: Hashes, owners: Indices) -> tuple[Indices, Hashes]:
-    """Return the places of the two words of each pair, shape (P, 2), and its hash, shape (P,).
+    """Return the indices of the two words of each pair, shape (P, 2), and its hash, shape (P,).
 
     Pairs of all distances up to ``FURTHEST``; the distance is not part of the hash.
     """
-    places = [np.empty((0, 2), dtype=np.intp)]
+    indices = [np.empty((0, 2), dtype=np.intp)]
     hashes = [np.empty(0, np.uint64)]
     for distance in range(1, FURTHEST + 1):
         first = np.flatnonzero(owners[:-distance] == owners[distance:])
         second = first + distance
-        places.append(np.column_stack([first, second]))
+        indices.append(np.column_stack([first, second]))
         hashes.append(mixed(words[first] * FACTOR + words[second]))
-    return np.concatenate(places), np.concatenate(hashes)
+    return np.concatenate(indices), np.concatenate(hashes)
 
 
 def _weights(

@@ -44,7 +44,7 @@ def plain_answers(rows: pd.DataFrame, queries: pd.DataFrame) -> tuple[pd.DataFra
         queries: Columns ``query_id, passages``: all that any system was shown.
 
     Returns:
-        The rows, sorted, with the columns ``plain`` and ``question`` (place of the question); and
+        The rows, sorted, with the columns ``plain`` and ``question`` (number of the question); and
         the ids of the questions.
     """
     query_ids = sorted(rows["query_id"].unique())
@@ -99,8 +99,9 @@ def measure_texts(
     passage_words = _words_of(shown)
     hashes = word_hashes([*words, *passage_words])
     answers = hashes[: len(rows)]
-    places = np.repeat(np.arange(len(shown)), [len(passages) for passages in shown])
-    likeness = measure_likeness(hashes, rows, is_judged, places)
+    n_passages = [len(passages) for passages in shown]
+    questions_of_passages = np.repeat(np.arange(len(shown)), n_passages)
+    likeness = measure_likeness(hashes, rows, is_judged, questions_of_passages)
     shares = _shares_of_runs(answers, rows["system"], is_judged, hashes[len(rows) :])
     plain = list(rows["plain"])
     shares["loose"] = loose_shares(plain, rows["system"], rows["question"].to_numpy(), is_judged)

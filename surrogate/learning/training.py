@@ -111,15 +111,15 @@ def feature_tensor(
     cells = (system_index, starts[question_index] + repeat)
     values = np.full((len(systems), int(n_columns.sum()), len(features)), np.nan)
     values[cells] = rows[list(features)].to_numpy(np.float64)[is_wanted]
-    places = np.full(values.shape[:2], -1, dtype=np.intp)
-    places[cells] = np.flatnonzero(is_wanted)
+    row_of = np.full(values.shape[:2], -1, dtype=np.intp)
+    row_of[cells] = np.flatnonzero(is_wanted)
     names = np.repeat(np.array(questions, dtype=object), n_columns)
     return FeatureTensor(
         language=language,
         systems=tuple(systems),
         questions=tuple(str(name) for name in names),
         values=values,
-        rows=places,
+        rows=row_of,
     )
 
 
@@ -127,7 +127,7 @@ def indices_in(names: Sequence[str], column: pd.Series) -> Indices:
     """Return the index in ``names`` of each value of a column, shape (N,); -1 where it is none."""
     codes, values = pd.factorize(column)
     index_of = {name: index for index, name in enumerate(names)}
-    # A missing value has the code -1, which is the last place.
+    # A missing value has the code -1, which takes the last index.
     indices = np.array([*(index_of.get(value, -1) for value in values), -1], dtype=np.intp)
     return np.asarray(indices[codes])
 
