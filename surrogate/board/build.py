@@ -18,6 +18,7 @@ from arena.data.seeds import by_content
 from arena.data.selection import are_in
 from arena.data.slices import in_slices
 from arena.data.types import Progress
+from arena.rating.biases import JudgeBias
 from arena.rating.pairs import checked_number
 from arena.rating.soft_verdicts import Temperature, temperature_notes
 from features.declare.feature import Feature
@@ -31,7 +32,7 @@ from surrogate.board.first_board import build_first_board
 from surrogate.board.holdout import check_holdout, choose_holdout
 from surrogate.board.judge_comparison import alone_ratings, comparable_judges, side_by_side
 from surrogate.board.judge_preferences import judge_preferences
-from surrogate.board.judge_report import JudgingRecords, report_judge
+from surrogate.board.judge_report import JudgeReport, JudgingRecords, report_judge
 from surrogate.board.language_study import importances_table
 from surrogate.board.learned import Learned, learn, tournament_settings
 from surrogate.board.overall import joint_covariance, overall_board
@@ -206,29 +207,25 @@ def _board(
     arena_ratings = _stacked(
         [arena_table(study.ratings, study.language, equal.moves) for study in learned.studies]
     )
-    report = report_judge(
-        learned.arena, learned.settings.judge, learned.diagnoses, learned.judging_records
-    )
-    if summary.macro.is_one_sided:
+    is_one_sided = summary.macro.is_one_sided
+    if is_one_sided:
         # Verdicts that are all the same tell no errors, no preference, and no first place.
         rated = [(without_intervals(rows), covariance * np.nan) for rows, covariance in rated]
         arena_ratings = without_intervals(arena_ratings)
         equal = replace(equal, remarks=(), biases=())
-        report = report.model_copy(update={"first_places": ()})
-    report = report.model_copy(update={"preferences": judge_preferences(equal.biases)})
+    report = _judge_report(learned, equal.biases, has_first_places=not is_one_sided)
     ratings = _stacked([rows for rows, _ in rated if not rows.empty])
     by_judge, remarks = _ratings_by_judge(learned)
     if by_judge is not None:
         ratings = ratings.join(by_judge, on=["language", "system"])
-    beside = (
+    summary = _with_remarks(
+        summary,
         *_edited_remarks(learned.judged),
         *remarks,
         *further_remarks,
         *report.member_sentences,
         *equal.remarks,
     )
-    macro = summary.macro.model_copy(update={"beside": beside})
-    summary = summary.model_copy(update={"macro": macro})
     covariance = _joint_covariance(learned, rated)
     overall = overall_board(ratings, covariance, learned.settings.seed)
     amounts = answer_amounts(learned.arena)
@@ -252,6 +249,25 @@ def _board(
     )
     finish(progress, "tables")
     return built
+
+
+def _judge_report(
+    learned: Learned, biases: Sequence[JudgeBias], *, has_first_places: bool
+) -> JudgeReport:
+    """Report the board's judge, with its preferences and, if it has any, its first places."""
+    report = report_judge(
+        learned.arena, learned.settings.judge, learned.diagnoses, learned.judging_records
+    )
+    changes: dict[str, object] = {"preferences": judge_preferences(biases)}
+    if not has_first_places:
+        changes["first_places"] = ()
+    return report.model_copy(update=changes)
+
+
+def _with_remarks(summary: BoardSummary, *remarks: str) -> BoardSummary:
+    """Add what stands beside the conclusions on all languages."""
+    macro = summary.macro.model_copy(update={"beside": remarks})
+    return summary.model_copy(update={"macro": macro})
 
 
 def _edited_remarks(judged: Arena) -> list[str]:

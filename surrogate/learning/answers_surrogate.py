@@ -10,7 +10,7 @@ Formulas: docs/reference/surrogate.md, sections 1 to 3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import ClassVar, Self
@@ -124,29 +124,15 @@ class AnswersSurrogate(Surrogate):
 
     def _learn(self) -> None:
         """Fit both parts, and learn from the systems left out what their blend is worth."""
-        has_features = any(field.names for field in self.fields_.values())
-        ratings = {}
-        for language in self.fields_:
-            n_rated = len(self.ratings_[language].systems)
-            if n_rated >= FEWEST_SYSTEMS and has_features:
-                ratings[language] = self._field_ratings(language)
-        if not ratings:
-            for language in self.fields_:
-                reason = too_few(len(self.ratings_[language].systems), len(self.features_))
-                self.failures_[language] = f"{language}: {reason}"
-            self.fields_ = {}
+        ratings = self._ratings_learned_from()
+        # The other languages are rated by what is learned in these.
         self.borrowing_ = frozenset(self.fields_.keys() - ratings.keys())
         self.levels_ = {language: float(np.nanmean(own)) for language, own in ratings.items()}
         if not ratings:
+            self._fail_everywhere()
             return
         views = {language: field.self_view for language, field in self.fields_.items()}
-        scored = {}
-        for language in ratings:
-            tensor = self.fields_[language].tensor
-            scores = Scored.of(views[language], tensor.questions, self.ratings_[language])
-            if scores.judged.any():
-                scored[language] = scores
-        self.scores_ = QuestionScores.fit(scored, self._preferences()) if scored else None
+        self.scores_ = self._fitted_scores(views, list(ratings))
         self.ridge_ = SystemRidge.fit(views, ratings, is_alone=self.scores_ is None)
         learned = {language: self.ratings_[language] for language in ratings}
         self.blend_ = Blend.fit(self._left_out_predictions(ratings), rating_reliability(learned))
@@ -156,6 +142,36 @@ class AnswersSurrogate(Surrogate):
             means = predictions.groupby("language").mean()
             for language in self.borrowing_:
                 self.levels_[language] = -float(means[language])
+
+    def _ratings_learned_from(self) -> dict[str, Floats]:
+        """Return the ratings of each field that has enough of them, see ``_field_ratings``."""
+        if not any(field.names for field in self.fields_.values()):
+            return {}
+        ratings = {}
+        for language in self.fields_:
+            if len(self.ratings_[language].systems) >= FEWEST_SYSTEMS:
+                ratings[language] = self._field_ratings(language)
+        return ratings
+
+    def _fail_everywhere(self) -> None:
+        """Say of every language that there is too little to learn from."""
+        for language in self.fields_:
+            reason = too_few(len(self.ratings_[language].systems), len(self.features_))
+            self.failures_[language] = f"{language}: {reason}"
+        self.fields_ = {}
+        self.borrowing_ = frozenset()
+
+    def _fitted_scores(
+        self, views: Mapping[str, FieldView], languages: Sequence[str]
+    ) -> QuestionScores | None:
+        """Learn to predict answers' scores; None where no language has verdicts on questions."""
+        scored = {}
+        for language in languages:
+            questions = self.fields_[language].tensor.questions
+            scores = Scored.of(views[language], questions, self.ratings_[language])
+            if scores.judged.any():
+                scored[language] = scores
+        return QuestionScores.fit(scored, self._preferences()) if scored else None
 
     def _preferences(self) -> Floats:
         """Weight of each feature by judges of other arenas, shape (F,)."""

@@ -75,11 +75,10 @@ def contenders(
     candidate = _only_system(rows) if system is None else system
     # A version of the arena keeps its name, unless its earlier answers are on the board.
     taken = [] if system is not None and board is None else names
-    name = candidate
-    while name in taken:
-        name = f"{name} (candidate)"
-    if system is None or name != candidate:
-        candidate = name
+    is_renamed = candidate in taken
+    while candidate in taken:
+        candidate = f"{candidate} (candidate)"
+    if system is None or is_renamed:
         rows = rows.assign(system=candidate)
         arena = _with_system(arena, rows, candidate)
     baseline_rows = arena.answers[arena.answers["system"] == baseline]
@@ -88,19 +87,30 @@ def contenders(
         baseline_rows = baseline_rows[baseline_rows["language"].isin(languages)]
     if rows.empty:
         raise UsageError(f"{candidate} has no answer in these languages")
-    keys = set(rows[QUESTION_KEY].itertuples(index=False, name=None))
-    baseline_keys = set(baseline_rows[QUESTION_KEY].itertuples(index=False, name=None))
+    return _compared(arena, rows, candidate, baseline_rows, baseline)
+
+
+def _compared(
+    arena: Arena,
+    answers: pd.DataFrame,
+    candidate: str,
+    baseline_answers: pd.DataFrame,
+    baseline: str,
+) -> Contenders:
+    """Count the questions that both answered, and tell whether all answers are the same."""
+    keys = set(answers[QUESTION_KEY].itertuples(index=False, name=None))
+    baseline_keys = set(baseline_answers[QUESTION_KEY].itertuples(index=False, name=None))
     columns = [*QUESTION_KEY, "answer"]
-    same_texts = rows.merge(baseline_rows[columns], on=columns)
+    same_texts = answers.merge(baseline_answers[columns], on=columns)
     return Contenders(
         arena=arena,
         candidate=candidate,
         baseline=baseline,
-        answers=rows,
-        baseline_answers=baseline_rows,
+        answers=answers,
+        baseline_answers=baseline_answers,
         n_common=len(keys & baseline_keys),
         n_unanswered=len(baseline_keys - keys),
-        is_same=keys == baseline_keys and len(same_texts) == len(rows),
+        is_same=keys == baseline_keys and len(same_texts) == len(answers),
     )
 
 
