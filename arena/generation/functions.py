@@ -57,7 +57,8 @@ class FunctionSystem:
     of passages (texts, or dicts with ``text``), or either when awaited.
 
     Attributes:
-        settings: How it is called; ``model`` is its place, with digits of the digest of its file.
+        settings: How it is called; ``model`` is its import path, with digits of the digest of its
+            file.
         parameters: Parameters that it has of ``BY_NAME``.
     """
 
@@ -65,13 +66,13 @@ class FunctionSystem:
     parameters: tuple[str, ...]
 
     @classmethod
-    def of(cls, settings: GenerationSettings, place: str) -> FunctionSystem:
+    def of(cls, settings: GenerationSettings, import_path: str) -> FunctionSystem:
         """Import a function.
 
         Args:
             settings: Without a model; a function that is not async is called once at a time,
                 unless they state another ``concurrency``.
-            place: ``package.module:function``.
+            import_path: ``package.module:function``.
 
         Raises:
             UsageError: If there is no such function, or it cannot be called with a question.
@@ -79,16 +80,17 @@ class FunctionSystem:
         foreign = sorted(_LLM_SETTINGS & settings.model_fields_set)
         if foreign:
             raise UsageError(f"a function takes no {', '.join(map(argument, foreign))}")
-        function = _imported(place)
+        function = _imported(import_path)
         if not is_async(function) and "concurrency" not in settings.model_fields_set:
             # A plain function need not be safe to call from several threads.
             settings = settings.model_copy(update={"concurrency": 1})
-        module, _, _ = place.partition(":")
+        module, _, _ = import_path.partition(":")
         files = source_files(function, module)
         transport = FunctionTransport(function, ("question",), _encoded, settings.timeout_s, files)
+        version = f"{import_path}@{source_digest(files)}"
         return cls(
-            settings=settings.handled_by(transport, place, f"{place}@{source_digest(files)}"),
-            parameters=named_parameters(function, ("question",), BY_NAME, place),
+            settings=settings.handled_by(transport, import_path, version),
+            parameters=named_parameters(function, ("question",), BY_NAME, import_path),
         )
 
     @property
@@ -98,7 +100,7 @@ class FunctionSystem:
 
     @property
     def version(self) -> str:
-        """The function's place, and digits of the digest of its file."""
+        """The import path, and digits of the digest of its file."""
         return self.settings.model
 
     def prompt_for(self, question: GivenQuestion) -> Prompt:
@@ -131,10 +133,10 @@ def import_from_here() -> None:
         sys.path.insert(0, directory)
 
 
-def _imported(place: str) -> Callable[..., Any]:
-    module, _, path = place.partition(":")
+def _imported(import_path: str) -> Callable[..., Any]:
+    module, _, path = import_path.partition(":")
     if not (module and path):
-        raise UsageError(f"{argument('system')} is {place!r}; write package.module:function")
+        raise UsageError(f"{argument('system')} is {import_path!r}; write package.module:function")
     try:
         # What a module prints must not mix with a command's output, which may be JSON.
         with redirect_stdout(sys.stderr):
@@ -151,10 +153,10 @@ def _imported(place: str) -> Callable[..., Any]:
     for name in path.split("."):
         if not hasattr(target, name):
             hint = did_you_mean(name, dir(target)) or "name a function of the module"
-            raise UsageError(f"{place}: there is no {name!r}; {hint}")
+            raise UsageError(f"{import_path}: there is no {name!r}; {hint}")
         target = getattr(target, name)
     if not callable(target):
-        raise UsageError(f"{place} is of type {type(target).__name__}; name a function")
+        raise UsageError(f"{import_path} is of type {type(target).__name__}; name a function")
     return target  # type: ignore[no-any-return]
 
 

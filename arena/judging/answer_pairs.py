@@ -257,13 +257,13 @@ class PairDraw:
         side_a: The system on side A.
         side_b: The system on side B.
         audit: Uniform on 0 to 1: pairs with low numbers are asked in both orders.
-        place: Uniform on 0 to 1: pairs with low numbers come first where not all are asked.
+        sort_key: Uniform on 0 to 1: pairs with low numbers come first where not all are asked.
     """
 
     side_a: str
     side_b: str
     audit: float
-    place: float
+    sort_key: float
 
 
 def draw_pair(language: str, query_id: str, one: Answer, other: Answer, seed: int = 0) -> PairDraw:
@@ -276,10 +276,10 @@ def draw_pair(language: str, query_id: str, one: Answer, other: Answer, seed: in
     first, second = sorted((one, other), key=lambda answer: answer[::-1])
     sequence = seed_sequence(seed, "judging", "order", language, query_id, first[1], second[1])
     # Words of the sequence: a generator would be built for every single pair.
-    order, audit, place = map(int, sequence.generate_state(3))
+    order, audit, sort_key = map(int, sequence.generate_state(3))
     if order & 1:
         first, second = second, first
-    return PairDraw(first[0], second[0], audit / 2**32, place / 2**32)
+    return PairDraw(first[0], second[0], audit / 2**32, sort_key / 2**32)
 
 
 def _rows(table: pd.DataFrame, *columns: str) -> Iterator[Any]:

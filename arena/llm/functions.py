@@ -115,7 +115,10 @@ def source_digest(files: Sequence[str]) -> str:
 
 
 def named_parameters(
-    function: Callable[..., Any], positional: Sequence[str], by_name: Collection[str], place: str
+    function: Callable[..., Any],
+    positional: Sequence[str],
+    by_name: Collection[str],
+    shown_name: str,
 ) -> tuple[str, ...]:
     """Return the parameters that a function has of those that are passed by name.
 
@@ -123,7 +126,7 @@ def named_parameters(
         function: The function.
         positional: Names of the arguments that are passed by position.
         by_name: Names of the arguments that are passed by name if the function has them.
-        place: Name of the function in messages.
+        shown_name: Name of the function in messages.
 
     Raises:
         UsageError: If it cannot be called so.
@@ -135,7 +138,7 @@ def named_parameters(
     except (TypeError, ValueError) as error:
         listed = ", ".join(positional)
         raise UsageError(
-            f"{place} cannot be called with {listed} ({error}); give it parameters for these, in "
-            f"this order, and {', '.join(by_name)} if it wants them"
+            f"{shown_name} cannot be called with {listed} ({error}); give it parameters for these, "
+            f"in this order, and {', '.join(by_name)} if it wants them"
         ) from error
     return parameters

@@ -166,37 +166,37 @@ def has_thoughts(text: str) -> bool:
 def _thoughts_end(text: str, start: int, is_cut: bool | None) -> int:
     """Return where the block of thoughts at ``start`` ends; ``start`` if there is none."""
     prefix = _PREFIX.match(text, start)
-    place = start if prefix is None else prefix.end()
+    position = start if prefix is None else prefix.end()
     if _ANY_MARK.search(text, start) is None:
-        end = _end_of_words(text, start, place, is_cut)
+        end = _end_of_words(text, start, position, is_cut)
         return start if end is None else end
     for marks in (*_KINDS, _DETAILS):
-        opening = marks.opening.match(text, place)
+        opening = marks.opening.match(text, position)
         if opening is None:
             continue
         end = _closing_end(text, opening.end(), marks)
         if end is None and is_cut is False and _TELLS_OF_TAG.match(text, opening.end()):
             return start
         return len(text) if end is None else end
-    response = _RESPONSE_OPENING.match(text, place)
+    response = _RESPONSE_OPENING.match(text, position)
     if response is not None:
         return response.end()
-    if _HARMONY.match(text, place):
-        final = _RESPONSE_OPENING.search(text, place)
+    if _HARMONY.match(text, position):
+        final = _RESPONSE_OPENING.search(text, position)
         return len(text) if final is None else final.end()
-    end = _end_of_words(text, start, place, is_cut)
+    end = _end_of_words(text, start, position, is_cut)
     return _lone_closing_end(text, start) if end is None else end
 
 
-def _end_of_words(text: str, start: int, place: int, is_cut: bool | None) -> int | None:
-    """Return where thoughts end that plain words open at ``place``; None if none do."""
-    if _LEAKED_HARMONY.match(text, place):
-        final = _LEAKED_FINAL.search(text, place)
+def _end_of_words(text: str, start: int, position: int, is_cut: bool | None) -> int | None:
+    """Return where thoughts end that plain words open at ``position``; None if none do."""
+    if _LEAKED_HARMONY.match(text, position):
+        final = _LEAKED_FINAL.search(text, position)
         return len(text) if final is None else final.end()
     for marks in _IN_WORDS:
-        if marks.opening.match(text, place) is None:
+        if marks.opening.match(text, position) is None:
             continue
-        closing = marks.closing.search(text, place)
+        closing = marks.closing.search(text, position)
         if closing is not None:
             return closing.end()
         return len(text) if is_cut else start

@@ -247,7 +247,7 @@ def _in_drawn_order(texts: ArenaTexts, keys: Sequence[PairKey], seed: int) -> li
 
     def draw(key: PairKey) -> float:
         language, query_id, one, other = key
-        return pair_draw(texts, (language, query_id), one, other, seed).place
+        return pair_draw(texts, (language, query_id), one, other, seed).sort_key
 
     return sorted(keys, key=draw)
 

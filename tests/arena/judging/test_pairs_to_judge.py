@@ -37,17 +37,17 @@ def test_draws_do_not_depend_on_the_names_of_systems(query_id, text, other, seed
     draw = draw_pair("en", query_id, ("s", text), ("t", other), seed)
     renamed = draw_pair("en", query_id, ("z", text), ("a", other), seed)
     assert {"s": "z", "t": "a"}[draw.side_a] == renamed.side_a
-    assert (draw.audit, draw.place) == (renamed.audit, renamed.place)
+    assert (draw.audit, draw.sort_key) == (renamed.audit, renamed.sort_key)
 
 
 def test_sides_and_audits_are_drawn_evenly_and_apart():
     draws = [draw_pair("en", f"q{n}", ("s", "x"), ("t", "y")) for n in range(2_000)]
     is_first = np.array([draw.side_a == "s" for draw in draws])
     audits = np.array([draw.audit for draw in draws])
-    places = np.array([draw.place for draw in draws])
+    sort_keys = np.array([draw.sort_key for draw in draws])
     assert is_first.mean() == pytest.approx(0.5, abs=0.05)
     assert (audits < 0.1).mean() == pytest.approx(0.1, abs=0.03)
-    correlations = np.corrcoef([is_first, audits, places])
+    correlations = np.corrcoef([is_first, audits, sort_keys])
     assert np.abs(correlations[np.triu_indices(3, k=1)]).max() < 0.08
 
 
