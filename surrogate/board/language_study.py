@@ -155,10 +155,6 @@ def study_languages(
     return studies, posteriors
 
 
-SPLITS = 5
-"""How often questions are split into halves, and systems into folds, on a small board."""
-
-
 def _split_halves(
     data: Sequence[LanguageData], surrogate: Surrogate, n_jobs: int, progress: Progress | None
 ) -> Replication:
@@ -166,15 +162,6 @@ def _split_halves(
     times = _question_splits(data, surrogate)
     repeats = Repeats(times, surrogate.seed, n_jobs, progress, stage="split halves")
     return replicate(data, surrogate, repeats, with_surrogate=False)
-
-
-def _question_splits(data: Sequence[LanguageData], surrogate: Surrogate) -> int:
-    """Return how often questions are split into halves: once where a split takes long."""
-    if not surrogate.pooled:
-        return 1  # a split also trains it without each fold of the systems
-    if _most_systems(data) > MANY_SYSTEMS:
-        return 1  # comparing the halves takes most of the time, which grows with their square
-    return SPLITS
 
 
 def _rate_unseen(
@@ -187,20 +174,20 @@ def _rate_unseen(
     try:
         return leave_systems_out(data, surrogate, repeats, training)
     except UsageError as error:
-        outcomes = []
-        for part in data:
-            unknown = np.full((1, len(part.systems)), np.nan)
-            outcomes.append(
-                Outcome(
-                    language=part.language,
-                    systems=part.systems,
-                    predicted=unknown,
-                    arena_ratings=part.arena_ratings[None],
-                    standard_errors=unknown if surrogate.has_errors else None,
-                    reasons=(str(error),),
-                )
-            )
-        return outcomes
+        return [_nothing_predicted(part, surrogate, str(error)) for part in data]
+
+
+def _nothing_predicted(data: LanguageData, surrogate: Surrogate, reason: str) -> Outcome:
+    """Return the outcome of a language where no surrogate can be trained without some systems."""
+    unknown = np.full((1, len(data.systems)), np.nan)
+    return Outcome(
+        language=data.language,
+        systems=data.systems,
+        predicted=unknown,
+        arena_ratings=data.arena_ratings[None],
+        standard_errors=unknown if surrogate.has_errors else None,
+        reasons=(reason,),
+    )
 
 
 def _few_tournaments_left(data: LanguageData, held: Sequence[str], repeat: int) -> LanguageData:
@@ -209,6 +196,19 @@ def _few_tournaments_left(data: LanguageData, held: Sequence[str], repeat: int) 
     A surrogate that does not learn from tournaments needs them only to tell who is connected.
     """
     return everything_left(data.drawing(FEW_TOURNAMENTS), held, repeat)
+
+
+SPLITS = 5
+"""How often questions are split into halves, and systems into folds, on a small board."""
+
+
+def _question_splits(data: Sequence[LanguageData], surrogate: Surrogate) -> int:
+    """Return how often questions are split into halves: once where a split takes long."""
+    if not surrogate.pooled:
+        return 1  # a split also trains it without each fold of the systems
+    if _most_systems(data) > MANY_SYSTEMS:
+        return 1  # comparing the halves takes most of the time, which grows with their square
+    return SPLITS
 
 
 def _system_splits(data: Sequence[LanguageData]) -> int:
