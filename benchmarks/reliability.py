@@ -25,6 +25,7 @@ from arena.rating.penalized_likelihood import DEFAULT_RIDGE
 from arena.rating.tournaments import fit_coefficients
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import kendall_tau
+from arena.statistics.significance import NORMAL_90
 from surrogate.board.intervals import unseen_distances, unseen_intervals
 from surrogate.board.summary import RatingInterval
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
@@ -36,26 +37,24 @@ from surrogate.validation.study import Study
 
 SPLITS = 200
 FOLDS = 5
-NORMAL_90 = 1.645
-"""Standard errors to each side that hold 90% of a normal distribution."""
 SHARES = ("normal_coverage", "conformal_coverage", "conformal_width")
 
 
 def split_half(languages: Sequence[LanguageData], seed: int) -> dict[str, float | str]:
     """Kendall tau of the ratings of two random halves of the questions, with 95% of the splits."""
-    if any(item.judgments.empty for item in languages):
+    if any(data.judgments.empty for data in languages):
         return {"reason": "only ratings are published, there are no questions to halve"}
     means = finite_means(
-        np.array([half_taus(item.tournaments.battles, seed) for item in languages])
+        np.array([half_taus(data.tournaments.battles, seed) for data in languages])
     )
     low, high = percentile_interval(means)
     return {"tau": float(np.nanmean(means)), "tau_low": low, "tau_high": high}
 
 
 def half_taus(battles: Battles, seed: int) -> Floats:
-    random = generator(seed, "split half")
+    rng = generator(seed, "split half")
     size = len(battles.questions)
-    first = np.array([random.permutation(size) < size // 2 for _ in range(SPLITS)], dtype=float)
+    first = np.array([rng.permutation(size) < size // 2 for _ in range(SPLITS)], dtype=float)
     halves = [fit_coefficients(battles, part, DEFAULT_RIDGE)[0] for part in (first, 1 - first)]
     return np.array([kendall_tau(*pair) for pair in zip(*halves, strict=True)])
 
@@ -66,31 +65,37 @@ def coverage(outcomes: Sequence[Outcome], seed: int) -> dict[str, float | None]:
     Of rating ± 1.645 standard errors, and of 90% conformal intervals, those of each fifth of the
     systems found with the others; with the latter's half-width, in standard deviations of ratings.
     """
-    raw, conformal = list[Flags](), list[Floats]()
-    systems = sorted({name for item in outcomes for name in item.systems})
+    by_errors = list[Flags]()
+    conformal = list[Floats]()
+    systems = sorted({name for outcome in outcomes for name in outcome.systems})
     for repeat in range(len(outcomes[0].predicted)):
-        rated = [repeat_of(item, repeat) for item in outcomes]
-        raw += [
-            unseen_distances(item) <= NORMAL_90
-            for item in rated
-            if item.standard_errors is not None
-        ]
-        order = generator(seed, "coverage", str(repeat)).permutation(len(systems))
-        for fold in np.array_split(order, FOLDS):
-            held = [np.isin(item.systems, [systems[place] for place in fold]) for item in outcomes]
-            pairs = list(zip(rated, held, strict=True))
-            found = unseen_intervals(
-                [
-                    replace(item, arena_ratings=np.where(own, np.nan, item.arena_ratings))
-                    for item, own in pairs
-                ]
-            )
-            for item, own in pairs:
-                conformal.append(insides(item, found[item.language])[own])
-    shares = [float(np.concatenate(raw).mean()) if raw else np.nan]
+        of_repeat = [repeat_of(outcome, repeat) for outcome in outcomes]
+        for outcome in of_repeat:
+            if outcome.standard_errors is not None:
+                by_errors.append(unseen_distances(outcome) <= NORMAL_90)
+        shuffled = generator(seed, "coverage", str(repeat)).permutation(np.array(systems, object))
+        for fold in np.array_split(shuffled, FOLDS):
+            conformal += conformal_insides(of_repeat, fold.tolist())
+    shares = [float(np.concatenate(by_errors).mean()) if by_errors else np.nan]
     shares += finite_means(np.concatenate(conformal)).tolist()
-    named = dict(zip(SHARES, shares, strict=True))
-    return {name: value if np.isfinite(value) else None for name, value in named.items()}
+    coverages: dict[str, float | None] = {}
+    for name, share in zip(SHARES, shares, strict=True):
+        coverages[name] = share if np.isfinite(share) else None
+    return coverages
+
+
+def conformal_insides(outcomes: Sequence[Outcome], fold: Sequence[str]) -> list[Floats]:
+    """Return ``insides`` of a fold's systems in each language, by intervals from the others."""
+    is_in_fold = [np.isin(outcome.systems, fold) for outcome in outcomes]
+    others = []
+    for outcome, is_held_out in zip(outcomes, is_in_fold, strict=True):
+        ratings = np.where(is_held_out, np.nan, outcome.arena_ratings)
+        others.append(replace(outcome, arena_ratings=ratings))
+    intervals = unseen_intervals(others)
+    of_fold = []
+    for outcome, is_held_out in zip(outcomes, is_in_fold, strict=True):
+        of_fold.append(insides(outcome, intervals[outcome.language])[is_held_out])
+    return of_fold
 
 
 def repeat_of(outcome: Outcome, repeat: int) -> Outcome:
@@ -108,18 +113,18 @@ def insides(rated: Outcome, interval: RatingInterval) -> Floats:
     errors, arena_ratings = rated.standard_errors, rated.arena_ratings[0]
     width = interval.width(np.ones(len(arena_ratings)) if errors is None else errors[0])
     distance = np.abs(arena_ratings - rated.predicted[0])
-    both = np.column_stack([distance <= width, width / np.nanstd(arena_ratings)])
-    both[~np.isfinite(distance + width)] = np.nan
-    return both
+    columns = np.column_stack([distance <= width, width / np.nanstd(arena_ratings)])
+    columns[~np.isfinite(distance + width)] = np.nan
+    return columns
 
 
-def dealt(X: pd.DataFrame, random: np.random.Generator) -> pd.DataFrame:
+def dealt(X: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     """Deal the answers to each question, with their features, to the systems that answered it."""
-    drawn = X.assign(drawn=random.random(len(X)))
-    order = drawn.sort_values(["language", "query_id", "drawn"]).index
-    keys = X.sort_values(["language", "query_id"], kind="stable").index
-    names = pd.Series(X.loc[keys, "system"].to_numpy(), order)
-    return X.assign(system=names)
+    keyed = X.assign(key=rng.random(len(X)))
+    shuffled = keyed.sort_values(["language", "query_id", "key"]).index
+    ordered = X.sort_values(["language", "query_id"], kind="stable")
+    systems = pd.Series(ordered["system"].to_numpy(), shuffled)
+    return X.assign(system=systems)
 
 
 def main() -> None:
@@ -129,38 +134,35 @@ def main() -> None:
     parser.add_argument("--surrogate", default=DEFAULT_SURROGATE)
     parser.add_argument("--deals", type=int, default=20)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--languages", type=lambda text: text.split(","))
+    parser.add_argument("--languages", help="comma-separated; by default all")
     parser.add_argument("--questions", type=int, help="questions of each language, the first ones")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    judges = dict(item.split("=", 1) for item in options.judge)
+    judges = dict(text.split("=", 1) for text in options.judge)
     for folder in options.arenas:
         arena = read_arena(folder)
         study = Study.of(arena, judge=judges.get(folder.name), tournaments=FEW_TOURNAMENTS)
-        chosen = [
-            item
-            for item in study.languages
-            if options.languages is None or item.language in options.languages
-        ]
-        languages = [fewer_questions(item, options.questions) for item in chosen]
+        languages = []
+        for data in study.languages:
+            if options.languages is None or data.language in options.languages.split(","):
+                languages.append(fewer_questions(data, options.questions))
+        surrogate = find_surrogate(options.surrogate)
         taus = []
         for deal in range(options.deals):
-            random = np.random.default_rng(deal)
-            outcomes = leave_systems_out(
-                [replace(item, X=dealt(item.X, random)) for item in languages],
-                find_surrogate(options.surrogate),
-                Repeats(options.repeats, deal, options.jobs),
-            )
-            taus.append(finite_means(np.array([item.tau for item in outcomes])))
+            rng = np.random.default_rng(deal)
+            dealt_languages = [replace(data, X=dealt(data.X, rng)) for data in languages]
+            repeats = Repeats(options.repeats, deal, options.jobs)
+            outcomes = leave_systems_out(dealt_languages, surrogate, repeats)
+            taus.append(finite_means(np.array([outcome.tau for outcome in outcomes])))
         error = np.std(taus, ddof=1) / np.sqrt(len(taus))
         print(f"{folder.name}, {study.judge}: {np.mean(taus):+.3f} ± {error:.3f}", flush=True)
 
 
 def fewer_questions(data: LanguageData, most: int | None) -> LanguageData:
-    judged = data.tournaments.battles.questions[:most]
     if most is None or data.judgments.empty:
         return data
-    return replace(data.judged_on(judged), X=data.rows(questions=judged), questions=judged)
+    questions = data.tournaments.battles.questions[:most]
+    return replace(data.judged_on(questions), X=data.rows(questions=questions), questions=questions)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@
         [--two-judges] [--feature-table ARENA=FILE] [--jobs 1] [--seed 0]
 
 prints tau of ratings by both and of verdicts alone, and the share of the other half's ratings
-inside 90% intervals. With ``--two-judges`` every judge of an arena is wanted in turn, with few
-verdicts, and every other one helps with all its verdicts on the same half: tau without and with
+inside 90% intervals. With ``--two-judges`` every judge of an arena has few verdicts in
+turn, and every other one helps with all its verdicts on the same half: tau without and with
 that judge, and the paired difference with its standard error over pairs of judges.
 """
 
@@ -22,7 +22,7 @@ import pandas as pd
 from arena import read_arena
 from features import extract
 from surrogate.learning.cross_fitting import Repeats
-from surrogate.learning.estimation.replication import Replication, replicate
+from surrogate.learning.estimation.replication import replicate
 from surrogate.learning.language_data import LanguageData
 from surrogate.learning.names import find_surrogate
 from surrogate.validation.study import Study
@@ -35,7 +35,7 @@ def main() -> None:
     options = read_options()
     rows = []
     for folder in options.arenas:
-        rows.extend(measured(folder, options))
+        rows.extend(arena_rows(folder, options))
     table = pd.DataFrame(rows)
     print(table.groupby(list(table.columns[:4]), sort=False).mean().round(3).to_string())
     if options.two_judges:
@@ -55,7 +55,7 @@ def read_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def measured(folder: Path, options: argparse.Namespace) -> list[dict[str, object]]:
+def arena_rows(folder: Path, options: argparse.Namespace) -> list[dict[str, object]]:
     """Return a row per judge, number of questions and, with two judges, the judge that helps."""
     arena = read_arena(folder)
     tables = dict(text.split("=", 1) for text in options.feature_table)
@@ -78,35 +78,33 @@ def measured(folder: Path, options: argparse.Namespace) -> list[dict[str, object
     pairs = permutations(judges, 2) if options.two_judges else ((judge, "") for judge in judges)
     rows = []
     for judge, helper in pairs:
-        for count in map(int, options.questions.split(",")):
+        for n_questions in map(int, options.questions.split(",")):
             row: dict[str, object] = {"arena": folder.name, "judge": judge, "helper": helper}
-            row["questions"] = count
-            row |= scores(replicated(languages[judge], count, options))
+            row["questions"] = n_questions
+            row |= replication_scores(languages[judge], n_questions, options)
             if helper:
-                data = helped(languages[judge], languages[helper])
-                with_helper = scores(replicated(data, count, options))
-                row |= {f"{name}_helped": value for name, value in with_helper.items()}
+                with_helper = helped(languages[judge], languages[helper])
+                for name, score in replication_scores(with_helper, n_questions, options).items():
+                    row[f"{name}_helped"] = score
             rows.append(row)
     return rows
 
 
-def helped(wanted: list[LanguageData], other: list[LanguageData]) -> list[LanguageData]:
+def helped(languages: list[LanguageData], helper: list[LanguageData]) -> list[LanguageData]:
     """Give each language the other judge's verdicts."""
-    verdicts = {data.language: data.judgments for data in other}
-    return [replace(data, others=verdicts.get(data.language, pd.DataFrame())) for data in wanted]
+    verdicts = {data.language: data.judgments for data in helper}
+    return [replace(data, others=verdicts.get(data.language, pd.DataFrame())) for data in languages]
 
 
-def replicated(
-    languages: list[LanguageData], count: int, options: argparse.Namespace
-) -> Replication:
+def replication_scores(
+    languages: list[LanguageData], n_questions: int, options: argparse.Namespace
+) -> dict[str, float]:
+    """Replicate from so many questions; return means over languages and splits."""
     repeats = Repeats(options.splits, options.seed, options.jobs)
-    return replicate(languages, find_surrogate(), repeats, count, with_surrogate=False)
-
-
-def scores(replication: Replication) -> dict[str, float]:
-    """Average over languages and splits."""
-    columns = ("tau", "tau_verdicts", "inside")
-    return {name: float(replication.rows[name].astype(float).mean()) for name in columns}
+    surrogate = find_surrogate()
+    replication = replicate(languages, surrogate, repeats, n_questions, with_surrogate=False)
+    rows = replication.rows[["tau", "tau_verdicts", "inside"]]
+    return {str(name): float(mean) for name, mean in rows.astype(float).mean().items()}
 
 
 def differences(table: pd.DataFrame) -> pd.DataFrame:

@@ -98,10 +98,11 @@ def measure_draws(nomiracl: Arena, n_draws: int, questions: int) -> pd.DataFrame
         row: dict[str, object] = {"seed": seed, "unjudged": hidden.unjudged}
         row |= compared(board.ratings, hidden, sample)
         row["ceiling"] = ceiling(hidden, elsewhere)
-        places = compare_with_hidden(board, hidden).places
-        row["rank_error"] = (places["rank"] - places["hidden_rank"]).abs().mean()
-        row["inside"] = places["is_inside"].mean()
-        row["unranked"] = places["rank"].isna().mean()
+        unjudged_ranks = compare_with_hidden(board, hidden).places
+        rank_errors = unjudged_ranks["rank"] - unjudged_ranks["hidden_rank"]
+        row["rank_error"] = rank_errors.abs().mean()
+        row["inside"] = unjudged_ranks["is_inside"].mean()
+        row["unranked"] = unjudged_ranks["rank"].isna().mean()
         rows.append(row)
     return pd.DataFrame(rows)
 

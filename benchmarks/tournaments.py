@@ -11,9 +11,9 @@ Run:  python benchmarks/tournaments.py [--tournaments 200] [--repeats 7]
 from __future__ import annotations
 
 import argparse
-import itertools
 import statistics
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -30,37 +30,36 @@ QUESTIONS = 100
 
 
 def simulated_judgments(seed: int) -> pd.DataFrame:
-    random = np.random.default_rng(seed)
-    strength = random.normal(size=SYSTEMS)
-    pairs = list(itertools.combinations(range(SYSTEMS), 2))
-    chance = expit([strength[one] - strength[other] for one, other in pairs])
-    rows = [
-        (f"q{question:03}", f"s{one:02}", f"s{other:02}", "a" if won else "b")
-        for question in range(QUESTIONS)
-        for (one, other), won in zip(pairs, random.random(len(pairs)) < chance, strict=True)
-    ]
-    table = pd.DataFrame(rows, columns=["query_id", "system_a", "system_b", "winner"])
+    rng = np.random.default_rng(seed)
+    strengths = rng.normal(size=SYSTEMS)
+    side_a, side_b = np.triu_indices(SYSTEMS, 1)
+    probabilities = expit(strengths[side_a] - strengths[side_b])
+    systems = np.array([f"s{number:02}" for number in range(SYSTEMS)], dtype=object)
+    tables = []
+    for question in range(QUESTIONS):
+        is_won = rng.random(len(side_a)) < probabilities
+        judgments = pd.DataFrame({"system_a": systems[side_a], "system_b": systems[side_b]})
+        winner = np.where(is_won, "a", "b")
+        tables.append(judgments.assign(query_id=f"q{question:03}", winner=winner))
+    table = pd.concat(tables, ignore_index=True)
     return table.assign(language="en", judge="simulated")
 
 
 def reference(judgments: pd.DataFrame, ours: Tournaments) -> np.ndarray[Any, Any]:
     """Fit every tournament from its list of comparisons, as the reference code does."""
-    position = {system: index for index, system in enumerate(ours.systems)}
-    by_question: dict[str, list[tuple[int, int]]] = {}
-    rows = zip(
-        *(judgments[name] for name in ("query_id", "system_a", "system_b", "winner")), strict=True
-    )
-    for question, one, other, winner in rows:
-        pair = (position[one], position[other])
-        by_question.setdefault(question, []).append(pair if winner == "a" else pair[::-1])
+    index_of = {system: index for index, system in enumerate(ours.systems)}
+    by_question = defaultdict[str, list[tuple[int, int]]](list)
+    rows = judgments[["query_id", "system_a", "system_b", "winner"]]
+    for question, system_a, system_b, winner in rows.itertuples(index=False, name=None):
+        winner_first = (index_of[system_a], index_of[system_b])
+        if winner == "b":
+            winner_first = (index_of[system_b], index_of[system_a])
+        by_question[question].append(winner_first)
     fitted = []
     for draws in ours.draws:
-        comparisons = [
-            pair
-            for question, times in zip(ours.battles.questions, draws, strict=True)
-            for _ in range(times)
-            for pair in by_question[question]
-        ]
+        comparisons: list[tuple[int, int]] = []
+        for question, n_drawn in zip(ours.battles.questions, draws, strict=True):
+            comparisons += by_question[question] * int(n_drawn)
         fitted.append(choix.ilsr_pairwise(SYSTEMS, comparisons))
     return np.array(fitted)
 
@@ -80,31 +79,30 @@ def main() -> None:
     parser.add_argument("--tournaments", type=int, default=200)
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--reference-repeats", type=int, default=3)
-    arguments = parser.parse_args()
+    options = parser.parse_args()
     judgments = simulated_judgments(seed=0)
     with threadpool_limits(1):
-        held, ours = repeated(
-            lambda: bootstrap_tournaments(judgments, arguments.tournaments, QUESTIONS, ridge=0.0),
-            arguments.repeats,
+        tournaments, ours = repeated(
+            lambda: bootstrap_tournaments(judgments, options.tournaments, QUESTIONS, ridge=0.0),
+            options.repeats,
         )
-        _, solving = repeated(lambda: solve(held), arguments.repeats)
-        fitted, theirs = repeated(lambda: reference(judgments, held), arguments.reference_repeats)
+        _, fit_alone = repeated(lambda: fit_again(tournaments), options.repeats)
+        fitted, theirs = repeated(
+            lambda: reference(judgments, tournaments), options.reference_repeats
+        )
     expected = fitted - fitted.mean(axis=1, keepdims=True)
-    report(theirs, ours, solving, float(np.abs(held.coefficients - expected).max()))
-
-
-def solve(held: Tournaments) -> None:
-    """Aggregate and fit alone, from per-question win counts already at hand."""
-    fit_coefficients(held.battles, held.draws, ridge=0.0)
-
-
-def report(theirs: float, ours: float, solve_only: float, difference: float) -> None:
+    difference = np.abs(tournaments.coefficients - expected).max()
     print(f"choix, lists of comparisons     {theirs:9.4f} s   1 x")
     print(f"ours, from the judgments table  {ours:9.4f} s   {theirs / ours:,.0f} x faster")
     print(
-        f"ours, from win counts           {solve_only:9.4f} s   {theirs / solve_only:,.0f} x faster"
+        f"ours, from win counts           {fit_alone:9.4f} s   {theirs / fit_alone:,.0f} x faster"
     )
     print(f"largest difference of coefficients: {difference:.1e}")
+
+
+def fit_again(tournaments: Tournaments) -> None:
+    """Aggregate and fit alone, from per-question win counts already at hand."""
+    fit_coefficients(tournaments.battles, tournaments.draws, ridge=0.0)
 
 
 if __name__ == "__main__":
