@@ -119,7 +119,7 @@ def _check_tables(folder: Path) -> None:
         if path is None or path.suffix != ".parquet":
             raise UsageError(
                 f"{folder}: features go into a folder of parts only if the arena has "
-                "queries.parquet and answers.parquet"
+                "queries.parquet and answers.parquet; name a file, such as features.parquet"
             )
 
 
