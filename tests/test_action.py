@@ -119,6 +119,7 @@ def run_action(folder, number="", no_right="", **inputs):
     return status, outputs, log
 
 
+@pytest.mark.slow
 def test_a_broken_version_fails_with_a_report_and_a_comment(folders, tmp_path):
     status, outputs, log = run_action(tmp_path / "run", "7", arena=folders / "arena")
     assert (status, outputs["status"]) == (3, "3"), log

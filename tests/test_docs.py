@@ -322,6 +322,7 @@ def test_a_gate_of_five_versions_prints_what_the_readme_shows(tmp_path, monkeypa
     assert result.exit_code == 3
 
 
+@pytest.mark.slow
 def test_own_systems_go_from_tables_to_a_gate(tmp_path, monkeypatch, capsys):
     pytest.importorskip("openai", reason="needs the extra llm")
     from chat_server import ChatServer, completion

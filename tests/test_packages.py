@@ -61,6 +61,7 @@ def hatchling(folder, *arguments):
     return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
+@pytest.mark.slow
 def test_versions_are_those_of_tags(tmp_path):
     (tmp_path / "pyproject.toml").write_bytes((ROOT / "pyproject.toml").read_bytes())
     assert hatchling(tmp_path, "version") == "0.0.0\n"  # not in a repository

@@ -36,6 +36,7 @@ def test_outputs_are_stripped(notebook):
     assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
 
 
+@pytest.mark.slow
 def test_a_plain_install_and_the_extra_have_all_that_notebooks_import():
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     project = tomllib.loads(text)["project"]

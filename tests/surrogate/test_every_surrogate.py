@@ -93,6 +93,7 @@ def test_features_of_ones_own_travel_in_memory_and_are_named_in_the_file(tiny_ar
         build_board(tiny_arena, features=[replace(own, name="bleu")])
 
 
+@pytest.mark.slow
 def test_a_surrogate_without_importances_says_so(tiny_arena, tiny_table):
     board = build_board(tiny_arena, feature_table=tiny_table, tournaments=2, surrogate="svr")
     assert board.importances["importance"].isna().all()

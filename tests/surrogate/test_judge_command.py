@@ -108,6 +108,7 @@ def test_json_holds_every_count(judge, serve, folder):
     assert set(ties["flags"]) <= {"identical"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", ["4", "adaptive"])
 def test_a_run_without_one_verdict_of_the_judge_is_no_success(judge, serve, folder, pairs):
     budget = ["--budget", 20] if pairs == "adaptive" else []
@@ -172,6 +173,7 @@ def test_a_boards_surrogate_is_the_prior(
     assert (first_board - by_surrogate[first_board.index]).abs().max() > 0.1
 
 
+@pytest.mark.slow
 def test_by_default_pairs_are_asked_once_and_some_audited(run, serve, tiny_arena, tmp_path, capsys):
     server, folder = serve(), tmp_path
     write_arena(tiny_arena, folder)
@@ -249,6 +251,7 @@ def test_verdicts_stay_where_the_strong_judge_fails(judge, serve, folder):
     assert '"judge":"strong"' in failed.replace(" ", "")
 
 
+@pytest.mark.slow
 def test_a_panel_gives_one_verdict(judge, serve, folder):
     options = ["--pairs", 4, "--panel", "second, third"]
     status, printed = judge(serve(), *options)

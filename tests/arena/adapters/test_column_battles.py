@@ -263,6 +263,7 @@ def test_what_may_fill_the_memory_is_refused(tmp_path, monkeypatch):
         read_judgments(tmp_path / "j.parquet")
 
 
+@pytest.mark.slow
 def test_ratings_and_labels_of_categories_equal_those_of_texts(tmp_path):
     simulated().to_parquet(tmp_path / "j.parquet", index=False)
     coded = counted_judgments_of(tmp_path / "j.parquet").table

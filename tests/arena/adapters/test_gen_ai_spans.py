@@ -246,6 +246,7 @@ def test_evaluations_of_phoenix_are_judges(tmp_path):
     assert row[f"system_{row['winner']}"] == "large"  # a hallucination is 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 2, 0]])
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
 def test_tables_of_phoenix_without_times_are_read_by_what_is_within_what(tmp_path, order, ending):

@@ -39,6 +39,7 @@ def arena_of(texts, judgments):
 TEXTS = st.lists(st.text(alphabet="ab \n", max_size=4), min_size=6, max_size=6)
 
 
+@pytest.mark.slow
 @given(before=TEXTS, after=TEXTS, order=st.permutations(range(12)))
 def test_exactly_the_verdicts_on_edited_answers_are_outdated(before, after, order):
     judged = with_digests(judgment_table(), answer_table(before)).iloc[order]
@@ -72,6 +73,7 @@ def test_verdicts_without_digests_and_on_absent_answers_count():
     assert not outdated_flags(unknown, absent).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [*ARENA_SUFFIXES])
 def test_outdated_verdicts_are_kept_in_the_file_until_they_are_judged_again(suffix, tmp_path):
     texts = ["one", "two", "three", "four", "five", "six"]

@@ -303,6 +303,7 @@ def test_a_printed_list_is_never_read_as_other_texts(written):
         assert opened_text(cell) == written
 
 
+@pytest.mark.slow
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists))
 def test_a_printed_value_reads_back(value):
     assert parsed_literal(repr(value)) == value

@@ -51,6 +51,7 @@ def test_a_vote_counts_at_once_and_the_last_one_on_a_pair_counts(arena, folder):
     assert set(judged["query_id"]) <= set(one_question["query_id"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".parquet"])
 def test_whoever_adds_judgments_settles_the_votes(arena, tmp_path, suffix):
     folder = tmp_path / "arena"

@@ -36,6 +36,7 @@ def mirrored(table):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=5)
 @given(judgment_tables(), st.randoms(use_true_random=False))
 def test_mirroring_turns_sides_around_and_the_order_of_rows_changes_nothing(table, random):

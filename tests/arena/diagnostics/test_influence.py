@@ -40,6 +40,7 @@ def without(judgments, dropped):
     return judgments[rows["gone"].isna().to_numpy()]
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10_000), gap=st.floats(0.0, 1.0))
 def test_without_the_named_verdicts_the_successor_is_first(seed, gap):

@@ -118,6 +118,7 @@ def verdict_tables(draw):
     return asked(rows)
 
 
+@pytest.mark.slow
 @given(verdict_tables(), st.randoms())
 def test_mirrored_sides_and_the_order_of_rows_change_nothing_else(verdicts, random):
     mirrored = verdicts.assign(

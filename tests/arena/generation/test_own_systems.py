@@ -229,6 +229,7 @@ def answer(question):
 """
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path):
     queries = build_queries(12)
     info = ArenaInfo(name="a", languages=["en"], systems=["s"])

@@ -76,6 +76,7 @@ def asked_in(folder):
     return list(judgments[["query_id", "system_a", "system_b", "winner"]].itertuples(index=False))
 
 
+@pytest.mark.slow
 def test_a_budget_is_spent_and_not_exceeded(run, folder):
     done = run(11)
     assert len(asked_in(folder)) == sum(run.server.asked.values()) == 11
@@ -96,6 +97,7 @@ def test_pairs_that_the_budget_has_no_room_for_stay_open(run):
     assert done.languages["open"].tolist() == [ITEMS - 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("budget", "audit"), [(1_000, 0.0), pytest.param(1_000, 0.3, marks=pytest.mark.slow), (20, 0.0)]
 )
@@ -118,6 +120,7 @@ def test_a_fault_within_a_round_is_no_end_of_the_run(folder, serve, judge_at):
         ask(folder, judge_at(serve(by_number)), 10, progress=broken)
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_asks_what_one_run_would(run, folder, tmp_path_factory):
     whole = tmp_path_factory.mktemp("whole")
     write_arena(read_arena(folder), whole)
@@ -132,6 +135,7 @@ def test_a_run_that_goes_on_asks_what_one_run_would(run, folder, tmp_path_factor
     assert again.judging.summaries[0].already_judged == 14
 
 
+@pytest.mark.slow
 def test_a_kill_within_a_round_pays_for_nothing_twice(run, folder):
     run(8)
     before = asked_in(folder)
@@ -142,6 +146,7 @@ def test_a_kill_within_a_round_pays_for_nothing_twice(run, folder):
     assert sum(run.server.asked.values()) == calls
 
 
+@pytest.mark.slow
 def test_replies_without_a_verdict_count_and_are_not_asked_again(folder, serve, judge_at):
     server = serve(lambda prompt, _: completion("Hm." if "q1?" in prompt else "[[A]]"))
     for _ in range(2):
@@ -151,6 +156,7 @@ def test_replies_without_a_verdict_count_and_are_not_asked_again(folder, serve, 
     assert row["failed"] == len(pd.read_json(folder / "failed_judgments.jsonl", lines=True)) > 0
 
 
+@pytest.mark.slow
 def test_identical_answers_are_ties_that_nobody_is_asked(tmp_path, serve, judge_at):
     same = {(f"q{n}", system): "same" for n in range(3) for system in ("good", "fair")}
     write_arena(build_arena(same, questions=3), tmp_path)
@@ -162,6 +168,7 @@ def test_identical_answers_are_ties_that_nobody_is_asked(tmp_path, serve, judge_
     assert not any(one == other for one, other in map(shown_answers, server.asked))
 
 
+@pytest.mark.slow
 def test_it_stops_when_the_ranking_is_known(run):
     assert run(4, until=0.25).reason == "the budget of 4 calls is spent"
     done = run(until=0.25)
@@ -170,6 +177,7 @@ def test_it_stops_when_the_ranking_is_known(run):
     assert run(5, until=0.25).rounds == 0
 
 
+@pytest.mark.slow
 def test_the_language_whose_order_is_known_least_is_asked_about(tmp_path, serve, judge_at):
     arena = build_arena(questions=QUESTIONS, languages=("en", "sw"), systems=SYSTEMS)
     write_arena(arena, tmp_path)

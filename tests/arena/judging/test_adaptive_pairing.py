@@ -52,6 +52,7 @@ def test_every_item_is_asked_for_once_until_none_is_left():
     assert pairing.next_pairs(3) == []
 
 
+@pytest.mark.slow
 def test_close_pairs_meet_more_often_than_lopsided_ones():
     judgments = round_robin(10, 40)
     winner = {

@@ -53,6 +53,7 @@ def n_verdicts(table, judge):
     return int((table["judge"] == judge).sum())
 
 
+@pytest.mark.slow
 def test_the_strong_judge_starts_from_the_cheap_one_and_takes_few_calls(models, tmp_path):
     server = models()
     arena = build_arena(questions=40)

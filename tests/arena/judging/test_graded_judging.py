@@ -71,6 +71,7 @@ def test_marks_and_orders_become_verdicts_on_the_pairs(serve, judge_at, store, f
     assert judged.judgments["prompt"].str.startswith(f"{form}.v1@").all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_neither_rows_nor_seeds_nor_names_change_a_verdict(serve, judge_at, store, form):
     """Of the same answers in any order of rows the same is asked; its own order decides nothing."""
@@ -198,6 +199,7 @@ def grouped_marks(*groups):
     return GroupedMarks(OrderPrompt.replaceable[0].packaged(), groups_of_indices=groups)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", [[(0, 1, 2)], [(2, 0), (1,)], [(1,), (2,), (0,)]])
 def test_marks_are_compared_across_any_groups(serve, judge_at, store, groups):
     def behave(prompt, _):

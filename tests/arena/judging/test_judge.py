@@ -19,6 +19,7 @@ def settings_for(server, **fields):
     return JudgingSettings(model="test-judge", base_url=server.url, api_key_env=None, **fields)
 
 
+@pytest.mark.slow
 def test_settings_and_the_path_of_a_store_are_enough(serve, tmp_path):
     server = serve(honest)
     arena = build_arena()
@@ -36,6 +37,7 @@ def test_settings_and_the_path_of_a_store_are_enough(serve, tmp_path):
     assert again.judgments.equals(judging.judgments)
 
 
+@pytest.mark.slow
 def test_a_panel_has_a_verdict_of_its_own(serve, store):
     settings = settings_for(serve(honest), panel=("second", "third"), name="first")
     judging = judge_arena(build_arena(questions=1), settings, store)
@@ -45,6 +47,7 @@ def test_a_panel_has_a_verdict_of_its_own(serve, store):
     assert set(judging.panel.judgments["judge"]) == {settings.judge}
 
 
+@pytest.mark.slow
 def test_adaptive_pairs_come_with_ratings_and_a_reason(serve, store):
     settings = settings_for(serve(honest), pairs="adaptive", budget=5)
     judging = judge_arena(build_arena(), settings, store)
@@ -61,6 +64,7 @@ def test_calls_are_limited_by_the_settings(serve, store):
     assert judging.usage.failures == {"over_budget": 21}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fields", [{"pairs": "all"}, {}, {"pairs": 2}])
 def test_a_budget_counts_the_calls_of_all_runs_whatever_the_plan(fields, serve, tmp_path):
     server = serve(honest)
@@ -105,6 +109,7 @@ def test_a_cost_needs_prices_and_tokens(serve, tmp_path):
         )
 
 
+@pytest.mark.slow
 def test_a_repetition_is_asked_anew_and_kept_apart(serve, tmp_path):
     replies = iter("ABAB" * 1_000)
     server = serve(lambda prompt, _: completion(f"[[{next(replies)}]]"))
@@ -122,6 +127,7 @@ def test_a_repetition_is_asked_anew_and_kept_apart(serve, tmp_path):
     assert len(read_arena(tmp_path / "arena").judgments) == len(judging.judgments)
 
 
+@pytest.mark.slow
 def test_the_plan_is_the_same_for_other_names_rows_and_workers(serve, tmp_path):
     server = serve(lambda prompt, _: completion("[[A]]" if len(prompt) % 3 else "[[B]]"))
     arena = build_arena(questions=20, systems=("s1", "s2", "s3", "s4"))

@@ -114,6 +114,7 @@ def test_another_run_asks_nothing_and_changes_no_byte(judged, folder, tmp_path):
     assert len(winners(folder)) == 9
 
 
+@pytest.mark.slow
 def test_replies_in_the_store_are_not_paid_for_again(judged, folder):
     judged()
     for name in ("nuggets.jsonl", "nugget_marks.jsonl", "judgments.jsonl.gz"):
@@ -123,6 +124,7 @@ def test_replies_in_the_store_are_not_paid_for_again(judged, folder):
     assert len(winners(folder)) == 9
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_continues_where_it_stopped(judged, folder):
     judging, n_calls = judged(max_calls=5)
     assert n_calls == 5
@@ -133,6 +135,7 @@ def test_an_interrupted_run_continues_where_it_stopped(judged, folder):
     assert not (folder / "failed_judgments.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_an_edited_nugget_is_marked_again_on_its_question_alone(judged, folder):
     judged()
     assert winners(folder)["q0", "fair", "poor"] == "fair"
@@ -150,6 +153,7 @@ def test_an_edited_nugget_is_marked_again_on_its_question_alone(judged, folder):
     assert found["q1", "fair", "poor"] == "fair"
 
 
+@pytest.mark.slow
 def test_a_nugget_of_other_importance_needs_no_call(judged, folder):
     judged()
     turned = {"vital": "okay", "okay": "vital"}
@@ -159,6 +163,7 @@ def test_a_nugget_of_other_importance_needs_no_call(judged, folder):
     assert winners(folder)["q0", "fair", "poor"] == "poor"
 
 
+@pytest.mark.slow
 def test_an_edited_mark_counts_without_a_call(judged, folder):
     judged()
 
@@ -172,6 +177,7 @@ def test_an_edited_mark_counts_without_a_call(judged, folder):
     assert winners(folder)["q0", "good", "poor"] == "tie"
 
 
+@pytest.mark.slow
 def test_another_answer_of_a_system_is_marked(judged, folder):
     judged()
     arena = read_arena(folder)
@@ -183,6 +189,7 @@ def test_another_answer_of_a_system_is_marked(judged, folder):
     assert winners(folder)["q0", "fair", "poor"] == "poor"
 
 
+@pytest.mark.slow
 def test_a_further_judge_marks_by_the_same_nuggets(judged, folder):
     judged()
     _, n_calls = judged(name="other")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,6 +50,7 @@ def test_members_are_listed_by_what_they_tell_and_found_in_the_arena():
     assert panel_members(table, "other") == []
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(ballots)
 def test_mirrored_verdicts_in_any_order_give_the_mirrored_panel(items):

@@ -114,6 +114,7 @@ PAYLOADS = JSON | st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(PAYLOADS, st.sampled_from([read_completion, read_embedding]))
 def test_whatever_json_comes_is_an_answer_or_malformed(payload, read):

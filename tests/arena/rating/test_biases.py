@@ -86,6 +86,7 @@ def test_rakuda_equals_the_published_fit_with_a_position_term():
     assert side == pytest.approx(-0.156, abs=0.001)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(seed=st.integers(0, 50), side=st.sampled_from([-1.0, 0.0, 0.7]))
 def test_mirrored_sides_mirror_the_bias_and_leave_the_ratings(seed, side):
@@ -96,6 +97,7 @@ def test_mirrored_sides_mirror_the_bias_and_leave_the_ratings(seed, side):
     assert other.biases[0].coefficient == pytest.approx(-posterior.biases[0].coefficient, abs=1e-7)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(seed=st.integers(0, 50), order=st.permutations(range(4)))
 def test_names_of_systems_and_judges_change_nothing(seed, order):
@@ -121,6 +123,7 @@ def test_each_judge_has_the_side_its_verdicts_were_drawn_with_and_people_are_one
         assert high - low < 0.9
 
 
+@pytest.mark.slow
 def test_few_verdicts_in_random_orders_rate_better_with_the_side():
     gains = []
     for seed in range(40):

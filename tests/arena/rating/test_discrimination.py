@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -68,6 +69,7 @@ def test_without_verdicts_or_with_one_question_values_are_missing():
     assert none.ratings.empty
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.integers(0, 100), st.permutations(range(4)))
 def test_names_sides_and_order_of_rows_decide_nothing(seed, numbers):

@@ -103,6 +103,7 @@ def test_a_prior_that_is_far_off_is_trusted_less():
     assert wrong.ratings[0] > wrong.ratings[3] - 0.5
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(seed=st.integers(0, 50), order=st.permutations(range(4)))
 def test_rows_sides_and_names_change_nothing(seed, order):

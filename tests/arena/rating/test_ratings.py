@@ -89,6 +89,7 @@ def test_wmt16_agrees_with_the_published_trueskill_order(pair):
     assert kendalltau(both["trueskill"], both["rating"]).statistic >= 0.97
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.integers(0, 10**6), st.sampled_from(["half", "drop"]))
 def test_relabelling_mirroring_duplicating_and_order_change_no_rating(seed, ties):
@@ -138,6 +139,7 @@ def held(systems, questions, number, **options):
     return np.mean([all(both) for both in together]), np.mean(inside)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("systems", "questions"), [(12, 5), (12, 10), (12, 25), (53, 12)])
 def test_equal_systems_are_ranked_equal(systems, questions):
     together, inside = held(systems, questions, 24)

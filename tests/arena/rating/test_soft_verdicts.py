@@ -152,6 +152,7 @@ def test_copies_are_neither_repeated_verdicts_nor_further_votes():
         assert learn_temperatures(twice) == learn_temperatures(table)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-12, 12), min_size=15, max_size=45), st.floats(0, 0.9), st.integers(0, 9))
 @settings(max_examples=20)
 def test_neither_sides_nor_names_nor_rows_decide(log_odds, ties, seed):

@@ -77,6 +77,7 @@ def test_coefficients_are_the_same_to_the_bit_however_many_pairs_are_computed_at
     np.testing.assert_array_equal(one_by_one, at_once)
 
 
+@pytest.mark.slow
 def test_tournaments_equal_choix_on_their_comparisons_and_without_a_maximum_its_fallback():
     table = judgments(list(hardly_beaten(12, np.random.default_rng(4))))
     held = bootstrap_tournaments(table, 30, 12, ridge=0.0)

@@ -1,6 +1,7 @@
 """Sums over resamples, by their moments in closed form."""
 
 import numpy as np
+import pytest
 
 from arena.data.seeds import generator
 from arena.statistics.bootstrap import resampled_sums
@@ -16,6 +17,7 @@ def test_sums_over_resamples_have_the_moments_of_a_sample_with_replacement():
     np.testing.assert_allclose(np.cov(sums.T), covariance, atol=0.03 * covariance.max())
 
 
+@pytest.mark.slow
 def test_the_order_of_units_and_the_number_of_equal_ones_change_nothing():
     parts = np.repeat([[1.0, 0.0], [0.0, 2.0], [3.0, 3.0]], [5, 70, 25], axis=0)
     sums = resampled_sums(parts, 50, generator(0, "test"))

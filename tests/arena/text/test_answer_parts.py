@@ -55,6 +55,7 @@ def test_any_text_is_parsed(output):
     assert answer.is_marked or answer.reason is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["#", "*", "##", "## ", "##Answer", "##Answer:", " ", "\n"])
 def test_long_degenerate_outputs_are_parsed(unit):
     assert isinstance(parse_answer(unit * 100_000), RagAnswer)

@@ -136,6 +136,7 @@ def test_loops_within_loops_end(loops):
         PromptTemplate("nested@0", loops).fill({"question": "who?"})
 
 
+@pytest.mark.slow
 def test_a_long_prompt_may_call_a_macro_for_every_word():
     text = "{% macro m(w) %}{{ w }} {% endmacro %}{% for p in items %}{% for w in p %}{{ m(w) }}"
     template = PromptTemplate("words@0", text + "{% endfor %}{% endfor %}")

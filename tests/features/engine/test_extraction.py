@@ -45,6 +45,7 @@ def test_table_has_a_row_an_answer_and_a_reason_for_every_gap(small_arena):
         )
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
 @given(order=st.permutations(range(7)), chunk=st.integers(1, 8))
 def test_order_and_chunks_change_nothing(small_arena, order, chunk):
@@ -66,6 +67,7 @@ HARD = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", ["en", "zzz"])
 def test_hard_answers_have_values_or_reasons(code, small_arena):
     answers = with_answers(small_arena, *HARD).assign(language=code)

@@ -70,12 +70,14 @@ def test_the_reference_is_like_itself(expected, chosen, simulated):
     assert own[str(chosen[1])].dropna().to_numpy() == pytest.approx(1.0, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_batches_and_jobs_change_nothing(simulated, chosen, expected, monkeypatch):
     monkeypatch.setattr(extraction, "JOB", 5)
     monkeypatch.setattr(extraction, "SLAB", 10)
     same(extract(simulated, chosen, models=ModelOptions("cpu", 7)), expected)
 
 
+@pytest.mark.slow
 def test_a_new_system_is_all_that_is_scored(simulated, chosen, expected, scored_items, tmp_path):
     new = simulated.answers[simulated.answers["system"] == simulated.info.systems[-1]]
     old = simulated.answers.drop(new.index)

@@ -21,6 +21,7 @@ def test_the_language_of_an_answer_is_its_most_probable_one(code, make_sample):
     assert in_english == probability if code == "en" else in_english < 0.1
 
 
+@pytest.mark.slow
 def test_long_and_short_texts_have_what_py3langid_gives_them():
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 

@@ -90,6 +90,7 @@ def test_no_text_is_lost(text, language):
     assert all(sentence and sentence == sentence.strip() for sentence in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "ja"])
 @pytest.mark.parametrize(
     "unit", ["Hello you. ", "「a。", "（あ。", '("hi. ") ', "• ", "\n", "a", "?"]

@@ -93,6 +93,7 @@ def use(arena: Arena, features: pd.DataFrame, folder, **options) -> Board:
     return board
 
 
+@pytest.mark.slow
 def test_a_board_whose_best_system_may_be_better_than_all_judged(whole, features, tmp_path):
     best = whole.info.reference_system
     unjudged = {(language, best) for language in LANGUAGES}
@@ -124,6 +125,7 @@ def test_systems_without_verdicts_are_unranked_where_the_surrogate_is_not_shown_
     assert placed.overall.set_index("system")["rank"].isna()["newcomer"]
 
 
+@pytest.mark.slow
 def test_with_three_judged_systems_the_others_have_a_rank_that_may_be_any(
     whole, features, tmp_path
 ):
@@ -147,6 +149,7 @@ def test_with_three_judged_systems_the_others_have_a_rank_that_may_be_any(
     assert "3 judged systems" in decision.ratings.reason
 
 
+@pytest.mark.slow
 def test_systems_with_the_same_answers_are_named_on_the_board(whole, features):
     one, other, *_ = whole.info.systems
     texts = whole.answers[whole.answers["system"] == one].set_index(["language", "query_id"])

@@ -33,6 +33,7 @@ def saved(small_board, tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_ratings_by_verdicts_alone_are_a_posterior_unless_tournaments_are_asked_for(
     tiny_arena, build_quickly
 ):

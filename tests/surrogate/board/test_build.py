@@ -82,6 +82,7 @@ def test_a_language_without_judgments_is_said(bilingual_arena, build_quickly):
     assert silent.skipped.questions_without_judgments == 6
 
 
+@pytest.mark.slow
 def test_too_few_systems_to_train_on_are_said_not_ranked(small_arena, quick_features):
     pair = list(small_arena.info.systems[:2])
     judgments = small_arena.judgments
@@ -126,6 +127,7 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_jobs(small_arena, tmp_p
     assert {"board.csv", "judge_report.json", "manifest.json", "summary.json"} <= set(files[1])
 
 
+@pytest.mark.slow
 def test_permuting_the_rows_of_the_arena_changes_nothing(small_arena, small_board):
     shuffled = replace(
         small_arena,
@@ -139,6 +141,7 @@ def test_permuting_the_rows_of_the_arena_changes_nothing(small_arena, small_boar
     assert board.judge_report == small_board.judge_report
 
 
+@pytest.mark.slow
 def test_few_systems_leave_wide_intervals(bilingual_arena, tiny_arena, build_quickly):
     five = list(bilingual_arena.info.systems[:5])
     judgments = bilingual_arena.judgments
@@ -183,6 +186,7 @@ def test_unknown_judges_and_empty_arenas_are_refused(small_arena):
         build_board(empty, ratings="surrogate")
 
 
+@pytest.mark.slow
 def test_a_language_without_verdicts_borrows_from_the_others_and_says_so(small_arena, small_board):
     english = small_arena.judgments[small_arena.judgments["language"] == "en"]
     board = build_board(

@@ -67,6 +67,7 @@ def test_intervals_over_systems_decide_what_is_said_of_the_gain(gain, low, high,
     assert found.conclusions[1] == meant
 
 
+@pytest.mark.slow
 def test_a_surrogate_is_worth_verdicts_and_no_more_than_there_are(small_arena, small_board):
     macro = small_board.summary.macro
     parts = small_board.summary.languages.values()
@@ -81,6 +82,7 @@ def test_a_surrogate_is_worth_verdicts_and_no_more_than_there_are(small_arena, s
     assert (said in macro.conclusions[0].sentence) == macro.ranks_unseen
 
 
+@pytest.mark.slow
 def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena, small_board):
     found = validate(
         *(small_arena, "leave-systems-out", "answers"),
@@ -111,6 +113,7 @@ def altered(board, grade="consistent", probability=0.71, **alike):
     return replace(board, ratings=ratings, overall=overall, summary=summary)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grade", ["consistent", "doubtful", "not known", "agrees", "unreliable"])
 @pytest.mark.parametrize("alike", [0, 1, 2])
 def test_a_board_names_its_leader_who_may_be_as_good_and_its_judge(quick_board, grade, alike):
@@ -224,6 +227,7 @@ def test_only_a_judge_that_always_says_the_same_says_nothing(tiny_arena):
         assert not any(word in text for word in ("is first", "distinguishable", "leads"))
 
 
+@pytest.mark.slow
 def test_who_always_says_a_is_unreliable_and_a_first_board_judged_by_nobody(tiny_arena):
     says_a = replace(tiny_arena, judgments=tiny_arena.judgments.assign(winner="a"))
     board = build_board(says_a, surrogate="linear", tournaments=2)

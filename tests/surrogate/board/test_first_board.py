@@ -81,6 +81,7 @@ def test_ratings_by_hand():
     assert first_ratings(table[:2], "en", ["x", "y"], 1).covariance.isna().all(axis=None)
 
 
+@pytest.mark.slow
 def test_reference_answers_of_questions_do_not_compete(unjudged):
     best = unjudged.info.reference_system
     own = unjudged.answers[unjudged.answers["system"] == best]
@@ -141,6 +142,7 @@ def test_a_board_without_passages_says_whose_preferences_it_rests_on(unjudged):
     assert prior["rating"].std() > wider["rating"].std()
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.permutations(range(12)), st.floats(0.1, 9))
 def test_order_of_rows_and_unit_of_a_feature_change_nothing(order, factor):

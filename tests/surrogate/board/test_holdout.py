@@ -92,6 +92,7 @@ def test_r2_is_that_of_a_surrogate_trained_without_the_held_out_systems(data):
     assert fit.train_r2 > 0.5
 
 
+@pytest.mark.slow
 def test_the_final_surrogate_never_sees_the_held_out_systems(data):
     changed = data.X.copy()
     changed.loc[changed["system"].isin(SYSTEMS[:2]), "f0"] = 1e6

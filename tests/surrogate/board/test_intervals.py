@@ -98,6 +98,7 @@ def test_held_out_systems_lie_inside_about_as_often_as_promised(held_out, level)
     assert low <= inside <= high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("systems", [3, 6])
 def test_ratings_by_a_judge_that_always_says_a_have_no_interval(systems):
     names, asked = [f"s{place}" for place in range(systems)], [f"q{place}" for place in range(12)]

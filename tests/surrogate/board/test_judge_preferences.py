@@ -59,6 +59,7 @@ def test_the_side_that_a_judge_prefers_is_estimated(small_arena):
     assert side.high - side.low < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("preference", "is_shown"), [(0.7, True), (9.0, False)])
 def test_a_board_shows_preferences_unless_its_judge_names_one_side_alone(
     preference, is_shown, tiny_arena, tmp_path

@@ -95,6 +95,7 @@ def test_a_damaged_file_is_refused(tmp_path):
         read_judging_records(tmp_path, "m")
 
 
+@pytest.mark.slow
 def test_failures_are_those_of_the_judges_run(run, small_arena, tmp_path, capsys):
     pytest.importorskip("openai", reason="needs the extra llm")
     from chat_server import ChatServer, completion
@@ -120,6 +121,7 @@ def test_failures_are_those_of_the_judges_run(run, small_arena, tmp_path, capsys
     assert report.first_share == 1.0  # this judge says A whenever it says something
 
 
+@pytest.mark.slow
 def test_a_judge_that_always_says_the_same_is_named_first(english_arena, build_quickly):
     sided = english_arena.judgments.assign(winner="a")
     board = build_quickly(replace(english_arena, judgments=sided))

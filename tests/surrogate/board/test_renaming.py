@@ -62,6 +62,7 @@ def arenas(small_arena, published):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "surrogate"),
     [

@@ -52,6 +52,7 @@ def whole(few, quick_features):
     return figures(built(few.select(["en"]), quick_features))
 
 
+@pytest.mark.slow
 @FEW
 @given(value=st.one_of(st.text(st.characters(codec="utf-8"), min_size=1), st.integers(), st.none()))
 def test_one_slice_is_no_slicing(few, quick_features, whole, value):
@@ -61,6 +62,7 @@ def test_one_slice_is_no_slicing(few, quick_features, whole, value):
     pd.testing.assert_frame_equal(figures(board, {name: "en"}), whole)
 
 
+@pytest.mark.slow
 @FEW
 @given(names=st.permutations([*TOPICS, "en", "(none)"]).map(lambda names: names[: len(TOPICS)]))
 def test_names_of_slices_are_only_names(few, quick_features, sliced, names):

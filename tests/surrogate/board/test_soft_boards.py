@@ -49,6 +49,7 @@ def test_a_board_says_how_probabilities_count(board, soft, tmp_path):
     assert loaded.surrogate.ratings_["en"].items.soft_counts is not None
 
 
+@pytest.mark.slow
 def test_hard_verdicts_give_the_board_of_the_winners(whole, soft):
     hard = build_board(soft, **OPTIONS, hard_verdicts=True)
     winners = build_board(whole, **OPTIONS)

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ from arena.rating.ratings import rate
 from surrogate.board.detail_tables import win_table
 
 
+@pytest.mark.slow
 def test_the_arena_table_and_tiers_of_a_board_are_those_of_fit(
     small_arena, small_board, run, arena_folder, capsys
 ):

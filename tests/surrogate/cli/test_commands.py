@@ -105,6 +105,7 @@ def test_rank_and_check_end_in_what_to_type_next(run, arena_folder, board_folder
     assert run(*shlex.split(last)[2:]) == 0
 
 
+@pytest.mark.slow
 def test_board_prints_strict_json(run, tiny_folder, quick_options, tmp_path, capsys):
     options = [*quick_options, "--json"]
     assert run("board", tiny_folder, "--out", tmp_path, *options) == 0

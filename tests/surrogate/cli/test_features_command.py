@@ -8,6 +8,7 @@ import pytest
 from features import FEATURES, GROUPS, extract, feature_columns, missing_counts
 
 
+@pytest.mark.slow
 def test_features_of_an_arena_are_written(run, arena_folder, small_arena, tmp_path, capsys):
     (tmp_path / "new").mkdir()
     out = tmp_path / "new" / "f.parquet"

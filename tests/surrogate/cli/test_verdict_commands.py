@@ -39,6 +39,7 @@ def test_a_negative_r2_is_explained_where_there_is_one(capsys):
         assert "R² below 0" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", [[], ["--preset", "mirage"]])
 def test_sampling_compares_designs_and_ranks_as_the_preset_does(run, tiny_folder, capsys, preset):
     """Under the preset ties are dropped, without a prior: figure 6 of the paper."""
@@ -53,6 +54,7 @@ def test_sampling_compares_designs_and_ranks_as_the_preset_does(run, tiny_folder
     assert found["signature"] == f"repeats:2|{settings}"
 
 
+@pytest.mark.slow
 def test_fit_prints_a_table_or_strict_json(run, arena_folder, capsys, monkeypatch):
     # Headings of two words break before anything else does.
     monkeypatch.setattr("surrogate.cli.printing.WIDTH_WHERE_PIPED", 90)

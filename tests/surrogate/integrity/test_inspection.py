@@ -51,6 +51,7 @@ def measures_noted(judged_answers, surrogate, copied_ids, original="one"):
     return {note.measure for note in findings.notes.get(("en", "new"), ())}
 
 
+@pytest.mark.slow
 def test_every_question_that_the_surrogate_learned_from_is_inspected(judged_answers, surrogate):
     learned_ids = sorted(surrogate.used_rows(judged_answers)["query_id"].unique())
     assert learned_ids == sorted(surrogate.fields_["en"].tensor.questions)
@@ -69,6 +70,7 @@ def test_answers_in_a_language_without_verdicts_are_used(judged_answers, surroga
     pd.testing.assert_frame_equal(surrogate.used_rows(foreign), foreign)
 
 
+@pytest.mark.slow
 def test_surrogates_of_features_use_every_answer(judged_answers):
     surrogate = RegressionSurrogate("linear").fit(judged_answers, RATINGS)
     copied_ids = [f"q{number:03}" for number in range(1, N_QUESTIONS, 2)]

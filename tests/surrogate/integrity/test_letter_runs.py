@@ -118,6 +118,7 @@ def last_sentence(text):
     return text.strip().rstrip(".").split(". ")[-1]
 
 
+@pytest.mark.slow
 def test_a_sentence_of_the_best_or_the_question_is_noted_and_one_answer_in_forty_is_not():
     if not SHARED.is_dir():
         pytest.skip("the shared data are not here")

@@ -88,6 +88,7 @@ def test_names_questions_and_the_order_of_rows_do_not_matter():
     pd.testing.assert_series_equal(again, shares_of(rows), rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("change", "is_noted"), [(with_list, True), (lambda text, _: text, False)])
 def test_a_list_behind_each_answer_is_noted(change, is_noted):
     rows = as_new(field(), "s5", change)

@@ -61,11 +61,13 @@ def barred(notes):
     return {name for name in notes if any(note.is_bar for note in notes[name])}
 
 
+@pytest.mark.slow
 def test_honest_habits_keep_no_system_from_a_rank(chatbots):
     made = {name: lambda texts, change=change: texts.map(change) for name, change in HABITS.items()}
     assert barred(notes_by_system(chatbots, made)) == set()
 
 
+@pytest.mark.slow
 def test_answers_that_are_none_do(chatbots):
     random = np.random.default_rng(0)
     made = {
@@ -80,6 +82,7 @@ def test_answers_that_are_none_do(chatbots):
     assert not any(notes[name] for name in chatbots.info.systems[1:])
 
 
+@pytest.mark.slow
 def test_answers_to_the_next_questions_of_the_same_kind_cost_a_rank(chatbots):
     """Questions of one kind stand together here, so that these fit better than any others."""
     rows = chatbots.answers[chatbots.answers["system"] == "gpt4"]
@@ -95,6 +98,7 @@ def value_of(measure, notes):
     return value
 
 
+@pytest.mark.slow
 def test_what_is_unusual_is_noted_in_numbers(chatbots):
     answers = chatbots.answers.pivot(index="query_id", columns="system", values="answer")
     one, other = (answers[name] for name in chatbots.info.systems[1:3])
@@ -150,6 +154,7 @@ def without_every_fifth(text):
     return " ".join(word for place, word in enumerate(text.split()) if place % 5 != 4)
 
 
+@pytest.mark.slow
 def test_copies_are_noted_whatever_words_were_left_out_or_negated(chatbots):
     answers = chatbots.answers.pivot(index="query_id", columns="system", values="answer")
     best = answers["gpt4"]
@@ -168,6 +173,7 @@ def test_copies_are_noted_whatever_words_were_left_out_or_negated(chatbots):
         assert "gpt4" in note.sentence
 
 
+@pytest.mark.slow
 def test_judged_versions_of_one_system_hide_no_copy(chatbots):
     """Two judged systems whose answers are alike do not make likeness usual."""
     first = chatbots.info.systems[0]
@@ -198,6 +204,7 @@ def remarked_share(n_judged, spread, distance):
     return n_remarks / (n_boards * len(names))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_judged", [3, 5, 30])
 def test_ordinary_systems_are_seldom_remarked_on(n_judged):
     # 3 in 1,000 by construction; the lower half's deviation is a little less sure.
@@ -208,6 +215,7 @@ def test_few_judged_systems_show_what_lies_far_away():
     assert remarked_share(5, spread=1.0, distance=6.0) > 0.9
 
 
+@pytest.mark.slow
 def test_many_judged_systems_show_how_far_apart_they_are():
     # Where judged systems differ three times as much as usual, so may one more.
     assert remarked_share(60, spread=3.0, distance=3.0) < 0.1
@@ -244,6 +252,7 @@ def test_features_far_from_the_judged_are_named_where_they_raise_a_rating():
     assert unusual_features(Effects(effects), X.iloc[:0]) == {}
 
 
+@pytest.mark.slow
 def test_passages_that_a_new_system_brings_do_not_excuse_what_it_copied(chatbots):
     first = chatbots.info.systems[0]
     rows, copied = copied_half(chatbots, first)
@@ -255,6 +264,7 @@ def test_passages_that_a_new_system_brings_do_not_excuse_what_it_copied(chatbots
     assert "shared" in measures_of(chatbots, first, rows)
 
 
+@pytest.mark.slow
 def test_text_behind_a_long_gap_is_read_as_the_surrogate_reads_it(chatbots):
     first = chatbots.info.systems[0]
     rows, copied = copied_half(chatbots, first)

@@ -65,6 +65,7 @@ def test_facts_keep_systems_from_a_rank_and_nobody_is_accused(placed):
     assert overall["shuffled"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("winner", ["a", "b"])
 def test_one_verdict_leaves_the_bar_where_it_was(
     small_board, small_arena, strongest, placed, winner
@@ -80,6 +81,7 @@ def test_one_verdict_leaves_the_bar_where_it_was(
     pd.testing.assert_frame_equal(new.loc[["copy"], BOUNDS], old.loc[["copy"], BOUNDS])
 
 
+@pytest.mark.slow
 def test_a_copy_stands_beside_its_original(small_board, small_arena, strongest):
     columns = ["rank", *BOUNDS]
     for system in (strongest, *small_arena.info.systems[-2:]):
@@ -90,6 +92,7 @@ def test_a_copy_stands_beside_its_original(small_board, small_arena, strongest):
         assert new["note"].str.contains(f"near-copy of {system}").all()
 
 
+@pytest.mark.slow
 def test_too_few_answers_give_no_rank_and_few_a_wider_interval(small_board, small_arena, strongest):
     rows = small_arena.answers[small_arena.answers["system"] == strongest]
     english = rows[rows["language"] == "en"].sort_values("query_id")
@@ -104,6 +107,7 @@ def test_too_few_answers_give_no_rank_and_few_a_wider_interval(small_board, smal
     assert new["rank"].notna().sort_index().tolist() == [False, True, True]
 
 
+@pytest.mark.slow
 def test_unjudged_systems_of_a_board_are_held_to_the_same(
     small_arena, strongest, build_quickly, quick_features
 ):

@@ -43,6 +43,7 @@ def listed(text):
     return " ".join(sorted(set(text.lower().split())))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "language"), [("mt-bench-ko-en", "ko"), ("vicuna80", "en")])
 def test_shuffled_words_are_as_often_reversed_as_not(name, language):
     _, rows, others = answers_of(name, language)
@@ -76,6 +77,7 @@ def test_too_few_known_pairs_give_no_share():
     assert np.isnan(share_of(["", ""], pd.DataFrame({"answer": [""], "system": ["one"]})))
 
 
+@pytest.mark.slow
 def test_words_in_no_order_are_noted_where_half_of_the_answers_or_all_are_so():
     arena, rows, others = answers_of("mt-bench-ko-en", "ko")
     texts = rows["answer"]

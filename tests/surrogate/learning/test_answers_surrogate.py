@@ -294,6 +294,7 @@ def test_a_system_alone_in_its_language_is_not_learned_from_and_changes_no_other
     pd.testing.assert_frame_equal(english_rated, expected)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 20), st.sampled_from([3, 4, 6]), st.sampled_from([1, 2]))
 def test_few_systems_and_one_question_give_finite_ratings(seed, systems, questions):
     X, rows = arena(systems, questions, ("en",), seed)
@@ -359,6 +360,7 @@ def test_more_systems_than_are_learned_from_are_rated_as_if_all_were(judged, mon
         np.testing.assert_allclose(found.standard_errors[place], errors, rtol=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [1.0, 0.1])
 def test_predictions_are_on_the_scale_of_ratings_that_are_close_as_of_ones_far_apart(share):
     """In an arena of close systems a coin gives nine verdicts in ten."""

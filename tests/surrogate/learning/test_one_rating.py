@@ -112,6 +112,7 @@ def test_a_system_that_varies_by_question_is_observed_with_more_noise_than_the_o
     assert np.sqrt(noise[index, index]) > 1.5 * np.median(others)
 
 
+@pytest.mark.slow
 @given(st.permutations(sorted(STRENGTHS)), st.integers(0, 5))
 def test_order_and_names_change_nothing(names, seed):
     rows = judged(seed, questions=8)
@@ -162,6 +163,7 @@ def test_a_system_of_infinite_variance_is_rated_as_one_that_is_new():
     assert shares[0] == pytest.approx(0.0, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_intervals_of_few_battles_hold_the_truth():
     missed, slopes = [], []
     for seed in range(60):

@@ -34,6 +34,7 @@ def named(name, **options):
     return find_surrogate(name, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SURROGATE_NAMES)
 def test_every_surrogate_fits_predicts_is_saved_and_loaded(name, table, ratings, held, tmp_path):
     known, new = table[~table["system"].isin(held)], table[table["system"].isin(held)]

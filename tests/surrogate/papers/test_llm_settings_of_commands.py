@@ -109,6 +109,7 @@ def test_an_error_that_names_a_setting_ends_the_command(ask, name):
     assert len(server.bodies) <= 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_settings_of_a_file_reach_the_model(ask, name):
     status, printed, server = ask(name, refusing_limits, config=OF_MODELS_THAT_THINK)
@@ -159,6 +160,7 @@ def test_published_parameters_are_defaults(ask, omitted, tmp_path):
     assert all(f"{omitted}=none (published: 0.1)" in row["prompt"] for row in rows)
 
 
+@pytest.mark.slow
 def test_a_strict_server_is_asked_for_plain_text(ask):
     status, printed, _ = ask("grouse", refusing_extra_fields)
     assert status in (1, 2)
@@ -167,6 +169,7 @@ def test_a_strict_server_is_asked_for_plain_text(ask):
     assert status == 0, printed.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "generate"])
 @pytest.mark.parametrize("reply", ["I cannot say.", '{"answer_2": {"score": ', "\n[[maybe]]"])
 def test_replies_that_nobody_can_read_are_no_result(ask, name, reply, tmp_path):

@@ -47,6 +47,7 @@ def cells(axes, columns):
     return [texts[start : start + columns] for start in range(0, len(texts), columns)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ALL_KINDS)
 def test_every_figure_says_its_title_counts_and_signature(board, kind):
     figure = ALL_KINDS[kind](board)
@@ -83,6 +84,7 @@ def test_the_heat_map_holds_the_ranks_of_the_board_and_by_verdicts_alone(board):
             assert mean == (en + sw) / 2
 
 
+@pytest.mark.slow
 def test_lollipops_hold_the_means_by_family(board):
     systems = sorted(board.features["system"].unique())
     names = dict(zip(systems, ["gpt-4o", "llama-3-8b", "qwen-2"], strict=False))
@@ -146,6 +148,7 @@ def test_ratings_come_best_first_each_with_what_it_is_by(board):
     assert "tiers of systems that are not distinguishable" in text
 
 
+@pytest.mark.slow
 def test_a_rating_without_an_upper_bound_is_drawn(board):
     endless = board.ratings.assign(surrogate_high=np.inf, high=np.inf)
     figure = draw_ratings(replace(board, ratings=endless), "en")

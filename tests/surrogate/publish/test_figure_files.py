@@ -47,6 +47,7 @@ def test_bytes_do_not_depend_on_process_and_settings_of_the_user(board, board_fo
     assert elsewhere.read_bytes() == here.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", [rank_heat_map, lambda t: draw_ratings(t, "en")])
 def test_svg_with_hostile_names_is_well_formed(drawn_hostile, tmp_path, draw):
     path = tmp_path / "a.svg"
@@ -166,6 +167,7 @@ def test_controls_and_marks_of_direction_are_replaced():
     assert drawable("می\u200cخواهم نموذج 日本 ~$_<") == "می\u200cخواهم نموذج 日本 ~$_<"
 
 
+@pytest.mark.slow
 def test_pdf_is_a_figure_with_its_signature_and_the_same_bytes_again(board, tmp_path):
     for name in ("one.pdf", "two.pdf"):
         save(draw_ratings(board, "en"), tmp_path / name)
@@ -178,6 +180,7 @@ def test_pdf_is_a_figure_with_its_signature_and_the_same_bytes_again(board, tmp_
     assert title.encode() in content.replace(b"\\", b"")
 
 
+@pytest.mark.slow
 def test_figures_are_drawn_as_pdf_and_nothing_is_said_of_fonts(drawn_hostile, tmp_path, caplog):
     drawings = board_drawings(drawn_hostile, ["heatmap", "ratings"])
     paths, _ = write_drawings(drawings, tmp_path, ["pdf"])

@@ -85,6 +85,7 @@ def snapshot(hub, folder, name, target):
     return target
 
 
+@pytest.mark.slow
 def test_an_arena_is_a_data_set_that_reads_as_an_arena(hub, folder, tmp_path):
     described = ("--title", "Our\narena", "--description", "What it is.", "--license", "CC BY 4.0")
     done = run_with(hub, folder, "publish", "arena", "--hub", "me/arena", *described)

@@ -27,6 +27,7 @@ def text_of(page):
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", visible))
 
 
+@pytest.mark.slow
 def test_pages_of_a_one_sided_judge_claim_nothing_of_systems(tiny_arena, tmp_path):
     says_a = replace(tiny_arena, judgments=tiny_arena.judgments.assign(winner="a"))
     board = build_board(says_a, surrogate="linear", tournaments=2)
@@ -40,6 +41,7 @@ def test_pages_of_a_one_sided_judge_claim_nothing_of_systems(tiny_arena, tmp_pat
     assert "verdicts are side A" in shown["index"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", ["published", "chat-arena"])
 def test_published_ratings_are_named_once(tiny_arena, tmp_path, judge):
     ratings = pd.DataFrame(

@@ -91,6 +91,7 @@ def test_tables_go_to_standard_output_or_a_file(board_folder, run, capsys, tmp_p
     assert "\nsystem,rank" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_piped", [True, False])
 def test_a_table_goes_to_the_standard_output_that_is_named(board_folder, tmp_path, is_piped):
     target, link = tmp_path / "out.csv", Path("/dev/stdout").readlink()

@@ -49,6 +49,7 @@ def pages(site):
     return {path: Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["site", "hostile_site"])
 def test_links_resolve_and_pages_are_small(name, request):
     read = pages(request.getfixturevalue(name))
@@ -100,6 +101,7 @@ def test_the_same_board_gives_the_same_bytes(board, small_arena, site, tmp_path)
             assert path.read_bytes() == (again / path.relative_to(site)).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_board_that_was_just_built_and_one_that_was_read_have_the_same_feature_means(
     small_board, small_arena, tmp_path
 ):

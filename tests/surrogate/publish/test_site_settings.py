@@ -87,6 +87,7 @@ def test_options_lie_over_settings(board, tmp_path):
     assert "2026-01-02" in text
 
 
+@pytest.mark.slow
 def test_without_questions_no_byte_of_the_site_is_of_a_question_or_an_answer(
     board, small_arena, tmp_path
 ):

@@ -93,6 +93,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", BROKEN)
 def test_each_kind_of_broken_answers_raises_its_alarm(kind):
     checks = checks_of(BROKEN[kind])

@@ -76,6 +76,7 @@ def test_a_judge_of_sides_with_few_exceptions_is_stopped_and_a_leaning_one_is_no
     assert found.reason != ONE_SIDED
 
 
+@pytest.mark.slow
 def test_a_budget_counts_verdicts_and_the_same_run_again_asks_nothing(compare, store):
     server, found = compare(undecided, budget=11)
     assert found.difference is None

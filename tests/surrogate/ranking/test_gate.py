@@ -87,6 +87,7 @@ def test_the_surrogate_alone(board, small_arena, quick_features):
     assert turned.candidate == f"{WORST} (candidate)"
 
 
+@pytest.mark.slow
 def test_it_cannot_say_and_names_what_would(board, small_arena, quick_features):
     table = quick_features[quick_features["system"] == BEST].assign(system="new")
     half = answers_of(small_arena, BEST)
@@ -139,6 +140,7 @@ def test_a_language_without_a_rating_is_not_passed_over(board, small_arena, quic
     assert found.ratings.reason.startswith("the candidate has no rating in en: not ranked: ")
 
 
+@pytest.mark.slow
 def test_a_surrogate_that_is_not_validated_says_nothing(board, small_arena, quick_features):
     macro = board.summary.macro.model_copy(update={"tau_unseen_low": -0.1})
     summary = board.summary.model_copy(update={"macro": macro})
@@ -181,6 +183,7 @@ def command(folders, name, *options):
     ]
 
 
+@pytest.mark.slow
 def test_the_command_says_the_verdict_and_ends_with_a_status(run, folders, capsys):
     assert run(*command(folders, "worse")) == 3
     printed = capsys.readouterr().out
@@ -192,6 +195,7 @@ def test_the_command_says_the_verdict_and_ends_with_a_status(run, folders, capsy
     assert content["verdict"] == "cannot say"
 
 
+@pytest.mark.slow
 def test_the_same_answers_are_the_same_whatever_the_surrogate_is_worth(board, small_arena):
     """One other word, or one answer less, and it is no longer said at once."""
     macro = board.summary.macro.model_copy(update={"tau_unseen": 0.1, "tau_unseen_low": -0.4})
@@ -204,6 +208,7 @@ def test_the_same_answers_are_the_same_whatever_the_surrogate_is_worth(board, sm
         assert gate(doubted, candidate, small_arena, BEST).verdict == "cannot say"
 
 
+@pytest.mark.slow
 def test_verdicts_say_what_the_surrogate_cannot(run, folders, capsys):
     """The candidate writes what the best system does, with a mark that the judge dislikes."""
 

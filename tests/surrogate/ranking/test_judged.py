@@ -62,6 +62,7 @@ def verdicts(whole, new):
     return rows[(rows["system_a"] == new) | (rows["system_b"] == new)].reset_index(drop=True)
 
 
+@pytest.mark.slow
 def test_verdicts_take_the_rating_from_the_surrogates_to_the_arenas(board, whole, table, verdicts):
     [plain] = place_systems(board, table, whole.queries).new.to_dict("records")
     questions = sorted(verdicts["query_id"].unique())
@@ -83,6 +84,7 @@ def test_verdicts_take_the_rating_from_the_surrogates_to_the_arenas(board, whole
     assert row["rating"] == pytest.approx(on_the_boards_scale, abs=0.35)
 
 
+@pytest.mark.slow
 def test_one_verdict_narrows_an_interval_by_what_one_verdict_tells(board, whole, table, verdicts):
     def ranked(judgments=None):
         [row] = place_systems(board, table, whole.queries, judgments=judgments).new.to_dict(
@@ -105,6 +107,7 @@ def test_one_verdict_narrows_an_interval_by_what_one_verdict_tells(board, whole,
         assert row["verdict_share"] < 0.25
 
 
+@pytest.mark.slow
 def test_copies_and_questions_that_are_not_there_do_not_count(board, whole, table, verdicts):
     one = verdicts.iloc[:2]
     strange = one.assign(query_id="nobody-asked")
@@ -116,6 +119,7 @@ def test_copies_and_questions_that_are_not_there_do_not_count(board, whole, tabl
     assert "2 judgments left out, on questions that the arena does not have" in told
 
 
+@pytest.mark.slow
 def test_many_judges_that_the_board_does_not_know_count_as_one(board, whole, table, verdicts, new):
     """Whoever sends verdicts can invent judges: twenty say no more than one."""
     is_won = (verdicts["winner"] == "a") == (verdicts["system_a"] == new)
@@ -149,6 +153,7 @@ def test_a_system_that_wins_all_is_rated_but_not_infinite(board, table, verdicts
     assert row["rating"] > board.ratings["rating"].max() - 0.2
 
 
+@pytest.mark.slow
 def test_advice_counts_the_verdicts_at_hand(board, table, verdicts, whole):
     system = table["system"].iloc[0]
     losses = verdicts.assign(winner=np.where(verdicts["system_a"] == system, "b", "a"))

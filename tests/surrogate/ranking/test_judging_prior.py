@@ -26,6 +26,7 @@ def chat(unjudged):
     return replace(unjudged, queries=unjudged.queries.assign(passages=empty))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["unjudged", "chat"])
 def test_the_prior_is_that_of_a_first_board_of_the_same_questions(name, request):
     arena = request.getfixturevalue(name)
@@ -36,6 +37,7 @@ def test_the_prior_is_that_of_a_first_board_of_the_same_questions(name, request)
     pd.testing.assert_frame_equal(prior, expected, rtol=0.0, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_judge_starts_from_the_prior_of_the_command(tmp_path):
     pytest.importorskip("openai", reason="needs the extra llm")
     arena = build_arena(questions=8)

@@ -62,6 +62,7 @@ def test_by_features_alone_a_copy_has_the_very_rating_and_rank(forest_board, bil
         assert new.loc[language, "rank"] == 1 + (rows["rating"] > rating).sum()
 
 
+@pytest.mark.slow
 def test_existing_rows_do_not_move(published, small_arena):
     answers = copy_of(small_arena, small_arena.info.systems[0], "newcomer")
     placed = rank_systems(published, answers, small_arena)
@@ -73,6 +74,7 @@ def test_existing_rows_do_not_move(published, small_arena):
     pd.testing.assert_frame_equal(old, published.overall)
 
 
+@pytest.mark.slow
 def test_new_systems_share_a_rank_and_a_note_says_what_they_are_ranked_among(
     forest_board, bilingual_arena
 ):
@@ -106,6 +108,7 @@ def test_rows_are_in_the_order_people_read(published, small_arena):
     assert repr(placed).startswith("<RankedSystems by rank: <i>newcomer</i> (en): ")
 
 
+@pytest.mark.slow
 def test_partial_and_absent_answers_are_shown_with_their_coverage(published, small_arena):
     answers = copy_of(small_arena, small_arena.info.systems[0], "partial")
     half = answers[answers["language"] == "en"].head(5)
@@ -129,6 +132,7 @@ def test_a_language_without_a_surrogate_is_said(published, small_board, small_ar
     assert pd.isna(new.loc["fi", "rank"])
 
 
+@pytest.mark.slow
 def test_a_rating_comes_with_the_boards_interval_and_the_ranks_it_allows(published, small_arena):
     answers = copy_of(small_arena, small_arena.info.systems[4], "newcomer")
     for row in rank_systems(published, answers, small_arena).new.itertuples():
@@ -141,6 +145,7 @@ def test_a_rating_comes_with_the_boards_interval_and_the_ranks_it_allows(publish
         assert row.rank_low <= row.rank <= row.rank_high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "qwx zvj kkpt " * 4])
 def test_a_system_unlike_the_others_is_less_sure_than_a_copy_and_both_are_explained(
     published, small_arena, text

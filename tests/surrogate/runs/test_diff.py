@@ -95,6 +95,7 @@ def test_new_and_gone_systems_and_what_is_relative_to_the_rest(old, best):
     assert any("do not rate the same systems" in note for note in diff.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "value"),
     [
@@ -123,6 +124,7 @@ def test_languages_on_one_board_only_are_noted(old):
         diff_boards(old, new)
 
 
+@pytest.mark.slow
 def test_the_command_prints_tables_json_and_csv(run, old, best, tmp_path, capsys):
     new = with_settings(change(old, "ratings", shifted(best, -4.0)), seed=4)
     old.save(tmp_path / "old")

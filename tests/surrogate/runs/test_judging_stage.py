@@ -72,6 +72,7 @@ def test_where_nobody_answers_the_board_fails_and_is_tried_again(configure, make
     assert steps["a/board"].state == "skipped"
 
 
+@pytest.mark.slow
 def test_pairs_are_judged_to_a_budget_beside_the_arena(configure, make, states, place, server):
     arena = {path.name: path.read_bytes() for path in (place / "arena").iterdir()}
     text = judging(server).replace("pairs = 12", "budget = 20")

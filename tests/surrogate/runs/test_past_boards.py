@@ -86,6 +86,7 @@ def three(three_once, place):
     return read_configuration(place / "boards.toml")
 
 
+@pytest.mark.slow
 def test_past_boards_are_kept_with_what_moved_and_why(three, place, run_on):
     folder = three.out / "a" / "history"
     records = read_history(folder)
@@ -183,6 +184,7 @@ def test_features_are_a_cause_only_where_those_of_a_system_changed(configure, pl
     assert last_causes(boards) == (f"features of {new} changed",)
 
 
+@pytest.mark.slow
 def test_a_system_named_like_an_input_hides_no_change_of_it(configure, place, run_on):
     folder = place / "arena"
     *before, last = read_arena(folder).info.systems
@@ -264,6 +266,7 @@ def test_a_damaged_past_board_is_named_and_costs_readers_nothing(three, make, co
         (folder / file).write_bytes(whole)
 
 
+@pytest.mark.slow
 def test_without_a_damaged_past_board_the_site_is_made_again(three, make, configure):
     past = three.out / "a" / "history"
     folder = past / "2024-10-09"
@@ -288,6 +291,7 @@ def test_a_new_board_takes_no_name_of_one_that_is_kept(configure, run_on):
     assert names == ["2024-10-04", "2024-10-04-3", "2024-10-04-4"]
 
 
+@pytest.mark.slow
 def test_a_clock_that_was_set_back_keeps_the_order(configure, run_on):
     run_on(configure(BOARD), 20_000)
     boards = configure(BOARD + "ridge = 4.0\n")
@@ -388,6 +392,7 @@ def required_by_rfc_4287(feed):
         assert division.tag == "{http://www.w3.org/1999/xhtml}div"
 
 
+@pytest.mark.slow
 def test_the_feed_of_a_run_has_a_change_each(three, configure, run_on):
     path = three.out / "_site" / "feed.xml"
     feed = feed_of(path.read_text("utf-8"))

@@ -34,6 +34,7 @@ def test_a_second_run_makes_nothing_and_touches_nothing(made, make, states):
     assert after == before
 
 
+@pytest.mark.slow
 def test_the_board_is_that_of_the_board_command(made, make, place, tmp_path):
     arena = read_arena(place / "arena")
     features = made.boards[0].features()
@@ -120,6 +121,7 @@ def test_a_board_that_fails_keeps_what_was_made_before(made, make, place):
     assert not checked(boards).is_current
 
 
+@pytest.mark.slow
 def test_the_manifest_says_what_was_made_from_what_and_no_place_or_secret(
     configure, make, place, monkeypatch
 ):
@@ -141,6 +143,7 @@ def test_the_manifest_says_what_was_made_from_what_and_no_place_or_secret(
     assert "board.csv" in board.outputs
 
 
+@pytest.mark.slow
 def test_two_runs_differ_in_nothing_but_the_log_of_times(configure, tmp_path):
     """Days on pages are those of the run; nothing else but the log has a clock time."""
     boards = configure(BOARD + "publish = ['site']\n[boards.broken]\narena = 'nowhere'\n")
@@ -203,6 +206,7 @@ def test_a_system_whose_answers_vanished_is_unranked_and_the_run_says_so(
     assert f"{lost} is judged and has no answer" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_what_changes_while_a_step_is_made_is_noticed_next_time(made, make, place):
     stages = []
 
@@ -240,6 +244,7 @@ def test_check_exits_with_1_until_all_is_current(run, configure, place, capsys):
     assert (place / "boards" / "_site" / "index.html").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_the_page_states_the_fault_of_a_judge_once(configure, make, place):
     """A judge that says the same whatever the answers are."""
     boards = configure(BOARD)

@@ -164,6 +164,7 @@ def test_no_board_has_the_name_of_a_file_that_run_writes(root, configure):
             configure(f"[boards.'{name}']\narena = 'arena'\n")
 
 
+@pytest.mark.slow
 def test_the_root_is_where_it_is_asked_for(configure, place, run, capsys):
     configure("[site]\nfolder = 'web'\n[boards.a]\narena = 'arena'\npublish = ['site']\n")
     (place / "web").mkdir()

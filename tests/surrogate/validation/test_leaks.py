@@ -82,6 +82,7 @@ def test_features_chosen_with_the_held_out_ratings_in_view_leak_and_chosen_insid
     assert mean_tau(noisy, SelectingSurrogate()) < 0.2
 
 
+@pytest.mark.slow
 def test_normalizing_by_the_training_systems_gives_noise_no_rank(noisy):
     assert mean_tau(noisy, find_surrogate("linear")) < 0.2
 

@@ -37,6 +37,7 @@ def test_a_good_feature_ranks_what_was_not_seen(protocol, name, simulated, table
     assert set(done.table["systems"]) == {12}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "name"), [("leave-systems-out", TOGETHER), ("mirage", QUICK)])
 def test_systems_without_a_row_of_features_are_left_out_and_counted(
     protocol, name, simulated, table, settings
@@ -77,6 +78,7 @@ def test_families_and_the_best_are_held_out_together(simulated, table, settings,
         assert np.isfinite(done.table.iloc[-1]["tau"])
 
 
+@pytest.mark.slow
 def test_a_feature_that_says_nothing_ranks_nothing(simulated, table, settings):
     done = validate(
         *(simulated.arena, "leave-systems-out", QUICK),
@@ -85,6 +87,7 @@ def test_a_feature_that_says_nothing_ranks_nothing(simulated, table, settings):
     assert abs(done.table.iloc[-1]["tau"]) < 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["random-forest", *OTHERS])
 def test_what_is_held_out_has_no_part_in_what_is_learned(name, simulated, table, data_of):
     """Neither judgments of these systems in their ratings, nor one's features in the others'."""
@@ -125,6 +128,7 @@ def test_folds_are_rated_on_the_scale_of_the_arena(simulated, table, data_of):
         assert np.abs(missed.mean()) < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "name"), PROTOCOLS[::2])
 def test_neither_the_order_of_rows_nor_the_jobs_change_a_byte(
     protocol, name, simulated, table, settings

@@ -94,6 +94,7 @@ def test_a_family_without_any_value_is_marked_and_not_scored(surrogate, simulate
     assert without["difference"] == pytest.approx(without["tau"] - everything["tau"])
 
 
+@pytest.mark.slow
 def test_the_good_feature_matters_and_the_other_does_not(simulated, table, settings):
     done = validate(
         *(simulated.arena, "importances", "random-forest", 1),

@@ -59,6 +59,7 @@ def test_prints_a_table_or_strict_json(validate, capsys):
         assert scores["systems"] == 12
 
 
+@pytest.mark.slow
 def test_compares_surrogates_as_in_table_3(study, capsys):
     options = ("--protocol", "table3", "--repeats", 3, "--tournaments", 2, "--jobs", 1)
     assert study(*options, "--surrogate", "random-forest,linear", "--json") == 0
@@ -78,6 +79,7 @@ def test_compares_surrogates_as_in_table_3(study, capsys):
     assert "Kendall" not in shown
 
 
+@pytest.mark.slow
 def test_a_preset_gives_what_is_not_stated(study, tmp_path, capsys):
     quick = ["--tournaments", 2, "--repeats", 1, "--jobs", 1, "--json"]
     assert study("--preset", "mirage", *quick) == 0

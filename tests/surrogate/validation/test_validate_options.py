@@ -61,6 +61,7 @@ def test_options_that_only_boards_have_are_refused_by_studies(name, tiny_arena):
         validate(tiny_arena, **{name: value})
 
 
+@pytest.mark.slow
 def test_five_seeds_are_five_runs(quick):
     runs = [quick(seed=seed) for seed in range(5)]
     taus = [tuple(run.table["tau"]) for run in runs]

@@ -183,6 +183,7 @@ def vicuna():
     return ARENAS / "vicuna80"
 
 
+@pytest.mark.slow
 def test_recorded_judges_are_compared_with_people_without_a_call(vicuna, quick):
     content = run_json("pairs", vicuna, "--config", quick)
     scores = {row["judge"]: row for row in content["scores"] if row["split"] == "all"}
@@ -209,6 +210,7 @@ def test_recorded_judges_are_compared_with_people_without_a_call(vicuna, quick):
     assert scores["gpt-4"]["consistent_accuracy_low"] < expected
 
 
+@pytest.mark.slow
 def test_rankings_of_recorded_judges_are_compared_with_those_by_people(vicuna, quick):
     content = run_json("pairs", vicuna, "--judge", "recorded:gpt-4", "--config", quick)
     (ranking,) = content["rankings"]
