@@ -74,8 +74,8 @@ class BatchServer(ChatServer):
             case "GET", "batches":
                 return self._list(query)
             case "GET", "batches", batch_id:
-                known = self.batches.get(batch_id)
-                return missing("Batch") if known is None else Reply(dict(known))
+                batch = self.batches.get(batch_id)
+                return missing("Batch") if batch is None else Reply(dict(batch))
         return error(405, "no such request")
 
     def _upload(self, headers, content):

@@ -6,7 +6,7 @@ from features.models.llm_scorer import Verdict
 from surrogate.papers.grouse.metrics import JUDGED_METRICS, SCALES, AnswerSample
 from surrogate.papers.grouse.unit_tests import TEST_TYPES, UnitTest
 
-TYPES = {each.name: each for each in TEST_TYPES}
+TYPES = {test_type.name: test_type for test_type in TEST_TYPES}
 
 
 def answer(text="Yes [1].", question="Why?"):
@@ -19,19 +19,19 @@ def unit_test(name, test_id="t", question="Why?", language="en"):
 
 
 class TableJudge:
-    """Says what a table holds: scores, nulls or verdicts by metric, the same for all answers."""
+    """Judges by a table: scores, nulls or verdicts by metric, the same for all answers."""
 
     name = "table"
     prompt = "v1"
 
-    def __init__(self, **said):
-        self.said = said
+    def __init__(self, **values):
+        self.values = values
         self.asked = []
 
     def judge(self, tasks):
         self.asked += [(task.metric, task.sample.answer) for task in tasks]
-        said = [self.said[task.metric] for task in tasks]
-        return [each if isinstance(each, Verdict) else Verdict(each) for each in said]
+        values = [self.values[task.metric] for task in tasks]
+        return [value if isinstance(value, Verdict) else Verdict(value) for value in values]
 
 
 class RightJudge:

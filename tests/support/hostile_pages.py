@@ -23,15 +23,15 @@ HOSTILE = "</script><script>alert(3)</script><img src=x onerror=alert(4)>"
 def watched(browser, served="file:", **options):
     """A page that must say nothing on the console, open no dialog and load nothing else."""
     with browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options}) as context:
-        opened = context.new_page()
+        page = context.new_page()
         faults = []
-        opened.on("console", lambda message: faults.append(message.text))
-        opened.on("pageerror", lambda error: faults.append(str(error)))
-        opened.on("dialog", lambda dialog: (faults.append("dialog"), dialog.dismiss()))
-        known = (served, "file:", "data:", "blob:")
-        opened.on(
+        page.on("console", lambda message: faults.append(message.text))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("dialog", lambda dialog: (faults.append("dialog"), dialog.dismiss()))
+        allowed = (served, "file:", "data:", "blob:")
+        page.on(
             "request",
-            lambda sent: None if sent.url.startswith(known) else faults.append(sent.url),
+            lambda request: None if request.url.startswith(allowed) else faults.append(request.url),
         )
-        yield opened
+        yield page
         assert faults == []

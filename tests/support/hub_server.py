@@ -89,8 +89,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         self.hub.seen_tokens[self.command].add(self.headers.get("Authorization"))
-        if found := self.matched(RESOLVE):
-            match, repository = found
+        if matched := self.matched(RESOLVE):
+            match, repository = matched
             data = self.hub.files[repository].get(match["file"])
             if data is None:
                 return self.reply(
@@ -103,12 +103,12 @@ class Handler(BaseHTTPRequestHandler):
                     ("X-Repo-Commit", self.hub.revision(repository)),
                 ],
             )
-        found = self.matched(TREE) or self.matched(INFO)
-        if not found or found[1] not in self.hub.files:
+        matched = self.matched(TREE) or self.matched(INFO)
+        if not matched or matched[1] not in self.hub.files:
             return self.reply(
                 {"error": "Repository not found"}, 404, [("X-Error-Code", "RepoNotFound")]
             )
-        match, repository = found
+        match, repository = matched
         files = self.hub.files[repository]
         if match.re is TREE:
             return self.reply(
@@ -140,12 +140,12 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/api/validate-yaml":
             return self.reply({"errors": [], "warnings": []})
         if self.path == "/api/repos/create":
-            asked = json.loads(body)
-            self.hub.created.append(asked)
-            name = f"{asked['organization']}/{asked['name']}"
-            self.hub.files[f"{asked['type']}s", name] = {}
-            return self.reply({"url": f"{self.hub.url}/{asked['type']}s/{name}"})
-        if found := self.matched(PREUPLOAD):
+            requested = json.loads(body)
+            self.hub.created.append(requested)
+            name = f"{requested['organization']}/{requested['name']}"
+            self.hub.files[f"{requested['type']}s", name] = {}
+            return self.reply({"url": f"{self.hub.url}/{requested['type']}s/{name}"})
+        if matched := self.matched(PREUPLOAD):
             files = json.loads(body)["files"]
             return self.reply(
                 {
@@ -161,16 +161,19 @@ class Handler(BaseHTTPRequestHandler):
             )
         if BATCH.fullmatch(self.path):
             objects = [
-                {**asked, "actions": {"upload": {"href": f"{self.hub.url}/storage/{asked['oid']}"}}}
-                for asked in json.loads(body)["objects"]
+                {
+                    **requested,
+                    "actions": {"upload": {"href": f"{self.hub.url}/storage/{requested['oid']}"}},
+                }
+                for requested in json.loads(body)["objects"]
             ]
             return self.reply({"transfer": "basic", "objects": objects})
-        if found := self.matched(COMMIT):
+        if matched := self.matched(COMMIT):
             if self.hub.refusal is not None:
                 return self.reply(
                     {"error": f"no, {self.headers['Authorization']}"}, self.hub.refusal
                 )
-            return self.commit(found[1], [json.loads(line) for line in body.splitlines()])
+            return self.commit(matched[1], [json.loads(line) for line in body.splitlines()])
         return self.reply({"error": f"no such endpoint {self.path}"}, 404)
 
     def do_PUT(self):

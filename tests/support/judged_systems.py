@@ -17,9 +17,9 @@ def build_arena(answers=None, questions=4, languages=("en",), systems=tuple(QUAL
         [(q, language, f"What is {q}?", list(passages)) for language, q in keys],
         columns=["query_id", "language", "query", "passages"],
     )
-    given = answers or {}
+    texts = answers or {}
     rows = [
-        (q, language, system, given.get((q, system), f"{system} answer to {q}"))
+        (q, language, system, texts.get((q, system), f"{system} answer to {q}"))
         for language, q in keys
         for system in systems
     ]
@@ -31,12 +31,12 @@ def build_arena(answers=None, questions=4, languages=("en",), systems=tuple(QUAL
     return Arena(info, queries, table[table["answer"].notna()], judgments)
 
 
-def judge_arena(arena, one, pairs, store, **options):
+def judge_arena(arena, judge, pairs, store, **options):
     """Let one judge judge; its summary stands beside what came."""
-    found = judge_pairs(arena, one, pairs, store, **options)
-    (summary,) = found.summaries
+    judged = judge_pairs(arena, judge, pairs, store, **options)
+    (summary,) = judged.summaries
     return SimpleNamespace(
-        judgments=found.judgments, failures=found.failures, summary=summary, pairs=found.pairs
+        judgments=judged.judgments, failures=judged.failures, summary=summary, pairs=judged.pairs
     )
 
 

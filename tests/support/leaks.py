@@ -44,13 +44,14 @@ def contents(folder):
 
 def leaks(folder, texts):
     """Return the files below a folder that hold any of the texts, each with one it holds."""
-    wanted = {form: text for text in texts for form in forms(text)}
-    found = {}
+    text_of_form = {form: text for text in texts for form in forms(text)}
+    leaked = {}
     for name, content in contents(folder):
-        held = next((text for form, text in wanted.items() if form in content), None)
-        if held is not None:
-            found[name] = held
-    return found
+        for form, text in text_of_form.items():
+            if form in content:
+                leaked[name] = text
+                break
+    return leaked
 
 
 def marked(arena):
@@ -63,8 +64,8 @@ def marked(arena):
         query_id=arena.queries["query_id"].map(ids),
         query=[f"zt{n}<é> {text}" for n, text in enumerate(arena.queries["query"])],
         passages=[
-            [item | {"text": f"zp{n}<é> {item['text']}"} for item in given]
-            for n, given in enumerate(arena.queries["passages"])
+            [passage | {"text": f"zp{n}<é> {passage['text']}"} for passage in passages]
+            for n, passages in enumerate(arena.queries["passages"])
         ],
     )
     answers = arena.answers.assign(
@@ -82,6 +83,6 @@ def marked(arena):
 def private_texts(arena):
     """Return the marks of an arena from ``marked``, and its whole texts."""
     texts = [*arena.queries["query"], *arena.answers["answer"], *arena.judgments["reason"]]
-    texts += [item["text"] for given in arena.queries["passages"] for item in given]
+    texts += [passage["text"] for passages in arena.queries["passages"] for passage in passages]
     marks = {text.split(" ")[0] for text in texts}
     return [*sorted(marks), *sorted(set(arena.queries["query_id"])), *dict.fromkeys(texts)]

@@ -15,11 +15,11 @@ from arena.llm import (
 
 
 def ask_all(store_path, url, count, concurrency, pipe):
-    asked_of = {"base_url": url, "api_key_env": None, "concurrency": concurrency}
+    server = {"base_url": url, "api_key_env": None, "concurrency": concurrency}
     with open_store(store_path) as store:
-        llm = Llm(LlmSettings(model="m", **asked_of), store)
-        asked = ask_table(prompts(count), lambda prompt: prompt, read_text, llm)
-    pipe.send({"usage": asdict(asked.usage), "values": asked.values})
+        llm = Llm(LlmSettings(model="m", **server), store)
+        table = ask_table(prompts(count), lambda prompt: prompt, read_text, llm)
+    pipe.send({"usage": asdict(table.usage), "values": table.values})
 
 
 def ask_by_batches(store_path, url, count, pipe):
@@ -30,10 +30,10 @@ def ask_by_batches(store_path, url, count, pipe):
     report = {}
     with open_store(store_path) as store:
         try:
-            asked = ask_table(
+            table = ask_table(
                 prompts(count), lambda prompt: prompt, read_text, Llm(settings, store)
             )
-            report = {"values": asked.values, "awaited": 0}
+            report = {"values": table.values, "awaited": 0}
         except RepliesAwaitedError as error:
             report = {"awaited": error.n_replies}
     pipe.send(report)

@@ -38,11 +38,11 @@ def verdict_table(rows, judge="j", prompt="p", language="en"):
             "language": language,
             "query_id": [f"q{number}" for number in range(len(rows))],
             "sentence_id": 0,
-            "truth": [human for human, _ in rows],
+            "truth": [truth for truth, _ in rows],
             "fine": None,
-            "value": pd.Series([said for _, said in rows], dtype=object),
+            "value": pd.Series([label for _, label in rows], dtype=object),
             "failure": pd.Series(
-                [None if said else "unparsable" for _, said in rows], dtype=object
+                [None if label else "unparsable" for _, label in rows], dtype=object
             ),
             "was_asked": True,
         }

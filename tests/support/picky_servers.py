@@ -47,11 +47,11 @@ def refusing_two_samplings(server, reply):
     return behave
 
 
-def refusing_extra_fields(server, reply, known=("temperature", "max_tokens")):
+def refusing_extra_fields(server, reply, accepted=("temperature", "max_tokens")):
     """Behave as strict gateways: fields that they do not know are an error."""
 
     def behave(prompt, earlier):
-        extra = sorted(server().bodies[-1].keys() - {"model", "messages", *known})
+        extra = sorted(server().bodies[-1].keys() - {"model", "messages", *accepted})
         if extra:
             return error(
                 422,

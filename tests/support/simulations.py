@@ -36,11 +36,11 @@ def small_simulation(
     folder: Path = SMALL,
 ) -> Simulated:
     """Take some systems, by their places, and the first questions; the best is the reference."""
-    whole = _whole(folder)
-    names = [whole.info.systems[place] for place in systems]
-    asked = whole.queries[whole.queries["language"].isin(languages)]
-    asked = asked.groupby("language", sort=False).head(questions).reset_index(drop=True)
-    keys = pd.MultiIndex.from_frame(asked[["language", "query_id"]])
+    simulated = _whole(folder)
+    names = [simulated.info.systems[index] for index in systems]
+    queries = simulated.queries[simulated.queries["language"].isin(languages)]
+    queries = queries.groupby("language", sort=False).head(questions).reset_index(drop=True)
+    keys = pd.MultiIndex.from_frame(queries[["language", "query_id"]])
 
     def kept(table: pd.DataFrame, *sides: str) -> pd.DataFrame:
         is_asked = pd.MultiIndex.from_frame(table[["language", "query_id"]]).isin(keys)
@@ -52,13 +52,13 @@ def small_simulation(
     ranks = truth.groupby("language")["quality"].rank(ascending=False, method="min")
     truth = truth.assign(rank=ranks.astype("int64")).reset_index(drop=True)
     best = str(truth.groupby("system")["quality"].mean().idxmax())
-    told = {"systems": tuple(names), "languages": tuple(languages), "reference_system": best}
+    update = {"systems": tuple(names), "languages": tuple(languages), "reference_system": best}
     arena = replace(
-        whole,
-        info=whole.info.model_copy(update=told),
-        queries=asked,
-        answers=kept(whole.answers, "system"),
-        judgments=kept(whole.judgments, "system_a", "system_b"),
+        simulated,
+        info=simulated.info.model_copy(update=update),
+        queries=queries,
+        answers=kept(simulated.answers, "system"),
+        judgments=kept(simulated.judgments, "system_a", "system_b"),
     )
     return Simulated(arena, truth)
 
