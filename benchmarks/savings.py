@@ -24,47 +24,43 @@ from arena.data.folder import read_arena
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Flags
 from arena.rating.ratings import rate
-from arena.statistics.significance import EVEN, MARGIN
+from arena.statistics.significance import EVEN, MARGIN, NORMAL_95
 from surrogate.board.build import build_board
 from surrogate.board.savings import LIKELY_ENOUGH
 
 BOUND = float(logit(EVEN - MARGIN))
 
 
-def half_of(arena: Arena, is_in: Flags) -> Arena:
+def half_of(arena: Arena, is_kept: Flags) -> Arena:
     """Keep some of an arena's questions."""
-    keys = pd.MultiIndex.from_frame(arena.queries.loc[is_in, QUESTION_KEY])
-
-    def kept(table: pd.DataFrame) -> pd.DataFrame:
-        is_kept = pd.MultiIndex.from_frame(table[QUESTION_KEY]).isin(keys)
-        return table[is_kept].reset_index(drop=True)
-
+    keys = arena.queries.loc[is_kept, QUESTION_KEY]
     return replace(
         arena,
-        queries=kept(arena.queries),
-        answers=kept(arena.answers),
-        judgments=kept(arena.judgments),
+        queries=arena.queries.merge(keys),
+        answers=arena.answers.merge(keys),
+        judgments=arena.judgments.merge(keys),
     )
 
 
 def claims_of(arena: Arena, features: pd.DataFrame, seed: int) -> pd.DataFrame:
     """Return the claims of a board of half of the questions, with what the other half shows."""
-    random = np.random.default_rng(seed)
-    is_in = random.permutation(len(arena.queries)) % 2 == 0
-    prices = dict(
-        zip(sorted(arena.info.systems), random.random(len(arena.info.systems)), strict=True)
-    )
-    attributes = pd.DataFrame({"system": list(prices), "cost": [str(v) for v in prices.values()]})
-    first = replace(half_of(arena, is_in), attributes=attributes)
-    board = build_board(first, feature_table=features, seed=seed)
-    rows = rate(half_of(arena, ~is_in).judgments, language="all").table
-    rows = rows.assign(variance=((rows["high"] - rows["low"]) / 3.92) ** 2)
-    tested = rows.groupby("system").agg(rating=("rating", "mean"), variance=("variance", "mean"))
+    rng = np.random.default_rng(seed)
+    is_first_half = rng.permutation(len(arena.queries)) % 2 == 0
+    systems = sorted(arena.info.systems)
+    costs = [str(cost) for cost in rng.random(len(systems))]
+    attributes = pd.DataFrame({"system": systems, "cost": costs})
+    first_half = replace(half_of(arena, is_first_half), attributes=attributes)
+    board = build_board(first_half, feature_table=features, seed=seed)
+    other_half = rate(half_of(arena, ~is_first_half).judgments, language="all").table
+    standard_errors = (other_half["high"] - other_half["low"]) / (2 * NORMAL_95)
+    other_half = other_half.assign(variance=standard_errors**2)
+    by_system = other_half.groupby("system")[["rating", "variance"]].mean()
     claims = board.savings.dropna(subset=["probability"])
     claims = claims[claims["probability"].between(0.001, 0.9999)]
-    sides = [tested.reindex(claims[name]) for name in ("system", "opponent")]
-    differences = sides[0]["rating"].to_numpy() - sides[1]["rating"].to_numpy()
-    variances = sides[0]["variance"].to_numpy() + sides[1]["variance"].to_numpy()
+    of_systems = by_system.reindex(claims["system"])
+    of_opponents = by_system.reindex(claims["opponent"])
+    differences = of_systems["rating"].to_numpy() - of_opponents["rating"].to_numpy()
+    variances = of_systems["variance"].to_numpy() + of_opponents["variance"].to_numpy()
     distances = logit(claims["win_rate"].to_numpy()) - BOUND
     deviations = distances / ndtri(claims["probability"].to_numpy())
     expected = ndtr(distances / np.hypot(deviations, np.sqrt(variances)))

@@ -40,20 +40,20 @@ WRITTEN_AT_ONCE = 1_000_000
 
 def write_battles(path: Path, n_battles: int, n_systems: int) -> None:
     """Write simulated verdicts to a Parquet file, a row group at a time."""
-    random = np.random.default_rng(0)
-    strength = random.normal(size=n_systems)
+    rng = np.random.default_rng(0)
+    strengths = rng.normal(size=n_systems)
     systems = pa.array([f"system-{number:04}" for number in range(n_systems)])
     questions = pa.array([f"q{number:05}" for number in range(QUESTIONS)])
     writer = None
     for start in range(0, n_battles, WRITTEN_AT_ONCE):
         size = min(WRITTEN_AT_ONCE, n_battles - start)
-        side_a = random.integers(n_systems, size=size)
-        side_b = (side_a + random.integers(1, n_systems, size=size)) % n_systems
-        is_won = random.random(size) < expit(strength[side_a] - strength[side_b])
-        winner = np.where(random.random(size) < TIES, 2, np.where(is_won, 0, 1))
+        side_a = rng.integers(n_systems, size=size)
+        side_b = (side_a + rng.integers(1, n_systems, size=size)) % n_systems
+        is_won = rng.random(size) < expit(strengths[side_a] - strengths[side_b])
+        winner = np.where(rng.random(size) < TIES, 2, np.where(is_won, 0, 1))
         table = pa.table(
             {
-                "query_id": questions.take(pa.array(random.integers(QUESTIONS, size=size))),
+                "query_id": questions.take(pa.array(rng.integers(QUESTIONS, size=size))),
                 "language": pa.array(["en"]).take(pa.array(np.zeros(size, dtype=np.int64))),
                 "system_a": systems.take(pa.array(side_a)),
                 "system_b": systems.take(pa.array(side_b)),
@@ -70,25 +70,25 @@ def write_battles(path: Path, n_battles: int, n_systems: int) -> None:
 def write_form(plain: Path, path: Path, form: str) -> None:
     """Write plain verdicts in another form."""
     table = pd.read_parquet(plain)
-    random = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     size = len(table)
     if form == "further":
-        table["confidence"] = random.random(size).round(3)
+        table["confidence"] = rng.random(size).round(3)
         table["explanation"] = [f"A cites source {row} and B does not" for row in range(size)]
         table["time"] = pd.date_range("2026-01-01", periods=size, freq="s")
     if form == "lmarena":
         words = {"a": "model_a", "b": "model_b", "tie": "tie (bothbad)"}
-        voters = random.integers(max(size // 5, 1), size=size)
+        voters = rng.integers(max(size // 5, 1), size=size)
         columns = {
             "conversation_id": [f"{row * 2_654_435_761 % 2**64:032x}" for row in range(size)],
             "model_a": table["system_a"],
             "model_b": table["system_b"],
             "winner": table["winner"].map(words),
             "judge": [f"arena_user_{voter}" for voter in voters],
-            "turn": random.integers(1, 4, size=size),
-            "anony": random.random(size) < 0.9,
-            "language": random.choice(["English", "German", "unknown"], size),
-            "tstamp": random.random(size),
+            "turn": rng.integers(1, 4, size=size),
+            "anony": rng.random(size) < 0.9,
+            "language": rng.choice(["English", "German", "unknown"], size),
+            "tstamp": rng.random(size),
         }
         table = pd.DataFrame(columns)
     if form == "csv":
@@ -244,23 +244,23 @@ def main() -> None:
     parser.add_argument("--file", type=Path, help="of an earlier run; by default a new one")
     parser.add_argument("--peers", default=sys.executable, help="Python that has the peers")
     parser.add_argument("--measured", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.measured:
-        measure(arguments.measured, arguments.file, arguments.repeats)
+    options = parser.parse_args()
+    if options.measured:
+        measure(options.measured, options.file, options.repeats)
         return
     with tempfile.TemporaryDirectory() as folder:
-        path = arguments.file or Path(folder) / "battles.parquet"
+        path = options.file or Path(folder) / "battles.parquet"
         if not path.exists():
-            write_battles(path, arguments.battles, arguments.systems)
-        if arguments.form != "plain":
+            write_battles(path, options.battles, options.systems)
+        if options.form != "plain":
             plain = path
-            path = Path(folder) / f"{arguments.form}{SUFFIXES[arguments.form]}"
-            write_form(plain, path, arguments.form)
+            path = Path(folder) / f"{options.form}{SUFFIXES[options.form]}"
+            write_form(plain, path, options.form)
         print(f"{'':14} {'reading':>8} {'rating':>8} seconds of the processor", flush=True)
-        for method in arguments.only.split(","):
-            python = arguments.peers if method in PEERS else sys.executable
-            options = ["--measured", method, "--file", str(path)]
-            command = [python, __file__, *options, "--repeats", str(arguments.repeats)]
+        for method in options.only.split(","):
+            python = options.peers if method in PEERS else sys.executable
+            measured = ["--measured", method, "--file", str(path)]
+            command = [python, __file__, *measured, "--repeats", str(options.repeats)]
             if subprocess.run(command, check=False).returncode:
                 print(f"{method:14} failed", flush=True)
 

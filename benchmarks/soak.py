@@ -10,6 +10,7 @@ may be asked once more, and no others.
 
 import argparse
 import json
+import math
 import os
 import signal
 import sqlite3
@@ -22,7 +23,7 @@ from collections import Counter
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from importlib import import_module
-from itertools import combinations
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ chat_server: Any = import_module("chat_server")
 """The server that the tests have."""
 
 SYSTEMS = 12
+CALLS_A_QUESTION = SYSTEMS * (SYSTEMS - 1)
+"""All pairs in both orders."""
 COMMAND = [sys.executable, "-c", "from surrogate.cli.app import main; main()", "judge"]
 FAULTS = ("rate_limited", "broken", "dropped", "cut_body", "truncated_json", "empty_choices")
 RUNS = 5
@@ -98,17 +101,14 @@ class FaultyServer:
 
 
 def _arena(calls: int) -> Arena:
-    pairs = len(list(combinations(range(SYSTEMS), 2)))
-    questions = [f"q{number}" for number in range(-(-calls // (2 * pairs)))]
-    answers = pd.DataFrame(
-        [
-            {"query_id": query, "system": f"s{place:02d}", "answer": f"Answer {place} to {query}."}
-            for query in questions
-            for place in range(SYSTEMS)
-        ]
-    )
-    asked = pd.DataFrame({"query_id": questions, "query": [f"What is {q}?" for q in questions]})
-    return Arena.from_frames(asked, answers, language="en", name="soak")
+    query_ids = [f"q{number}" for number in range(math.ceil(calls / CALLS_A_QUESTION))]
+    answers = []
+    for query_id, number in product(query_ids, range(SYSTEMS)):
+        text = f"Answer {number} to {query_id}."
+        answers.append({"query_id": query_id, "system": f"s{number:02d}", "answer": text})
+    texts = [f"What is {query_id}?" for query_id in query_ids]
+    queries = pd.DataFrame({"query_id": query_ids, "query": texts})
+    return Arena.from_frames(queries, pd.DataFrame(answers), language="en", name="soak")
 
 
 def soak(
@@ -131,38 +131,39 @@ def soak(
     """
     arena = _arena(calls)
     write_arena(arena, folder / "arena")
-    number = 2 * len(arena.queries) * SYSTEMS * (SYSTEMS - 1) // 2
+    n_calls = len(arena.queries) * CALLS_A_QUESTION
     server = FaultyServer(faults)
-    started, runs = time.monotonic(), 0
+    started = time.monotonic()
+    runs = 0
     with chat_server.ChatServer(server.behave, latency) as local:
-        rare = f"any_model = true\nconcurrency = {concurrency}\n"
-        (folder / "judge.toml").write_text(rare, encoding="utf-8")
-        words = ["arena", "--model", "m", "--base-url", local.url, "--json"]
-        words += ["--questions", str(len(arena.queries)), "--config", "judge.toml"]
-        words += ["--pairs", "all", "--both-orders"]
+        settings = f"any_model = true\nconcurrency = {concurrency}\n"
+        (folder / "judge.toml").write_text(settings, encoding="utf-8")
+        arguments = ["arena", "--model", "m", "--base-url", local.url, "--json"]
+        arguments += ["--questions", str(len(arena.queries)), "--config", "judge.toml"]
+        arguments += ["--pairs", "all", "--both-orders"]
         for kill in range(1, kills + 1):
-            with _started(folder, words) as run:
-                _wait(run, server, kill * number // (kills + 1))
+            with _started(folder, arguments) as run:
+                _wait(run, server, kill * n_calls // (kills + 1))
                 run.send_signal(signal.SIGKILL)
             runs += 1
         for _ in range(RUNS):
-            with _started(folder, words) as run:
+            with _started(folder, arguments) as run:
                 run.wait(PATIENCE_S)
             runs += 1
-            if len(server.paid) == number:
+            if len(server.paid) == n_calls:
                 break
         sent = sum(local.asked.values())
-    judged = read_arena(folder / "arena").judgments
+    judgments = read_arena(folder / "arena").judgments
     store = folder / "arena" / "judging.sqlite"
-    with closing(sqlite3.connect(store)) as kept:
-        [done] = kept.execute("SELECT COUNT(*) FROM calls").fetchone()
+    with closing(sqlite3.connect(store)) as connection:
+        [n_stored] = connection.execute("SELECT COUNT(*) FROM calls").fetchone()
     return Soak(
-        calls=number,
+        calls=n_calls,
         sent=sent,
         faults=server.faults,
         kills=kills,
         runs=runs,
-        lost=number - min(done, len(server.paid), len(judged)),
+        lost=n_calls - min(n_stored, len(server.paid), len(judgments)),
         repaid=sum(server.paid.values()) - len(server.paid),
         under_way=kills * concurrency,
         seconds=round(time.monotonic() - started, 1),
@@ -170,10 +171,10 @@ def soak(
     )
 
 
-def _started(folder: Path, words: list[str]) -> subprocess.Popen[bytes]:
+def _started(folder: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     return subprocess.Popen(
-        [*COMMAND, *words],
+        [*COMMAND, *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": path, "OPENAI_API_KEY": "none"},
         stdout=subprocess.DEVNULL,
@@ -195,11 +196,13 @@ def main() -> None:
     parser.add_argument("--faults", type=float, default=0.2)
     parser.add_argument("--kills", type=int, default=3)
     parser.add_argument("--concurrency", type=int, default=16)
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = soak(Path(folder), given.calls, given.faults, given.kills, given.concurrency)
-    print(json.dumps(asdict(found), indent=1))
-    print("held" if found.holds else "BROKEN")
+        result = soak(
+            Path(folder), options.calls, options.faults, options.kills, options.concurrency
+        )
+    print(json.dumps(asdict(result), indent=1))
+    print("held" if result.holds else "BROKEN")
 
 
 if __name__ == "__main__":

@@ -32,9 +32,9 @@ from arena.rating.soft_verdicts import (
     calibrated_judgments,
     learn_temperatures,
 )
+from arena.statistics.significance import NORMAL_95
 
 ALPACAEVAL = Path("../shared/data/arenas/alpacaeval")
-NORMAL_95 = 1.96
 QUESTIONS = (5, 10, 20, 40)
 TEMPERATURES: Mapping[str, float | None] = {
     "whole": None,
@@ -63,13 +63,13 @@ def battles_of(judgments: pd.DataFrame, temperature: float | None) -> Battles:
     return Battles.from_judgments(calibrated_judgments(judgments, judges))
 
 
-def tau_between(ratings: Floats, others: Floats, is_compared: Flags) -> float:
-    return float(kendalltau(ratings[is_compared], others[is_compared])[0])
+def tau_between(ratings: Floats, expected: Floats, is_compared: Flags) -> float:
+    return float(kendalltau(ratings[is_compared], expected[is_compared])[0])
 
 
-def inside(one: RatingPosterior, other: RatingPosterior) -> Flags:
-    errors = np.hypot(one.standard_errors, other.standard_errors)
-    return np.abs(one.ratings - other.ratings) <= NORMAL_95 * errors
+def inside(near: RatingPosterior, far: RatingPosterior) -> Flags:
+    errors = np.hypot(near.standard_errors, far.standard_errors)
+    return np.abs(near.ratings - far.ratings) <= NORMAL_95 * errors
 
 
 def replayed(judgments: pd.DataFrame, reference: str, n_draws: int) -> pd.DataFrame:
@@ -77,26 +77,24 @@ def replayed(judgments: pd.DataFrame, reference: str, n_draws: int) -> pd.DataFr
     battles = {name: battles_of(judgments, value) for name, value in TEMPERATURES.items()}
     systems = np.array(battles["whole"].systems)
     is_compared = systems != reference
-    random = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     rows = []
     for draw in range(n_draws):
-        order = random.permutation(battles["whole"].n_questions)
+        order = rng.permutation(battles["whole"].n_questions)
         half = len(order) // 2
-        far = {
-            name: battle_posterior(part.only(np.isin(part.question, order[half:])))
-            for name, part in battles.items()
-        }
+        far = {}
+        for name, part in battles.items():
+            far[name] = battle_posterior(part.only(np.isin(part.question, order[half:])))
         for n_questions in QUESTIONS:
             for name, part in battles.items():
-                near = part.only(np.isin(part.question, order[:n_questions]))
-                posterior = battle_posterior(near)
+                near = battle_posterior(part.only(np.isin(part.question, order[:n_questions])))
                 rows.append(
                     {
                         "draw": draw,
                         "questions": n_questions,
                         "verdicts": name,
-                        "tau": tau_between(posterior.ratings, far["whole"].ratings, is_compared),
-                        "inside": inside(posterior, far[name])[is_compared].mean(),
+                        "tau": tau_between(near.ratings, far["whole"].ratings, is_compared),
+                        "inside": inside(near, far[name])[is_compared].mean(),
                     }
                 )
     return pd.DataFrame(rows)
@@ -120,16 +118,16 @@ JUDGES = {
 LABELS = ("people", "both orders", "one order")
 
 
-def world(judge: Judge, labels: str, random: np.random.Generator) -> tuple[pd.DataFrame, Floats]:
+def world(judge: Judge, labels: str, rng: np.random.Generator) -> tuple[pd.DataFrame, Floats]:
     """Simulate six systems on six questions."""
-    strengths = random.normal(0, 0.7, 6)
+    strengths = rng.normal(0, 0.7, 6)
     rows: list[Mapping[str, str | float]] = []
     for question in range(6):
-        qualities = strengths + random.normal(0, 0.6, 6)
+        qualities = strengths + rng.normal(0, 0.6, 6)
         for first, second in zip(*np.triu_indices(6, 1), strict=True):
             for a, b in ((first, second), (second, first))[: 2 if labels == "both orders" else 1]:
                 difference = qualities[a] - qualities[b]
-                log_odds = judge.sureness * difference + judge.side + judge.noise * random.normal()
+                log_odds = judge.sureness * difference + judge.side + judge.noise * rng.normal()
                 key = {"query_id": f"q{question}", "language": "en"}
                 key |= {"system_a": f"s{a}", "system_b": f"s{b}"}
                 sides = {"probability_a": round(float(expit(log_odds)), 6)}
@@ -137,7 +135,7 @@ def world(judge: Judge, labels: str, random: np.random.Generator) -> tuple[pd.Da
                 winner = "a" if log_odds > 0 else "b"
                 rows.append(key | sides | {"winner": winner, "judge": "model"})
             if labels == "people":
-                vote = "a" if random.random() < expit(qualities[a] - qualities[b]) else "b"
+                vote = "a" if rng.random() < expit(qualities[a] - qualities[b]) else "b"
                 rows.append(key | {"winner": vote, "judge": "people"})
     return pd.DataFrame(rows), strengths
 
@@ -145,19 +143,19 @@ def world(judge: Judge, labels: str, random: np.random.Generator) -> tuple[pd.Da
 def simulated(n_worlds: int) -> pd.DataFrame:
     """Rate simulated worlds by whole and by soft verdicts of the judge."""
     rows = []
-    everyone = np.ones(6, dtype=np.bool_)
+    all_systems = np.ones(6, dtype=np.bool_)
     for name, judge in JUDGES.items():
         for labels in LABELS:
-            random = np.random.default_rng(1)
+            rng = np.random.default_rng(1)
             for number in range(n_worlds):
-                table, truth = world(judge, labels, random)
+                table, truth = world(judge, labels, rng)
                 (learned,) = learn_temperatures(table)
                 by_model = table[table["judge"] == "model"]
                 row: dict[str, str | float]
                 row = {"judge": name, "labels": labels, "world": number}
                 for kind, value in (("whole", None), ("soft", learned.value)):
                     posterior = battle_posterior(battles_of(by_model, value))
-                    row[kind] = tau_between(posterior.ratings, truth, everyone)
+                    row[kind] = tau_between(posterior.ratings, truth, all_systems)
                 rows.append(row | {"temperature": learned.value})
     return pd.DataFrame(rows)
 
@@ -171,18 +169,18 @@ def main() -> None:
     parser.add_argument("arena", type=Path, nargs="?", default=ALPACAEVAL)
     parser.add_argument("--draws", type=int, default=40)
     parser.add_argument("--worlds", type=int, default=60)
-    arguments = parser.parse_args()
-    if arguments.draws:
-        reference = str(read_arena(arguments.arena).info.reference_system)
-        table = replayed(preferences(arguments.arena), reference, arguments.draws)
+    options = parser.parse_args()
+    if options.draws:
+        reference = str(read_arena(options.arena).info.reference_system)
+        table = replayed(preferences(options.arena), reference, options.draws)
         for n_questions, part in table.groupby("questions"):
             taus = part.pivot_table(index="draw", columns="verdicts", values="tau")
-            held = part.groupby("verdicts")["inside"].mean()
+            coverage = part.groupby("verdicts")["inside"].mean()
             for name in TEMPERATURES:
                 gain = mean_and_error(taus[name] - taus["whole"])
                 print(f"{n_questions:>3} {name:8} tau {taus[name].mean():.3f}  {gain}", end="")
-                print(f"  inside 95%: {held[name]:.3f}")
-    worlds = simulated(arguments.worlds)
+                print(f"  inside 95%: {coverage[name]:.3f}")
+    worlds = simulated(options.worlds)
     for (judge, labels), part in worlds.groupby(["judge", "labels"], sort=False):
         gain = mean_and_error(part["soft"] - part["whole"])
         temperature = part["temperature"].median()

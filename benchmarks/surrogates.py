@@ -39,6 +39,8 @@ Line = dict[str, Any]
 
 CRUDE = "crude"
 HALVES = "half of the questions"
+OF_HALVES = ("", "")
+"""Protocol and features of halves of the questions, which every table shows."""
 ARENA_KEY = ("arena", "judge", "surrogate", "features", "protocol")
 KEY = (*ARENA_KEY, "repeats", "tournaments", "seed", "version")
 
@@ -78,7 +80,7 @@ def read_lines(path: Path) -> list[Line]:
 def measure_arena(folder: Path, options: argparse.Namespace) -> None:
     """Validate each surrogate on each feature set; append what is new to the file."""
     arena = read_arena(folder)
-    judge = dict(item.split("=", 1) for item in options.judge).get(folder.name)
+    judge = dict(text.split("=", 1) for text in options.judge).get(folder.name)
     if judge is None and len(arena.judges) != 1:
         sys.exit(f"{folder.name}: --judge {folder.name}=JUDGE, of {', '.join(arena.judges)}")
     done = {identity(line) for line in read_lines(options.out)}
@@ -121,47 +123,53 @@ def identity(line: Line) -> tuple[object, ...]:
 
 def measured(arena: Arena, table: pd.DataFrame, line: Line, jobs: int) -> Line:
     """Return the scores of a surrogate, or of two halves of the questions."""
-    own = {
+    settings = {
         "judge": line["judge"],
         "feature_table": table,
         "tournaments": line["tournaments"],
         "seed": line["seed"],
     }
     if line["surrogate"] == HALVES:
-        return split_half(Study.of(arena, **own).languages, line["seed"])
-    study = Study.of(arena, line["surrogate"], line["repeats"], n_jobs=jobs, **own)
+        return split_half(Study.of(arena, **settings).languages, line["seed"])
+    study = Study.of(arena, line["surrogate"], line["repeats"], n_jobs=jobs, **settings)
     outcomes = study.unseen()
     scores = outcome_scores(outcomes, line["seed"])
-    found: Line = scores.iloc[-1].drop("language").replace({np.nan: None}).to_dict()
-    found["reason"] = "; ".join(dict.fromkeys(filter(None, scores["reason"]))) or None
-    return found | coverage(outcomes, line["seed"])
+    macro: Line = scores.iloc[-1].drop("language").replace({np.nan: None}).to_dict()
+    macro["reason"] = "; ".join(dict.fromkeys(filter(None, scores["reason"]))) or None
+    return macro | coverage(outcomes, line["seed"])
 
 
 def report(lines: Sequence[Line]) -> str:
     """Return as Markdown tau by protocol and feature set, coverage, and why there is no result."""
-    kinds = dict.fromkeys((line["protocol"], line["features"]) for line in lines)
     texts = []
-    for kind in kinds:
-        own = [line for line in lines if (line["protocol"], line["features"]) in (kind, ("", ""))]
-        if kind != ("", ""):
-            texts.append(f"{kind[0]}, features {kind[1]} (repeats × tournaments)\n\n{taus(own)}")
-    covered = [line for line in lines if line.get("normal_coverage") is not None]
+    for protocol, features in dict.fromkeys(map(table_of, lines)):
+        if protocol:
+            shown_in = ((protocol, features), OF_HALVES)
+            table = taus([line for line in lines if table_of(line) in shown_in])
+            texts.append(f"{protocol}, features {features} (repeats × tournaments)\n\n{table}")
+    texts.append(coverage_table(lines))
+    for line in lines:
+        if line.get("reason"):
+            texts.append(f"{line['arena']}, {line['surrogate']}: {line['reason']}")
+    return "\n\n".join(texts)
+
+
+def table_of(line: Line) -> tuple[str, str]:
+    return line["protocol"], line["features"]
+
+
+def coverage_table(lines: Sequence[Line]) -> str:
+    """Return as Markdown what intervals of surrogates with standard errors hold."""
     head = ["arena", "surrogate", "protocol", "features", "repeats × tournaments"]
     head += ["± 1.645 SE", "conformal 90%", "its half-width (SD)"]
-    rows = [
-        [
-            *(line["arena"], line["surrogate"], line["protocol"], line["features"]),
-            f"{line['repeats']} × {line['tournaments']}",
-            *[shown(line[name]) for name in SHARES],
-        ]
-        for line in covered
-    ]
-    reasons = [
-        f"{line['arena']}, {line['surrogate']}: {line['reason']}"
-        for line in lines
-        if line.get("reason")
-    ]
-    return "\n\n".join([*texts, markdown([head, *rows]), *reasons])
+    rows = [head]
+    for line in lines:
+        if line.get("normal_coverage") is not None:
+            row = [line[name] for name in ("arena", "surrogate", "protocol", "features")]
+            row.append(f"{line['repeats']} × {line['tournaments']}")
+            row += [shown(line[name]) for name in SHARES]
+            rows.append(row)
+    return markdown(rows)
 
 
 def taus(lines: Sequence[Line]) -> str:
@@ -169,22 +177,22 @@ def taus(lines: Sequence[Line]) -> str:
     ordered = sorted(lines, key=lambda line: (line["tournaments"], line["repeats"]))
     cells = {(line["surrogate"], line["arena"]): line for line in ordered}
     arenas = list(dict.fromkeys(line["arena"] for line in lines))
-    best = {
-        arena: best_tau(line for line in cells.values() if line["arena"] == arena)
-        for arena in arenas
-    }
+    best = {}
+    for arena in arenas:
+        best[arena] = best_tau(line for line in cells.values() if line["arena"] == arena)
     rows = [["surrogate", *arenas]]
-    for name in [*SURROGATE_NAMES, HALVES]:
-        own = [cells.get((name, arena), {"surrogate": name}) for arena in arenas]
-        if any("tau" in line for line in own):
-            pairs = zip(own, best.values(), strict=True)
-            rows.append([name, *[cell(line, highest) for line, highest in pairs]])
+    for surrogate in [*SURROGATE_NAMES, HALVES]:
+        results = {}
+        for arena in arenas:
+            results[arena] = cells.get((surrogate, arena), {"surrogate": surrogate})
+        if any("tau" in line for line in results.values()):
+            rows.append([surrogate, *[cell(results[arena], best[arena]) for arena in arenas]])
     return markdown(rows)
 
 
 def best_tau(lines: Iterable[Line]) -> float | None:
-    rated = [line["tau"] for line in lines if line["surrogate"] != HALVES and "tau" in line]
-    return max((tau for tau in rated if tau is not None), default=None)
+    all_taus = [line.get("tau") for line in lines if line["surrogate"] != HALVES]
+    return max((tau for tau in all_taus if tau is not None), default=None)
 
 
 def cell(line: Line, best: float | None = None) -> str:
@@ -192,8 +200,9 @@ def cell(line: Line, best: float | None = None) -> str:
         return "–"
     tau = shown(line["tau"])
     size = "" if line["surrogate"] == HALVES else f" {line['repeats']} × {line['tournaments']}"
-    found = f"**{tau}**" if line["tau"] == best else tau
-    return f"{found} [{shown(line['tau_low'])}, {shown(line['tau_high'])}]{size}"
+    if line["tau"] == best:
+        tau = f"**{tau}**"
+    return f"{tau} [{shown(line['tau_low'])}, {shown(line['tau_high'])}]{size}"
 
 
 def shown(value: float | None) -> str:
