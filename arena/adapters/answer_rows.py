@@ -245,10 +245,11 @@ class AnswerRows:
     def _may_repeat(self, answer_key: tuple[str, str, str], values: Record) -> bool:
         """Return whether a further row may have the same answer, for what the row says of it."""
         mark = self.collected.marked.get((*answer_key, values.get("judge")))
-        if mark is None:
-            names = self.collected.names.keys()
-            return self.repeats != "each" or not names.isdisjoint(("judge", VOTER, "criterion"))
-        return self.repeats != "each" and finite_number(values.get("verdict")) in (None, mark)
+        if self.repeats != "each":
+            return mark is None or finite_number(values.get("verdict")) in (None, mark)
+        # The row may be a new asking of the question, unless it is of another judge.
+        names = self.collected.names.keys()
+        return mark is None and not names.isdisjoint(("judge", VOTER, "criterion"))
 
     def _says_nothing_new(self, key: Key, texts: Mapping[str, str], values: Record) -> bool:
         """Return whether a row of an answer that an earlier row has adds no verdict to it."""

@@ -23,7 +23,10 @@ APART_FILE = "apart_answers.jsonl.gz"
 MOST_FILES = 3
 """Files that messages name."""
 _IMPORTED = (
-    *(INFO_FILE, LOCK_FILE, FEATURES_FILE, APART_FILE),
+    INFO_FILE,
+    LOCK_FILE,
+    FEATURES_FILE,
+    APART_FILE,
     *(f"{name}{end}" for name in (*TABLES, PUBLISHED_TABLE, SYSTEMS_TABLE) for end in SUFFIXES),
 )
 """What an import writes, so that another one can write it again, and what holds nothing."""
@@ -81,8 +84,9 @@ def _judgments_in(folder: Path) -> str:
             judgments = with_votes(judgments, votes)
     except (UsageError, DataError):
         return "judgments that cannot be read"
-    n_judgments = 0 if judgments is None else len(judgments.table)
-    return count_of(n_judgments, "judgment") if n_judgments else ""
+    if judgments is None or judgments.table.empty:
+        return ""
+    return count_of(len(judgments.table), "judgment")
 
 
 @contextmanager

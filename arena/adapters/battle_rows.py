@@ -196,8 +196,9 @@ class BattleReader:
         chosen = chosen_columns([rows.table], fields, columns)
         absent = [name for name in ("system_a", "system_b") if name not in chosen.names]
         if "winner" not in chosen.names and not winner_columns:
-            lone = [name for name in PROBABILITIES if name not in rows.table]
-            absent.append(lone[0] if len(lone) == 1 else "winner")
+            # One of the two probabilities alone is no verdict.
+            lacking = [name for name in PROBABILITIES if name not in rows.table]
+            absent.append(lacking[0] if len(lacking) == 1 else "winner")
         if absent:
             self.collected.problems += rows.problems
             listed = first_of([str(column) for column in rows.table])

@@ -20,7 +20,7 @@ from arena.adapters.judgment_records import (
     digest_of,
     with_winner_readings,
 )
-from arena.data.cells import is_unstorable, whole_digits
+from arena.data.cells import id_text, is_unstorable
 from arena.data.checks import history_fault, validation_problems
 from arena.data.errors import DataError, Problem
 from arena.data.rows import Rows
@@ -293,7 +293,7 @@ class Collected:
             # A name of spaces alone stays, for the checks to refuse it.
             return name or value
         if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
-            return whole_digits(value) or str(value)
+            return id_text(value)
         return value
 
     def decide_winners(self) -> None:

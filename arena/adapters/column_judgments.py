@@ -74,17 +74,17 @@ class JudgmentColumns:
         has_winner = ~winners.is_missing
         if not has_winner.any():
             raise NeedsRowsError
-        kept = self
+        part = self
         if not has_winner.all():
-            kept = replace(
+            part = replace(
                 self,
                 rows=self.rows[has_winner],
                 written={name: column.take(has_winner) for name, column in self.written.items()},
                 columns={name: column.take(has_winner) for name, column in self.columns.items()},
                 winners=winners.take(has_winner),
             )
-        columns = {name: column for name, column in kept.columns.items() if column.counts.any()}
-        return replace(kept, columns=columns)
+        columns = {name: column for name, column in part.columns.items() if column.counts.any()}
+        return replace(part, columns=columns)
 
     def completed(self) -> pd.DataFrame:
         """Return the judgments as a table, names and ids as categories.
@@ -176,11 +176,9 @@ class JudgmentColumns:
         rows = distinct_rows([is_bad, self.columns[BOTH_BAD]])
         first_rows = rows.first_rows
         cells = []
-        for bad, cell in zip(
-            is_bad.take(first_rows).objects(),
-            self.columns[BOTH_BAD].take(first_rows).objects(),
-            strict=True,
-        ):
+        bad_by_winner = is_bad.take(first_rows).objects()
+        written_cells = self.columns[BOTH_BAD].take(first_rows).objects()
+        for bad, cell in zip(bad_by_winner, written_cells, strict=True):
             cells.append(True if bad else cell)
         return CodedColumn(rows.codes, cells).mapped(cells)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from arena.adapters.collected import Collected, Place, PlacedRecord
 from arena.adapters.files import checked_language
 from arena.adapters.foreign_arena import ForeignArena, foreign_arena
-from arena.data.cells import finite_number, whole_digits
+from arena.data.cells import finite_number, id_text
 from arena.data.languages import UNDETERMINED
 from arena.data.schema import REFERENCE
 from arena.data.types import Record
@@ -153,7 +153,7 @@ class _Benchmark:
         self.collected.marks.append(mark)
 
     def _key(self, record: Record, turn: object) -> tuple[str, str]:
-        number = whole_digits(turn) or str(turn)
+        number = id_text(turn)
         query_id = _id(record)
         return self.language, query_id if number == "1" else f"{query_id}-{number}"
 
@@ -171,7 +171,7 @@ def _is_reference(answers: Path) -> bool:
 
 
 def _id(record: Record) -> str:
-    return whole_digits(record["question_id"]) or str(record["question_id"])
+    return id_text(record["question_id"])
 
 
 def _judge(record: Record) -> object:

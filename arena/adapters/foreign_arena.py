@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from arena.adapters.notes import thoughts_note
 from arena.data.arena import Arena, checked_arena
 from arena.data.cells import is_unstorable, storable
 from arena.data.checks import check_table
-from arena.data.errors import DataError, Problem, checked_choice, counted_problems
+from arena.data.errors import DataError, Problem, checked_choice, counted_problems, in_file_order
 from arena.data.rows import Rows, plain_table
 from arena.data.schema import (
     ANSWER_KEY,
@@ -91,7 +91,7 @@ def foreign_arena(
         problems = list(collected.problems)
         for rows, schema in ((queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)):
             problems += _by_file_names(collected, check_table(rows, schema))
-        raise DataError(_in_order(problems))
+        raise DataError(counted_problems(in_file_order(problems)))
     info = ArenaInfo(
         name=name,
         languages=tuple(sorted({language for language, _ in collected.queries})),
@@ -105,7 +105,8 @@ def foreign_arena(
     try:
         arena = checked_arena(info, queries, answers, judgments)
     except DataError as error:
-        raise DataError(_in_order(_by_file_names(collected, error.problems))) from None
+        problems = in_file_order(_by_file_names(collected, error.problems))
+        raise DataError(counted_problems(problems)) from None
     thoughts = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))
     notes = tuple(filter(None, [*collected.notes, thoughts]))
     return ForeignArena(arena, collected.skipped(), pd.DataFrame(features), notes)
@@ -156,15 +157,6 @@ def _by_file_names(collected: Collected, problems: Iterable[Problem]) -> list[Pr
     ]
 
 
-def _in_order(problems: Sequence[Problem]) -> list[Problem]:
-    """Sort problems by file and line, and count those beyond what an error lists."""
-    sources = list(dict.fromkeys(problem.source for problem in problems))
-    ranks = {source: rank for rank, source in enumerate(sources)}
-    return counted_problems(
-        sorted(problems, key=lambda problem: (ranks[problem.source], problem.line or 0))
-    )
-
-
 def _rows(records: Iterable[Record], schema: TableSchema) -> Rows:
     """Return rows with their places; columns that the schema does not have are kept."""
     records = list(records)
@@ -173,10 +165,11 @@ def _rows(records: Iterable[Record], schema: TableSchema) -> Rows:
         columns.update(dict.fromkeys(record))
     columns.pop("place", None)
     sources = [record["place"].source for record in records]
-    name = f"{len(set(sources))} files"
+    distinct = list(dict.fromkeys(sources))
+    name = " + ".join(distinct)
     most_named = 3
-    if len(set(sources)) <= most_named:
-        name = " + ".join(dict.fromkeys(sources))
+    if len(distinct) > most_named:
+        name = f"{len(distinct)} files"
     return Rows(
         plain_table(pd.DataFrame(records, columns=list(columns), dtype=object)),
         pd.Series([record["place"].line for record in records], dtype=int),

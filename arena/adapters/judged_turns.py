@@ -120,9 +120,12 @@ def _may_count_from_0(
     """
     if bare_column(column) not in ("turn_idx", "turn_index"):
         return False
-    is_before = []
+    has_length = False
     for line, number in numbers.items():
         length = lengths[line]
-        if length is not None:
-            is_before.append(number < length)
-    return bool(is_before) and all(is_before)
+        if length is None:
+            continue
+        has_length = True
+        if number >= length:
+            return False
+    return has_length

@@ -195,17 +195,13 @@ class _JudgedPassages:
                 place = Place(source, number)
                 # Bytes that are no UTF-8 are read as these halves of surrogate pairs.
                 if any("\udc80" <= letter <= "\udcff" for letter in text):
-                    fault = "is not UTF-8 text"
-                    hint = "save the file as UTF-8"
+                    fault, hint = "is not UTF-8 text", "save the file as UTF-8"
+                    self.collected.problems.append(Problem(*place, None, None, fault, hint))
                 elif len(cells) == count:
                     yield place, [cell.strip() for cell in cells]
-                    continue
                 elif text.strip():
-                    fault = "has other cells"
-                    hint = f"write {form}"
-                else:
-                    continue
-                self.collected.problems.append(Problem(*place, None, None, fault, hint))
+                    fault, hint = "has other cells", f"write {form}"
+                    self.collected.problems.append(Problem(*place, None, None, fault, hint))
 
 
 def read_corpus(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from arena.adapters.collected import Collected, Place, PlacedRecord
 from arena.adapters.record_values import opened_list, opened_record, opened_value, with_citations
-from arena.data.cells import finite_number, whole_digits
+from arena.data.cells import finite_number, id_text
 from arena.data.types import Record
 
 
@@ -30,7 +30,7 @@ def joined_passage_rows(
                 yield place, _result(place, record, runs[number], collected)
             continue
         names = ("file", "query_id", "query", "query_run")
-        key = tuple(_id(record.get(name)) for name in names)
+        key = tuple(id_text(record.get(name)) for name in names)
         _, joined = groups.setdefault(key, (place, {**record, "passages": []}))
         text = record.get("passage")
         if isinstance(text, str) and text.strip():
@@ -44,10 +44,6 @@ def joined_passage_rows(
     yield from groups.values()
 
 
-def _id(value: object) -> str:
-    return whole_digits(value) or str(value)
-
-
 _MARK = re.compile(r"\[\s*(\d+)\s*\]")
 
 
@@ -55,7 +51,7 @@ def _cited_id(value: object) -> str | None:
     """Return the id of a passage as answers cite it: ``2`` of ``[2]``."""
     if value is None:
         return None
-    text = _id(value).strip()
+    text = id_text(value).strip()
     mark = _MARK.fullmatch(text)
     return mark[1] if mark else text
 

@@ -9,7 +9,7 @@ from typing import Any
 from arena.adapters.collected import Collected, Key, Place, PlacedRecord, question_id
 from arena.adapters.files import checked_language
 from arena.adapters.foreign_arena import ForeignArena, foreign_arena
-from arena.data.cells import whole_digits
+from arena.data.cells import id_text
 from arena.data.errors import UsageError
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows
@@ -116,7 +116,7 @@ def _id_of(record: Mapping[str, Any], names: Sequence[str]) -> str | None:
     for name in names:
         value = record.get(name)
         if value not in (None, ""):
-            return whole_digits(value) or str(value)
+            return id_text(value)
     return None
 
 

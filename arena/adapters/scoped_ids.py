@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from arena.adapters.collected import Place
 from arena.adapters.field_maps import FieldMap
 from arena.adapters.record_values import at, opened_record
-from arena.data.cells import whole_digits
+from arena.data.cells import id_text
 from arena.data.types import Record
 
 MOST_LABEL = 60
@@ -64,9 +64,8 @@ def scope_ids(kind: FieldMap, rows: Sequence[ToolRow], system_path: str) -> None
         query_id = row.values.get("query_id")
         if query_id is None:
             continue
-        text = whole_digits(query_id) or str(query_id)
         outer = filter(None, [*scope, setting])
-        row.values["query_id"] = "/".join([*outer, text])
+        row.values["query_id"] = "/".join([*outer, id_text(query_id)])
 
 
 def _telling_settings(

@@ -140,8 +140,10 @@ def _reason_to_leave_out(kind: FieldMap, record: Record) -> str | None:
     for rule in kind.left_out:
         value = at(record, rule["at"])
         # A rule without a value to compare with leaves out whatever has one.
-        holds = value == rule["is"] if "is" in rule else value
-        if holds:
+        is_met = bool(value)
+        if "is" in rule:
+            is_met = value == rule["is"]
+        if is_met:
             return str(rule["reason"])
     return None
 
@@ -204,7 +206,8 @@ def _add_rows(
         values["marks"] = marks
         passages = values.get("passages")
         parts = _split_passages(kind, passages)
-        n_split += parts is not passages and len(parts) > 1
+        if parts is not passages and len(parts) > 1:
+            n_split += 1
         values["passages"] = parts
         if not _is_complete(collected, place, values, chosen):
             continue

@@ -13,7 +13,7 @@ from arena.adapters.record_values import (
     opened_value,
     with_citations,
 )
-from arena.data.cells import whole_digits
+from arena.data.cells import id_text, whole_digits
 from arena.data.types import Record
 
 _TOPIC_IDS = (
@@ -205,4 +205,4 @@ def _reference_id(element: object) -> str:
 
 
 def _id(value: object) -> str:
-    return whole_digits(value) or str(value).strip()
+    return id_text(value).strip()

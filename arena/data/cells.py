@@ -273,6 +273,11 @@ def whole_digits(value: object) -> str | None:
     return None
 
 
+def id_text(value: object) -> str:
+    """Write an id as a text: a whole number in digits, anything else as Python does."""
+    return whole_digits(value) or str(value)
+
+
 def is_unstorable(value: object) -> bool:
     """Return whether a value holds half a surrogate pair, at any depth."""
     if isinstance(value, str):

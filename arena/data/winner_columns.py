@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from arena.data.cells import finite_number, is_missing_cell, is_null, whole_digits
+from arena.data.cells import finite_number, id_text, is_missing_cell, is_null
 from arena.data.schema import PROBABILITIES
 from arena.data.winner_words import NEITHER, NO_VERDICT_WORDS
 
@@ -235,7 +235,7 @@ def winner_text(value: object) -> str | None:
     """Return a cell as text; None if it is missing."""
     if is_null(value):
         return None
-    text = (whole_digits(value) or str(value)).strip()
+    text = id_text(value).strip()
     is_missing = text.casefold() in NO_VERDICT_WORDS or is_missing_cell(text)
     return None if is_missing else text
 

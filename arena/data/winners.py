@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from arena.data.cells import whole_digits
+from arena.data.cells import id_text
 from arena.data.winner_columns import (
     NO_WINNER,
     NoWinner,
@@ -169,7 +169,7 @@ def name_no_system(values: Iterable[object], systems: Iterable[object]) -> bool:
 
 
 def _name(system: object) -> str:
-    return "" if system is None else (whole_digits(system) or str(system)).strip()
+    return "" if system is None else id_text(system).strip()
 
 
 def _names_win(

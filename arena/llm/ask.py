@@ -199,12 +199,13 @@ class _Run(Generic[T]):
             self._start_sending()
             # Another run may have asked while this one waited for the store's lock.
             self._look_up(new)
-        n_sent = len(new) if self._calls_left is None else self._calls_left
-        for request in islice(new.values(), n_sent, None):
+        due = list(new.values())
+        n_affordable = len(due) if self._calls_left is None else self._calls_left
+        for request in due[n_affordable:]:
             spent = Completion(None, failure=OVER_BUDGET, detail="max_calls is used up")
             self._settle(request.key, spent)
         if self._sender is not None:
-            sent = list(islice(new.values(), n_sent))
+            sent = due[:n_affordable]
             self._refuse_awaited(sent)
             self._sender.submit(sent)
             if self._calls_left is not None:
@@ -221,10 +222,11 @@ class _Run(Generic[T]):
 
     def _start_sending(self) -> None:
         llm = self._llm
-        for package in () if llm.settings.transport else ("openai", "aiohttp"):
-            if find_spec(package) is None:
-                raise MissingDependencyError("asking LLMs", package, "llm")
-        if llm.settings.batch and llm.settings.transport is not None:
+        if llm.settings.transport is None:
+            for package in ("openai", "aiohttp"):
+                if find_spec(package) is None:
+                    raise MissingDependencyError("asking LLMs", package, "llm")
+        elif llm.settings.batch:
             raise UsageError(
                 f"{llm.settings.where} takes no batches; leave {argument('batch')} out"
             )

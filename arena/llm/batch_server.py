@@ -189,14 +189,17 @@ class BatchServer:
             raise
         except openai.APIStatusError as error:
             status = error.status_code
-            advice = advice if status == 404 and advice else _ADVICE.get(status, _OTHER_ADVICE)
+            if status != 404 or not advice:
+                advice = _ADVICE.get(status, _OTHER_ADVICE)
             message = ""
             # A message about a wrong key may repeat parts of it.
             if status not in {401, 403}:
                 report = reported(status, error.response.text)
                 message = f": {self.shown(report.message or 'no reason given')}"
             text = f"{self._where} {lack} (status {status}{message}); {advice}"
-            raise (RefusedBatchError if status in REFUSED else UsageError)(text) from None
+            if status in REFUSED:
+                raise RefusedBatchError(text) from None
+            raise UsageError(text) from None
         except openai.APIConnectionError as error:
             cause = self.shown(str(error.__cause__ or error))
             raise UsageError(

@@ -41,14 +41,11 @@ _FILTER_RESULTS = frozenset({"content_filter_results", "content_filter_result"})
 _BAD_WORDS = re.compile(r"error|abort|cancel|malformed|timeout|fail", re.IGNORECASE)
 _TOOL_WORDS = frozenset({"tool_calls", "tool_call", "tool_use", "function_call"})
 # Finish reasons, in lower case and with underscores.
-_WHOLE_WORDS = frozenset(
-    {
-        *("", "stop", "stopped", "end_turn", "end_of_turn", "eos", "eos_token", "stop_sequence"),
-        *("stop_token", "stop_word", "stop_string", "complete", "completed", "complete_turn"),
-        *("finish", "finished", "end", "done", "eot", "success", "normal", "null", "none"),
-        *("natural", "end_of_text", "end_of_sequence", "eos_found", "stop_string_found"),
-        *("eos_token_id", "stop_token_id", "eos_token_found", "stop_token_found"),
-    }
+_WHOLE_WORDS = re.compile(
+    r"|stop|stopped|end_turn|end_of_turn|eos|eos_token|stop_sequence|stop_token|stop_word"
+    r"|stop_string|complete|completed|complete_turn|finish|finished|end|done|eot|success|normal"
+    r"|null|none|natural|end_of_text|end_of_sequence|eos_found|stop_string_found|eos_token_id"
+    r"|stop_token_id|eos_token_found|stop_token_found"
 )
 _CUT_WORDS = re.compile(
     r"length|max_\w*tokens?|max_tokens?|token_limit|output_limit|context_window|(?<!repetition_)truncat|stop_limit"
@@ -130,7 +127,7 @@ def finish_kind(reason: str) -> str | None:
     """Return what a finish reason means: ``stop``, ``length``, ``content_filter``, or None."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", reason.strip())
     word = re.sub(r"[\s.-]+", "_", spaced).casefold().removeprefix("finish_reason_")
-    if word in _WHOLE_WORDS:
+    if _WHOLE_WORDS.fullmatch(word):
         return WHOLE
     if _FILTER_WORDS.search(word):
         return CONTENT_FILTER
@@ -304,17 +301,17 @@ def _logprobs(value: object) -> tuple[TokenLogprobs, ...] | None:
     content = value.get("content") if isinstance(value, Mapping) else None
     if not isinstance(content, list):
         return None
+    tokens = []
     try:
-        return tuple(
-            TokenLogprobs(*_pair(entry), tuple(map(_pair, _listed(entry.get("top_logprobs")))))
-            for entry in content
-        )
+        for entry in content:
+            token, logprob = _pair(entry)
+            alternatives = entry.get("top_logprobs")
+            if not isinstance(alternatives, list):
+                alternatives = []
+            tokens.append(TokenLogprobs(token, logprob, tuple(map(_pair, alternatives))))
     except (AttributeError, KeyError, TypeError, OverflowError):
         return None
-
-
-def _listed(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
+    return tuple(tokens)
 
 
 def _pair(entry: Any) -> tuple[str, float]:  # noqa: ANN401 - of JSON

@@ -86,8 +86,8 @@ def dry_run(
         awaited = {} if store is None else BatchLedger(store).servers(list(new))
         n_in_store += len(answered)
         n_awaited += len(awaited.keys() - answered.keys())
-        left = new.keys() - answered.keys() - awaited.keys()
-        tokens_in += sum(_estimated_tokens(new[key]) for key in left)
+        due = new.keys() - answered.keys() - awaited.keys()
+        tokens_in += sum(_estimated_tokens(new[key]) for key in due)
     calls = len(distinct) - n_in_store - n_awaited
     tokens_out = _most_tokens_out(settings, calls)
     return DryRun(

@@ -38,32 +38,39 @@ def joined_events(body: bytes) -> dict[str, Any]:
         for name in ("model", "usage", *LATER_FINISH_NAMES):
             if event.get(name):
                 answer[name] = event[name]
-        choices = event.get("choices")
-        first = choices[0] if isinstance(choices, list) and choices else None
-        if not isinstance(first, Mapping) or first.get("index", 0) != 0:
+        part = _first_choice(event)
+        if part is None:
             continue
-        if first.get("error"):
-            return {"error": first["error"]}
+        if part.get("error"):
+            return {"error": part["error"]}
         for name in FINISH_NAMES:
-            if first.get(name):
-                choice[name] = first[name]
-        delta = first.get("delta") or first.get("message")
+            if part.get(name):
+                choice[name] = part[name]
+        delta = part.get("delta") or part.get("message")
         if isinstance(delta, Mapping):
             for name in _TEXTS:
                 texts[name].append(text_of_parts(delta.get(name)))
-        logprobs = first.get("logprobs")
-        listed = logprobs.get("content") if isinstance(logprobs, Mapping) else None
-        tokens += listed if isinstance(listed, list) else []
+        logprobs = part.get("logprobs")
+        if isinstance(logprobs, Mapping) and isinstance(logprobs.get("content"), list):
+            tokens += logprobs["content"]
     if not is_done and not choice:
         raise MalformedAnswerError(
             "the server streams events, and the stream ended early; let it send whole answers"
         )
-    message = {name: "".join(parts) for name, parts in texts.items() if any(parts)}
-    choice["message"] = message
+    choice["message"] = {name: "".join(parts) for name, parts in texts.items() if any(parts)}
     if tokens:
         choice["logprobs"] = {"content": tokens}
     answer["choices"] = [choice]
     return answer
+
+
+def _first_choice(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the part of an event that is of the answer, and not of a further one."""
+    choices = event.get("choices")
+    if not isinstance(choices, list) or not choices:
+        return None
+    first = choices[0]
+    return first if isinstance(first, Mapping) and first.get("index", 0) == 0 else None
 
 
 def _events(body: bytes) -> Iterator[dict[str, Any] | None]:

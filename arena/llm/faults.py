@@ -194,19 +194,19 @@ def fault_of(
     if message:
         parts.append(message)
     detail = shown_detail(": ".join(parts) or "an error without a word", api_key)
-    low = message[:MOST_READ].casefold()
+    folded = message[:MOST_READ].casefold()
     codes = " ".join(report.codes)
-    if _is_filtered(status, codes, low):
+    if _is_filtered(status, codes, folded):
         return Fault(replies.CONTENT_FILTER, detail)
     if is_too_long(report):
         return Fault(replies.CONTEXT_LENGTH, detail)
-    hopeless = _hopeless_status(report, low)
+    hopeless = _hopeless_status(report, folded)
     if hopeless is not None:
         # A message about a wrong key may repeat parts of it.
         shown = f"status {hopeless}" if hopeless in {401, 403} else detail
         return Fault(replies.REJECTED, shown, advice=_ADVICE[hopeless])
     wait = asked_wait(headers, report.body, message)
-    passing = _passing_reason(status, low)
+    passing = _passing_reason(status, folded)
     if passing is not None:
         return Fault(passing, detail, again=True, asked_wait_s=wait, is_paid=report.is_paid)
     names = named_fields(report, fields)
@@ -214,7 +214,7 @@ def fault_of(
         # No server behind the gateway takes all fields, and it does not say which.
         needed = {"model", "messages", "prompt", "input"}
         names = [name for name in fields if name not in needed]
-    setting = _setting_advice(names, low) if names else None
+    setting = _setting_advice(names, folded) if names else None
     return Fault(replies.REJECTED, detail, setting=setting)
 
 
@@ -223,28 +223,28 @@ def is_too_long(report: ReportedError) -> bool:
 
     Limits of tokens per minute, quotas, and a ``max_tokens`` that is too large do not count.
     """
-    low = report.message[:MOST_READ].casefold()
-    if _TOO_LARGE.search(low) or report.status == 413:
+    folded = report.message[:MOST_READ].casefold()
+    if _TOO_LARGE.search(folded) or report.status == 413:
         return True
     if report.status in {401, 402, 403, 429}:
         return False
-    if _OF_MOST_TOKENS.search(low) and not _OF_INPUT.search(low):
+    if _OF_MOST_TOKENS.search(folded) and not _OF_INPUT.search(folded):
         return False
-    requested = _REQUESTED.search(low)
+    requested = _REQUESTED.search(folded)
     if requested is not None and int(requested[2]) >= int(requested[1]):
         return False  # max_tokens alone is more than the model has
     if _LONG_CODE.search(" ".join(report.codes)):
         return True
-    if _RATE_WORDS.search(low):
+    if _RATE_WORDS.search(folded):
         return False
     # "8192 tokens, you requested 9000": the limit and the length.
-    has_numbers = len(re.findall(r"\d{2,}", low)) >= 2
-    is_over = re.search(_OVER, low) is not None
-    if _CONTEXT_WORDS.search(low) and (is_over or has_numbers):
+    has_numbers = len(re.findall(r"\d{2,}", folded)) >= 2
+    is_over = re.search(_OVER, folded) is not None
+    if _CONTEXT_WORDS.search(folded) and (is_over or has_numbers):
         return True
-    if _UNIT.search(low) is None:
+    if _UNIT.search(folded) is None:
         return False
-    return any(words.search(low) for words in _LONG_WORDS)
+    return any(words.search(folded) for words in _LONG_WORDS)
 
 
 def named_fields(report: ReportedError, fields: Collection[str]) -> list[str]:
@@ -274,13 +274,13 @@ def _mentions(message: str, name: str) -> bool:
     return re.search(pattern, message) is not None
 
 
-def _setting_advice(names: list[str], low: str) -> str:
+def _setting_advice(names: list[str], folded: str) -> str:
     """Return which settings to change if fields of the request are refused."""
-    is_about_value = _OF_VALUE.search(low) is not None
+    is_about_value = _OF_VALUE.search(folded) is not None
     changed = [name for name in names if is_about_value and name.startswith("max_")]
     omitted = [name for name in names if name not in changed]
     hints = [f"another {name}" for name in changed]
-    if "max_tokens" in names and "max_completion_tokens" in low:
+    if "max_tokens" in names and "max_completion_tokens" in folded:
         # Models that want this name mostly take no temperature but their own either.
         hints = ["body = {max_completion_tokens = N}"]
         omitted = [name for name in omitted if name != "max_tokens"] or ["temperature"]
@@ -293,7 +293,7 @@ def _setting_advice(names: list[str], low: str) -> str:
     return advice
 
 
-def _hopeless_status(report: ReportedError, low: str) -> int | None:
+def _hopeless_status(report: ReportedError, folded: str) -> int | None:
     """Return the status if it means that no call can succeed: 401, 402, 403 or 404."""
     status = report.status
     codes = " ".join(report.codes).casefold()
@@ -301,24 +301,25 @@ def _hopeless_status(report: ReportedError, low: str) -> int | None:
         r"insufficient_?(?:quota|balance|credit)|arrearage|billing|exceeded_?current_?quota|budget_?exceeded",
         codes,
     )
-    if status == 402 or is_spent or _NO_CREDIT_WORDS.search(low):
+    if status == 402 or is_spent or _NO_CREDIT_WORDS.search(folded):
         return 402
     # A gateway knows the model, and none of its servers takes all fields.
-    if status == 404 and _ALL_REFUSED.search(low):
+    if status == 404 and _ALL_REFUSED.search(folded):
         return None
     if status in {401, 403, 404}:
         return status
-    if status in {None, 400, 422} and _WRONG_KEY_WORDS.search(low):
+    if status in {None, 400, 422} and _WRONG_KEY_WORDS.search(folded):
         return 401
-    if status in {None, 400, 422} and (_UNKNOWN_MODEL_WORDS.search(low) or "model" in report.names):
+    is_unknown_model = "model" in report.names or _UNKNOWN_MODEL_WORDS.search(folded)
+    if status in {None, 400, 422} and is_unknown_model:
         return 404
     return None
 
 
-def _passing_reason(status: int | None, low: str) -> str | None:
+def _passing_reason(status: int | None, folded: str) -> str | None:
     """Return the reason of an error that may pass; None if it will not."""
     if status is None:
-        return replies.RATE_LIMITED if _RATE_WORDS.search(low) else replies.SERVER_ERROR
+        return replies.RATE_LIMITED if _RATE_WORDS.search(folded) else replies.SERVER_ERROR
     if status == 429 or status == 420:
         return replies.RATE_LIMITED
     if status in {408, 504, 524}:
@@ -328,11 +329,11 @@ def _passing_reason(status: int | None, low: str) -> str | None:
     return None
 
 
-def _is_filtered(status: int | None, codes: str, low: str) -> bool:
+def _is_filtered(status: int | None, codes: str, folded: str) -> bool:
     """Return whether a server refuses one prompt, or its answer, for its content."""
     if status in {401, 402, 429}:
         return False
     if status == 451 or _FILTER_CODE.search(codes):
         return True
     is_of_prompt = status is None or status in {400, 403, 406, 413, 422, 451} or status >= 500
-    return is_of_prompt and _FILTER_WORDS.search(low) is not None
+    return is_of_prompt and _FILTER_WORDS.search(folded) is not None

@@ -40,9 +40,13 @@ def is_same_model(asked: str, served: str) -> bool:
     """
     if _is_with_tag(asked, served):
         return True
-    wanted, got = _plain_name(asked), _plain_name(served)
-    is_version = _VERSION.fullmatch(got[len(wanted) :]) is not None
-    return got == wanted or (bool(wanted) and got.startswith(wanted) and is_version)
+    asked_name = _plain_name(asked)
+    served_name = _plain_name(served)
+    if served_name == asked_name:
+        return True
+    if not asked_name or not served_name.startswith(asked_name):
+        return False
+    return _VERSION.fullmatch(served_name.removeprefix(asked_name)) is not None
 
 
 def _is_with_tag(asked: str, served: str) -> bool:

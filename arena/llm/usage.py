@@ -204,10 +204,11 @@ class Usage:
         parts = [
             count_of(self.prompts, "prompt"),
             f"{count_of(self.calls, 'call')} to {self.model} ({retries})",
-            *([f"{self.collected} from batches"] if self.collected else []),
-            f"{self.from_store} from the store",
-            f"{self.tokens_in} tokens in, {self.tokens_out} out",
         ]
+        if self.collected:
+            parts.append(f"{self.collected} from batches")
+        parts.append(f"{self.from_store} from the store")
+        parts.append(f"{self.tokens_in} tokens in, {self.tokens_out} out")
         if self.failures:
             parts.append(f"failed: {self.shown_failures()}")
         if self.other_models:
@@ -281,4 +282,4 @@ class Budget:
         by_model: dict[str, list[Usage]] = {}
         for usage in self.usages:
             by_model.setdefault(usage.model, []).append(usage)
-        return [Usage.total(model, of_model) for model, of_model in by_model.items()]
+        return [Usage.total(model, usages) for model, usages in by_model.items()]

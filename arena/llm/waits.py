@@ -60,26 +60,13 @@ def asked_wait(headers: Mapping[str, str], body: object, message: str = "") -> f
 
 
 def _first_wait(headers: Mapping[str, str], body: object, message: str) -> float | None:
-    wait = _of_headers(headers)
-    if wait is not None:
-        return wait
-    wait = _of_body(body)
-    if wait is not None:
-        return wait
-    text = message[:MOST_READ]
-    match = _STATED.search(text) or _STATED_SECONDS.search(text)
-    if match is not None:
-        wait = _seconds(match[1])
-    if wait is None:
-        wait = _reset(headers)
+    waits = [_of_headers(headers), _of_body(body), _of_words(message), _reset(headers)]
     # Gateways put the headers of the server behind them into the body.
     for inner in nested_values(body, _HEADERS):
-        if wait is None and isinstance(inner, Mapping):
+        if isinstance(inner, Mapping):
             inner_headers = {str(name).lower(): str(value) for name, value in inner.items()}
-            wait = _of_headers(inner_headers)
-            if wait is None:
-                wait = _reset(inner_headers)
-    return wait
+            waits += [_of_headers(inner_headers), _reset(inner_headers)]
+    return next((wait for wait in waits if wait is not None), None)
 
 
 def nested_values(value: object, names: Collection[str], depth: int = DEEPEST) -> Iterator[object]:
@@ -115,6 +102,12 @@ def _of_body(body: object) -> float | None:
         if seconds is not None:
             return seconds
     return None
+
+
+def _of_words(message: str) -> float | None:
+    text = message[:MOST_READ]
+    match = _STATED.search(text) or _STATED_SECONDS.search(text)
+    return None if match is None else _seconds(match[1])
 
 
 def _reset(headers: Mapping[str, str]) -> float | None:

@@ -19,6 +19,7 @@ from arena.data.errors import (
     Problem,
     UsageError,
     checked_choice,
+    in_file_order,
 )
 from arena.data.rows import Rows
 from arena.data.tables import SUFFIXES, read_rows, write_rows
@@ -163,13 +164,8 @@ def repeats(
 
 def raise_if(problems: Sequence[Problem]) -> None:
     """Raise a ``DataError`` with all the problems by file and line, if there are any."""
-    if not problems:
-        return
-    # Files in the order they were read, whatever their names.
-    sources = list(dict.fromkeys(problem.source for problem in problems))
-    raise DataError(
-        sorted(problems, key=lambda problem: (sources.index(problem.source), problem.line or 0))
-    )
+    if problems:
+        raise DataError(in_file_order(problems))
 
 
 def _problem(error: ErrorDetails, source: str, line: int) -> Problem:
