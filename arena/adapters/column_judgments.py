@@ -283,12 +283,7 @@ def _are_storable(cells: Sequence[Any]) -> bool:
 
 def _floats(cells: Sequence[object]) -> Floats:
     """Return numbers, also those written as text, as floats; NaN for anything else."""
-    return np.array([_float(cell) for cell in cells], dtype=np.float64)
-
-
-def _float(cell: object) -> float:
-    number = finite_number(cell)
-    return np.nan if number is None else number
+    return np.array([finite_number(cell) for cell in cells], dtype=np.float64)
 
 
 def _with_criterion(judges: CodedColumn, criteria: CodedColumn) -> CodedColumn:

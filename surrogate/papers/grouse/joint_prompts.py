@@ -36,13 +36,13 @@ PROMPT_NAMES = (
 )
 """Prompts of table 6, the paper's best first: ``whole``, or ``without-`` one of ``ABLATIONS``."""
 JOINT_PROMPT = ReplaceablePrompt(
-    "all",
-    "All four metrics of an answer in one prompt (GroUSE, appendix G)",
-    'JSON: {"answer_2": {"answer_relevancy": S, "completeness": S, …}}, each S a score or an '
+    name="all",
+    asks="All four metrics of an answer in one prompt (GroUSE, appendix G)",
+    reply='JSON: {"answer_2": {"answer_relevancy": S, "completeness": S, …}}, each S a score or an '
     "object with a score",
-    SAMPLE_VARIABLES,
-    PACKAGE,
-    "joint.v1",
+    variables=SAMPLE_VARIABLES,
+    package=PACKAGE,
+    packaged_name="joint.v1",
 )
 """What a user's template may replace where one prompt asks for all metrics."""
 

@@ -113,7 +113,7 @@ def _derived(metric: str, scores: Mapping[str, Verdict]) -> Verdict | None:
         # A failure that was passed on already begins with the metric that failed.
         if not failure.startswith(prerequisites):
             failure = f"{name}: {failure}"
-        return Verdict(None, failure, scores[name].was_asked)
+        return Verdict(None, failure, was_asked=scores[name].was_asked)
     values = [scores[name].value for name in prerequisites]
     # Figure 5: only a refusal can be useful, only an answer that informs can be faithful.
     if metric == "usefulness" and values[0] is not None:

@@ -66,7 +66,10 @@ SAMPLE_VARIABLES: Mapping[str, Variable] = {
         "the expected answer", "samplefirst", also=("ground_truth", "expected_output")
     ),
     "answer_2": Variable(
-        "the answer to score", "samplesecond", True, ("prediction", "actual_output")
+        "the answer to score",
+        "samplesecond",
+        is_required=True,
+        also=("prediction", "actual_output"),
     ),
     "code": Variable("code for delimiters; found in none of the texts", "samplecode"),
 }
@@ -74,14 +77,14 @@ _FIGURES = {"answer_relevancy": 8, "completeness": 9, "usefulness": 10, "faithfu
 
 GROUSE_PROMPTS = {
     metric: ReplaceablePrompt(
-        metric,
-        f"{metric.replace('_', ' ').capitalize()} of an answer (GroUSE, figure "
+        name=metric,
+        asks=f"{metric.replace('_', ' ').capitalize()} of an answer (GroUSE, figure "
         f"{_FIGURES[metric]}); a template is the whole prompt",
-        f'JSON: {{"answer_2": {{"{metric}": S}}}}, or "answer" where there is but one; S '
+        reply=f'JSON: {{"answer_2": {{"{metric}": S}}}}, or "answer" where there is but one; S '
         f"{SCALES[metric][0]} to {SCALES[metric][-1]} or null; [RESULT] S (replies = result)",
-        SAMPLE_VARIABLES,
-        PACKAGE,
-        f"{metric}.v1",
+        variables=SAMPLE_VARIABLES,
+        package=PACKAGE,
+        packaged_name=f"{metric}.v1",
     )
     for metric in JUDGED_METRICS
 }

@@ -75,35 +75,39 @@ _VARIABLES = {
     "language": Variable("English name of the language", "English"),
     "question": Variable("the question", "samplequestion"),
     "context": Variable(
-        "the passages, each with text", ({"text": "samplepart"},), True, ("passages",)
+        "the passages, each with text",
+        ({"text": "samplepart"},),
+        is_required=True,
+        also=("passages",),
     ),
     "answer": Variable("the whole answer", "sampleanswer"),
     "answer_segment": Variable(
-        "the sentence of it to judge", "samplesentence", True, ("sentence",)
+        "the sentence of it to judge", "samplesentence", is_required=True, also=("sentence",)
     ),
 }
 FAITHFULNESS_PROMPT = ReplaceablePrompt(
-    "faithfulness",
-    "Whether passages support a sentence (MEMERAG, appendix H); a template is the whole prompt",
-    "the last <answer>Supported</answer> or Not Supported; without tags the label alone, or as the "
-    "last line",
-    _VARIABLES,
-    _PACKAGE,
-    "task.v1",
+    name="faithfulness",
+    asks="Whether passages support a sentence (MEMERAG, appendix H); a template is the whole "
+    "prompt",
+    reply="the last <answer>Supported</answer> or Not Supported; without tags the label alone, or "
+    "as the last line",
+    variables=_VARIABLES,
+    package=_PACKAGE,
+    packaged_name="task.v1",
 )
 """What a user's template may replace, whichever of the four prompts is chosen."""
 
 RELEVANCE_PROMPT = ReplaceablePrompt(
-    "relevance",
-    "Whether a sentence has to do with the question (MEMERAG, section 3.4)",
-    "the last <answer>Relevant</answer> or Irrelevant, or one of the three published labels",
-    {
+    name="relevance",
+    asks="Whether a sentence has to do with the question (MEMERAG, section 3.4)",
+    reply="the last <answer>Relevant</answer> or Irrelevant, or one of the three published labels",
+    variables={
         **_VARIABLES,
         "context": replace(_VARIABLES["context"], is_required=False),
         "code": Variable("code for delimiters; found in none of the texts", "samplecode"),
     },
-    _PACKAGE,
-    "relevance.v1",
+    package=_PACKAGE,
+    packaged_name="relevance.v1",
 )
 
 

@@ -55,17 +55,18 @@ def label_distributions(sentences: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "context_words": answers["passages"].apply(lambda texts: _mean_words(texts.str.join(" "))),
     }
     # Table 9 is by model, which the public files do not name.
-    named = sentences[sentences["model"].notna()]
-    by = ["model", "language"]
-    by_model = named.groupby(by, sort=False).size().rename("sentences").reset_index()
+    with_model = sentences[sentences["model"].notna()]
+    keys = ["model", "language"]
+    by_model = with_model.groupby(keys, sort=False).size().rename("sentences").reset_index()
     for field, labels in (("factuality", FACTUALITY), ("relevance", RELEVANCE)):
-        by_model = by_model.merge(_percentages(named, named[field], by, labels), on=by)
-    one = ["language"]
+        shares = _percentages(with_model, with_model[field], keys, labels)
+        by_model = by_model.merge(shares, on=keys)
+    language = ["language"]
     return {
         "general": pd.DataFrame(general).reset_index(),
-        "factuality": _percentages(sentences, sentences["factuality"], one, FACTUALITY),
-        "relevance": _percentages(sentences, sentences["relevance"], one, RELEVANCE),
-        "fine_grained": _percentages(sentences, fine, one, (*FINE_GRAINED, CHALLENGING)),
+        "factuality": _percentages(sentences, sentences["factuality"], language, FACTUALITY),
+        "relevance": _percentages(sentences, sentences["relevance"], language, RELEVANCE),
+        "fine_grained": _percentages(sentences, fine, language, (*FINE_GRAINED, CHALLENGING)),
         "by_model": by_model.sort_values("model", kind="stable", ignore_index=True),
     }
 
@@ -75,10 +76,13 @@ def _mean_words(texts: pd.Series) -> float:
 
 
 def _percentages(
-    sentences: pd.DataFrame, labels: pd.Series, by: list[str], columns: Sequence[str]
+    sentences: pd.DataFrame, labels: pd.Series, keys: list[str], columns: Sequence[str]
 ) -> pd.DataFrame:
-    keys = [sentences[name] for name in by]
-    shares = {label: 100 * (labels == label).groupby(keys, sort=False).mean() for label in columns}
+    """Return the percent of sentences that have each label, one row per value of the keys."""
+    groups = [sentences[name] for name in keys]
+    shares = {}
+    for label in columns:
+        shares[label] = 100 * (labels == label).groupby(groups, sort=False).mean()
     return pd.DataFrame(shares).reset_index()
 
 

@@ -16,6 +16,7 @@ from arena.adapters.collected import Collected, Place, StorableText
 from arena.data.rows import Rows
 from arena.data.schema import ANSWER_KEY, Text
 from arena.data.types import Record
+from features.engine.columns import MISSING_SUFFIX
 
 PUBLISHED_FEATURES = MappingProxyType(
     {
@@ -251,7 +252,7 @@ def _feature_table(scores: pd.DataFrame, rows: Rows) -> pd.DataFrame:
         table[name] = numbers.where(is_sound)
         if published == PERCENT_WHERE_ABOVE_1 and (table[name] > 1).any():
             table[name] /= 100
-        reasons[f"{name}:missing"] = missing.where(~is_sound, None)
+        reasons[f"{name}{MISSING_SUFFIX}"] = missing.where(~is_sound, None)
     return table.assign(**reasons)
 
 

@@ -23,7 +23,7 @@ from arena.data.types import Flags, Floats
 from arena.rating.battles import Battles
 from arena.rating.tournaments import DECIMALS
 from arena.statistics.bootstrap import bootstrap_weights
-from features.engine.columns import FEATURE_KEY
+from features.engine.columns import feature_columns
 from surrogate.learning.regression import made
 
 
@@ -171,7 +171,7 @@ def _feature_values(
     questions: Sequence[str] | None = None,
 ) -> Floats:
     """Return features of answers, shape (Q, S, F); a missing value counts 0, as published."""
-    names = [name for name in features if name not in FEATURE_KEY and not name.endswith(":missing")]
+    names = feature_columns(features)
     table = features[features["language"] == language].set_index(["query_id", "system"])
     if questions is None:
         questions = sorted(table.index.unique("query_id"))

@@ -98,24 +98,24 @@ _SHOWN = {
 }
 
 SCORE = ReplaceablePrompt(
-    "gpt-score",
-    "A score from 0 to 10 of one text (Ragas, section 5)",
-    "the last Score: 7, Faithfulness: 7/10, 7 out of 10, or a bare number",
-    {**_SHOWN, "text": Variable("the text to score", "samplefirst", True)},
-    _PACKAGE,
-    "gpt-score.v1",
+    name="gpt-score",
+    asks="A score from 0 to 10 of one text (Ragas, section 5)",
+    reply="the last Score: 7, Faithfulness: 7/10, 7 out of 10, or a bare number",
+    variables={**_SHOWN, "text": Variable("the text to score", "samplefirst", is_required=True)},
+    package=_PACKAGE,
+    packaged_name="gpt-score.v1",
 )
 RANKING = ReplaceablePrompt(
-    "gpt-ranking",
-    "Which of two texts is the better one (Ragas, section 5)",
-    "Better: 1; or an order: Answer 2 > Answer 1, 1. Answer 2, Answer 2: Rank 1",
-    {
+    name="gpt-ranking",
+    asks="Which of two texts is the better one (Ragas, section 5)",
+    reply="Better: 1; or an order: Answer 2 > Answer 1, 1. Answer 2, Answer 2: Rank 1",
+    variables={
         **_SHOWN,
-        "text": Variable("the first text", "samplefirst", True),
-        "other": Variable("the second text", "sampleother", True),
+        "text": Variable("the first text", "samplefirst", is_required=True),
+        "other": Variable("the second text", "sampleother", is_required=True),
     },
-    _PACKAGE,
-    "gpt-ranking.v1",
+    package=_PACKAGE,
+    packaged_name="gpt-ranking.v1",
 )
 
 DEFINITIONS: Mapping[str, str] = tomllib.loads(
@@ -156,7 +156,8 @@ def higher(first: Verdict, second: Verdict) -> Verdict:
     if first.value is None or second.value is None:
         reason = first.failure or second.failure or NO_SCORE
         detail = first.detail if first.failure else second.detail
-        return Verdict(None, reason, first.was_asked and second.was_asked, detail)
+        was_asked = first.was_asked and second.was_asked
+        return Verdict(None, reason, was_asked, detail)
     first_score = float(first.value)
     second_score = float(second.value)
     if first_score > second_score:
@@ -339,5 +340,5 @@ class RagasJudge:
 
 def _verdict(measured: float | Missing) -> Verdict:
     if isinstance(measured, Missing):
-        return Verdict(None, measured.reason, measured != NOT_REACHED)
+        return Verdict(None, measured.reason, was_asked=measured != NOT_REACHED)
     return Verdict(measured)
