@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -200,15 +200,7 @@ class BattleReader:
             lacking = [name for name in PROBABILITIES if name not in rows.table]
             absent.append(lacking[0] if len(lacking) == 1 else "winner")
         if absent:
-            self.collected.problems += rows.problems
-            listed = first_of([str(column) for column in rows.table])
-            for name in absent:
-                hint = f"choose it with --column {name}=NAME; the columns are {listed}"
-                if name in PROBABILITIES:
-                    hint = f"add it: one of {' and '.join(PROBABILITIES)} alone is no verdict"
-                fault = "this column is missing"
-                problem = Problem(rows.source, None, name, None, fault, hint)
-                self.collected.problems.append(problem)
+            self._refuse_columns(rows, absent)
             return None
         read_elsewhere = {
             *winner_columns.values(),
@@ -222,6 +214,17 @@ class BattleReader:
             if column not in read_elsewhere:
                 self.collected.skip(rows.source, "column", reason)
         return chosen.names
+
+    def _refuse_columns(self, rows: Rows, absent: Sequence[str]) -> None:
+        """Keep a fault for each column that is missing."""
+        self.collected.problems += rows.problems
+        listed = first_of([str(column) for column in rows.table])
+        for name in absent:
+            hint = f"choose it with --column {name}=NAME; the columns are {listed}"
+            if name in PROBABILITIES:
+                hint = f"add it: one of {' and '.join(PROBABILITIES)} alone is no verdict"
+            fault = "this column is missing"
+            self.collected.problems.append(Problem(rows.source, None, name, None, fault, hint))
 
     def _is_dropped(self, place: Place, record: Record) -> bool:
         """Count a vote that was not blind, or on a duplicate; tell whether to leave it out."""

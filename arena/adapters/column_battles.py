@@ -244,9 +244,9 @@ class _ColumnReader:
         if not is_named or any(not is_value(cell) for cell in columns[0].cells):
             names += [name for name in JUDGE_SOURCES if name in self.table.names]
         codes, records = self._distinct_records(names)
-        read = [judge_and_voter(record, self.names) for record in records]
-        judges = CodedColumn(codes, [judge for judge, _ in read])
-        voters = CodedColumn(codes, [voter for _, voter in read])
+        pairs = [judge_and_voter(record, self.names) for record in records]
+        judges = CodedColumn(codes, [judge for judge, _ in pairs])
+        voters = CodedColumn(codes, [voter for _, voter in pairs])
         return judges.mapped(judges.cells), voters.mapped(voters.cells)
 
     def _distinct_records(

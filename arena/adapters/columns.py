@@ -144,15 +144,16 @@ def _complements(tables: Sequence[pd.DataFrame], columns: Sequence[str]) -> tupl
         tables: Tables that may have the columns.
         columns: Columns with values, the best first.
     """
-    read = list(columns[:1])
+    compatible = list(columns[:1])
     for column in columns[1:]:
-        if all(_is_complement(table, read, column) for table in tables):
-            read.append(column)
-    return tuple(read[1:])
+        if all(_is_complement(table, compatible, column) for table in tables):
+            compatible.append(column)
+    return tuple(compatible[1:])
 
 
-def _is_complement(table: pd.DataFrame, read: Sequence[str], column: str) -> bool:
-    present = [name for name in (*read, column) if name in table]
+def _is_complement(table: pd.DataFrame, others: Sequence[str], column: str) -> bool:
+    """Return whether a column has no value in a row in which another one has."""
+    present = [name for name in (*others, column) if name in table]
     n_filled = sum(table[name].map(is_value).astype(int) for name in present)
     return len(present) < 2 or not (n_filled > 1).any()
 

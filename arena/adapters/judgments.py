@@ -80,8 +80,8 @@ def counted_judgments_of(
         UsageError: If the file is absent, of unknown format, or holds no judgments.
         DataError: With every problem: unknown winners, missing values, systems against themselves.
     """
-    read = _read(Path(path), BattleOptions(columns, drops_flagged=drop_flagged))
-    return replace(read, table=coded_judgments(read.table))
+    counted = _read(Path(path), BattleOptions(columns, drops_flagged=drop_flagged))
+    return replace(counted, table=coded_judgments(counted.table))
 
 
 def _read(path: Path, options: BattleOptions) -> CountedJudgments:

@@ -33,8 +33,8 @@ def read_answer(
     """
     if report is not None:
         return fault_of(report, headers, api_key, request.fields)
-    read = read_embedding if request.path == EMBEDDINGS else read_completion
+    reader = read_embedding if request.path == EMBEDDINGS else read_completion
     try:
-        return without_key(read(payload, latency_s), api_key)
+        return without_key(reader(payload, latency_s), api_key)
     except MalformedAnswerError as error:
         return Fault(replies.MALFORMED, shown_detail(str(error), api_key), again=True)

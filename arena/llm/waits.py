@@ -124,8 +124,9 @@ def _reset(headers: Mapping[str, str]) -> float | None:
             waits.append(seconds)
     for policy in headers.get("ratelimit", "")[:MOST_READ].split(',"'):
         reset = _LIMIT_RESET.search(policy)
-        left = _LIMIT_LEFT.search(policy)
-        if reset is not None and (left is None or int(left[1]) == 0):
+        remaining_calls = _LIMIT_LEFT.search(policy)
+        is_used_up = remaining_calls is None or int(remaining_calls[1]) == 0
+        if reset is not None and is_used_up:
             waits.append(float(reset[1]))
     return max(waits, default=None)
 

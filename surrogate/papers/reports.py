@@ -92,12 +92,12 @@ def scores_by_part(
         One row per judge and part.
     """
     rows = []
-    for (judge, prompt), of_judge in judges_of(verdicts).items():
+    for (judge, prompt), judge_verdicts in judges_of(verdicts).items():
         tables = {}
-        for name in names or of_judge[part].unique():
-            tables[str(name)] = of_judge[of_judge[part] == name]
+        for name in names or judge_verdicts[part].unique():
+            tables[str(name)] = judge_verdicts[judge_verdicts[part] == name]
         if total is not None:
-            tables[total] = of_judge
+            tables[total] = judge_verdicts
         for name, table in tables.items():
             rows.append({"judge": judge, "prompt": prompt, part: name, **score(table, name)})
     table = pd.DataFrame(rows, columns=columns)

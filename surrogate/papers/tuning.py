@@ -222,10 +222,10 @@ def _refuse_other_folder(folder: Path, inputs: Mapping[str, Any]) -> None:
         if folder.is_dir() and any(folder.iterdir()):
             raise UsageError(f"{folder} holds something other than a training; give a new folder")
         return
-    noted = read_json_file(folder / TRAINING)
-    if noted.get("finished"):
+    record = read_json_file(folder / TRAINING)
+    if record.get("finished"):
         raise UsageError(f"{folder} holds a model that is tuned already; give a new folder")
-    differing = sorted(name for name in inputs if noted.get(name) != inputs[name])
+    differing = sorted(name for name in inputs if record.get(name) != inputs[name])
     if differing:
         raise UsageError(
             f"{folder} holds an interrupted training with another {', '.join(differing)}; "

@@ -60,7 +60,9 @@ def answers_of_arena(arena: Arena, systems: Sequence[str], sieve: Sieve) -> list
     graded = []
     for key in question_keys(arena.queries):
         available = [name for name in texts.systems(key) if name != arena.info.reference_system]
-        scored = [name for name in systems or available if name in available]
+        scored = available
+        if systems:
+            scored = [name for name in systems if name in available]
         if key not in references.index:
             sieve.drop(key[0], NO_EXPECTED, len(scored))
             continue
@@ -92,10 +94,11 @@ def numbered(text: str, numbers: Mapping[str, int]) -> str:
     parts: list[str] = []
     position = 0
     for marker in find_citations(text, list(numbers)):
-        cited = [str(numbers.get(passage_id, passage_id)) for passage_id in marker.ids]
-        parts += [text[position : marker.start], *(f"[{passage_id}]" for passage_id in cited)]
+        parts.append(text[position : marker.start])
+        parts += [f"[{numbers.get(passage_id, passage_id)}]" for passage_id in marker.ids]
         position = marker.end
-    return "".join([*parts, text[position:]])
+    parts.append(text[position:])
+    return "".join(parts)
 
 
 def grouse_examples(

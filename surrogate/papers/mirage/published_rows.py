@@ -87,22 +87,22 @@ class OutputRow(BaseModel):
 ScoredRow = create_model("ScoredRow", __base__=OutputRow, **_SCORES)
 
 
-def add_prompts(read: Collected, rows: Rows, language: str) -> None:
+def add_prompts(collected: Collected, rows: Rows, language: str) -> None:
     """Add the questions of published prompts, and the passages in them."""
-    for place, row in read.records(rows, PromptRow):
+    for place, row in collected.records(rows, PromptRow):
         try:
             question, contexts = prompt_sections(row.prompt)
         except ValueError as error:
-            read.fault(place, "prompt", row.prompt, str(error), _REWRITE)
+            collected.fault(place, "prompt", row.prompt, str(error), _REWRITE)
             continue
-        listed = [*row.positive_ids, *row.negative_ids]
-        texts, left_out = context_passages(contexts, listed)
-        _check_ids(read, place, row, texts)
+        judged_ids = [*row.positive_ids, *row.negative_ids]
+        texts, left_out = context_passages(contexts, judged_ids)
+        _check_ids(collected, place, row, texts)
         for passage_id in left_out:
             reason = "its id is neither positive nor negative"
-            if passage_id in listed:
+            if passage_id in judged_ids:
                 reason = "its id appears earlier in the prompt"
-            read.skip(place.source, "passage", reason)
+            collected.skip(place.source, "passage", reason)
         passages: list[Record] = []
         for passage_id, text in texts.items():
             passage = {
@@ -112,7 +112,7 @@ def add_prompts(read: Collected, rows: Rows, language: str) -> None:
                 "relevance": int(passage_id in row.positive_ids),
             }
             passages.append(passage)
-        read.question(place, (language, row.query_id), question, passages)
+        collected.question(place, (language, row.query_id), question, passages)
 
 
 def prompt_sections(prompt: str) -> tuple[str, str]:
@@ -187,26 +187,26 @@ def _id_of(match: re.Match[str]) -> str:
     return match["quoted"] or match["bare"]
 
 
-def _check_ids(read: Collected, place: Place, row: PromptRow, texts: dict[str, str]) -> None:
+def _check_ids(collected: Collected, place: Place, row: PromptRow, texts: dict[str, str]) -> None:
     listed: set[str] = set()
     for name in ("positive_ids", "negative_ids"):
         for passage_id in getattr(row, name):
             if passage_id in listed:
                 hint = "list each passage once, positive or negative"
-                read.fault(place, name, passage_id, "is listed twice", hint)
+                collected.fault(place, name, passage_id, "is listed twice", hint)
             elif passage_id not in texts:
                 hint = "add the passage or unlist its id"
-                read.fault(place, name, passage_id, "has no text in the prompt", hint)
+                collected.fault(place, name, passage_id, "has no text in the prompt", hint)
             listed.add(passage_id)
 
 
-def add_outputs(read: Collected, rows: Rows, language: str) -> pd.DataFrame:
+def add_outputs(collected: Collected, rows: Rows, language: str) -> pd.DataFrame:
     """Add published outputs as answers.
 
     BLEU is from 0 to 1, as ours; where a value is above 1, those of the file are percent.
 
     Args:
-        read: Where to.
+        collected: Where to.
         rows: Columns ``query_id, outputs`` and any of ``PUBLISHED_FEATURES``.
         language: Their language code, which the schema does not hold.
 
@@ -215,18 +215,18 @@ def add_outputs(read: Collected, rows: Rows, language: str) -> pd.DataFrame:
         ``<feature>:missing`` that says why a value is NaN, else None.
     """
     records: list[Record] = []
-    for place, row in read.records(rows, ScoredRow):
+    for place, row in collected.records(rows, ScoredRow):
         models = {output.model for output in row.outputs}
         scores = {name: getattr(row, name) or {} for name in PUBLISHED_FEATURES}
         for score_by_model in scores.values():
             for model, value in score_by_model.items():
                 if model not in models and value is not None:
-                    read.skip(place.source, "score", f"{model} has no output to its question")
+                    collected.skip(place.source, "score", f"{model} has no output to its question")
         for output in row.outputs:
             if output.output is None:
-                read.skip(place.source, "answer", "its output is null")
+                collected.skip(place.source, "answer", "its output is null")
                 continue
-            read.answer(place, (language, row.query_id), output.model, output.output)
+            collected.answer(place, (language, row.query_id), output.model, output.output)
             key = (language, row.query_id, output.model)
             record: Record = dict(zip(ANSWER_KEY, key, strict=True))
             for name, score_by_model in scores.items():
@@ -256,25 +256,23 @@ def _feature_table(scores: pd.DataFrame, rows: Rows) -> pd.DataFrame:
     return table.assign(**reasons)
 
 
-def add_judgments(read: Collected, rows: Rows, language: str) -> None:
+def add_judgments(collected: Collected, rows: Rows, language: str) -> None:
     """Add published verdicts; the judge's ``output`` is kept as ``reason``.
 
     A verdict other than A, B or Tie is a failed judgment: it is left out and counted, and never
     becomes a tie.
     """
-    if read.lack_columns(rows, JUDGMENT_COLUMNS):
+    if collected.lack_columns(rows, JUDGMENT_COLUMNS):
         return
-    read.skip_columns(rows, (*JUDGMENT_COLUMNS, "output"))
-    for place, record in read.raw(rows):
+    collected.skip_columns(rows, (*JUDGMENT_COLUMNS, "output"))
+    for place, record in collected.raw(rows):
         verdict = record["verdict"]
         if not isinstance(verdict, str) or verdict not in VERDICTS:
-            shown = repr(verdict)
-            if verdict is None:
-                shown = "null"
-            read.skip(place.source, "judgment", f"its verdict is {shown}")
+            written = "null" if verdict is None else repr(verdict)
+            collected.skip(place.source, "judgment", f"its verdict is {written}")
             continue
         key = (language, record["query_id"])
         sides = (record["model_A"], record["model_B"])
-        read.judgment(place, key, sides, VERDICTS[verdict], record["judge"])
+        collected.judgment(place, key, sides, VERDICTS[verdict], record["judge"])
         if "output" in rows.table:
-            read.judgments[-1]["reason"] = record["output"]
+            collected.judgments[-1]["reason"] = record["output"]

@@ -124,8 +124,9 @@ def _rankings(gold: GoldPairs, verdicts: pd.DataFrame, settings: MetaevalSetting
     if len(arena.info.systems) < FEWEST_SYSTEMS or votes.empty:
         return pd.DataFrame(columns=RANKED_COLUMNS)
     rows = []
-    for (judge, prompt), of_judge in judges_of(verdicts).items():
-        judged = of_judge[of_judge["value"].notna()].rename(columns={"value": "winner"})
+    for (judge, prompt), judge_verdicts in judges_of(verdicts).items():
+        judged = judge_verdicts[judge_verdicts["value"].notna()]
+        judged = judged.rename(columns={"value": "winner"})
         if judged.empty:
             continue
         estimate = soft_pairwise_accuracy(judged, votes, settings.replicates, settings.seed)
