@@ -23,6 +23,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -103,18 +104,18 @@ class Records:
             prior=prior,
         )
 
-    def answered(self, asked: pd.DataFrame) -> pd.DataFrame:
-        """Answer what is asked, as far as it was recorded: one row per call."""
-        keys = set(pair_keys(asked))
-        found = []
-        for key in pair_keys(asked):
+    def answered(self, pairs: pd.DataFrame) -> pd.DataFrame:
+        """Return the recorded verdicts on pairs, one row per call."""
+        keys = set(pair_keys(pairs))
+        verdicts = []
+        for key in pair_keys(pairs):
             language, query_id, system_a, system_b = key
             mirrored = (language, query_id, system_b, system_a)
             if key in self.winners:
-                found.append((*key, self.winners[key]))
+                verdicts.append((*key, self.winners[key]))
             elif mirrored in self.winners and mirrored not in keys:
-                found.append((*key, MIRRORED[self.winners[mirrored]]))
-        return pd.DataFrame(found, columns=[*PAIR_COLUMNS, "winner"], dtype=object)
+                verdicts.append((*key, MIRRORED[self.winners[mirrored]]))
+        return pd.DataFrame(verdicts, columns=[*PAIR_COLUMNS, "winner"], dtype=object)
 
     def tau(self, rows: pd.DataFrame) -> float:
         """Return the tau of the ranking by some verdicts with that by all."""
@@ -126,17 +127,10 @@ class Records:
 
 def default_plan(records: Records, n_calls: int, seed: int) -> tuple[pd.DataFrame, float]:
     """Return the verdicts in the order asked, and the calls at which the plan would stop."""
-    chooser = AdaptivePairs(
-        records.arena,
-        JudgingSettings(
-            model="j",
-            until=NEVER,
-            budget=10**9,
-            seed=seed,
-            languages=(records.language,),
-        ),
-        records.prior,
+    settings = JudgingSettings(
+        model="j", until=NEVER, budget=10**9, seed=seed, languages=(records.language,)
     )
+    chooser = AdaptivePairs(records.arena, settings, records.prior)
     rounds = chooser.rounds()
     parts: list[pd.DataFrame] = []
     n_asked = 0
@@ -145,11 +139,10 @@ def default_plan(records: Records, n_calls: int, seed: int) -> tuple[pd.DataFram
         next_pairs = next(rounds)
         while n_asked < n_calls:
             rows = records.answered(next_pairs.table)
-            asked = next_pairs.table[PAIR_COLUMNS].drop_duplicates()
-            is_answered = pd.MultiIndex.from_frame(asked).isin(
-                pd.MultiIndex.from_frame(rows[PAIR_COLUMNS])
-            )
-            failures = asked[~is_answered].reindex(columns=FAILURE_COLUMNS)
+            pairs = next_pairs.table[PAIR_COLUMNS].drop_duplicates()
+            answered = pd.MultiIndex.from_frame(rows[PAIR_COLUMNS])
+            is_answered = pd.MultiIndex.from_frame(pairs).isin(answered)
+            failures = pairs[~is_answered].reindex(columns=FAILURE_COLUMNS)
             parts.append(rows)
             n_asked += len(rows)
             next_pairs = rounds.send(Verdicts(rows, failures))
@@ -162,34 +155,34 @@ def default_plan(records: Records, n_calls: int, seed: int) -> tuple[pd.DataFram
 
 def whole_questions(records: Records, seed: int) -> pd.DataFrame:
     """Return all verdicts, question by question."""
-    random = generator(seed, "whole questions")
+    rng = generator(seed, "whole questions")
     query_ids = sorted(records.rows["query_id"].unique())
-    place = dict(zip(query_ids, random.permutation(len(query_ids)), strict=True))
-    rows = records.rows.iloc[random.permutation(len(records.rows))]
-    return rows.sort_values("query_id", key=lambda ids: ids.map(place), kind="stable")
+    positions = dict(zip(query_ids, rng.permutation(len(query_ids)), strict=True))
+    rows = records.rows.iloc[rng.permutation(len(records.rows))]
+    return rows.sort_values("query_id", key=lambda ids: ids.map(positions), kind="stable")
 
 
 def random_pairs(records: Records, seed: int) -> pd.DataFrame:
     """Return pairs at random, each in one of the orders recorded."""
-    random = generator(seed, "random pairs")
-    rows = records.rows.iloc[random.permutation(len(records.rows))]
+    rng = generator(seed, "random pairs")
+    rows = records.rows.iloc[rng.permutation(len(records.rows))]
     names = np.sort(rows[["system_a", "system_b"]].to_numpy(str), axis=1)
     pairs = rows[["query_id"]].assign(first=names[:, 0], second=names[:, 1])
     return rows[~pairs.duplicated().to_numpy()]
 
 
-def curves(
-    records: Records, n_calls: Integers, seeds: int
+def tau_curves(
+    records: Records, n_calls: Integers, n_seeds: int
 ) -> tuple[Floats, list[tuple[float, float]]]:
     """Return tau by plan, seed and calls, and where the default plan stops, with tau there."""
     taus = []
     stops = []
-    for seed in range(seeds):
-        asked, stop = default_plan(records, int(n_calls[-1]), seed)
-        plans = [asked, whole_questions(records, seed), random_pairs(records, seed)]
+    for seed in range(n_seeds):
+        default, stop = default_plan(records, int(n_calls[-1]), seed)
+        plans = [default, whole_questions(records, seed), random_pairs(records, seed)]
         taus.append([[records.tau(plan.iloc[:n]) for n in n_calls] for plan in plans])
         if np.isfinite(stop):
-            stops.append((stop, records.tau(asked.iloc[: int(stop)])))
+            stops.append((stop, records.tau(default.iloc[: int(stop)])))
     return np.array(taus).swapaxes(0, 1), stops
 
 
@@ -198,11 +191,11 @@ def calls_needed(curve: Floats, n_calls: Integers, level: float) -> float:
     rising = np.maximum.accumulate(curve)
     if rising[-1] < level:
         return float("inf")
-    at = int(np.argmax(rising >= level))
-    if at == 0:
+    index = int(np.argmax(rising >= level))
+    if index == 0:
         return float(n_calls[0])
-    part = (level - rising[at - 1]) / (rising[at] - rising[at - 1])
-    return float(n_calls[at - 1] + part * (n_calls[at] - n_calls[at - 1]))
+    part = (level - rising[index - 1]) / (rising[index] - rising[index - 1])
+    return float(n_calls[index - 1] + part * (n_calls[index] - n_calls[index - 1]))
 
 
 def report(records: Records, taus: Floats, n_calls: Integers) -> Iterator[str]:
@@ -214,10 +207,12 @@ def report(records: Records, taus: Floats, n_calls: Integers) -> Iterator[str]:
         needed = "".join(f"{calls_needed(curve, n_calls, level):8,.0f}" for level in LEVELS)
         values = ""
         for calls in shown_calls:
-            is_measured = calls <= n_calls[-1]
-            at_calls = np.array([np.interp(calls, n_calls, seed) for seed in of_seeds])
+            if calls > n_calls[-1]:
+                values += " " * 15
+                continue
+            at_calls = np.array([np.interp(calls, n_calls, of_seed) for of_seed in of_seeds])
             error = at_calls.std(ddof=1) / np.sqrt(len(at_calls)) if len(at_calls) > 1 else np.nan
-            values += f"  {at_calls.mean():.3f} ({error:.3f})" if is_measured else " " * 15
+            values += f"  {at_calls.mean():.3f} ({error:.3f})"
         yield f"  {name:16}{needed}{values}"
 
 
@@ -248,25 +243,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     languages = options.languages.split(",") if options.languages else arena.info.languages
     shown = "".join(f"{f'{calls} a system':>15}" for calls in SHOWN)
     print(f"calls to tau{'.8':>14}{'.9':>8}{shown}   (tau, standard error over seeds)")
-    for judge in judges:
-        for language in languages:
-            records = Records.of(arena, judge, language, features, preferences)
-            n_systems = len(records.systems)
-            n_pairs = len(random_pairs(records, 0))
-            calls = np.minimum(np.round(np.array(A_SYSTEM) * n_systems), n_pairs)
-            n_calls = np.unique(calls.astype(np.int64))
-            taus, stops = curves(records, n_calls, options.seeds)
-            print(
-                f"{options.arena.name} {language}, {judge}: {n_systems} systems, "
-                f"{n_pairs:,} pairs, {len(records.rows):,} verdicts"
-            )
-            print(*report(records, taus, n_calls), sep="\n", flush=True)
-            if stops:
-                stop, tau = np.mean(stops, axis=0)
-                print(
-                    f"  the default plan stops after {stop:,.0f} calls with tau {tau:.2f} "
-                    f"({len(stops)} of {options.seeds} seeds)"
-                )
+    for judge, language in product(judges, languages):
+        records = Records.of(arena, judge, language, features, preferences)
+        print(f"{options.arena.name} {language}, {judge}: ", end="")
+        compare_plans(records, options.seeds)
+
+
+def compare_plans(records: Records, n_seeds: int) -> None:
+    n_systems = len(records.systems)
+    n_pairs = len(random_pairs(records, 0))
+    print(f"{n_systems} systems, {n_pairs:,} pairs, {len(records.rows):,} verdicts", flush=True)
+    n_calls = np.minimum(np.round(np.array(A_SYSTEM) * n_systems), n_pairs)
+    n_calls = np.unique(n_calls.astype(np.int64))
+    taus, stops = tau_curves(records, n_calls, n_seeds)
+    print(*report(records, taus, n_calls), sep="\n", flush=True)
+    if stops:
+        stop, tau = np.mean(stops, axis=0)
+        print(
+            f"  the default plan stops after {stop:,.0f} calls with tau {tau:.2f} "
+            f"({len(stops)} of {n_seeds} seeds)"
+        )
 
 
 if __name__ == "__main__":
