@@ -22,10 +22,18 @@ from arena import read_arena
 from arena.simulation import simulated_folder
 from features import extract, feature_columns
 from features.measures.registry import GROUPS
-from surrogate import build_board
+from surrogate import Board, build_board
 
 WITHOUT_MODELS = [feature for feature in GROUPS["paper"] if feature.reading is None]
 BY_LIBRARIES = [feature for feature in GROUPS["as-published"] if feature.reading is None]
+DEFAULTS = {feature.name: feature for feature in WITHOUT_MODELS}
+OURS = {
+    "libraries": (),
+    "identifier": ("target_language", "english"),
+    "bleu": ("bleu",),
+    "rouge_l": ("rouge_l",),
+}
+"""Feature tables, and their features that are not those by libraries but our defaults."""
 LINES: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("preset mirage", "libraries", {"r2_tournaments": 200, "r2_trees": 100}),
     ("R² of 200 × 100 trees → 50 × 25", "libraries", {}),
@@ -47,52 +55,45 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     arena = read_arena(options.arena)
-    own = {feature.name: feature for feature in WITHOUT_MODELS}
-    replaced = {
-        "libraries": (),
-        "identifier": ("target_language", "english"),
-        "bleu": ("bleu",),
-        "rouge_l": ("rouge_l",),
-    }
-    tables = {
-        name: extract(
-            arena, [own[item.name] if item.name in names else item for item in BY_LIBRARIES]
-        )
-        for name, names in replaced.items()
-    }
+    tables = {}
+    for table_name, ours in OURS.items():
+        features = [DEFAULTS[f.name] if f.name in ours else f for f in BY_LIBRARIES]
+        tables[table_name] = extract(arena, features)
     print_features(tables["libraries"], extract(arena, WITHOUT_MODELS))
     rows = []
-    for name, table, changed in LINES:
-        if changed.get("surrogate") == "answers":
-            changed = {**changed, "missing": "nan"}
-        changed = {"r2_tournaments": 50, "r2_trees": 25} | changed
-        built = build_board(arena, preset="mirage", feature_table=tables[table], **changed)
-        rows.append(line(name, built))
+    for name, table_name, changed in LINES:
+        settings = {"r2_tournaments": 50, "r2_trees": 25} | changed
+        if settings.get("surrogate") == "answers":
+            settings["missing"] = "nan"
+        table = tables[table_name]
+        rows.append(
+            line(name, build_board(arena, preset="mirage", feature_table=table, **settings))
+        )
     rows.append(line("default board", build_board(arena)))
-    table = pd.DataFrame(rows)
-    print(table.to_string(index=False, float_format="%.3f"))
+    effects = pd.DataFrame(rows)
+    print(effects.to_string(index=False, float_format="%.3f"))
     if options.out is not None:
-        table.to_csv(options.out, index=False)
+        effects.to_csv(options.out, index=False)
 
 
-def line(name: str, board: Any) -> dict[str, object]:  # noqa: ANN401 - a board
+def line(name: str, board: Board) -> dict[str, object]:
     """Sum a board up in a row."""
     macro = board.summary.macro
-    said = {"tau": macro.tau, "unseen": macro.tau_unseen, "r2": macro.holdout_r2_mean}
-    print(name, said, file=sys.stderr, flush=True)
-    return {"board": name, **said}
+    scores = {"tau": macro.tau, "unseen": macro.tau_unseen, "r2": macro.holdout_r2_mean}
+    print(name, scores, file=sys.stderr, flush=True)
+    return {"board": name, **scores}
 
 
-def print_features(published: pd.DataFrame, own: pd.DataFrame) -> None:
+def print_features(by_libraries: pd.DataFrame, by_default: pd.DataFrame) -> None:
     """Print the mean of each feature by the libraries and by our default, by language."""
-    pairs = zip(feature_columns(published), feature_columns(own), strict=True)
-    for one, other in pairs:
-        if one != other:
-            means = {
-                name: table.groupby("language")[name].mean()
-                for table, name in ((published, one), (own, other))
-            }
-            print(pd.DataFrame(means).round(3).T.to_string())
+    columns = zip(feature_columns(by_libraries), feature_columns(by_default), strict=True)
+    for library_column, default_column in columns:
+        if library_column != default_column:
+            means = [
+                by_libraries.groupby("language")[library_column].mean(),
+                by_default.groupby("language")[default_column].mean(),
+            ]
+            print(pd.DataFrame(means).round(3).to_string())
 
 
 if __name__ == "__main__":

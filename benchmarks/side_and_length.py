@@ -37,12 +37,12 @@ from arena.rating.posterior import RatingPosterior, battle_posterior
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.rating.traits import EQUAL, LENGTH, with_traits
 from arena.statistics.rank_agreement import kendall_tau
+from arena.statistics.significance import NORMAL_95
 
 ARENAS = Path("../shared/data/arenas")
 NAMES = ("vicuna80", "mt-bench-ko-en", "crowd-rag", "rakuda", "faithjudge", "alpacaeval")
 QUESTIONS = (4, 8, 16)
 PLANS = ("random order", "order of names", "both orders")
-NORMAL_95 = 1.96
 GROUP = ["arena", "language", "judge"]
 
 
@@ -69,7 +69,7 @@ def rated(rows: pd.DataFrame, systems: list[str], *, with_side: bool) -> RatingP
     return battle_posterior(battles)
 
 
-def planned(rows: pd.DataFrame, plan: str, random: np.random.Generator) -> pd.DataFrame:
+def planned(rows: pd.DataFrame, plan: str, rng: np.random.Generator) -> pd.DataFrame:
     """Keep one order of each pair on a question, or both."""
     if plan == "both orders":
         return rows
@@ -77,7 +77,7 @@ def planned(rows: pd.DataFrame, plan: str, random: np.random.Generator) -> pd.Da
         return rows[rows["system_a"] < rows["system_b"]]
     sides = np.sort(rows[["system_a", "system_b"]].astype(str).to_numpy(), axis=1)
     keyed = rows.assign(first=sides[:, 0], second=sides[:, 1])
-    shuffled = keyed.iloc[random.permutation(len(keyed))]
+    shuffled = keyed.iloc[rng.permutation(len(keyed))]
     return shuffled.drop_duplicates(["query_id", "first", "second"])
 
 
@@ -94,20 +94,20 @@ def side_gains(
     questions = np.array(sorted(rows["query_id"].unique()))
     results: list[dict[str, object]] = []
     for draw in range(draws):
-        random = generator(draw, "sides", *key)
-        order = random.permutation(questions)
+        rng = generator(draw, "sides", *key)
+        order = rng.permutation(questions)
         far = rated(rows[rows["query_id"].isin(order[len(order) // 2 :])], systems, with_side=False)
         for n_questions in QUESTIONS:
             if n_questions > len(questions) // 2:
                 continue
-            few = rows[rows["query_id"].isin(order[:n_questions])]
+            on_questions = rows[rows["query_id"].isin(order[:n_questions])]
             for plan in PLANS:
-                part = planned(few, plan, random)
-                if part.empty:
+                judged = planned(on_questions, plan, rng)
+                if judged.empty:
                     continue
                 result: dict[str, object] = dict(zip(GROUP, key, strict=True), plan=plan)
                 for name, with_side in (("plain", False), ("side", True)):
-                    near = rated(part, systems, with_side=with_side)
+                    near = rated(judged, systems, with_side=with_side)
                     result[f"tau {name}"] = kendall_tau(near.ratings, far.ratings)
                     result[f"holds {name}"] = holding_share(near, far)
                 results.append(result)
@@ -121,29 +121,31 @@ def coefficient_of(posterior: RatingPosterior, trait: str) -> tuple[float, float
 
 def at_equal(rows: pd.DataFrame, equal: str) -> RatingPosterior:
     """Rate at equal length or style."""
-    kept = [f"trait_{name}" for name in EQUAL[equal]]
-    battles = without_traits(rows).join(rows[kept])
-    return battle_posterior(Battles.from_judgments(battles.assign(judge="judge")))
+    traits = [f"trait_{name}" for name in EQUAL[equal]]
+    return posterior_of(without_traits(rows).join(rows[traits]))
+
+
+def posterior_of(rows: pd.DataFrame) -> RatingPosterior:
+    """Rate by verdicts as if one judge had given them."""
+    return battle_posterior(Battles.from_judgments(rows.assign(judge="judge")))
 
 
 def lengths_of(key: tuple[str, str, str], rows: pd.DataFrame) -> dict[str, object]:
     """Rate with and without length, and learn the coefficient of two halves of the questions."""
-    raw = battle_posterior(Battles.from_judgments(without_traits(rows).assign(judge="judge")))
-    equal, style = at_equal(rows, "length"), at_equal(rows, "style")
+    raw = posterior_of(without_traits(rows))
+    equal = at_equal(rows, "length")
+    style = at_equal(rows, "style")
     coefficient, error = coefficient_of(equal, LENGTH)
     order = generator(0, "halves", *key).permutation(sorted(rows["query_id"].unique()))
     is_first = rows["query_id"].isin(order[: len(order) // 2])
-    halves = [
-        coefficient_of(at_equal(half, "length"), LENGTH)
-        for half in (rows[is_first], rows[~is_first])
-    ]
-    (one, one_error), (other, other_error) = halves
+    first, first_error = coefficient_of(at_equal(rows[is_first], "length"), LENGTH)
+    second, second_error = coefficient_of(at_equal(rows[~is_first], "length"), LENGTH)
     moves = np.abs(equal.ratings - raw.ratings)
     return {
         **dict(zip(GROUP, key, strict=True)),
         "length": coefficient,
         "error": error,
-        "halves differ, in errors": (one - other) / np.hypot(one_error, other_error),
+        "halves differ, in errors": (first - second) / np.hypot(first_error, second_error),
         "largest move": moves.max(),
         "moved by > error": int((moves > raw.standard_errors).sum()),
         "raw": pd.Series(raw.ratings, raw.systems),
@@ -152,9 +154,9 @@ def lengths_of(key: tuple[str, str, str], rows: pd.DataFrame) -> dict[str, objec
     }
 
 
-def agreement(one: pd.Series, other: pd.Series) -> float:
-    both = one.index.intersection(other.index)
-    return kendall_tau(one[both].to_numpy(np.float64), other[both].to_numpy(np.float64))
+def agreement(ratings: pd.Series, expected: pd.Series) -> float:
+    systems = ratings.index.intersection(expected.index)
+    return kendall_tau(ratings[systems].to_numpy(float), expected[systems].to_numpy(float))
 
 
 def people_gains(lengths: pd.DataFrame) -> pd.DataFrame:
@@ -164,8 +166,9 @@ def people_gains(lengths: pd.DataFrame) -> pd.DataFrame:
         people = part[part["judge"] == PEOPLE]
         if people.empty:
             continue
+        raw = people["raw"].iloc[0]
+        equal = people["equal"].iloc[0]
         for judge in part[part["judge"] != PEOPLE].to_dict("records"):
-            raw, equal = people["raw"].iloc[0], people["equal"].iloc[0]
             rows.append(
                 {
                     "arena": arena,
