@@ -18,6 +18,7 @@ on them, and what a new system or new verdicts cost; see ``end_to_end.py``.
 
 import argparse
 import json
+import math
 import os
 import resource
 import shutil
@@ -57,7 +58,10 @@ STYLES = 40
 """Kinds of systems that open their answers alike and share their wrong sentences."""
 SLOTS = 4
 TIES = 0.1
-STREAM = {"languages": ["de", "en", "sw"], "systems": [f"system-{own:03}" for own in range(100)]}
+STREAM = {
+    "languages": ["de", "en", "sw"],
+    "systems": [f"system-{number:03}" for number in range(100)],
+}
 FILE_QUESTIONS = 200
 """Of a part file of a stream; all systems answer them."""
 MARK = 500_000
@@ -67,30 +71,32 @@ PAGE = resource.getpagesize()
 
 def made_up(systems: int, questions: int, judgments: int, seed: int = 0) -> Arena:
     """Draw an arena: stronger systems say more of what the passages say, and win more often."""
-    random = np.random.default_rng(seed)
-    strength = random.normal(size=systems)
-    style = random.integers(STYLES, size=systems)
-    names = np.array([f"style-{kind:02}/system-{own:04}" for own, kind in enumerate(style)])
+    rng = np.random.default_rng(seed)
+    strengths = rng.normal(size=systems)
+    styles = rng.integers(STYLES, size=systems)
+    names = np.array([f"style-{kind:02}/system-{index:04}" for index, kind in enumerate(styles)])
     queries, answers, battles = [], [], []
-    for place in range(questions):
-        query = f"q{place:04}"
-        true = [sentence(random) for _ in range(STATEMENTS)]
-        wrong = [sentence(random) for _ in range(STYLES)]
+    for number in range(questions):
+        query = f"q{number:04}"
+        true = [sentence(rng) for _ in range(STATEMENTS)]
+        wrong = [sentence(rng) for _ in range(STYLES)]
         passages = [
-            {"passage_id": f"{query}-{own}", "text": ". ".join(true[own * 3 : own * 3 + 3])}
-            for own in range(STATEMENTS // 3)
+            {"passage_id": f"{query}-{index}", "text": ". ".join(true[index * 3 : index * 3 + 3])}
+            for index in range(STATEMENTS // 3)
         ]
-        queries.append({"query_id": query, "query": sentence(random), "passages": passages})
-        chosen = random.integers(STATEMENTS, size=(systems, SLOTS))
-        known = random.random((systems, SLOTS)) < expit(strength)[:, None]
-        for own in range(systems):
-            said = [
-                f"{true[which]} [{query}-{which // 3}]." if is_known else f"{wrong[style[own]]}."
-                for which, is_known in zip(chosen[own], known[own], strict=True)
-            ]
-            answers.append((query, names[own], " ".join([f"{wrong[style[own] - 1][:40]}:", *said])))
-        count = judgments // questions + (place < judgments % questions)
-        battles.append(pairs_of(names, strength, count, random, query))
+        queries.append({"query_id": query, "query": sentence(rng), "passages": passages})
+        chosen = rng.integers(STATEMENTS, size=(systems, SLOTS))
+        is_true = rng.random((systems, SLOTS)) < expit(strengths)[:, None]
+        for system, style in enumerate(styles):
+            texts = [f"{wrong[style - 1][:40]}:"]
+            for statement, says_true in zip(chosen[system], is_true[system], strict=True):
+                if says_true:
+                    texts.append(f"{true[statement]} [{query}-{statement // 3}].")
+                else:
+                    texts.append(f"{wrong[style]}.")
+            answers.append((query, names[system], " ".join(texts)))
+        count = judgments // questions + (number < judgments % questions)
+        battles.append(pairs_of(names, strengths, count, rng, query))
     return Arena.from_frames(
         pd.DataFrame(queries),
         pd.DataFrame(answers, columns=["query_id", "system", "answer"]),
@@ -103,24 +109,29 @@ def made_up(systems: int, questions: int, judgments: int, seed: int = 0) -> Aren
 
 def write_stream(folder: Path, answers: int) -> None:
     """Write an arena of so many answers, a part file of questions and one of answers at a time."""
-    random, systems = np.random.default_rng(0), len(STREAM["systems"])
-    known = random.beta(4, 2, size=systems)
-    for part in range(-(-answers // (systems * FILE_QUESTIONS))):
+    rng = np.random.default_rng(0)
+    systems = len(STREAM["systems"])
+    truthfulness = rng.beta(4, 2, size=systems)
+    for part in range(math.ceil(answers / (systems * FILE_QUESTIONS))):
         queries, rows = [], []
-        for query in (f"q{part:05}-{own:03}" for own in range(FILE_QUESTIONS)):
-            true, wrong = ([sentence(random) for _ in range(STATEMENTS)] for _ in range(2))
+        for number in range(FILE_QUESTIONS):
+            query = f"q{part:05}-{number:03}"
+            true = [sentence(rng) for _ in range(STATEMENTS)]
+            wrong = [sentence(rng) for _ in range(STATEMENTS)]
             passages = [
-                {"passage_id": f"{query}-{own}", "text": ". ".join(true[own : own + 3])}
-                for own in range(STATEMENTS - 2)
+                {"passage_id": f"{query}-{index}", "text": ". ".join(true[index : index + 3])}
+                for index in range(STATEMENTS - 2)
             ]
-            queries.append({"query_id": query, "query": sentence(random), "passages": passages})
-            said = random.integers(STATEMENTS - 2, size=(systems, SLOTS))
-            is_true = random.random((systems, SLOTS)) < known[:, None]
-            for own, system in enumerate(STREAM["systems"]):
-                texts = [
-                    f"{true[it]} [{query}-{it}]." if fine else f"{wrong[it]}."
-                    for it, fine in zip(said[own], is_true[own], strict=True)
-                ]
+            queries.append({"query_id": query, "query": sentence(rng), "passages": passages})
+            chosen = rng.integers(STATEMENTS - 2, size=(systems, SLOTS))
+            is_true = rng.random((systems, SLOTS)) < truthfulness[:, None]
+            for index, system in enumerate(STREAM["systems"]):
+                texts = []
+                for statement, says_true in zip(chosen[index], is_true[index], strict=True):
+                    if says_true:
+                        texts.append(f"{true[statement]} [{query}-{statement}].")
+                    else:
+                        texts.append(f"{wrong[statement]}.")
                 rows.append({"query_id": query, "system": system, "answer": " ".join(texts)})
         for table, frame in {"queries": queries, "answers": rows}.items():
             language = STREAM["languages"][part % len(STREAM["languages"])]
@@ -180,19 +191,20 @@ class Growth:
 def go_on(answers: int, out: Path, jobs: str) -> None:
     """Kill the measuring of a stream in the middle, go on, and compare its files."""
     names = ("stream", "features", "again")
-    arena, whole, again = (out / f"{name}-{answers}" for name in names)
+    arena, complete, again = (out / f"{name}-{answers}" for name in names)
     shutil.rmtree(again, ignore_errors=True)
     command = ("features", str(arena), "--out", str(again), "--jobs", jobs)
     with subprocess.Popen([*COMMAND, *command], stdout=subprocess.DEVNULL) as process:
-        while process.poll() is None and len(parts_of(again)) < len(parts_of(whole)) / 2:
+        while process.poll() is None and len(parts_of(again)) < len(parts_of(complete)) / 2:
             time.sleep(0.2)
-        for own in family(process.pid):
-            os.kill(own, signal.SIGKILL)
-    kept = len(parts_of(again))
+        for child in family(process.pid):
+            os.kill(child, signal.SIGKILL)
+    n_kept = len(parts_of(again))
     rest, nothing = measured(command), measured(command)
     print(
-        f"killed with {kept} of {len(parts_of(whole))} parts: the rest {rest[2]:.0f} s of "
-        f"processors, once more {nothing[2]:.0f} s, same files {parts_of(again) == parts_of(whole)}"
+        f"killed with {n_kept} of {len(parts_of(complete))} parts: the rest {rest[2]:.0f} s of "
+        f"processors, once more {nothing[2]:.0f} s, "
+        f"same files {parts_of(again) == parts_of(complete)}"
     )
 
 
@@ -200,17 +212,19 @@ def grow(answers: int, out: Path, jobs: str) -> None:
     """Measure a stream again after a system has joined it, which then leaves; print a row."""
     arena, features = out / f"stream-{answers}", out / f"again-{answers}"
     info, table = arena / "arena.json", arena / "answers.parquet"
-    said = info.read_text()
+    original_info = info.read_text()
     files = [file for file in table.rglob("*.parquet") if not file.name.startswith("new-")]
     for file in files:
         rows = pd.read_parquet(file, columns=["query_id", "system", "answer"])
         rows = rows[rows["system"] == STREAM["systems"][-1]]
         rows = rows.assign(system="new", answer=rows["answer"].str.upper())
         rows.to_parquet(file.with_name(f"new-{file.name}"), index=False)
-    info.write_text(json.dumps(json.loads(said) | {"systems": [*STREAM["systems"], "new"]}))
+    info.write_text(
+        json.dumps(json.loads(original_info) | {"systems": [*STREAM["systems"], "new"]})
+    )
     _, wall, spent, _ = measured(("features", arena, "--out", features, "--jobs", jobs))
     print(f"a new system: {wall:.0f} s on the clock, {spent:.0f} s of processors", flush=True)
-    info.write_text(said)
+    info.write_text(original_info)
     for file in files:
         file.with_name(f"new-{file.name}").unlink()
 
@@ -221,30 +235,30 @@ def parts_of(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): file_digest(path) for path in files}
 
 
-def sentence(random: np.random.Generator) -> str:
+def sentence(rng: np.random.Generator) -> str:
     """Draw words, few of them often."""
-    drawn = np.minimum(random.zipf(1.3, size=SENTENCE), WORDS)
+    drawn = np.minimum(rng.zipf(1.3, size=SENTENCE), WORDS)
     return " ".join(f"w{word:x}" for word in drawn)
 
 
 def pairs_of(
     names: npt.NDArray[np.str_],
-    strength: Floats,
+    strengths: Floats,
     count: int,
-    random: np.random.Generator,
+    rng: np.random.Generator,
     query: str,
 ) -> pd.DataFrame:
     """Draw pairs without repetition and their verdicts by Bradley and Terry's model."""
     systems = len(names)
-    drawn = random.choice(
+    drawn = rng.choice(
         systems * systems, size=min(3 * count + 30, systems * systems), replace=False
     )
     first, second = np.divmod(drawn, systems)
     first, second = first[first < second][:count], second[first < second][:count]
-    is_swapped = random.random(len(first)) < 1 / 2
+    is_swapped = rng.random(len(first)) < 1 / 2
     side_a, side_b = np.where(is_swapped, (second, first), (first, second))
-    won = random.random(len(side_a)) < expit(strength[side_a] - strength[side_b])
-    winner = np.where(random.random(len(side_a)) < TIES, "tie", np.where(won, "a", "b"))
+    is_won = rng.random(len(side_a)) < expit(strengths[side_a] - strengths[side_b])
+    winner = np.where(rng.random(len(side_a)) < TIES, "tie", np.where(is_won, "a", "b"))
     sides = {"system_a": names[side_a], "system_b": names[side_b]}
     return pd.DataFrame({"query_id": query, **sides, "winner": winner})
 
@@ -261,7 +275,7 @@ class Memory(threading.Thread):
     def run(self) -> None:
         """Look until the process has ended."""
         while Path(f"/proc/{self.process}").exists():
-            held = [resident(own) for own in family(self.process)]
+            held = [resident(member) for member in family(self.process)]
             self.peak_gb = max(self.peak_gb, sum(held) / 1e9)
             self.largest_gb = max(self.largest_gb, max(held, default=0) / 1e9)
             if self.look is not None:
@@ -275,7 +289,7 @@ def family(process: int) -> list[int]:
         children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
     except OSError:
         return []
-    return [process, *(own for child in children for own in family(int(child)))]
+    return [process, *(descendant for child in children for descendant in family(int(child)))]
 
 
 def resident(process: int) -> int:
@@ -351,26 +365,26 @@ def main() -> None:
     parser.add_argument("--jobs", default="-1")
     parser.add_argument("--arenas", type=Path)
     parser.add_argument("--out", type=Path, default=Path("../scale"))
-    given = parser.parse_args()
-    if given.arenas:
-        told = [sys.executable, END_TO_END, given.arenas, "--jobs", given.jobs]
-        subprocess.run(told, check=True)
+    options = parser.parse_args()
+    if options.arenas:
+        command = [sys.executable, END_TO_END, options.arenas, "--jobs", options.jobs]
+        subprocess.run(command, check=True)
         return
-    given.out.mkdir(parents=True, exist_ok=True)
-    if given.odd:
+    options.out.mkdir(parents=True, exist_ok=True)
+    if options.odd:
         for name, odd in ODD.items():
-            measure(name, *odd, given.out)
+            measure(name, *odd, options.out)
         return
-    if given.streams:
-        streams = [int(answers) for answers in given.streams.split(",")]
+    if options.streams:
+        streams = [int(answers) for answers in options.streams.split(",")]
         for answers in streams:
-            measure_stream(answers, given.out, given.jobs)
-        go_on(streams[0], given.out, given.jobs)
-        grow(streams[0], given.out, given.jobs)
+            measure_stream(answers, options.out, options.jobs)
+        go_on(streams[0], options.out, options.jobs)
+        grow(streams[0], options.out, options.jobs)
         return
-    sizes = [int(size) for size in given.systems.split(",")]
+    sizes = [int(size) for size in options.systems.split(",")]
     spent = [
-        measure("made up", size, given.questions, JUDGMENTS * size, given.out, given.jobs)
+        measure("made up", size, options.questions, JUDGMENTS * size, options.out, options.jobs)
         for size in sizes
     ]
     if len(sizes) > 1:
