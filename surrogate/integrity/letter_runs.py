@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from arena.data.types import Flags, Floats, Indices
-from surrogate.integrity.likeness import (
-    FEWEST_JUDGED,
+from surrogate.integrity.likeness import FEWEST_JUDGED
+from surrogate.integrity.word_hashes import (
     Hashes,
     is_among,
     is_of_others,

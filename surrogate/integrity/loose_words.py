@@ -13,13 +13,8 @@ import numpy as np
 import pandas as pd
 
 from arena.data.types import Flags, Floats, Indices
-from surrogate.integrity.likeness import (
-    FURTHEST,
-    Hashes,
-    is_of_others,
-    of_questions,
-    word_hashes,
-)
+from surrogate.integrity.likeness import FURTHEST
+from surrogate.integrity.word_hashes import Hashes, is_of_others, of_questions, word_hashes
 from surrogate.integrity.word_order import whole_words
 from surrogate.learning.estimation.answer_texts import FACTOR, mixed
 

@@ -16,14 +16,9 @@ from arena.text.citations import strip_citations
 from features.declare.sample import titled_text
 from features.text.tokens import folded_line, folded_words
 from surrogate.integrity.letter_runs import measure_runs
-from surrogate.integrity.likeness import (
-    Hashes,
-    largest_counts,
-    measure_likeness,
-    word_hashes,
-    word_runs,
-)
+from surrogate.integrity.likeness import measure_likeness
 from surrogate.integrity.loose_words import loose_shares
+from surrogate.integrity.word_hashes import Hashes, largest_counts, word_hashes, word_runs
 from surrogate.integrity.word_order import reversed_shares
 from surrogate.learning.estimation.answer_texts import mixed
 

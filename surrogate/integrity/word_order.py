@@ -17,7 +17,7 @@ import pandas as pd
 
 from arena.data.types import Flags, Floats, Indices
 from features.text.tokens import folded_words
-from surrogate.integrity.likeness import Hashes, is_among, word_hashes, word_runs
+from surrogate.integrity.word_hashes import Hashes, is_among, word_hashes, word_runs
 from surrogate.learning.estimation.answer_texts import mixed
 
 FEWEST_PAIRS = 400

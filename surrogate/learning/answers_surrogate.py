@@ -41,7 +41,6 @@ from surrogate.learning.surrogate import (
     EXPLANATION_COLUMNS,
     FEWEST_SYSTEMS,
     IMPORTANCE_COLUMNS,
-    NO_VALUE,
     Arrays,
     Asked,
     Covariances,
@@ -266,17 +265,9 @@ class AnswersSurrogate(Surrogate):
     @property
     def left_out_(self) -> dict[str, dict[str, str]]:
         """Language to feature to why it could not be used."""
-        reasons: dict[str, dict[str, str]] = {}
-        for language, field in self.fields_.items():
-            n_values = np.isfinite(field.tensor.values).sum(axis=(0, 1))
-            differences = np.abs(field.self_view.ranks).sum(axis=(0, 1))
-            reasons[language] = {}
-            for index, feature in enumerate(self.features_):
-                if differences[index]:
-                    continue
-                reason = "the same for all training systems" if n_values[index] else NO_VALUE
-                reasons[language][feature] = reason
-        return reasons
+        return {
+            language: field.without_use(self.features_) for language, field in self.fields_.items()
+        }
 
     def predict(
         self,

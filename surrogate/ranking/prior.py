@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable
 
 import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
-from arena.judging.answer_pairs import ArenaTexts
+from arena.judging.answer_pairs import ArenaTexts, QuestionKey
 from arena.judging.choosing.drawn_pairs import draw_questions
 from arena.judging.judging_settings import JudgingSettings
 from arena.rating.posterior import PRIOR_COLUMNS
@@ -48,13 +49,8 @@ def judging_prior(arena: Arena, settings: JudgingSettings, n_jobs: int = 1) -> p
     drawn = draw_questions(
         arena, ArenaTexts(arena), settings.questions, settings.languages, settings.seed
     )
-    is_drawn = pd.MultiIndex.from_frame(arena.answers[QUESTION_KEY]).isin(list(drawn))
-    answers = arena.answers[is_drawn]
     preferences = preferences_for(arena)
-    # As values: a name would also be looked up in other packages, which may declare it too.
-    names = [*EVIDENCE_FEATURES, *(name for name in preferences if name in FEATURES)]
-    measured = [FEATURES[name] for name in names]
-    X = with_answers(extract(arena, measured, answers, n_jobs=n_jobs), answers)
+    X = _evidence_of_answers(arena, drawn, preferences, n_jobs)
     counts = Counter(language for language, _ in drawn)
     tables = []
     evidence = {}
@@ -72,6 +68,18 @@ def judging_prior(arena: Arena, settings: JudgingSettings, n_jobs: int = 1) -> p
         tables.append(first.table)
         evidence[language] = first.used
     return first_prior(pd.concat(tables, ignore_index=True), evidence)
+
+
+def _evidence_of_answers(
+    arena: Arena, questions: Collection[QuestionKey], preferences: Iterable[str], n_jobs: int
+) -> pd.DataFrame:
+    """Measure what first ratings are made of on the answers to some questions."""
+    is_drawn = pd.MultiIndex.from_frame(arena.answers[QUESTION_KEY]).isin(list(questions))
+    answers = arena.answers[is_drawn]
+    # As values: a name would also be looked up in other packages, which may declare it too.
+    names = [*EVIDENCE_FEATURES, *(name for name in preferences if name in FEATURES)]
+    measured = [FEATURES[name] for name in names]
+    return with_answers(extract(arena, measured, answers, n_jobs=n_jobs), answers)
 
 
 def expected_systems(board: Board, arena: Arena, n_jobs: int = 1) -> pd.DataFrame:

@@ -124,18 +124,22 @@ def mirage(
             seeds = _tournament_seeds(group[0].settings.tournaments, repeat, repeats)
             tasks.append(delayed(_hold_out)(group, reseeded, held, seeds))
     done = repeats.run(tasks)
-    outcomes = []
-    for data in languages:
-        ratings: list[Rating] = []
-        r2: list[float] = []
-        for rating, r2_by_language in done:
-            if data.language in r2_by_language:
-                ratings.append(rating)
-                r2 += r2_by_language[data.language]
-        defined = np.array(r2)[np.isfinite(r2)]
-        mean = float(defined.mean()) if defined.size else float("nan")
-        outcomes.append(_gathered(ratings).outcome(data, len(ratings), r2=mean))
-    return outcomes
+    return [_mirage_outcome(data, done) for data in languages]
+
+
+def _mirage_outcome(
+    data: LanguageData, done: Sequence[tuple[Rating, Mapping[str, Sequence[float]]]]
+) -> Outcome:
+    """Gather the ratings in one language, and the mean R² of single tournaments."""
+    ratings: list[Rating] = []
+    r2: list[float] = []
+    for rating, r2_by_language in done:
+        if data.language in r2_by_language:
+            ratings.append(rating)
+            r2 += r2_by_language[data.language]
+    defined = np.array(r2)[np.isfinite(r2)]
+    mean = float(defined.mean()) if defined.size else float("nan")
+    return _gathered(ratings).outcome(data, len(ratings), r2=mean)
 
 
 def _tournament_seeds(n_tournaments: int, repeat: int, repeats: Repeats) -> dict[int, int]:

@@ -121,18 +121,36 @@ def pairs_for_people(arena: Arena) -> ChosenPairs:
     for language in arena.info.languages:
         questions = [key for key in drawn if key[0] == language]
         has_judged = [key for key in questions if key in judged_questions]
-        questions = (has_judged or questions)[:DEFAULT_QUESTIONS]
-        meetings = _Meetings()
-        for question in questions:
-            candidates = []
-            for pair in combinations(texts.systems_by_output(question), 2):
-                if not has_judged or unordered((*question, *pair)) in judged:
-                    candidates.append(pair)
-            random = generator(seed, "judging", "pairs", *question)
-            n_pairs = -(-FOR_PEOPLE // len(questions))
-            for pair in _even_pairs(candidates, n_pairs, meetings, random):
-                keys.append((*question, *pair))
+        if has_judged:
+            keys += _pairs_to_compare(texts, has_judged[:DEFAULT_QUESTIONS], judged, seed)
+        else:
+            keys += _pairs_to_compare(texts, questions[:DEFAULT_QUESTIONS], None, seed)
     return asked_pairs(texts, _in_drawn_order(texts, keys, seed), drawn, audit=0, seed=seed)
+
+
+def _pairs_to_compare(
+    texts: ArenaTexts, questions: Sequence[QuestionKey], among: set[PairKey] | None, seed: int
+) -> list[PairKey]:
+    """Draw about ``FOR_PEOPLE`` pairs of one language, as many of each question.
+
+    Args:
+        texts: The answers.
+        questions: Those of the language to ask about.
+        among: Pairs to choose from, with systems in the order of ``unordered``; None for all.
+        seed: Seed of the draws.
+    """
+    n_pairs = -(-FOR_PEOPLE // max(len(questions), 1))
+    meetings = _Meetings()
+    keys = []
+    for question in questions:
+        candidates = []
+        for pair in combinations(texts.systems_by_output(question), 2):
+            if among is None or unordered((*question, *pair)) in among:
+                candidates.append(pair)
+        random = generator(seed, "judging", "pairs", *question)
+        for pair in _even_pairs(candidates, n_pairs, meetings, random):
+            keys.append((*question, *pair))
+    return keys
 
 
 def _judged_by_machines(judgments: pd.DataFrame) -> set[PairKey]:

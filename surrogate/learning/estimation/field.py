@@ -24,7 +24,7 @@ from surrogate.learning.estimation.answer_texts import (
     hashed,
     unit_rows,
 )
-from surrogate.learning.surrogate import ANSWER_MARK
+from surrogate.learning.surrogate import ANSWER_MARK, NO_VALUE
 from surrogate.learning.training import FeatureTensor, feature_tensor, finite_means, mean_of
 
 ANSWER = "answer"
@@ -210,6 +210,17 @@ class AnswerField:
     def self_view(self) -> FieldView:
         """The field's own systems, compared with each other."""
         return self._view(self.tensor, self.vectors)
+
+    def without_use(self, features: Sequence[str]) -> dict[str, str]:
+        """Return which features tell no systems of the field apart, each with the reason."""
+        n_values = np.isfinite(self.tensor.values).sum(axis=(0, 1))
+        differences = np.abs(self.self_view.ranks).sum(axis=(0, 1))
+        reasons = {}
+        for index, feature in enumerate(features):
+            if not differences[index]:
+                has_values = n_values[index] > 0
+                reasons[feature] = "the same for all training systems" if has_values else NO_VALUE
+        return reasons
 
     @cached_property
     def vectors(self) -> AnswerVectors:

@@ -9,7 +9,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.generation.generate import LlmSystem
 from arena.generation.questions import GivenQuestion, choose_questions, question_keys
-from arena.judging.answer_pairs import ArenaTexts, ShownPassage
+from arena.judging.answer_pairs import ArenaTexts, QuestionKey, ShownPassage
 from arena.text.answers import parse_answer
 from arena.text.citations import cited_passages, strip_citations
 from features.measures.language import identify
@@ -38,16 +38,7 @@ def mirage_examples(
     Raises:
         UsageError: If the teacher has no answers here, or a language no questions.
     """
-    teacher_answers = arena.answers[arena.answers["system"] == teacher]
-    if teacher_answers.empty:
-        available = ", ".join(sorted(set(arena.answers["system"])))
-        raise UsageError(
-            f"there are no answers of {teacher!r} here ({argument('teacher')}); "
-            f"available: {available}; let a "
-            "model answer with  surrogate-arena generate ARENA --relevant-passages --append"
-        )
-    answer_texts = teacher_answers["answer"].astype(str)
-    answers = dict(zip(question_keys(teacher_answers), answer_texts, strict=True))
+    answers = _answers_of(arena, teacher)
     texts = ArenaTexts(arena)
     sieve = Sieve()
     for key in question_keys(choose_questions(arena.queries, languages)):
@@ -66,6 +57,20 @@ def mirage_examples(
         prompt = system.prompt_for(GivenQuestion(key, texts.question(key), shown, turns))
         sieve.examples.append(TrainExample(key, prompt, answer.strip(), {"system": teacher}))
     return sieve
+
+
+def _answers_of(arena: Arena, teacher: str) -> dict[QuestionKey, str]:
+    """Return a teacher's answers by question; a UsageError if there is none."""
+    teacher_answers = arena.answers[arena.answers["system"] == teacher]
+    if teacher_answers.empty:
+        available = ", ".join(sorted(set(arena.answers["system"])))
+        raise UsageError(
+            f"there are no answers of {teacher!r} here ({argument('teacher')}); "
+            f"available: {available}; let a "
+            "model answer with  surrogate-arena generate ARENA --relevant-passages --append"
+        )
+    texts = teacher_answers["answer"].astype(str)
+    return dict(zip(question_keys(teacher_answers), texts, strict=True))
 
 
 def _fault(language: str, answer: str, passages: Sequence[ShownPassage]) -> str | None:

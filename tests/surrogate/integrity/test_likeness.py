@@ -11,8 +11,8 @@ from surrogate.integrity.likeness import (
     local_vectors,
     measure_likeness,
     pair_counts,
-    word_hashes,
 )
+from surrogate.integrity.word_hashes import word_hashes
 
 TEXTS = [
     "the cat sat on the mat and slept until noon",

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from surrogate.publish.figures.board_figures import (
+from surrogate.publish.figures.board_figures import draw_ratings, rank_heat_map
+from surrogate.publish.figures.feature_figures import (
     OTHER_FAMILY,
-    draw_ratings,
     families_of,
     feature_lollipops,
     importance_boxes,
-    rank_heat_map,
 )
 from surrogate.publish.figures.figure import shown_names
 from surrogate.publish.formats import short_digest
