@@ -85,7 +85,7 @@ def extract_parts(
     target = Path(out)
     options = ModelOptions() if models is None else models
     info = read_info(folder)
-    _check_tables(folder)
+    require_parquet_tables(folder)
     chosen = with_templates(chosen_features(features), options.templates)
     # A power of two, so that a new system rarely changes the questions of a part.
     size = 2 ** (max(1, PART // max(1, len(info.systems))).bit_length() - 1)
@@ -113,7 +113,12 @@ def extract_parts(
     return _totals(notes, folder / "answers.parquet")
 
 
-def _check_tables(folder: Path) -> None:
+def require_parquet_tables(folder: Path) -> None:
+    """Check that an arena's questions and answers are Parquet files, of which parts can be read.
+
+    Raises:
+        UsageError: If they are not.
+    """
     for table in ("answers", "queries"):
         path = find_table_file(folder, table)
         if path is None or path.suffix != ".parquet":

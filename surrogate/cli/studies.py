@@ -68,7 +68,7 @@ def features(
     from arena.llm import Budget
     from features.engine.columns import missing_counts, require_replies
     from features.engine.extraction import extract
-    from features.engine.parts import CACHE, extract_parts
+    from features.engine.parts import CACHE, extract_parts, require_parquet_tables
 
     in_parts = out is not None and not (out.suffix and row_suffix(out))
     if out is not None:
@@ -78,7 +78,13 @@ def features(
         return
     if out is None:
         raise UsageError("say where the table goes: --out features.parquet")
-    cache = out / CACHE if in_parts else out.with_name(f"{out.name}.cache")
+    # Before any folder is made: a command that is refused leaves none behind.
+    if in_parts:
+        require_parquet_tables(arena)
+        cache = out / CACHE
+    else:
+        whole_arena = read_arena(arena)
+        cache = out.with_name(f"{out.name}.cache")
     cache.mkdir(parents=True, exist_ok=True)
     llm = settings
     if llm.store is None:
@@ -89,7 +95,7 @@ def features(
     if in_parts:
         content = extract_parts(arena, out, features, **options)
     else:
-        table = extract(read_arena(arena), features, cache=cache, **options)
+        table = extract(whole_arena, features, cache=cache, **options)
         write_rows(table, out)
         content = {"answers": len(table), "missing": missing_counts(table)}
     missing = content["missing"]

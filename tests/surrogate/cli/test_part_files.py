@@ -64,6 +64,15 @@ def test_a_board_of_some_questions_reads_only_what_is_theirs(run, small_arena, i
     assert read_feature_table(features, small_arena.answers.head(1))["query_id"].nunique() == 1
 
 
+@pytest.mark.parametrize("out", ["features", "features.parquet"])
+def test_a_command_that_is_refused_leaves_no_folder(run, tmp_path, out):
+    arena = tmp_path / "arena"
+    arena.mkdir()
+    (arena / "queries.jsonl").write_text("{}\n")
+    assert run("features", arena, "--out", tmp_path / out) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["arena"]
+
+
 def test_only_answers_that_have_changed_are_measured(small_arena, in_parts, measured_counts):
     out = in_parts.parent / "features"
 
