@@ -153,7 +153,8 @@ def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> 
     headings = []
     for name in table:
         heading = HEADINGS.get(name, name.replace("_", " ")).capitalize()
-        headings.append(latex_text(heading))
+        # Two lines: names of systems need the width.
+        headings.append([latex_text(line) for line in heading.rsplit(" ", maxsplit=1)])
     caption = f"{title}. Judge: {judge}."
     captions = f"{{{latex_text(caption)}}}"
     if OTHER_SCRIPT in captions:  # a list of tables is read before the macro is there
@@ -162,11 +163,11 @@ def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> 
     alignment = "".join("l" if name in tables.TEXTS else "r" for name in table)
     lines = [
         r"\begin{table}",
-        rf"\centering{_font_size(headings, body)}\setlength{{\tabcolsep}}{{4pt}}",
+        rf"\centering{_font_size(headings, body)}\setlength{{\tabcolsep}}{{3pt}}",
         rf"\caption{captions}",
         rf"\begin{{tabular}}{{{alignment}}}",
         r"\toprule",
-        rf"{' & '.join(headings)} \\",
+        rf"{' & '.join(map(_stacked, headings, alignment))} \\",
         r"\midrule",
     ]
     for cells in body:
@@ -182,18 +183,26 @@ def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> 
     return "\n".join(lines) + "\n"
 
 
-def _font_size(headings: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+def _stacked(lines: Sequence[str], side: str) -> str:
+    """Set a heading of one or two lines flush with the left or right side of its column."""
+    if len(lines) == 1:
+        return lines[0]
+    stacked = r"\\".join(lines)
+    return rf"\shortstack[{side}]{{{stacked}}}"
+
+
+def _font_size(headings: Sequence[Sequence[str]], body: Sequence[Sequence[str]]) -> str:
     """Return the largest size of letters at which a table is likely to fit the page of ``article``.
 
     Args:
-        headings: LaTeX of the headings.
+        headings: LaTeX of each heading's lines.
         body: LaTeX of the cells, row by row.
     """
     text_width = 345.0
-    between_columns = 8.0
+    between_columns = 6.0
     n_characters = 0
-    for column in zip(headings, *body, strict=True):
-        n_characters += max(len(_PRINTED_MARK.sub(".", cell)) for cell in column)
+    for lines, *cells in zip(headings, *body, strict=True):
+        n_characters += max(len(_PRINTED_MARK.sub(".", text)) for text in [*lines, *cells])
     for size, width_of_character in FONT_SIZES.items():
         if n_characters * width_of_character + len(headings) * between_columns <= text_width:
             return size
