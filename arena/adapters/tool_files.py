@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +134,11 @@ def _listed_items(kind: FieldMap, value: Any, source: str, collected: Collected)
         items = at(value, unread["at"])
         if isinstance(items, list) and items:
             collected.skip(source, "record", unread["reason"], len(items))
-    lists = [items for items in map(partial(at, value), kind.lists) if isinstance(items, list)]
+    lists = []
+    for path in kind.lists:
+        items = at(value, path)
+        if isinstance(items, list):
+            lists.append(items)
     if not lists:
         if isinstance(value, Mapping) and (not kind.lists or _is_one_record(kind, value)):
             return [value]

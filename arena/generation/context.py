@@ -79,12 +79,12 @@ def select_context(
             from_corpus = corpus_indexes[language].best(query, k)
             best = [labeled.get(passage["passage_id"], passage) for passage in from_corpus]
         selected.append(best)
-        relevant = list(filter(_is_relevant, ranked))
-        if not relevant:
+        relevant = next(filter(_is_relevant, ranked), None)
+        if relevant is None:
             n_without_relevant += 1
         elif not any(map(_is_relevant, best)):
             # Of fewer than k passages none is replaced: the relevant one is added.
-            best[k - 1 :] = relevant[:1]
+            best[k - 1 :] = [relevant]
             n_replaced += 1
     table = queries.assign(passages=pd.Series(selected, index=queries.index, dtype=object))
     return table, n_replaced, n_without_relevant

@@ -266,7 +266,8 @@ class AnswersSurrogate(Surrogate):
     def left_out_(self) -> dict[str, dict[str, str]]:
         """Language to feature to why it could not be used."""
         return {
-            language: field.without_use(self.features_) for language, field in self.fields_.items()
+            language: field.unused_features(self.features_)
+            for language, field in self.fields_.items()
         }
 
     def predict(

@@ -211,7 +211,7 @@ class AnswerField:
         """The field's own systems, compared with each other."""
         return self._view(self.tensor, self.vectors)
 
-    def without_use(self, features: Sequence[str]) -> dict[str, str]:
+    def unused_features(self, features: Sequence[str]) -> dict[str, str]:
         """Return which features tell no systems of the field apart, each with the reason."""
         n_values = np.isfinite(self.tensor.values).sum(axis=(0, 1))
         differences = np.abs(self.self_view.ranks).sum(axis=(0, 1))
