@@ -295,17 +295,19 @@ def _length_remarks(effect: LengthEffect) -> Iterator[GradedRemark]:
     if share < 0.5:
         kind = "shorter"
         share, low, high = 1 - share, 1 - high, 1 - low
+    sentence = (
+        f"of two equally rated answers the {kind} one wins {share:.0%} "
+        f"(95% interval {low:.0%} to {high:.0%})"
+    )
     grade: Grade = "consistent"
-    if low > 0.9:
+    if low > 0.9 and effect.is_by_length:
         grade = "unreliable"
+        sentence += ", even where their lengths hardly differ"
     # By people who voted on real answers, the longer one wins 60% to 68%.
     elif low > 0.75:
         grade = "doubtful"
-    yield (
-        grade,
-        f"of two equally rated answers the {kind} one wins {share:.0%} "
-        f"(95% interval {low:.0%} to {high:.0%})",
-    )
+        sentence += f", whether for its length or because {kind} answers are better"
+    yield grade, sentence
 
 
 def _cycle_remarks(counts: Cycles) -> Iterator[GradedRemark]:

@@ -141,6 +141,20 @@ def test_a_judge_of_length_is_unreliable_and_one_of_quality_no_more_than_consist
     assert "not compared with people" in fair.sentence
 
 
+def test_a_judge_of_what_longer_answers_say_is_not_called_unreliable():
+    verdicts, answers = tournament(longest)
+    # Only whole facts count, of a hundred characters each; as many facts are a tie.
+    facts = answers.set_index(["query_id", "system"])["answer"].str.len() // 100
+    facts_of_a = facts.loc[pd.MultiIndex.from_frame(verdicts[["query_id", "system_a"]])]
+    facts_of_b = facts.loc[pd.MultiIndex.from_frame(verdicts[["query_id", "system_b"]])]
+    is_tie = facts_of_a.to_numpy() == facts_of_b.to_numpy()
+    verdicts["winner"] = verdicts["winner"].mask(is_tie, "tie")
+    sizes = 100 * (facts.to_numpy() + 1) + np.arange(len(facts)) % 7
+    answers["answer"] = ["x" * size for size in sizes]
+    assert length_effect(verdicts, answers).low > 0.9
+    assert label_judge("j", verdicts, answers).grade == "doubtful"
+
+
 def test_only_a_judge_that_takes_nearly_every_longer_answer_is_counted():
     verdicts, answers = tournament(longest)
     n_won, n_decided = nearly_all_longer(verdicts, answers)
