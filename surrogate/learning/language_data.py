@@ -217,7 +217,8 @@ def with_answers(X: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     texts = answers[[*FEATURE_KEY, "answer"]].drop_duplicates(FEATURE_KEY)
     texts = texts.assign(answer=[without_thoughts(str(text)) for text in texts["answer"]])
     joined = X.drop(columns="answer", errors="ignore").merge(texts, on=FEATURE_KEY, how="left")
-    return joined.assign(answer=joined["answer"].fillna(""))
+    # As Python's objects, texts are not copied whenever rows are taken.
+    return joined.assign(answer=joined["answer"].fillna("").astype(object))
 
 
 def language_data(
