@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Self
@@ -12,12 +13,11 @@ from typing import Self
 from scipy.special import expit
 
 from arena.data.winner_columns import Winner, likeliest_winner
-from arena.llm.replies import Completion, UnparsableError, candidate_masses
+from arena.llm.replies import Completion, TokenLogprobs, UnparsableError, candidate_masses
 from arena.text.quotations import own_matches
-from arena.text.thoughts import without_thoughts
+from arena.text.thoughts import answer_start, without_thoughts
 
 WINNER_OF_LETTER: MappingProxyType[str, Winner] = MappingProxyType({"A": "a", "B": "b", "C": "tie"})
-_LETTER_OF_WORD = MappingProxyType({"TIE": "C"})
 
 REPEATED_VERDICT = "repeated_verdict"
 CONTRADICTORY_VERDICTS = "contradictory_verdicts"
@@ -31,8 +31,13 @@ LONGEST_REASON = 2000
 _OPEN = r"\\?[\[［【]\s{0,3}\\?[\[［【]"
 _CLOSE = r"\\?[\]］】]\s{0,3}\\?[\]］】]"
 _MARKS_INSIDE = r"[\s\"'“”*]{0,5}"
+_SIDE = (
+    r"(?:assistant|answer|response|reply|model|system|asistente|assistente?|ассистент|アシスタント"
+    r"|回答|助手|어시스턴트)\s?"
+)
 _VERDICT = re.compile(
-    rf"{_OPEN}{_MARKS_INSIDE}((?:(?:assistant|answer)\s)?[ABＡＢ]|[CＣ]|tie){_MARKS_INSIDE}{_CLOSE}",
+    rf"{_OPEN}{_MARKS_INSIDE}(?:(?:{_SIDE})?(?P<side>[ABＡＢ])(?: is better| wins)?"
+    rf"|(?:[CＣ](?:\s?[:(–-]\s?tie\)?)?|tie)){_MARKS_INSIDE}{_CLOSE}",
     re.IGNORECASE,
 )
 # The format that the prompt asks for is not a verdict, where a judge repeats it.
@@ -99,7 +104,7 @@ def read_verdict(completion: Completion) -> PairVerdict:
     """Read the last verdict of a reply, and flag what is odd about it.
 
     Lower case, full-width letters and brackets, spaces, backslashes and marks inside are accepted,
-    and so are ``[[Assistant A]]`` and ``[[tie]]``.
+    and so are ``[[Assistant A]]``, ``[[アシスタントA]]``, ``[[C: tie]]`` and ``[[tie]]``.
     Answers that the reply quotes between the prompt's delimiters, or in quotation marks, the format
     that it repeats, and the thoughts of a reasoning model hold no verdicts.
 
@@ -126,8 +131,8 @@ def read_verdict(completion: Completion) -> PairVerdict:
 
 def _letter(verdict: re.Match[str]) -> str:
     """Return the letter of a verdict, which may be written ``Assistant A`` or ``tie``."""
-    word = unicodedata.normalize("NFKC", verdict[1]).upper().split()[-1]
-    return _LETTER_OF_WORD.get(word, word)
+    side = verdict["side"]
+    return "C" if side is None else unicodedata.normalize("NFKC", side).upper()
 
 
 def holds_verdict(text: str) -> bool:
@@ -149,7 +154,8 @@ def read_letter(completion: Completion) -> PairVerdict:
             "the reply has no log-probabilities: this provider or model does not return them; "
             'judge with verdict = "text", or with a model that does'
         )
-    places = (candidate_masses(token, WINNER_OF_LETTER) for token in completion.logprobs)
+    tokens = _answer_tokens(completion, completion.logprobs)
+    places = (candidate_masses(token, WINNER_OF_LETTER) for token in tokens)
     masses = next(filter(None, places), None)
     if masses is None:
         raise UnparsableError("none of the letters A, B, C is among the likeliest tokens")
@@ -161,6 +167,22 @@ def read_letter(completion: Completion) -> PairVerdict:
     }
     flags = (DOUBTFUL,) if total < DOUBTFUL_MASS else ()
     return PairVerdict(likeliest_winner(shares["a"], shares["b"]), shares, flags)
+
+
+def _answer_tokens(
+    completion: Completion, tokens: Sequence[TokenLogprobs]
+) -> Iterator[TokenLogprobs]:
+    """Yield the tokens of the answer proper: those of thoughts before it hold no verdict."""
+    text = "".join(token.token for token in tokens).rstrip()
+    answer = completion.answer.strip()
+    start = answer_start(text, completion.is_cut)
+    if answer and text.endswith(answer):
+        start = len(text) - len(answer)
+    end = 0
+    for token in tokens:
+        end += len(token.token)
+        if start == 0 or end > start:
+            yield token
 
 
 def read_order(text: str, is_cut: bool | None = None) -> tuple[int, ...]:

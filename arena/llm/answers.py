@@ -37,4 +37,6 @@ def read_answer(
     try:
         return without_key(reader(payload, latency_s), api_key)
     except MalformedAnswerError as error:
-        return Fault(replies.MALFORMED, shown_detail(str(error), api_key), again=True)
+        is_paid = isinstance(payload, Mapping) and bool(payload.get("usage"))
+        detail = shown_detail(str(error), api_key)
+        return Fault(replies.MALFORMED, detail, again=True, is_paid=is_paid)

@@ -20,15 +20,13 @@ from arena.llm.replies import (
     CONTENT_FILTER,
     CUT,
     EMPTY,
-    LEAST_LOGPROB,
     MOST_COUNT,
-    MOST_LOGPROB,
     REFUSAL,
     SHOWN_CHARACTERS,
     WHOLE,
     Completion,
-    TokenLogprobs,
 )
+from arena.llm.token_logprobs import read_logprobs
 from arena.llm.waits import nested_values
 from arena.text.thoughts import has_thoughts, without_thoughts
 
@@ -36,6 +34,8 @@ FINISH_NAMES = ("finish_reason", "finishReason", "native_finish_reason", "done_r
 """Fields of a choice that say why the model stopped, the one that counts most first."""
 LATER_FINISH_NAMES = ("done_reason", "stop_reason", "incomplete_details")
 """Fields of an answer that say so."""
+_OTHER_INTERFACES = ("content", "output", "candidates", "message", "response")
+"""Fields in which answers of other interfaces have their text, such as Anthropic's messages."""
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
 _FILTER_RESULTS = frozenset({"content_filter_results", "content_filter_result"})
 _BAD_WORDS = re.compile(r"error|abort|cancel|malformed|timeout|fail", re.IGNORECASE)
@@ -96,11 +96,11 @@ def read_completion(payload: object, latency_s: float | None = None) -> Completi
         refusal=stated_refusal or None,
         failure=failure,
         detail=detail,
-        served_model=storable_text(answer.get("model")),
+        served_model=storable_text(answer.get("model")) or None,
         tokens_in=_tokens(answer, "prompt_tokens", "input_tokens"),
         tokens_out=_tokens(answer, "completion_tokens", "output_tokens"),
         latency_s=latency_s,
-        logprobs=_logprobs(choice.get("logprobs")),
+        logprobs=read_logprobs(choice.get("logprobs")),
     )
 
 
@@ -272,6 +272,10 @@ def _first_choice(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     choices = answer.get("choices")
     if isinstance(choices, list) and choices:
         return _mapping(choices[0], "a choice")
+    if choices is None and any(answer.get(name) for name in _OTHER_INTERFACES):
+        raise MalformedAnswerError(
+            "the answer is of another interface than chat completions; check where base_url leads"
+        )
     if isinstance(answer.get("usage"), Mapping) and answer["usage"]:
         return {}
     if _blocked(answer):
@@ -294,28 +298,3 @@ def _tokens(answer: Mapping[str, Any], *names: str) -> int | None:
         return None
     counts = (_count(usage.get(name)) for name in names)
     return next((count for count in counts if count is not None), None)
-
-
-def _logprobs(value: object) -> tuple[TokenLogprobs, ...] | None:
-    """Read tokens; None if they are malformed, because the answer is paid for and still counts."""
-    content = value.get("content") if isinstance(value, Mapping) else None
-    if not isinstance(content, list):
-        return None
-    tokens = []
-    try:
-        for entry in content:
-            token, logprob = _pair(entry)
-            alternatives = entry.get("top_logprobs")
-            if not isinstance(alternatives, list):
-                alternatives = []
-            tokens.append(TokenLogprobs(token, logprob, tuple(map(_pair, alternatives))))
-    except (AttributeError, KeyError, TypeError, OverflowError):
-        return None
-    return tuple(tokens)
-
-
-def _pair(entry: Any) -> tuple[str, float]:  # noqa: ANN401 - of JSON
-    token, logprob = storable_text(entry["token"]), entry["logprob"]
-    if token is None or not logprob <= MOST_LOGPROB:
-        raise TypeError("a token has no log-probability")
-    return token, min(max(float(logprob), LEAST_LOGPROB), 0.0)

@@ -62,7 +62,8 @@ def own_matches(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
     quotation marks or backticks with other words on the same line. A line that is in marks as a
     whole, or after a label, is the writer's own, and so is a quotation that is introduced as such
     (``My verdict is "…"``). If all matches are quoted, one in marks at the end of the text counts,
-    unless its line reports what somebody says.
+    unless its line reports what somebody says, and so does a block quote of nothing else, below a
+    label (``## Final verdict``).
     """
     spans = _quoted_spans(text)
     matches = list(pattern.finditer(text))
@@ -82,7 +83,24 @@ def own_matches(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
     is_in_marks = (last.start() - 1, last.end() + 1) in spans
     before = text[text.rfind("\n", 0, last.start()) + 1 : last.start()]
     is_reported = _REPORTED.search(before) is not None
+    is_in_marks = is_in_marks or _is_set_off(text, last)
     return [last] if is_at_end and is_in_marks and not is_reported else []
+
+
+def _is_set_off(text: str, match: re.Match[str]) -> bool:
+    """Return whether a match is the one line of a block quote, below nothing or a label."""
+    *lines_before, before = text[: match.start()].split("\n")
+    after = text[match.end() :].partition("\n")[0]
+    if not (_BLOCK_QUOTE.match(before) and _NO_WORD.fullmatch(before + after)):
+        return False
+    filled = [line for line in lines_before if line.strip()]
+    return not filled or _is_label(filled[-1])
+
+
+def _is_label(line: str) -> bool:
+    """Return whether a line says nothing but that a verdict follows."""
+    has_words = _NO_WORD.fullmatch(line) is None
+    return has_words and len(line) <= LONGEST_LABEL and _LABEL.fullmatch(line) is not None
 
 
 def _quoted_spans(text: str) -> list[tuple[int, int]]:

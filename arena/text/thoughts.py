@@ -73,6 +73,10 @@ _IN_WORDS = (
     _Marks.of(  # Granite
         r"Here(?: is|['’]s) my thought process:", r"Here(?: is|['’]s) my response:\s{0,3}"
     ),
+    _Marks.of(  # Qwen
+        r"[#*\s]{0,5}(?:Here(?: is|['’]s) (?:a |my )?)?thinking process\b[^\n]{0,60}:\**\s{0,3}\n",
+        r"</think>",
+    ),
     _Marks.of(r"Thinking(?:\.\.\.|…)\s{0,3}\n", r"(?:\.\.\.|…)\s{0,3}done thinking\.?"),  # Ollama
     _Marks.of(r"(?-i:analysis)\s{0,3}\n", r"(?-i:assistant\s{0,3}final)(?=\W|(?-i:[A-Z])|\Z)"),
 )
