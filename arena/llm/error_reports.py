@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Collection, Mapping
@@ -14,6 +15,10 @@ MOST_LEVELS = 6
 """Levels of JSON in which a message is looked for."""
 MOST_ENTRIES = 20
 """Entries of a list of errors that are read."""
+_PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|center|h1|\?xml)\b", re.IGNORECASE)
+_NO_WORDS_OF_PAGE = re.compile(
+    r"<(style|script)\b.*?</\1\s*>|<!--.*?-->|<[^<>]*>", re.DOTALL | re.IGNORECASE
+)
 _MESSAGE_NAMES = ("message", "msg", "error_msg", "error_message", "error_description", "title")
 _CODE_NAMES = (
     "code",
@@ -53,6 +58,7 @@ class ReportedError:
         names: Fields of the request that it names as the cause, such as ``max_tokens``.
         body: The JSON of the whole answer.
         is_paid: Whether an answer was begun, which may have to be paid for.
+        is_page: Whether it is a page for people, by a gateway that knows nothing of prompts.
     """
 
     message: str
@@ -61,10 +67,13 @@ class ReportedError:
     names: tuple[str, ...] = ()
     body: object = field(default=None, repr=False)
     is_paid: bool = False
+    is_page: bool = False
 
 
 def reported(status: int, text: str) -> ReportedError:
-    """Read an answer with an error status: JSON in any form, or plain text."""
+    """Read an answer with an error status: JSON in any form, a page of HTML, or plain text."""
+    if _PAGE.match(text):
+        return ReportedError(_words_of_page(text), status=status, is_page=True)
     try:
         body: object = json.loads(text)
     except (ValueError, RecursionError):
@@ -81,6 +90,12 @@ def reported(status: int, text: str) -> ReportedError:
         message=report.message or text[:MOST_READ],
         status=report.status if is_narrower else status,
     )
+
+
+def _words_of_page(page: str) -> str:
+    """Return what a reader of a page of HTML sees."""
+    words = _NO_WORDS_OF_PAGE.sub(" ", page[:MOST_READ])
+    return " ".join(html.unescape(words).split())
 
 
 def reported_error(payload: object) -> ReportedError | None:

@@ -41,7 +41,10 @@ _NO_CREDIT_WORDS = re.compile(
     r"|no credits?\b|not enough (?:credit|balance)|balance is not enough|余额不足|欠费"
     r"|requires? more credits|account is (?:not in good standing|overdue)|arrears|overdue.payment"
     r"|\baccount\b[^.;]{0,80}\bsuspended|(?<!thinking )(?<!token )budget (?:has been )?exceeded"
-    r"|specified (?:\w+ ){0,2}usage limits",
+    r"|specified (?:\w+ ){0,2}usage limits|(?:used|spent) (?:up )?all (?:\w+ ){0,2}credits"
+    r"|(?:do|does)(?:n['’]t| not) have any credits|credits? (?:(?:has|have) )?expired"
+    r"|(?:reached|exceeded|hit) [^.;]{0,40}\bspend(?:ing)? limit|run out of credits?"
+    r"|free (?:allocated )?(?:quota|tier)[^.;]{0,40}exhausted|\blimit: 0(?![\d.])",
     re.IGNORECASE,
 )
 _WRONG_KEY_WORDS = re.compile(
@@ -55,7 +58,8 @@ _UNKNOWN_MODEL_WORDS = re.compile(
     r"(?:no such|unknown|unsupported|invalid) model\b"
     r"|model (?:[`'\"]?[\w./:@-]{1,200}[`'\"]? )?(?:is |was )?"
     r"(?:not found|does not exist|not exist|not available|not supported on this)"
-    r"|not a valid model|no endpoints found",
+    r"|not a valid model|no endpoints found|not a chat model"
+    r"|model (?:[`'\"]?[\w./:@-]{1,200}[`'\"]? )?has been (?:deprecated|decommissioned|retired)",
     re.IGNORECASE,
 )
 _RATE_WORDS = re.compile(
@@ -67,7 +71,7 @@ _RATE_WORDS = re.compile(
 _FILTER_CODE = re.compile(
     r"content_?(?:filter|policy|moderation)|responsibleai|moderation|data_?inspection|safety"
     r"|recitation|prohibited_?content|blocklist|\bspii\b|guardrail|sensitive|invalid_?prompt|\b1301\b"
-    r"|content_?safety|inappropriate|image_?safety|refusal|toxic|censor|unsafe",
+    r"|content_?safety|inappropriate|image_?safety|refusal|toxic|censor|unsafe|jailbreak",
     re.IGNORECASE,
 )
 _FILTER_WORDS = re.compile(
@@ -78,6 +82,7 @@ _FILTER_WORDS = re.compile(
     r"|violat\w* [^.]{0,60}(?:polic|guideline|terms|rules)|(?:usage|content|safety|use) polic"
     r"|(?:prompt|content|input|output|message|response|text|request)s? (?:\w+ ){0,3}"
     r"(?:flagged|moderated|deemed unsafe)|flagged (?:as|by|for)|requires moderation"
+    r"|jailbreak|prompt injection|\bpii\b[^.]{0,40}blocked"
     r"|blocked by (?:\w+ ){0,3}(?:moderation|safety|guardrail|polic|filter)"
     r"|(?:prompt|content|input|message|text)s? (?:is|are|was|were) illegal|审核未通过"
     r"|(?:prompt|content|input|output|response)s? (?:was |were |is |has been |have been )"
@@ -137,6 +142,11 @@ _TOO_LARGE = re.compile(
     r"|(?:larger|longer|bigger) than (?:the|this) model can (?:handle|process|take)"
     r"|member must have length less than or equal to \d{5,}"
 )
+_OF_TIME = re.compile(
+    r"deadline|time[ -]?(?:out|limit)|timed[ -]out|(?:took|takes|take) longer"
+    r"|longer than \d+ ?s(?:ec|\b)"
+)
+"""Of a call that takes too long, even where a "context" or a "request" does."""
 _OF_MOST_TOKENS = re.compile(
     r"max_?(?:new_|completion_|output_)?tokens\W{0,4}(?:\([^)]{0,40}\) )?(?:value )?"
     r"(?:must|should|is too|exceed|can ?not|: ?\d)|range of max_tokens"
@@ -167,7 +177,8 @@ _REFUSING = re.compile(
     r"unsupported|not support|does ?n.t support|unrecogni[sz]ed|unknown|unexpected|not allowed"
     r"|not permitted|invalid|only|must|cannot|can.t|should|too (?:large|high|low|small)"
     r"|extra inputs|deprecated|incompatible|out of range|greater than|less than|exceed"
-    r"|not (?:a )?valid|\bis not\b|at most|maximum|instead|removed|no longer|available",
+    r"|not (?:a )?valid|\bis not\b|at most|maximum|instead|removed|no longer|available|not allow"
+    r"|larger than|非法|有误|无效|不支持",
     re.IGNORECASE,
 )
 
@@ -196,14 +207,14 @@ def fault_of(
     detail = shown_detail(": ".join(parts) or "an error without a word", api_key)
     folded = message[:MOST_READ].casefold()
     codes = " ".join(report.codes)
-    if _is_filtered(status, codes, folded):
+    if not report.is_page and _is_filtered(status, codes, folded):
         return Fault(replies.CONTENT_FILTER, detail)
     if is_too_long(report):
         return Fault(replies.CONTEXT_LENGTH, detail)
     hopeless = _hopeless_status(report, folded)
     if hopeless is not None:
         # A message about a wrong key may repeat parts of it.
-        shown = f"status {hopeless}" if hopeless in {401, 403} else detail
+        shown = f"status {hopeless}" if hopeless == 401 else detail
         return Fault(replies.REJECTED, shown, advice=_ADVICE[hopeless])
     wait = asked_wait(headers, report.body, message)
     passing = _passing_reason(status, folded)
@@ -224,7 +235,11 @@ def is_too_long(report: ReportedError) -> bool:
     Limits of tokens per minute, quotas, and a ``max_tokens`` that is too large do not count.
     """
     folded = report.message[:MOST_READ].casefold()
-    if _TOO_LARGE.search(folded) or report.status == 413:
+    if report.status == 413:
+        return True
+    if report.is_page or _OF_TIME.search(folded):
+        return False
+    if _TOO_LARGE.search(folded):
         return True
     if report.status in {401, 402, 403, 429}:
         return False
@@ -266,12 +281,13 @@ def _mentions(message: str, name: str) -> bool:
     other_words = _OTHER_NAMES.get(name)
     if other_words is not None and other_words.search(message):
         return True
-    escaped = re.escape(name)
+    # Some servers write "reasoningEffort", or begin a sentence with a field.
+    escaped = re.escape(name).replace("_", "_?")
     pattern = rf"[`'\"“]{escaped}[`'\"”]|\b{escaped}="
     # Other names are words of English too ("stop", "n"): these count in quotes alone.
     if "_" in name or name in {"temperature", "logprobs", "seed", "reasoning"}:
         pattern = rf"(?<![\w.])(?:body\.)?{escaped}(?!\w)|{pattern}"
-    return re.search(pattern, message) is not None
+    return re.search(pattern, message, re.IGNORECASE) is not None
 
 
 def _setting_advice(names: list[str], folded: str) -> str:
@@ -290,6 +306,8 @@ def _setting_advice(names: list[str], folded: str) -> str:
     advice = f"change the settings: {' and '.join(hints)}"
     if "response_format" in omitted:
         advice += f" (metaeval: {argument('replies')} text)"
+    if "logprobs" in omitted:
+        advice += '; judge with verdict = "text"'
     return advice
 
 
@@ -308,6 +326,8 @@ def _hopeless_status(report: ReportedError, folded: str) -> int | None:
         return None
     if status in {401, 403, 404}:
         return status
+    if status == 405:  # base_url leads to something else
+        return 404
     if status in {None, 400, 422} and _WRONG_KEY_WORDS.search(folded):
         return 401
     is_unknown_model = "model" in report.names or _UNKNOWN_MODEL_WORDS.search(folded)
@@ -324,6 +344,8 @@ def _passing_reason(status: int | None, folded: str) -> str | None:
         return replies.RATE_LIMITED
     if status in {408, 504, 524}:
         return replies.TIMEOUT
+    if status in {501, 505}:  # the server cannot do it
+        return None
     if status in {409, 423, 424, 425, 498, 499} or status >= 500:
         return replies.SERVER_ERROR
     return None

@@ -301,11 +301,17 @@ class LlmSettings(BaseModel):
         """Read the key from the environment, or return a placeholder for a server without keys.
 
         Raises:
-            UsageError: If the variable is not set and the server is not on this machine.
+            UsageError: If the variable is not set and the server is not on this machine, or if it
+                holds what no header can.
         """
         if self.api_key_env is None or self._transport is not None:
             return "none"
         key = os.environ.get(self.api_key_env, "").strip()
+        if not (key.isascii() and key.isprintable()):
+            raise UsageError(
+                f"the key in {self.api_key_env} has a character that cannot be sent, such as … or "
+                "a line break; copy the whole key again"
+            )
         if key:
             return key
         if urlsplit(self.base_url).hostname in _LOCAL_HOSTS:

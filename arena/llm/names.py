@@ -20,6 +20,8 @@ _BEDROCK_VERSION = re.compile(r"-v\d{1,2}:\d{1,2}(?::\w{1,5})?\Z")
 _VARIANT = re.compile(
     r"(?:[-:]latest|:fastest|:cheapest|:free|:nitro|:floor|:online|:thinking|:extended|:beta|:exacto|:default|\.gguf)\Z"
 )
+_HOST = re.compile(r"(.+/.+):[a-z]+(?:-[a-z]+)*")
+"""``org/model:together``: a router is told which host to ask, and mostly answers without it."""
 _DATE = re.compile(r"(?<=[-@])(20\d\d)-(\d\d)-(\d\d)(?!\d)")
 _POINT = re.compile(r"(?<=\d)[.](?=\d)")
 _AZURE_GPT_35 = re.compile(r"\A(gpt)-35(?=-|\Z)")
@@ -35,11 +37,14 @@ def is_same_model(asked: str, served: str) -> bool:
     ``gpt-4o`` is answered by ``gpt-4o-2024-08-06``, ``openai/gpt-4o:nitro`` by ``gpt-4o``,
     ``gpt-35-turbo`` (of Azure) by ``gpt-3.5-turbo-0125``, ``mistral-large-latest`` by
     ``mistral-large-2411``, ``claude-sonnet-4-0`` and ``us.anthropic.claude-sonnet-4-20250514-v1:0``
-    by ``claude-sonnet-4-20250514``, ``llama3.1`` by ``llama3.1:8b``; ``gpt-4o`` is not by
-    ``gpt-4o-mini``.
+    by ``claude-sonnet-4-20250514``, ``llama3.1`` by ``llama3.1:8b``, ``org/m:together`` by
+    ``m``; ``gpt-4o`` is not by ``gpt-4o-mini``.
     """
     if _is_with_tag(asked, served):
         return True
+    with_host = _HOST.fullmatch(asked.strip().casefold())
+    if with_host is not None and ":" not in served:
+        asked = with_host[1]
     asked_name = _plain_name(asked)
     served_name = _plain_name(served)
     if served_name == asked_name:

@@ -57,7 +57,9 @@ KEY_STAND_IN = "[key]"
 LEAST_KEY = 8
 """Characters of a key below which it is a stand-in, and its like may be in any text."""
 
-_KEY_LIKE = re.compile(r"\bsk-[\w*.-]+")
+_KEY_LIKE = re.compile(
+    r"\bsk-[\w*.-]+|\b(?:gsk|hf|xai|pplx|nvapi|csk|tgp|fw|r8)[-_][\w*.-]{8,}|\bAIza[\w*.-]+"
+)
 _NUMBER = r"(?P<number>[-−]?\d{1,9}(?:[.,]\d{1,9})?)"
 _RATING_FORMATS = {
     "brackets": re.compile(rf"\[\[\s{{0,3}}{_NUMBER}\s{{0,3}}(?:/\s?5)?\]\]"),

@@ -149,7 +149,10 @@ def _payload(response: httpx2.Response) -> object:
     """Read the JSON of an answer, or of the events that it streams."""
     if is_event_stream(response.headers.get("content-type", ""), response.content):
         return joined_events(response.content)
+    charset = response.charset_encoding or "utf-8"
     try:
-        return json.loads(response.content)
-    except (ValueError, RecursionError):
+        text = response.content.decode(charset, errors="replace").removeprefix("\ufeff")
+        # Some servers do not escape line breaks in texts.
+        return json.loads(text, strict=False)
+    except (ValueError, LookupError, RecursionError):
         raise MalformedAnswerError("the answer is not JSON; check where base_url leads") from None

@@ -40,6 +40,8 @@ _STATED_SECONDS = re.compile(
 _LIMIT_RESET = re.compile(r"\b(?:reset|t)\s?=\s?(\d{1,9}(?:\.\d{1,6})?)(?![\w.])", re.IGNORECASE)
 _LIMIT_LEFT = re.compile(r"\b(?:remaining|r)\s?=\s?(\d{1,12})", re.IGNORECASE)
 """Parts of the header ``RateLimit``: ``limit=10, remaining=0, reset=9``, ``"day";r=0;t=9``."""
+_RESET = re.compile(r"(?:.*-)?rate-?limit(?:-[a-z-]+)?-reset(?:-[a-z-]+)?")
+"""Names of headers such as ``x-ratelimit-reset-tokens-minute``, ``anthropic-ratelimit-…-reset``."""
 _HEADERS = frozenset({"headers"})
 
 
@@ -114,12 +116,14 @@ def _reset(headers: Mapping[str, str]) -> float | None:
     """Return the seconds until all limits that are used up are reset."""
     waits = []
     for name, value in headers.items():
-        if not re.fullmatch(r"(?:x-)?rate-?limit-reset(?:-requests|-tokens|-after)?", name):
+        if not _RESET.fullmatch(name):
             continue
         remaining = headers.get(name.removesuffix("-after").replace("reset", "remaining"))
         if remaining is not None and _number(remaining) != 0:
             continue
         seconds = _seconds(value)
+        if seconds is None:
+            seconds = _until_date(value)
         if seconds is not None:
             waits.append(seconds)
     for policy in headers.get("ratelimit", "")[:MOST_READ].split(',"'):
@@ -169,8 +173,10 @@ def _number(value: object) -> float | None:
 
 
 def _until_date(date: str) -> float | None:
+    """Return the seconds until a date, as mails write it or as ISO 8601 does."""
     try:
-        moment = parsedate_to_datetime(date)
+        is_iso = date[:4].isdecimal()
+        moment = datetime.fromisoformat(date) if is_iso else parsedate_to_datetime(date)
         return max(0.0, moment.timestamp() - datetime.now(UTC).timestamp())
     except (ValueError, OverflowError, TypeError, IndexError):  # of absurd dates
         return None
