@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Self
 
@@ -28,9 +29,9 @@ DOUBTFUL_MASS = 0.5
 LONGEST_REASON = 2000
 """Characters of a reason that are kept with a verdict; the store has the whole reply."""
 
-_OPEN = r"\\?[\[［【]\s{0,3}\\?[\[［【]"
-_CLOSE = r"\\?[\]］】]\s{0,3}\\?[\]］】]"
-_MARKS_INSIDE = r"[\s\"'“”*]{0,5}"
+_OPEN = r"\\{0,2}[\[［【]\s{0,3}\\{0,2}[\[［【]"
+_CLOSE = r"\\{0,2}[\]］】]\s{0,3}\\{0,2}[\]］】]"
+_MARKS_INSIDE = r"[\s\"'“”*`\u200b-\u200d\u2060\ufeff]{0,5}"
 _SIDE = (
     r"(?:assistant|answer|response|reply|model|system|asistente|assistente?|ассистент|アシスタント"
     r"|回答|助手|어시스턴트)\s?"
@@ -46,6 +47,26 @@ _FORMAT = re.compile(
     r"\[\[C\]\]\W{0,3} (?:for|if)\b",
     re.IGNORECASE,
 )
+_BEATS = re.compile(
+    r"[\W_]*(?:(?:is|was|wins|won)\s)?(?:(?:clearly|slightly|much|far|strictly)\s)?"
+    r"(?:(?:better|stronger|superior|preferable|preferred|more \w{1,20})\s)?"
+    r"(?:than|over|rather than|instead of|against|beats|outperforms|(?:but |and )?not"
+    r"|(?<=superior\s)to|(?<=preferable\s)to|(?<=preferred\s)to)[\W_]*"
+    r"|[\s*]*>{1,3}[\s*]*|\s*(?:胜过|优于|好于)\s*",
+    re.IGNORECASE,
+)
+"""Words between two verdicts by which the second one is the loser."""
+_OR = re.compile(
+    r"[\s*`]*(?:(?:,|、|/|=|\bor\b|\band\b|\bvs\b\.?|\bversus\b|\boder\b|\bou\b|或|和)[\s*`]*){1,3}",
+    re.IGNORECASE,
+)
+"""Words between two verdicts by which both are possible."""
+_DOUBT = re.compile(
+    r"\A\W{0,4}\?|\b(?:but|wait|however|hmm+|let me|let['’]s|actually|alternatively|maybe|perhaps"
+    r"|on the other hand|double-?check|reconsider)\b|等等|但是|不过|しかし|でも",
+    re.IGNORECASE,
+)
+"""Words behind a verdict that show that the writer still thinks about it."""
 _ORDER = re.compile(r"\[\[\s?\d{1,3}(?:\s{0,3}[>=]\s{0,3}\d{1,3})+\s?\]\]")
 _NEARLY_ORDER = re.compile(
     r"\[{0,2}\s?\d{1,3}\s?\]{0,2}(?:\s{0,3}[>=]\s{0,3}\[{0,2}\s?\d{1,3}\s?\]{0,2})+"
@@ -105,6 +126,7 @@ def read_verdict(completion: Completion) -> PairVerdict:
 
     Lower case, full-width letters and brackets, spaces, backslashes and marks inside are accepted,
     and so are ``[[Assistant A]]``, ``[[アシスタントA]]``, ``[[C: tie]]`` and ``[[tie]]``.
+    The loser in ``[[A]] over [[B]]`` and the options in ``[[A]] or [[B]]`` are none.
     Answers that the reply quotes between the prompt's delimiters, or in quotation marks, the format
     that it repeats, and the thoughts of a reasoning model hold no verdicts.
 
@@ -119,6 +141,11 @@ def read_verdict(completion: Completion) -> PairVerdict:
     if not verdicts:
         why = "the reply was cut off before a verdict" if is_cut else "the reply has no verdict"
         raise UnparsableError(f"{why}; expected [[A]], [[B]] or [[C]]")
+    verdicts = _without_alternatives(verdicts, reply)
+    if not verdicts:
+        raise UnparsableError("the reply leaves a choice between verdicts")
+    if is_cut and _DOUBT.search(reply[verdicts[-1].end() :]):
+        raise UnparsableError("the reply was cut off while it still weighed its verdict")
     letters = [_letter(verdict) for verdict in verdicts]
     flags = [CUT_OFF] if is_cut else []
     if len(letters) > 1:
@@ -127,6 +154,20 @@ def read_verdict(completion: Completion) -> PairVerdict:
     if len(reason) > LONGEST_REASON:
         reason = reason[: LONGEST_REASON - 1] + "…"
     return PairVerdict(WINNER_OF_LETTER[letters[-1]], None, tuple(flags), reason)
+
+
+def _without_alternatives(verdicts: list[re.Match[str]], reply: str) -> list[re.Match[str]]:
+    """Leave out what is no verdict beside another: the loser (``[[A]] over [[B]]``), options."""
+    left_out: set[int] = set()
+    for index, (first, second) in enumerate(pairwise(verdicts)):
+        if _letter(first) == _letter(second):
+            continue
+        between = reply[first.end() : second.start()]
+        if _BEATS.fullmatch(between):
+            left_out.add(index + 1)
+        elif _OR.fullmatch(between):
+            left_out.update([index, index + 1])
+    return [verdict for index, verdict in enumerate(verdicts) if index not in left_out]
 
 
 def _letter(verdict: re.Match[str]) -> str:

@@ -139,7 +139,8 @@ class _Bounded(httpx2.AsyncByteStream):
 
 def _redirect_fault(headers: Mapping[str, str], api_key: str) -> Fault:
     """Return the fault of a redirect: prompts are never sent on to another address."""
-    target = shown_detail(headers.get("location", "nowhere"), api_key)
+    # A query may hold a key.
+    target = shown_detail(headers.get("location", "nowhere").partition("?")[0], api_key)
     detail = f"it redirects prompts to {target}, which the settings do not name"
     advice = "if that is whom you want to ask, give its address as base_url"
     return Fault(replies.REJECTED, detail, advice=advice)

@@ -23,7 +23,7 @@ _WORDS = (
     r"(?:think(?:ing)?|thoughts?|reasoning|analysis|reflection|scratch_?pad|(?:inner_)?monologue)"
 )
 _NAME = (
-    rf"(?:[a-z]{{1,12}}[:_]|ant)?{_WORDS}(?:[:_][a-z]{{1,12}}){{0,2}}"
+    rf"(?:(?:[a-z]{{1,12}}[:_]){{0,3}}|ant){_WORDS}(?:[:_](?!end\b)[a-z]{{1,12}}){{0,2}}"
     r"(?:\s{1,3}[\w-]{1,30}=[^<>]{0,80})?\s{0,3}"
 )
 # A tag may have bars inside its brackets, spaces, or brackets written as entities.
@@ -53,7 +53,7 @@ _KINDS = (
     # With bars: Cohere, OpenThinker, Sky-T1, DeepSeek.
     _Marks.of(
         rf"{_TAG_START}{_TAG_OPENING}{_NAME}{_TAG_END}",
-        rf"{_TAG_START}{_TAG_CLOSING}{_NAME}{_TAG_END}",
+        rf"{_TAG_START}(?:{_TAG_CLOSING}{_NAME}|[|｜]{_WORDS}[_▁]end\b){_TAG_END}",
     ),
     _Marks.of(r"\[THINK(?:ING)?\]", r"\[/THINK(?:ING)?\]"),  # Mistral
     _Marks.of(r"◁think▷", r"◁/think▷"),  # Kimi

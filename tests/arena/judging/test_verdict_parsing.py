@@ -87,6 +87,9 @@ QUOTE = (
         ("[[C: tie]]", "tie"),
         ("[[C (tie)]]", "tie"),
         ("[[not A]]", None),
+        ("[[\u200bA\u200b]]", "a"),
+        ("[[`B`]]", "b"),
+        (r"\\[\\[A\\]\\]", "a"),
         ("[[Vitamin B]]", None),
         ("[[A>>B]]", None),
         ("[[Assistant C]]", None),
@@ -129,6 +132,52 @@ def test_the_last_verdict_of_the_reply_counts(reply, expected):
 def test_a_draft_that_was_cut_off_holds_no_verdict(draft):
     with pytest.raises(UnparsableError):
         read_verdict(Completion(draft, finish_reason="length"))
+
+
+@pytest.mark.parametrize(
+    ("reply", "winner"),
+    [
+        ("Therefore, [[A]] is better than [[B]].", "a"),
+        ("I choose **[[A]]** over **[[B]]**.", "a"),
+        ("Final: [[A]], not [[B]].", "a"),
+        ("[[A]] > [[B]]", "a"),
+        ("[[B]] wins against [[A]].", "b"),
+        ("[[A]] is superior to [[B]]", "a"),
+        ("It is [[A]] instead of [[B]] or [[C]].", "a"),
+        ("[[C]]: a tie between [[A]] and [[B]].", "tie"),
+        ("[[A]]\n\n(Options: [[A]], [[B]], [[C]])", "a"),
+        ("[[A]] = [[B]], so [[C]]", "tie"),
+        ("It is between [[A]] and [[B]].", None),
+        ("[[A]] or [[B]]", None),
+        ("[[A]]/[[C]]", None),
+        ("I changed from [[A]] to [[B]].", "b"),
+        ("[[A]] is not better than [[B]]", "b"),
+        ("Neither [[A]] nor [[C]] fits, so [[B]]", "b"),
+    ],
+)
+def test_the_loser_beside_a_verdict_and_options_are_no_verdicts(reply, winner):
+    assert parse_verdict(reply) == winner
+
+
+@pytest.mark.parametrize(
+    ("reply", "winner"),
+    [
+        ("Let me compare. So [[B]]? A cites", None),
+        ("A is complete, so [[A]] seems right. However, let me check the", None),
+        ("先看A，所以[[A]]。等等，B", None),
+        ("[[A]]\n\nExplanation: A names the height and cites", "a"),
+        ("But B is short. [[A]]", "a"),
+    ],
+)
+def test_a_verdict_that_a_cut_off_reply_still_weighs_is_none(reply, winner):
+    def verdict(finish_reason):
+        try:
+            return read_verdict(Completion(reply, finish_reason=finish_reason)).winner
+        except UnparsableError:
+            return None
+
+    assert verdict("length") == winner
+    assert verdict("stop") is not None
 
 
 def test_a_quote_ends_where_its_own_code_stands():

@@ -31,11 +31,12 @@ def test_calls_go_to_the_chat_completions_of_the_address(serve, store, ending):
 def test_redirects_are_refused_and_named(serve, store, monkeypatch, status):
     monkeypatch.setenv("SOME_KEY", "sk-secret-key")
     target = serve()
-    moved = say.Reply({}, status, {"location": f"{target.url}/chat/completions"})
+    moved = say.Reply({}, status, {"location": f"{target.url}/chat/completions?key=planted"})
     server = serve(lambda *_: moved)
     settings = at(server, api_key_env="SOME_KEY", concurrency=1)
-    with pytest.raises(UsageError, match=target.url):
+    with pytest.raises(UsageError, match=target.url) as caught:
         ask_table(prompts(3), lambda row: row, read_text, Llm(settings, store))
+    assert "planted" not in str(caught.value)
     assert server.headers[0]["authorization"] == "Bearer sk-secret-key"
     assert not target.asked
 
