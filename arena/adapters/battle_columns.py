@@ -25,9 +25,11 @@ from arena.data.winner_columns import (
     NO_WINNER,
     ONE_HOT,
     ONE_HOT_NEEDED,
+    SIDE_SCORES,
     SIDE_WINS,
     read_one_hot,
     read_probabilities,
+    read_side_scores,
     read_side_wins,
 )
 
@@ -111,6 +113,8 @@ def winner_of(
         return read_one_hot(values)
     if values.keys() <= SIDE_WINS.keys():
         return read_side_wins(values)
+    if tuple(values) in SIDE_SCORES:
+        return read_side_scores(*values.values())
     return read_probabilities(values)
 
 
@@ -118,8 +122,8 @@ def columns_of_winners(columns: Iterable[object]) -> dict[str, str]:
     """Return the columns that say who won without a column ``winner``.
 
     Returns:
-        The names of ``ONE_HOT``, ``PROBABILITIES`` or ``SIDE_WINS`` to the columns that have these
-        names, whatever their case; empty where needed ones are missing.
+        The names of ``ONE_HOT``, ``PROBABILITIES``, ``SIDE_WINS`` or ``SIDE_SCORES`` to the
+        columns that have these names, whatever their case; empty where needed ones are missing.
     """
     column_by_name: dict[str, str] = {}
     for column in map(str, columns):
@@ -134,4 +138,9 @@ def columns_of_winners(columns: Iterable[object]) -> dict[str, str]:
     for name, side in SIDE_WINS.items():
         if name in column_by_name:
             by_side.setdefault(side, name)
-    return {name: column_by_name[name] for name in by_side.values()}
+    if by_side:
+        return {name: column_by_name[name] for name in by_side.values()}
+    for names in SIDE_SCORES:
+        if column_by_name.keys() >= {*names}:
+            return {name: column_by_name[name] for name in names}
+    return {}

@@ -44,6 +44,15 @@ SIDE_WINS = MappingProxyType(
     }
 )
 """Columns that say by true or false whether one side won, to that side."""
+SIDE_SCORES = (
+    ("score_a", "score_b"),
+    ("score_1", "score_2"),
+    ("model_a_score", "model_b_score"),
+    ("answer_a_score", "answer_b_score"),
+    ("response_a_score", "response_b_score"),
+    ("points_a", "points_b"),
+)
+"""Columns of scores of both sides, of which the higher one wins."""
 # Spreadsheets write their words for true and false in the language of their user.
 _TRUE = frozenset(
     {
@@ -191,6 +200,22 @@ def read_side_wins(record: Mapping[str, object]) -> WinnerReading | NoWinner:
     return reading_of_word("tie")
 
 
+def read_side_scores(first: object, second: object) -> WinnerReading | NoWinner:
+    """Read the scores of both sides, of which the higher one wins."""
+    scores = []
+    for value in (first, second):
+        text = winner_text(value)
+        if text is None:
+            return NO_WINNER
+        score = winner_number(text)
+        if score is None:
+            return NoWinner("is no score of a side", "write a number, or nothing", value)
+        scores.append(score)
+    if scores[0] == scores[1]:
+        return reading_of_word("tie")
+    return reading_of_word("a" if scores[0] > scores[1] else "b")
+
+
 def _truth_of(text: str) -> bool | None:
     number = winner_number(text)
     mark = text.casefold() if number is None else f"{number:g}"
@@ -201,7 +226,10 @@ def _truth_of(text: str) -> bool | None:
 
 def _no_truth(column: str, value: object) -> NoWinner:
     fault = f"is neither true nor false in the column {column}"
-    return NoWinner(fault, "write 1 or 0, or true or false", value)
+    hint = "write 1 or 0, or true or false"
+    if winner_number(str(value)) is not None:
+        hint = "of counts, write a row for each winner with its count in a column 'weight'"
+    return NoWinner(fault, hint, value)
 
 
 def read_probabilities(record: Mapping[str, object]) -> WinnerReading | NoWinner:

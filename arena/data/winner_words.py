@@ -30,9 +30,15 @@ _SIDE_NOUNS = (
     "reply",
     "text",
     "player",
+    "modell",
+    "antwort",
+    "modèle",
+    "réponse",
+    "modelo",
+    "respuesta",
 )
-_FIRST = ("a", "1", "left", "first", "one")
-_SECOND = ("b", "2", "right", "second", "two")
+_FIRST = ("a", "1", "left", "first", "one", "l", "links", "gauche", "izquierda", "左")
+_SECOND = ("b", "2", "right", "second", "two", "r", "rechts", "droite", "derecha", "右")
 _TIES = (
     "tie",
     "ties",
@@ -56,6 +62,15 @@ _TIES = (
     "about the same",
     "tie vote",
     "tievote",
+    "unentschieden",
+    "gleichstand",
+    "égalité",
+    "empate",
+    "pareggio",
+    "引き分け",
+    "平局",
+    "1/2 1/2",
+    "½ ½",
 )
 _BAD = (
     "both bad",
@@ -84,8 +99,26 @@ _NO_VERDICTS = (
     "abstain",
     "abstained",
     "failed",
+    "can t choose",
+    "cannot choose",
+    "can t decide",
+    "cannot decide",
+    "undecided",
+    "unsure",
+    "not sure",
+    "don t know",
 )
-_DEGREES = ("", "much ", "far ", "clearly ", "significantly ", "slightly ", "a bit ", "somewhat ")
+_DEGREES = (
+    "",
+    "much ",
+    "far ",
+    "clearly ",
+    "significantly ",
+    "slightly ",
+    "a bit ",
+    "somewhat ",
+    "strongly ",
+)
 _BETTER = (
     "",
     " wins",
@@ -98,7 +131,7 @@ _BETTER = (
     *(f" {degree}better" for degree in _DEGREES),
     *(f" is {degree}better" for degree in _DEGREES),
 )
-_SEPARATORS = re.compile(r"[\s_\-().,:;!*\[\]'\"]+")
+_SEPARATORS = re.compile(r"[\s_\-().,:;!*\[\]'’\"]+")
 COMPARISON = re.compile(r"(.+?)\s*(>{1,3}|<{1,3}|~?={1,2}|≈)\s*(.+)")
 """Two sides and which is better, as in Arena-Hard's ``A>>B`` and ``A=B``."""
 
@@ -142,6 +175,7 @@ def _all_words() -> dict[str, str]:
     words.update(dict.fromkeys(_BAD, NEITHER))
     words.update(dict.fromkeys(_NO_VERDICTS, NO_VERDICT))
     words.update({"vote a": "a", "vote b": "b", "vote left": "a", "vote right": "b"})
+    words.update({"1 0": "a", "0 1": "b"})  # points of both sides, as in chess
     marks = {**dict.fromkeys(_FIRST, "a"), **dict.fromkeys(_SECOND, "b")}
     for mark, side in marks.items():
         for end in _BETTER:
@@ -152,6 +186,10 @@ def _all_words() -> dict[str, str]:
             # "1 vote" may count votes.
             if end.strip() != "vote" or mark in ("a", "b", "left", "right"):
                 words[f"{mark}{end}"] = side
+        for degree in _DEGREES:
+            words[f"{degree}prefer {mark}"] = side
+            for noun in _SIDE_NOUNS:
+                words[f"{degree}prefer {noun} {mark}"] = side
     # Bare numbers are read by the scale of their column.
     del words["1"]
     del words["2"]

@@ -139,6 +139,7 @@ def written(path, *rows, header="question_id,model_a,model_b,winner"):
         ("Model A,Model B,Winner", "x,y,Model A", {}),
         ("home,away,who", "x,y,x", {"system_a": "home", "system_b": "away", "winner": "who"}),
         ("generator_1,generator_2,preference", "x,y,1.2\nx,y,1.9", {}),
+        ("model_a,model_b,score_a,score_b", "x,y,8,7", {}),
     ],
 )
 def test_battles_under_other_names_are_read(tmp_path, header, row, columns):

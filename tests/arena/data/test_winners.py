@@ -11,6 +11,7 @@ from arena.data.winner_columns import (
     NoWinner,
     WinnerReading,
     read_one_hot,
+    read_side_scores,
     read_side_wins,
 )
 from arena.data.winners import UndecidableWinnersError, read_winners
@@ -41,6 +42,12 @@ SPACED = {
         "A is much better",
         "\u200ba",
         "response 1 is slightly better",
+        "Slightly prefer A",
+        "strongly prefer response 1",
+        "links",
+        "Antwort A",
+        "1-0",
+        "L",
     ],
     "b": [
         "Model B",
@@ -57,6 +64,10 @@ SPACED = {
         "👉  B is better",
         "b is slightly better",
         "B is clearly better",
+        "prefer answer B",
+        "droite",
+        "右",
+        "0:1",
     ],
     "tie": [
         "tie (inconsistent)",
@@ -69,6 +80,9 @@ SPACED = {
         "tievote",
         "🤝  Tie",
         "Both are equally good",
+        "1/2-1/2",
+        "unentschieden",
+        "引き分け",
     ],
     "bad": [
         "tie (bothbad)",
@@ -108,6 +122,7 @@ def test_case_and_spaces_say_nothing(said, changed):
 
 NOTHING = [None, "", "  ", "nan", math.nan, "None", "null", "NA", "error"]
 NOTHING += ["no_winner", "Skip", "invalid", "unknown", "No winner", "abstain"]
+NOTHING += ["Can't choose", "can’t decide", "undecided", "Not sure"]
 
 
 @pytest.mark.parametrize("value", NOTHING)
@@ -176,6 +191,17 @@ def test_whether_a_side_won_is_read(record, winner):
 )
 def test_what_does_not_say_which_side_won_is_no_winner(record):
     assert isinstance(read_side_wins(record), NoWinner)
+
+
+def test_the_higher_score_of_two_sides_wins():
+    scores = [("8", "7"), (5, 9.5), ("6,5", "6.5"), (None, 3), ("n/a", "")]
+    readings = [read_side_scores(*pair) for pair in scores]
+    assert readings == [MEANT["a"], MEANT["b"], MEANT["tie"], NO_WINNER, NO_WINNER]
+    assert read_side_scores("good", "bad").is_fault
+
+
+def test_counts_of_wins_are_refused_with_what_to_write():
+    assert "'weight'" in read_side_wins({"a_wins": "12", "b_wins": "7"}).hint
 
 
 def test_a_truth_value_does_not_say_of_which_side_it_is():
