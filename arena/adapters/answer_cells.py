@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arena.adapters.collected import Collected, Place
-from arena.data.cells import is_missing_cell, looks_like_reply, opened_text, text_of_reply
+from arena.adapters.conversations import last_exchange
+from arena.adapters.field_maps import usual_names
+from arena.adapters.record_values import (
+    ASSISTANT,
+    messages_of,
+    opened_value,
+    paths_of,
+    text_of,
+)
+from arena.data.cells import (
+    finite_number,
+    is_missing_cell,
+    looks_like_reply,
+    opened_text,
+    text_of_reply,
+)
 from arena.data.languages import NO_LANGUAGE, read_language
 from arena.data.passages import passages_of
+from arena.data.schema import HISTORY
 from arena.data.types import Record
+from arena.data.wording import first_of
 
 
 def row_language(collected: Collected, place: Place, cell: object, default: str) -> str | None:
@@ -45,10 +62,93 @@ def row_passages(collected: Collected, place: Place, cell: object) -> list[dict[
         return None
 
 
+def open_question(collected: Collected, place: Place, values: Record) -> None:
+    """Replace a question that is a list of messages, or a program's record, by the text in it.
+
+    A program that logs its inputs as records does so with its outputs, too: an answer, or a
+    reference, in such a row is opened where it has a usual name.
+    """
+    inside = opened_value(values.get("question"))
+    if isinstance(inside, str) or inside is None:
+        return
+    exchange = last_exchange(messages_of(inside))
+    if exchange.question:
+        values["question"] = exchange.question
+        if is_missing_cell(values.get(HISTORY)):
+            values[HISTORY] = exchange.history or None
+        collected.skip(place, "messages before the question", "read as its history")
+        return
+    if _text_in(inside, "question") is None:
+        return
+    for field in ("question", "answer", "reference"):
+        text = _text_in(opened_value(values.get(field)), field)
+        if text is not None:
+            values[field] = text
+            collected.skip(place, f"record around the {field}", "the text in it is read")
+
+
+def _text_in(record: object, field: str) -> str | None:
+    """Return the text that a record has under the first usual name of a field with one."""
+    names = usual_names(field)
+    # The right answer may be called as any answer is.
+    if field == "reference":
+        names = [*names, *usual_names("answer")]
+    if isinstance(record, Mapping):
+        for name in names:
+            text = record.get(name)
+            if isinstance(text, str) and text.strip():
+                return text
+    return None
+
+
+def hint_of_text(collected: Collected, field: str, cell: object) -> str:
+    """Return how to give a field a text, where its cell holds something else."""
+    column = collected.names.get(field, field)
+    paths = [path for path, value in paths_of(cell) if isinstance(value, str)]
+    if not paths:
+        return "give it a text"
+    most_shown = 5
+    # What a record holds itself is likelier meant than what is deeper in it.
+    paths.sort(key=lambda path: path.count("."))
+    shown = first_of([f"{column}.{path}" for path in paths], most_shown)
+    return f"name the text in it with --column {field}=PATH, of {shown}"
+
+
+_TRUE_MARKS = frozenset({"true", "yes", "pass", "passed", "correct"})
+_FALSE_MARKS = frozenset({"false", "no", "fail", "failed", "incorrect"})
+
+
+def mark_of(verdict: object) -> float | None:
+    """Return the mark in a cell: a number, a percentage, or 1 or 0 for true or false."""
+    if isinstance(verdict, bool):
+        return float(verdict)
+    if not isinstance(verdict, str):
+        return finite_number(verdict)
+    text = verdict.strip()
+    if text.casefold() in _TRUE_MARKS:
+        return 1.0
+    if text.casefold() in _FALSE_MARKS:
+        return 0.0
+    if not text.endswith("%"):
+        return finite_number(text)
+    percent = finite_number(text[:-1].strip())
+    return None if percent is None else percent / 100
+
+
+def is_missing_mark(verdict: object) -> bool:
+    """Tell whether a cell holds no mark: people write a dash, too."""
+    is_dash = isinstance(verdict, str) and verdict.strip() in ("-", "–", "—")
+    return is_dash or is_missing_cell(verdict)
+
+
 def open_replies(collected: Collected, place: Place, values: Record, sides: Sequence[str]) -> None:
     """Replace answers that are objects of programs by the texts in them; each is counted."""
     for side in sides:
         answer = values.get(f"answer{side}")
+        if isinstance(answer, list) and messages_of(answer):
+            values[f"answer{side}"] = text_of(answer, ASSISTANT) or ""
+            collected.skip(place, "what surrounds an answer", "of messages the last one is read")
+            continue
         if not isinstance(answer, str):
             continue
         # An answer may well be JSON, if that was asked for: only objects of programs are opened.

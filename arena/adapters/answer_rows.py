@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from arena.adapters.amounts import amounts_of
-from arena.adapters.answer_cells import row_language, row_passages, stripped_name, text_of_truth
+from arena.adapters.answer_cells import (
+    hint_of_text,
+    is_missing_mark,
+    mark_of,
+    row_language,
+    row_passages,
+    stripped_name,
+    text_of_truth,
+)
 from arena.adapters.collected import Collected, Key, Place, question_id, seen_from
 from arena.adapters.foreign_arena import ForeignArena, foreign_arena
 from arena.adapters.table_columns import SINGLE
@@ -126,17 +134,18 @@ class AnswerRows:
             self.collected.marked[language, query_id, system, judge] = mark
 
     def _mark(self, place: Place, verdict: object) -> float | None:
-        if is_missing_cell(verdict):
+        if is_missing_mark(verdict):
             self.collected.skip(place, "verdict", "it is missing")
             return None
-        mark = finite_number(verdict)
+        mark = mark_of(verdict)
         if mark is None:
             self.collected.fault(
                 place,
                 "verdict",
                 verdict,
                 "is not a number",
-                hint="write a number with a decimal point, the higher the better, or nothing",
+                hint="write a number with a decimal point, the higher the better, or true, false, "
+                "or nothing",
             )
         return mark
 
@@ -158,7 +167,8 @@ class AnswerRows:
             is_answer = field.startswith("answer")
             if not isinstance(text, str) or not (is_answer or text.strip()):
                 fault = "is missing" if cell is None else "is not a text"
-                self.collected.fault(place, field, cell, fault, "give it a text")
+                hint = hint_of_text(self.collected, field, cell)
+                self.collected.fault(place, field, cell, fault, hint)
             elif is_answer:
                 texts[field] = text
             elif field.startswith("system"):
@@ -246,7 +256,7 @@ class AnswerRows:
         """Return whether a further row may have the same answer, for what the row says of it."""
         mark = self.collected.marked.get((*answer_key, values.get("judge")))
         if self.repeats != "each":
-            return mark is None or finite_number(values.get("verdict")) in (None, mark)
+            return mark is None or mark_of(values.get("verdict")) in (None, mark)
         # The row may be a new asking of the question, unless it is of another judge.
         names = self.collected.names.keys()
         return mark is None and not names.isdisjoint(("judge", VOTER, "criterion"))
@@ -257,7 +267,7 @@ class AnswerRows:
         if answer_key not in self.collected.answers:
             return False
         is_marked = (*answer_key, values.get("judge")) in self.collected.marked
-        return is_marked or finite_number(values.get("verdict")) is None
+        return is_marked or mark_of(values.get("verdict")) is None
 
     def arena(
         self, name: str, reference: str | None, note: str, most_pairs: int | None

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import get_args
 
-from arena.adapters.answer_cells import empty_answers, open_replies
+from arena.adapters.answer_cells import empty_answers, open_question, open_replies
 from arena.adapters.answer_rows import WHOLE_ROW, AnswerRows, Repeats
 from arena.adapters.battle_columns import columns_of_winners, winner_of
 from arena.adapters.collected import Collected, PlacedRecord
@@ -16,6 +15,7 @@ from arena.adapters.columns import FILE, NO_COLUMNS, with_whole_names, without_r
 from arena.adapters.files import bare_name, checked_language
 from arena.adapters.foreign_arena import ForeignArena
 from arena.adapters.judges import judge_and_voter
+from arena.adapters.lacking_columns import lacking_columns
 from arena.adapters.notes import note_on_systems
 from arena.adapters.table_columns import (
     TableLayout,
@@ -26,6 +26,7 @@ from arena.adapters.table_columns import (
     with_file_name,
     with_joined_passages,
 )
+from arena.adapters.table_shapes import in_known_shape, with_named_paths
 from arena.data.cells import is_missing_cell
 from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.judge_names import UNKNOWN_JUDGE
@@ -78,13 +79,14 @@ def read_answer_tables(
         checked_choice(repeats, get_args(Repeats), "way to read repeated questions")
     collected = Collected()
     tables = _named_tables(collected, paths, columns)
-    layout = _layout(collected, tables, columns)
+    tables, layout = _with_layout(collected, tables, columns)
     collected.names = layout.columns.names
     default = checked_language(language) or UNDETERMINED
     rows = AnswerRows(collected, default, layout.sides, repeats)
     empty = Counter[str]()
     for table in tables:
         for place, values in _rows_of(collected, table, layout, judge):
+            open_question(collected, place, values)
             open_replies(collected, place, values, layout.sides)
             empty.update(empty_answers(values, layout.sides))
             rows.add(place, values)
@@ -104,7 +106,7 @@ def _named_tables(
     tables = []
     stems = []
     for path, rows in collected.files(paths):
-        joined = with_joined_passages(rows, columns)
+        joined = with_joined_passages(with_named_paths(rows, columns), columns)
         collected.notes += joined.notes[len(rows.notes) :]
         tables.append(joined)
         stems.append(bare_name(path))
@@ -114,10 +116,10 @@ def _named_tables(
     return tables
 
 
-def _layout(
-    collected: Collected, tables: Sequence[Rows], columns: Mapping[str, str]
-) -> TableLayout:
-    """Return the layout of tables.
+def _with_layout(
+    collected: Collected, tables: list[Rows], columns: Mapping[str, str]
+) -> tuple[list[Rows], TableLayout]:
+    """Return tables in a shape that can be read, and their layout.
 
     Raises:
         UsageError: If it is none of tables of answers.
@@ -129,16 +131,17 @@ def _layout(
     # Rows that could not be read may hold the columns that are missing.
     layout = table_layout(tables, columns, is_broken=bool(problems))
     if layout is not None:
-        return layout
+        return tables, layout
     if problems:
         raise DataError(problems)
-    present = dict.fromkeys(map(str, chain.from_iterable(rows.table for rows in tables)))
-    raise UsageError(
-        f"the columns are {', '.join(present) or 'none'}; "
-        "a table of answers needs question, system, answer, one of pairs question, system_a, "
-        "answer_a, system_b, answer_b; say which is which with --column, such as "
-        "--column question=title"
-    )
+    known = in_known_shape(tables, columns)
+    if known is None:
+        fault = lacking_columns([rows.table for rows in tables], columns)
+        raise UsageError("; ".join([fault, *collected.notes]))
+    for rows, shaped in zip(tables, known[0], strict=True):
+        for note in shaped.notes[len(rows.notes) :]:
+            collected.notes.append(f"{rows.source}: {note}")
+    return known
 
 
 def _rows_of(

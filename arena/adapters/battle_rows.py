@@ -26,6 +26,8 @@ from arena.adapters.columns import (
 )
 from arena.adapters.judged_turns import CONVERSATIONS, judged_turns
 from arena.adapters.judges import JUDGE_SOURCES, judge_and_voter
+from arena.adapters.lacking_columns import paths_in
+from arena.adapters.table_shapes import with_named_paths, with_sides
 from arena.data.cells import (
     finite_number,
     is_missing_cell,
@@ -137,6 +139,7 @@ class BattleReader:
         if not len(rows.table.columns) and not len(rows.lines):
             collected.problems += rows.problems
             return
+        rows = self._with_sides(with_named_paths(rows, self.options.columns))
         names = self.column_names(rows)
         if names is None:
             return
@@ -152,6 +155,16 @@ class BattleReader:
             battle = self._battle(place, record, columns, number, turns.get(place.line))
             if battle is not None:
                 yield battle
+
+    def _with_sides(self, rows: Rows) -> Rows:
+        """Turn columns of a winner and a loser, if there are some, into sides; it is counted."""
+        is_named = not self.options.columns.keys().isdisjoint(("system_a", "system_b", "winner"))
+        shaped = None if is_named else with_sides(rows)
+        if shaped is None:
+            return rows
+        for note in shaped.notes[len(rows.notes) :]:
+            self.collected.skip(rows.source, "side", note, len(rows.table))
+        return shaped
 
     def _battle(
         self,
@@ -219,6 +232,10 @@ class BattleReader:
         """Keep a fault for each column that is missing."""
         self.collected.problems += rows.problems
         listed = first_of([str(column) for column in rows.table])
+        nested = paths_in(rows.table)
+        if nested:
+            most_shown = 20
+            listed += f"; in them are {first_of(nested, most_shown)}"
         for name in absent:
             hint = f"choose it with --column {name}=NAME; the columns are {listed}"
             if name in PROBABILITIES:

@@ -63,6 +63,10 @@ def judgments_by_column(table: CodedTable, reader: BattleReader) -> pd.DataFrame
     """
     if reader.options.judge is not None or reader.options.languages:
         raise NeedsRowsError
+    known = set(map(bare_column, table.names))
+    # A path leads into the cells of a column.
+    if any(bare_column(name) not in known for name in reader.options.columns.values()):
+        raise NeedsRowsError
     names = _column_names(table, reader)
     return _ColumnReader(table, reader, names, columns_of_winners(table.names)).judgments()
 

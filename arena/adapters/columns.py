@@ -34,6 +34,8 @@ FILE = "file"
 
 _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])")
 _SEPARATORS = re.compile(r"[\s_-]+")
+_RANGE = re.compile(r"\s*\(\s*[0-9]+\s*(?:-|–|to)\s*[0-9]+\s*\)\s*$")
+"""The range of a scale after the name of a column, as in ``Rating (1-5)``."""
 _INDEX_COLUMNS = re.compile(r"(?:Unnamed: \d+|index|level_\d+|__index_level_\d+__|)")
 
 
@@ -66,7 +68,7 @@ class ChosenColumns:
 @lru_cache(maxsize=1024)  # asked for each row
 def bare_column(name: str) -> str:
     """Return the name of a column without what does not count: ``Model A`` is ``model_a``."""
-    words = _SEPARATORS.sub("_", _CAMEL_CASE.sub("_", name.strip()))
+    words = _SEPARATORS.sub("_", _CAMEL_CASE.sub("_", _RANGE.sub("", name).strip()))
     return words.strip("_").casefold()
 
 

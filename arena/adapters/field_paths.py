@@ -189,15 +189,17 @@ def _lacking_fields(kind: FieldMap, records: Sequence[Record], lacking: Sequence
     """Return which fields are missing, what records have, and how to name a path."""
     listed = _listed_paths(kind, records)
     example = FILE
+    listed.pop(FILE, None)
     if lacking[0] != "system":
         # A text is the best example, and one where the field usually is better still.
         roots = {path.partition(".")[0] for path in kind.fields[lacking[0]]}
         texts = [path for path, is_text in listed.items() if is_text]
         usual = [path for path in [*texts, *listed] if path.partition(".")[0] in roots]
-        example = next(iter([*usual, *texts]), FILE)
+        example = next(iter([*usual, *texts]), "PATH")
     return (
         f"no record says its {' or '.join(lacking)} where {kind.tool} usually has it; they have "
-        f"{_shown_paths(listed)}; say where with --column, such as --column {lacking[0]}={example}"
+        f"{_shown_paths(listed)}; say where with --column, such as --column "
+        f"{lacking[0]}={example}; or {kind.hint}"
     )
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 from arena.adapters.amounts import amounts_of
 from arena.adapters.answer_cells import (
     empty_answers,
+    open_question,
     open_replies,
     row_language,
     row_passages,
@@ -31,6 +32,7 @@ from arena.adapters.table_columns import (
     with_file_name,
     with_joined_passages,
 )
+from arena.adapters.table_shapes import in_known_shape, with_named_paths
 from arena.data.cells import decoded, is_unstorable, name_text, storable
 from arena.data.errors import DataError, Problem, UsageError, checked_choice
 from arena.data.folder import append_rows, read_arena
@@ -92,7 +94,7 @@ def read_answers(
     path = Path(path)
     if not path.is_file():
         raise UsageError(f"there is no file of answers at {path}")
-    rows = with_joined_passages(read_rows(path), columns)
+    rows = with_joined_passages(with_named_paths(read_rows(path), columns), columns)
     if rows.table.empty and not rows.problems:
         raise UsageError(f"{path}: there is no answer in it")
     # A file without a column for the system holds the answers of one.
@@ -103,10 +105,14 @@ def read_answers(
         is_broken=bool(rows.problems),
         question_fields=("query_id", "question"),
     )
+    if layout is None and not rows.problems:
+        known = in_known_shape([named_rows], columns, ("query_id", "question"))
+        if known is not None:
+            [named_rows], layout = known
     if layout is None:
         # The checks say which columns of our own tables are missing.
         return checked_answers(with_language_of(rows, queries), queries)
-    collected = Collected(names=layout.columns.names, notes=list(rows.notes))
+    collected = Collected(names=layout.columns.names, notes=list(named_rows.notes))
     answers, lines = _answers_of(collected, named_rows, layout, _Questions(queries))
     unread = [column for column in layout.columns.unread if column in rows.table]
     _warn(collected, path.name, unread)
@@ -168,6 +174,7 @@ def _answers_of(
         values = {field: storable(cell) for field, cell in layout.columns.values(record).items()}
         if is_unstorable(record):
             collected.skip(place, "half a surrogate pair", "read as U+FFFD in a text")
+        open_question(collected, place, values)
         question = _question_of(collected, place, values, questions)
         if question is None:
             continue

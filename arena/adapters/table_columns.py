@@ -138,14 +138,45 @@ def table_layout(
     pairs = chosen_columns(frames, pair_fields, _of_fields(columns, pair_fields))
     if _is_complete(pairs, NEEDED_OF_PAIRS, question_fields):
         return TableLayout(pairs, PAIR)
+    answer_fields["system"] = _names_of_systems(frames, answer_fields["system"])
     named = _of_fields(columns, answer_fields)
     answers = chosen_columns(frames, answer_fields, named)
     generated = _generated_answers(frames, answers, answer_fields["answer"])
     if generated is not None and "answer" not in named:
         answers = chosen_columns(frames, answer_fields, {**named, "answer": generated})
-    if _is_complete(answers, NEEDED, question_fields):
-        return TableLayout(answers, SINGLE)
-    return None
+    if not _is_complete(answers, NEEDED, question_fields):
+        return None
+    return None if holds_records(frames, answers.names["answer"]) else TableLayout(answers, SINGLE)
+
+
+def holds_records(frames: Sequence[pd.DataFrame], column: str) -> bool:
+    """Tell whether all cells of a column are records, which are no texts."""
+    cells = [
+        cell for frame in frames for cell in frame.get(column, ()) if not is_missing_cell(cell)
+    ]
+    return bool(cells) and all(isinstance(cell, Mapping) for cell in cells)
+
+
+def _names_of_systems(frames: Sequence[pd.DataFrame], names: Sequence[str]) -> tuple[str, ...]:
+    """Leave out the name ``system`` where its column holds prompts, and another one fits.
+
+    Chats call the instructions to a model its system prompt, or ``system``.
+    """
+    cells: dict[str, list[str]] = {name: [] for name in names}
+    for frame in frames:
+        for column in frame:
+            name = bare_column(str(column))
+            if name in cells:
+                cells[name] += [str(cell) for cell in frame[column] if not is_missing_cell(cell)]
+    prompts = cells.pop("system", [])
+    if prompts and all(map(_is_prompt, prompts)) and any(cells.values()):
+        return tuple(cells)
+    return tuple(names)
+
+
+def _is_prompt(text: str) -> bool:
+    longest_name = 100
+    return len(text) > longest_name or "\n" in text or text.endswith((".", "!", "?", ":", "。"))
 
 
 def _of_fields(columns: Mapping[str, str], fields: FieldNames) -> dict[str, str]:

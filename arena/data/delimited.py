@@ -126,7 +126,7 @@ def _csv_records(
 def repeated_columns(header: Sequence[str], source: str, line: int) -> list[Problem]:
     """Return a problem for each column name that a header repeats."""
     fault = "appears several times in the header"
-    hint = "keep one of the columns"
+    hint = "keep one of the columns, or number them, as in answer_1 and answer_2"
     return [Problem(source, line, name, None, fault, hint) for name in repeated(header)]
 
 

@@ -141,4 +141,4 @@ def _likeliest(lists: Sequence[_Node]) -> _Node:
             if node.path.rpartition(".")[2] == name:
                 return node
     paths = ", ".join(node.path for node in lists)
-    raise ValueError(f"holds several lists of records ({paths})")
+    raise ValueError(f"holds several lists of records ({paths}), whose names no record states")

@@ -25,6 +25,7 @@ PASSAGE_TEXTS = (
     "page_content",
     "pageContent",
     "content",
+    "contents",
     "passage",
     "document",
     "passage_text",

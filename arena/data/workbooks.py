@@ -100,10 +100,25 @@ def _read_sheet(path: Path, source: str) -> Sheet:
         hint = "save it again without a password, or as CSV"
         raise DataError.of_file(source, fault, hint) from error
     notes = list(_notes(source, names, rows))
+    n_above = _rows_above_header(rows)
+    if n_above:
+        above = count_of(n_above, "row")
+        notes.append(f"{source}: the header is row {first_line + n_above}; {above} above not read")
     if n_merged:
         cells = count_of(n_merged, "merged cell")
         notes.append(f"{source}: the value of {cells} counts for every row that it covers")
-    return Sheet(rows, first_line, tuple(notes))
+    return Sheet(rows[n_above:], first_line + n_above, tuple(notes))
+
+
+def _rows_above_header(rows: Sequence[Sequence[object]]) -> int:
+    """Return the number of first rows above others that hold a first cell at most, as a title is.
+
+    pandas leaves the first cell of a header empty.
+    """
+    for number, row in enumerate(rows):
+        if any(cell is not None for cell in row[1:]):
+            return number
+    return 0
 
 
 def _fill_merged(sheet: CalamineSheet, rows: list[list[Any]]) -> int:

@@ -31,6 +31,10 @@ def table(**columns):
         ({"question": ["q"], "input": ["i"]}, "question", "question"),
         ({"answer": [None], "response": [None]}, "answer", "answer"),
         ({"User Input": ["q"]}, "question", "User Input"),
+        ({"Frage": ["q"]}, "question", "Frage"),
+        ({"回答": ["a"]}, "answer", "回答"),
+        ({"Score (1-5)": ["4"]}, "verdict", "Score (1-5)"),
+        ({"version": ["1"], "file": ["m"]}, "system", "file"),
         ({" Retrieved-Contexts ": ["q"]}, "passages", " Retrieved-Contexts "),
     ],
 )
@@ -70,6 +74,7 @@ def test_a_column_that_the_user_chose_is_read_for_nothing_else():
         *[("left", "right", "winner"), ("Model A", "Model B", "Verdict")],
         *[("generator_1", "generator_2", "preference"), ("model1", "model2", "label")],
         *[("agentA", "agentB", "Preferred"), ("system_left", "system_right", "vote")],
+        *[("model", "model.1", "gewinner"), ("system", "system.1", "overall_preference")],
     ],
 )
 def test_pairs_are_known_by_the_names_of_the_field(left, right, winner):
