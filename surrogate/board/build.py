@@ -33,7 +33,7 @@ from surrogate.board.holdout import check_holdout, choose_holdout
 from surrogate.board.judge_comparison import alone_ratings, comparable_judges, side_by_side
 from surrogate.board.judge_preferences import judge_preferences
 from surrogate.board.judge_report import JudgeReport, JudgingRecords, report_judge
-from surrogate.board.language_study import importances_table
+from surrogate.board.language_study import importances_table, unconnected_remarks
 from surrogate.board.learned import Learned, learn, tournament_settings
 from surrogate.board.overall import joint_covariance, overall_board
 from surrogate.board.rating_rows import rows_with_verdicts, rows_without_verdicts, without_intervals
@@ -220,6 +220,7 @@ def _board(
         ratings = ratings.join(by_judge, on=["language", "system"])
     summary = _with_remarks(
         summary,
+        *unconnected_remarks(learned.studies),
         *_edited_remarks(learned.judged),
         *remarks,
         *further_remarks,
@@ -259,8 +260,10 @@ def _judge_report(
         learned.arena, learned.settings.judge, learned.diagnoses, learned.judging_records
     )
     changes: dict[str, object] = {"preferences": judge_preferences(biases)}
-    if not has_first_places:
-        changes["first_places"] = ()
+    # Verdicts that do not connect all judged systems tell no first place.
+    split = {study.language for study in learned.studies if study.data.unconnected}
+    places = [place for place in report.first_places if place.language not in split]
+    changes["first_places"] = tuple(places) if has_first_places else ()
     return report.model_copy(update=changes)
 
 

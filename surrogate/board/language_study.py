@@ -18,6 +18,8 @@ from arena.data.errors import UsageError
 from arena.data.progress import finish
 from arena.data.seeds import generator
 from arena.data.types import Floats, Progress
+from arena.data.wording import first_of
+from arena.diagnostics.verdicts import SHOWN_NAMES
 from arena.rating.posterior import RatingPosterior
 from arena.rating.published import PublishedTournaments
 from arena.rating.ratings import Ratings
@@ -228,6 +230,22 @@ def _system_splits(data: Sequence[LanguageData]) -> int:
 def _most_systems(data: Sequence[LanguageData]) -> int:
     """Return how many systems are judged in the language where most are."""
     return max(len(part.systems) for part in data)
+
+
+def unconnected_remarks(studies: Sequence[LanguageStudy]) -> list[str]:
+    """Name the systems that judgments do not connect with the largest group, by language."""
+    languages_of: dict[tuple[str, ...], list[str]] = {}
+    for study in studies:
+        if study.data.unconnected:
+            languages_of.setdefault(study.data.unconnected, []).append(study.language)
+    remarks = []
+    for systems, languages in languages_of.items():
+        scope = f"{', '.join(languages)}: " if len(studies) > 1 else ""
+        remarks.append(
+            f"{scope}no judgments connect {first_of(systems, SHOWN_NAMES)} with the other judged "
+            "systems: those among themselves do not count. Have pairs of both judged."
+        )
+    return remarks
 
 
 def arena_agreement(study: LanguageStudy, predictions: pd.DataFrame) -> Agreement:

@@ -50,6 +50,7 @@ VERDICTS_ONLY = "by its verdicts alone: {}"
 NOT_UNSEEN = "no rating by a surrogate that has not seen it: {}"
 ONE_SIDED = "no interval: the judge says the same whatever the answers are"
 UNJUDGED = "no verdicts here; estimated from those elsewhere"
+UNCONNECTED = "rated by its answers: its verdicts connect it with no system of the largest group"
 BORROWED = "few verdicts here; also estimated from those elsewhere"
 
 
@@ -215,6 +216,9 @@ def _estimates(
     reasons = []
     for row, rating in zip(estimates.to_dict("records"), by_trained, strict=True):
         reasons.append(_why(study, row, has_prediction=bool(np.isfinite(rating))))
+    for index, name in enumerate(systems):
+        if name in study.data.unconnected and np.isfinite(by_trained[name]):
+            reasons[index] = UNCONNECTED
     return estimates.assign(split=_splits(study, systems), why=reasons)
 
 

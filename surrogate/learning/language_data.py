@@ -60,6 +60,8 @@ class LanguageData:
         tournaments: Tournaments of the judgments, or around the published ratings.
         settings: How they are drawn.
         others: Judgments of other judges, which may predict this one's.
+        unconnected: Systems that judgments do not connect with the largest group of systems, and
+            whose judgments are left out: nothing tells where on the group's scale they are.
     """
 
     language: str
@@ -69,6 +71,7 @@ class LanguageData:
     tournaments: Tournaments
     settings: TournamentSettings
     others: pd.DataFrame = field(default_factory=pd.DataFrame)
+    unconnected: tuple[str, ...] = ()
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -238,8 +241,13 @@ def language_data(
         judgments = judgments.astype(dict.fromkeys(categories, "category"))
         judgments = judgments.sort_values(["query_id", "system_a", "system_b", "winner"])
         tournaments: Tournaments
+        unconnected: tuple[str, ...] = ()
         if len(judgments):
             tournaments = bootstrap_tournaments(judgments, **asdict(settings))
+            unconnected = _unconnected(tournaments)
+            if unconnected:
+                judgments = _without_judgments_on(unconnected, judgments)
+                tournaments = bootstrap_tournaments(judgments, **asdict(settings))
         else:
             tournaments = published_tournaments(
                 published[published["language"] == language],
@@ -256,6 +264,18 @@ def language_data(
                 questions=questions,
                 tournaments=tournaments,
                 settings=settings,
+                unconnected=unconnected,
             )
         )
     return languages
+
+
+def _unconnected(tournaments: Tournaments) -> tuple[str, ...]:
+    """Return the systems outside of the largest group that battles connect."""
+    connected = set(tournaments.battles.largest_group().systems)
+    return tuple(name for name in tournaments.systems if name not in connected)
+
+
+def _without_judgments_on(systems: Sequence[str], judgments: pd.DataFrame) -> pd.DataFrame:
+    is_left_out = judgments["system_a"].isin(systems) | judgments["system_b"].isin(systems)
+    return judgments[~is_left_out]

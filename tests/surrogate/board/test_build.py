@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from pandas.testing import assert_frame_equal
 from scipy.stats import kendalltau
 
 from arena.data.errors import UsageError
@@ -80,6 +81,27 @@ def test_a_language_without_judgments_is_said(bilingual_arena, build_quickly):
     assert silent.tau is None
     assert silent.notes == ("no judgments here: nothing to learn from",)
     assert silent.skipped.questions_without_judgments == 6
+
+
+def test_systems_that_no_judgments_connect_are_rated_as_if_nobody_had_judged_them(bilingual_arena):
+    """What they say of each other does not tell where they are on the others' scale."""
+    outside = list(bilingual_arena.info.systems[-2:])
+    judgments = bilingual_arena.judgments
+    has_outside_a = judgments["system_a"].isin(outside)
+    has_outside_b = judgments["system_b"].isin(outside)
+    boards = []
+    for is_kept in (has_outside_a == has_outside_b, ~has_outside_a & ~has_outside_b):
+        arena = replace(bilingual_arena, judgments=judgments[is_kept].reset_index(drop=True))
+        boards.append(build_board(arena, features="answer_length,bleu", tournaments=2))
+    groups, without_them = boards
+    figures = ["language", "system", "rank", "rating", "low", "high", "split"]
+    assert_frame_equal(groups.ratings[figures], without_them.ratings[figures])
+    is_outside = groups.ratings["system"].isin(outside)
+    assert (groups.ratings.loc[is_outside, "split"] == "unjudged").all()
+    (remark,) = groups.summary.macro.beside
+    assert all(name in remark for name in outside)
+    assert groups.judge_report.first_places == ()
+    assert without_them.summary.macro.beside == ()
 
 
 @pytest.mark.slow
