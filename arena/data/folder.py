@@ -18,7 +18,13 @@ from arena.data.arena import Arena, checked_arena
 from arena.data.checks import validation_problems
 from arena.data.errors import DataError, UsageError
 from arena.data.files import open_text, small_file
-from arena.data.frames import empty_rows, keys_of_rows, row_problems, with_columns
+from arena.data.frames import (
+    empty_rows,
+    keys_of_rows,
+    row_problems,
+    with_columns,
+    with_no_passages,
+)
 from arena.data.nuggets import MARK_KEY
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import Rows
@@ -90,7 +96,7 @@ def read_arena(
     query_ids = None if questions is None else set(questions["query_id"])
     return checked_arena(
         info,
-        _rows_of_questions(read_rows(queries, queries=query_ids), questions),
+        _rows_of_questions(with_no_passages(read_rows(queries, queries=query_ids)), questions),
         _rows_of_questions(_read_answers(answers, query_ids), questions),
         judgments,
         _optional_rows(folder, PUBLISHED_TABLE),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from arena.data.cells import whole_digits
@@ -19,6 +20,7 @@ from arena.data.schema import (
     HISTORY,
     NUMBERS,
     OWN_PASSAGES,
+    QUERIES,
     REPEAT,
     TableSchema,
 )
@@ -147,6 +149,21 @@ def with_passages(queries: Rows) -> Rows:
     """Read the passages of questions in the forms that ``passages_of`` knows."""
     values = queries.table.get(OWN_PASSAGES, [None] * len(queries.lines))
     cells = pd.Series([_passages(value) for value in values], queries.table.index, dtype=object)
+    return replace(queries, table=queries.table.assign(**{OWN_PASSAGES: cells}))
+
+
+def with_no_passages(queries: Rows) -> Rows:
+    """Give questions without a column of passages none, unless a list has a name of its own.
+
+    Such a list may be the passages under another name, which the checks ask to change.
+    """
+    known = [*QUERIES.columns, *QUERIES.optional]
+    further = queries.table.drop(columns=known, errors="ignore")
+    has_list = further.map(lambda value: isinstance(value, list | np.ndarray)).any(axis=None)
+    if queries.table.empty or OWN_PASSAGES in queries.table or has_list:
+        return queries
+    none: list[list[object]] = [[] for _ in range(len(queries.table))]
+    cells = pd.Series(none, queries.table.index, dtype=object)
     return replace(queries, table=queries.table.assign(**{OWN_PASSAGES: cells}))
 
 

@@ -98,6 +98,15 @@ def same(first: Arena, second: Arena) -> bool:
     return first.info == second.info
 
 
+def test_questions_need_no_column_of_passages_but_a_misnamed_one_is_found(folder: Path):
+    without = pd.DataFrame(QUERIES).drop(columns="passages").to_dict("records")
+    (folder / "queries.jsonl").write_text(jsonl(without))
+    assert list(read_arena(folder).queries["passages"]) == [[], []]
+    misnamed = [{**query, "contexts": QUERIES[0]["passages"]} for query in without]
+    (folder / "queries.jsonl").write_text(jsonl(misnamed))
+    assert faults(folder) == [("queries", None, "passages")]
+
+
 @pytest.mark.parametrize("suffix", ARENA_SUFFIXES)
 def test_an_arena_comes_back_as_written(suffix: str, folder: Path, tmp_path: Path):
     arena = read_arena(folder)
