@@ -54,6 +54,8 @@ TESTED_ON_FEW = "tested for consistency on too few pairs"
 """The label of a judge if the interval of its flips is too wide."""
 COMPARED_ON_FEW = "consistent with itself, and compared with people on too few pairs"
 """The label of a judge if the interval of its agreement with people is too wide."""
+FEWEST_VERDICTS = 10
+"""Fewer verdicts may all be the same, or ties, by chance."""
 NOTABLE_INVALID = 0.05
 """Share of unparsable replies above which a judge is doubtful."""
 
@@ -204,9 +206,7 @@ def without_identical(judgments: pd.DataFrame) -> pd.DataFrame:
 
 def same_verdict(winners: pd.Series) -> tuple[str, int] | None:
     """Return the verdict that nearly all are (``a``, ``b`` or ``tie``) and its count, or None."""
-    fewest_verdicts = 10
-    # Few verdicts may all be the same by chance.
-    if len(winners) < fewest_verdicts:
+    if len(winners) < FEWEST_VERDICTS:
         return None
     counts = winners.value_counts()
     verdict = str(counts.index[0])
@@ -263,7 +263,8 @@ def _verdict_remarks(
         remark = sides.remarks[0]
         yield _grade_of(remark.severity), remark.sentence
     n_ties = int((judgments["winner"] == "tie").sum())
-    grade: Grade = "doubtful" if n_ties > 0.75 * n_verdicts else "consistent"
+    has_many_ties = n_verdicts >= FEWEST_VERDICTS and n_ties > 0.75 * n_verdicts
+    grade: Grade = "doubtful" if has_many_ties else "consistent"
     yield grade, f"{n_ties:,} of {shown_verdicts} are ties ({n_ties / n_verdicts:.1%})"
 
 

@@ -87,6 +87,12 @@ def test_unparsable_replies(invalid, grade):
     assert any(sentence in said for said in [*found.faults, *found.facts])
 
 
+def test_a_few_ties_are_no_fault_of_a_judge():
+    verdicts = tournament(longest, systems="ab", questions=6)[0].assign(winner="tie")
+    assert label_judge("j", verdicts.head(9)).faults == ()
+    assert label_judge("j", verdicts).faults
+
+
 def tournament(winner_of, systems="abcd", questions=40, seed=0, judge="j"):
     """Verdicts in both orders on all pairs, and answers; ``winner_of(query, one, other)`` names."""
     rng = np.random.default_rng(seed)
