@@ -50,7 +50,17 @@ def first_place_sentence(board: Board) -> str:
     alike = [name for name in systems[n_first:] if is_worse[name].mean() <= 1 / 2]
     probabilities = ranked["probability_best"].iloc[:n_first].tolist()
     scope = _scope(board, has_alike=bool(alike))
-    return f"{leading(systems, alike, n_first, probabilities, scope)}."
+    is_part = len(ranked) < len(board.overall)
+    shown_systems = [*_shown_leaders(board, leaders), *systems[n_first:]]
+    return f"{leading(shown_systems, alike, n_first, probabilities, scope, is_part=is_part)}."
+
+
+def _shown_leaders(board: Board, leaders: Sequence[str]) -> Sequence[str]:
+    """Say of a system that is first alone if no verdict of its own has rated it."""
+    is_leader = board.ratings["system"] == leaders[0]
+    if len(leaders) > 1 or (board.ratings.loc[is_leader, "split"] != "unjudged").any():
+        return leaders
+    return [f"{leaders[0]}, rated by its answers alone,"]
 
 
 def _scope(board: Board, *, has_alike: bool) -> str:
@@ -72,6 +82,8 @@ def leading(
     probabilities: Sequence[float] = (),
     scope: str = "",
     test: str = "a test of all pairs",
+    *,
+    is_part: bool = False,
 ) -> str:
     """Say who is first, how surely, and which systems may be as good.
 
@@ -85,6 +97,7 @@ def leading(
         probabilities: That each of these is the best; none, or NaN, where it is not known.
         scope: In how many languages the test holds, with a space in front.
         test: What tells systems apart.
+        is_part: Whether there are further systems, without a rank, which may be better.
 
     Returns:
         A sentence without its full stop.
@@ -92,21 +105,26 @@ def leading(
     if len(ranked) == 1:
         return f"{ranked[0]} is the only system with a rank"
     first = _listed(ranked[:n_first])
+    among = f" among the {len(ranked)} systems with a rank" if is_part else ""
     likely = ""
     if 0 < len(probabilities) <= MOST_NAMED and not pd.isna(probabilities).any():
-        likely = f" ({_listed(list(map(shown_probability, probabilities)))} likely the best)"
+        best = "the best of these" if is_part else "the best"
+        likely = f" ({_listed(list(map(shown_probability, probabilities)))} likely {best})"
     n_others = len(ranked) - n_first
     if n_first > 1:
-        standing = f"{first} tie for first place{likely}"
+        standing = f"{first} tie for first place{among}{likely}"
     else:
-        standing = f"{first} {'is first' if alike else 'leads'}{likely}"
+        standing = f"{first} {'is first' if alike else 'leads'}{among}{likely}"
     if not n_others:
         return standing
+    every_other = "every other of these" if is_part else "every other system"
+    if n_others == 1:
+        every_other = str(ranked[-1])
     if not alike:
-        return f"{standing}: by {test} every other system is worse{scope}"
+        return f"{standing}: by {test} {every_other} is worse{scope}"
     n_alike = len(alike)
     if n_alike == n_others:
-        others = "every other system"
+        others = every_other
     elif list(alike) == list(ranked[n_first : n_first + n_alike]):
         others = "the next system" if n_alike == 1 else f"the next {n_alike} systems"
     else:
@@ -152,5 +170,9 @@ def judge_sentence(board: Board) -> str:
 
 
 def published_sentence(judge: str) -> str:
-    """Say whose ratings were published, without the full stop."""
-    return "Ratings are as published" if judge == PUBLISHED else f"Ratings are as {judge} published"
+    """Say whose ratings were published, without the full stop.
+
+    The board's ratings are not these: it weighs each by its error against the surrogate's.
+    """
+    whose = "published ones" if judge == PUBLISHED else f"those that {judge} published"
+    return f"Ratings rest on {whose}"

@@ -177,6 +177,27 @@ def test_systems_that_share_first_place_are_named_together(quick_board):
     assert many.startswith("4 systems tie for first place: ")
 
 
+def test_systems_without_a_rank_are_not_said_to_be_worse(quick_board):
+    board = altered(quick_board, **dict.fromkeys(quick_board.languages, 0))
+    n_ranked = len(board.overall) - 1
+    unranked = board.overall.assign(rank=board.overall["rank"].mask(board.overall["rank"] == 1))
+    said = conclusion(replace(board, overall=unranked))
+    assert f"among the {n_ranked} systems with a rank" in said
+    assert "likely the best of these" in said
+    assert "every other system" not in said
+
+
+def test_a_leader_that_nobody_has_judged_is_said_to_be_rated_by_its_answers(quick_board):
+    board = altered(quick_board, **dict.fromkeys(quick_board.languages, 1))
+    leader = board.overall["system"].iloc[0]
+    is_leader = board.ratings["system"] == leader
+    unjudged = board.ratings.assign(split=board.ratings["split"].mask(is_leader, "unjudged"))
+    assert "by its answers alone" not in conclusion(board)
+    assert conclusion(replace(board, ratings=unjudged)).startswith(
+        f"{leader}, rated by its answers alone, is first"
+    )
+
+
 def test_a_mean_over_languages_is_not_stated_of_the_languages(small_board):
     """Some languages may show less than the mean, and their cautions say so next to it."""
     numbers = Agreements(tau_unseen=0.6, tau_unseen_low=0.3, tau_unseen_high=0.8)

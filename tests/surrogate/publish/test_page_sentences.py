@@ -60,8 +60,8 @@ def test_published_ratings_are_named_once(tiny_arena, tmp_path, judge):
     for text in shown.values():
         assert "by published" not in text
         assert "published published" not in text
-        assert ("atings are as published" in text) == (judge == "published")
-        assert ("as chat-arena published" in text) == (judge == "chat-arena")
+        assert ("atings rest on published ones" in text) == (judge == "published")
+        assert ("that chat-arena published" in text) == (judge == "chat-arena")
     assert "\N{EN DASH} with verdicts" not in shown["index"]
     assert "Order and failures" not in shown["judge"]
 
