@@ -48,7 +48,9 @@ def read_result_line(
         status = response.get("status_code")
         body = response.get("body")
         if isinstance(status, int) and status >= 400:
-            report = reported(status, json.dumps(body))
+            # Some servers put the error beside the response, which has no body then.
+            said = {"error": result.get("error")} if body is None else body
+            report = reported(status, json.dumps(said))
         else:
             report = reported_error(body)
         return read_answer(request, body, report, {}, api_key)

@@ -19,9 +19,18 @@ _PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|center|h1|\?xml)\b", re.IGNO
 _NO_WORDS_OF_PAGE = re.compile(
     r"<(style|script)\b.*?</\1\s*>|<!--.*?-->|<[^<>]*>", re.DOTALL | re.IGNORECASE
 )
-_MESSAGE_NAMES = ("message", "msg", "error_msg", "error_message", "error_description", "title")
+_MESSAGE_NAMES = (
+    "message",
+    "msg",
+    "error_msg",
+    "error_message",
+    "error_description",
+    "title",
+    "Message",
+)
 _CODE_NAMES = (
     "code",
+    "Code",
     "status",
     "type",
     "error_code",

@@ -10,8 +10,10 @@ from llm_requests import at, prompts
 
 from arena.data.errors import UsageError
 from arena.llm import Llm, LlmSettings, ask_table, read_text
+from arena.llm.batch_lines import read_result_line
 from arena.llm.error_reports import MOST_READ, reported
 from arena.llm.faults import fault_of
+from arena.llm.requests import request_for
 
 FIELDS = ("temperature", "max_tokens", "logprobs", "reasoning_effort", "seed")
 
@@ -130,6 +132,21 @@ def test_a_wrong_address_or_model_stops_a_run_at_once(ask, status, said, words):
 def test_what_a_server_cannot_do_is_not_tried_again(ask):
     _, usage, _ = ask(prompts(2), lambda *_: say.error(501, "embeddings are turned off"))
     assert (usage.calls, usage.failures) == (2, {"rejected": 2})
+
+
+def test_errors_with_names_in_capitals_count_as_what_they_say():
+    assert fault(400, {"Code": "Throttling", "Message": "slow"}).reason == "rate_limited"
+    assert fault(500, {"Message": "oops"}).detail == "status 500: oops"
+
+
+def test_the_error_beside_a_response_without_a_body_is_the_one_of_a_batch_line():
+    (prompt,) = prompts(1)
+    request = request_for(prompt, LlmSettings(model="m"))
+    line = {
+        "response": {"status_code": 400, "body": None},
+        "error": {"message": "prompt is too long: 210 tokens > 200 maximum"},
+    }
+    assert read_result_line(request, line, "").reason == "context_length"
 
 
 def test_a_jailbreak_that_is_found_in_a_prompt_is_of_this_prompt():
