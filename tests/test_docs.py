@@ -292,6 +292,7 @@ def test_the_python_quickstart_runs(tmp_path, monkeypatch, capsys, whole):
     assert printed.splitlines()[1].split()[1] == names["board"].overall["system"].iloc[0]
 
 
+@pytest.mark.slow
 def test_a_gate_of_five_versions_prints_what_the_readme_shows(tmp_path, monkeypatch, capsys):
     versions = [
         "Orca-2-7b",

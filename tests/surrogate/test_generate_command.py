@@ -65,6 +65,7 @@ def test_answers_go_to_the_arena(generate, folder, capsys):
     assert "Already answered: 10" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_time_dependent_questions_are_skipped_and_listed(generate, tmp_path, capsys):
     options = ["--out", tmp_path / "a.jsonl"]
     status, server = generate(*options, "--json", config='filter_model = "f"')

@@ -84,6 +84,7 @@ def test_verdicts_are_added_and_the_second_run_asks_nothing(judge, serve, folder
     assert "Ratings" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_json_holds_every_count(judge, serve, folder):
     def half(prompt, earlier):
         return completion("No idea.") if len(prompt) % 2 else longer(prompt, earlier)
@@ -133,6 +134,7 @@ def test_a_dry_run_leaves_everything_as_it_is(judge, serve, folder):
     assert content["judges"][0]["calls"] == 6 - content["identical_answers"]
 
 
+@pytest.mark.slow
 def test_a_budget_spans_the_panel(judge, serve):
     server = serve()
     options = ["--pairs", 4, "--panel", "second", "--json"]

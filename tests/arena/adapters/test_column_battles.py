@@ -141,7 +141,7 @@ def outcome(read):
     return kinds, rows, counted.skipped.to_dict(orient="records")
 
 
-@settings(max_examples=150, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=60, deadline=None, phases=[Phase.explicit, Phase.generate])
 @given(table=tables(), suffix=st.sampled_from([".jsonl", ".csv", ".parquet"]), drops=st.booleans())
 def test_columns_are_read_as_rows_are(tmp_path_factory, table, suffix, drops):
     path = tmp_path_factory.mktemp("battles") / f"j{suffix}"

@@ -95,6 +95,7 @@ def test_records_that_hold_the_answer_elsewhere_are_read(tmp_path):
     assert "answer from 'output.answer' or 'output'" in read.arena.info.note
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".json", ".jsonl", ".csv", ".parquet"])
 @pytest.mark.parametrize("times", [(1, 1), (0, 1), (1, 0), (3, 2)])
 def test_quoted_texts_lose_their_quotes_also_beside_plain_ones(tmp_path, ending, times):
@@ -117,6 +118,7 @@ def test_any_text_is_as_before_it_was_quoted(text, times):
     assert unquoted(json_text(text, times)) == unquoted(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "second"),
     [

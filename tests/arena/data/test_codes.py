@@ -42,6 +42,7 @@ def test_order_equals_that_of_a_stable_sort(numbers):
     np.testing.assert_array_equal(stable_order(array, 2**50), expected)
 
 
+@pytest.mark.slow
 @given(TABLES)
 def test_repeated_rows_equal_those_of_pandas(table):
     expected = table.duplicated().to_numpy()

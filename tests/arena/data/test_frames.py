@@ -50,6 +50,7 @@ def changed(table, row, column, value):
     return texts
 
 
+@pytest.mark.slow
 def test_the_tables_of_an_arena_give_that_arena():
     arena = sample_arena()
     info = arena.info

@@ -53,6 +53,7 @@ def test_text_comes_back_as_written(suffix: str, rows: list[dict[str, str]], tmp
     assert records(back) == rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz"])
 @per_example
 @given(rows=st.lists(st.fixed_dictionaries({"a": values, "b": values}), min_size=1))

@@ -120,6 +120,7 @@ def test_languages_have_equal_weight():
     assert both.value == pytest.approx(np.mean(parts))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not ARENAS.is_dir(), reason="the shared data are not here")
 def test_of_people_and_gpt_4_it_is_that_of_permutations():
     judgments = read_arena(ARENAS / "vicuna80").judgments

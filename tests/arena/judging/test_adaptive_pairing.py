@@ -85,6 +85,7 @@ def test_missing_answers_are_never_compared():
         pairing.record(rows)
 
 
+@pytest.mark.slow
 def test_the_same_seed_asks_for_the_same_items():
     asked = run(AdaptivePairing(SYSTEMS, QUESTIONS, seed=5), budget=40)
     assert run(AdaptivePairing(SYSTEMS, QUESTIONS[::-1], seed=5), budget=40) == asked

@@ -57,6 +57,7 @@ def winners(judged):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_marks_and_orders_become_verdicts_on_the_pairs(serve, judge_at, store, form):
     arena = build_arena({("q1", "poor"): "fair but in other words"}, questions=3)
@@ -91,6 +92,7 @@ def test_neither_rows_nor_seeds_nor_names_change_a_verdict(serve, judge_at, stor
     assert len(set(texts)) == len(texts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_identical_answers_are_ties_and_shown_once(serve, judge_at, store, form):
     arena = build_arena({("q0", "good"): "same", ("q0", "fair"): "same"}, questions=1)

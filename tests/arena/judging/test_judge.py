@@ -82,7 +82,12 @@ def test_a_budget_counts_the_calls_of_all_runs_whatever_the_plan(fields, serve, 
 
 @pytest.mark.parametrize(
     "fields",
-    [{"pairs": "all"}, {"until": 0.001}, {"form": "pointwise"}, {"panel": ("second",)}],
+    [
+        {"pairs": "all"},
+        pytest.param({"until": 0.001}, marks=pytest.mark.slow),
+        {"form": "pointwise"},
+        pytest.param({"panel": ("second",)}, marks=pytest.mark.slow),
+    ],
 )
 def test_a_cost_is_not_exceeded_whatever_the_plan(fields, serve, store):
     server = serve(lambda prompt, _: completion("[[A]] [[3]]", usage=(1000, 100)))
@@ -156,6 +161,7 @@ def test_the_plan_is_the_same_for_other_names_rows_and_workers(serve, tmp_path):
     assert asked == asked_of_renamed
 
 
+@pytest.mark.slow
 def test_progress_of_adaptive_pairs_counts_towards_one_total(serve, store):
     steps = []
     settings = settings_for(serve(honest), pairs="adaptive", budget=6)

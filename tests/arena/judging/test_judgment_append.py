@@ -54,6 +54,7 @@ def test_verdicts_are_added_in_every_format(folder, suffix):
     assert [float(value) for value in table["probability"][2:]] == [0.75, 0.75]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_nothing_is_written_twice(folder, suffix):
     write_old(folder, suffix)

@@ -86,6 +86,7 @@ def edit(path, change):
     path.write_text("".join(json.dumps(change(row)) + "\n" for row in rows))
 
 
+@pytest.mark.slow
 def test_each_question_takes_one_call_and_one_for_each_answer(judged, folder):
     judging, n_calls = judged()
     assert n_calls == 3 * (1 + 3)
@@ -348,6 +349,7 @@ def test_delimiters_in_an_answer_cannot_be_forged(serve, tmp_path):
     assert judging.judgments["flags"].str.contains("fakes_delimiter").any()
 
 
+@pytest.mark.slow
 def test_names_rows_and_processes_change_nothing(serve, tmp_path):
     answers = {(f"q{n}", name): text for n in range(2) for name, text in ANSWERS.items()}
     arena = build_arena(answers, questions=2, passages=PASSAGES)
@@ -366,6 +368,7 @@ def test_names_rows_and_processes_change_nothing(serve, tmp_path):
     assert sorted(bodies[:half]) == sorted(bodies[half:])
 
 
+@pytest.mark.slow
 def test_a_dry_run_counts_the_calls(folder, serve, judged, tmp_path):
     settings = settings_at(serve(reader))
     (one,) = llm_judges(settings)
@@ -409,6 +412,7 @@ def test_faulty_tables_name_file_line_and_field(judged, folder, name):
     assert "already" in message
 
 
+@pytest.mark.slow
 def test_an_arena_keeps_its_nuggets_when_it_is_written_or_cut(judged, folder, tmp_path):
     judged()
     arena = read_arena(folder)

@@ -456,6 +456,7 @@ def test_whatever_a_server_says_is_a_fault(said, status):
     assert report is None or fault_of(report, {}, "").reason in replies.PASSING | replies.FINAL
 
 
+@pytest.mark.slow
 def test_endless_messages_take_no_long_time():
     for part in ("prompt ", "input too ", "try again in 1", "model ", "violat ", "a" * 10, "1" * 9):
         fault(400, {"error": {"message": part * 100_000}})

@@ -99,6 +99,7 @@ def test_a_server_that_asks_for_too_long_is_left_alone(ask):
     assert (replies[0].reason, usage.calls) == ("rate_limited", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reply", "words"),
     [

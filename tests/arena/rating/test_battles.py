@@ -98,6 +98,7 @@ def test_no_judgments_with_a_column_of_voters_have_no_copies():
     assert copies_of_others(empty).tolist() == []
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_copies_never_depend_on_other_rows(data):
     rows = st.tuples(
@@ -121,6 +122,7 @@ def test_votes_that_differ_in_any_column_are_no_copies():
     assert len(Battles.from_judgments(numbered)) == 2 * len(ROWS)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 5), min_size=len(ROWS), max_size=len(ROWS)))
 def test_a_weight_is_the_number_of_times_that_a_row_stands_there(weights):
     weighted = Battles.from_judgments(ROWS.assign(weight=weights))

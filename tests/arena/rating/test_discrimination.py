@@ -27,6 +27,7 @@ def simulated(discriminations, n_questions=60, ratings=(1.5, 0.5, -0.5, -1.5), s
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
+@pytest.mark.slow
 def test_simulated_discriminations_are_recovered_within_their_intervals():
     truth = {"sharp": 2.0, "fair": 1.0, "blunt": 0.5}
     n_inside = 0

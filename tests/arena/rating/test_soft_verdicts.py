@@ -40,6 +40,7 @@ def table(shares):
 QUARTERS = st.tuples(st.integers(0, 4), st.integers(0, 4)).filter(lambda ab: sum(ab) <= 4)
 
 
+@pytest.mark.slow
 @given(st.lists(QUARTERS, min_size=3, max_size=12))
 @settings(max_examples=25)
 def test_shares_count_as_the_battles_they_stand_for(shares):

@@ -130,6 +130,7 @@ def test_a_tournament_that_rates_nobody_is_missing():
     assert not is_rated.all()
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.integers(0, 10**6))
 def test_order_of_rows_and_sides_change_nothing(seed):

@@ -45,6 +45,7 @@ def test_every_system_answers_and_every_pair_is_judged():
     )
 
 
+@pytest.mark.slow
 def test_a_question_divides_systems_into_those_that_are_right_and_those_that_are_wrong():
     """Verdicts follow from one label per question, so winners never lose and losers never win."""
     judgments = sample_arena().judgments
@@ -61,6 +62,7 @@ def test_a_question_divides_systems_into_those_that_are_right_and_those_that_are
         assert ratings.corr(rights, method="kendall") > 0.85
 
 
+@pytest.mark.slow
 def test_labels_that_verdicts_were_derived_from_are_left_out():
     passages = sample_arena().queries["passages"].explode()
     assert pd.isna([passage["relevance"] for passage in passages]).all()

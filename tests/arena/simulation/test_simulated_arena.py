@@ -1,6 +1,7 @@
 """The simulated arena, whose true ranking is known."""
 
 import pandas as pd
+import pytest
 
 from arena.simulation import simulated_arena, simulated_folder, simulated_truth
 
@@ -14,6 +15,7 @@ def test_the_simulated_arena_is_small_and_complete():
     assert sum(path.stat().st_size for path in files) < 1_500_000
 
 
+@pytest.mark.slow
 def test_win_rates_agree_with_the_truth():
     judgments = simulated_arena().judgments
     points = judgments["winner"].map({"a": 1.0, "tie": 0.5, "b": 0.0})

@@ -76,6 +76,7 @@ def test_intervals_hold_the_value_follow_the_seed_and_shrink_with_items():
 labels = st.one_of(st.none(), st.sampled_from("abc"))
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(labels, min_size=3, max_size=3), min_size=2, max_size=12), st.randoms())
 def test_raters_and_items_are_interchangeable(rows, random):
     shuffled = [random.sample(row, len(row)) for row in random.sample(rows, len(rows))]

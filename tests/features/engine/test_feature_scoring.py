@@ -92,6 +92,7 @@ def test_a_new_system_is_all_that_is_scored(simulated, chosen, expected, scored_
     assert scored_items == []
 
 
+@pytest.mark.slow
 def test_failed_scores_are_not_kept_and_a_killed_run_loses_one_job(
     simulated, chosen, monkeypatch, tmp_path
 ):

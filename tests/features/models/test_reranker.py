@@ -34,6 +34,7 @@ def test_a_model_with_several_outputs_is_no_reranker(nli_folder):
         loaded(folder)
 
 
+@pytest.mark.slow
 def test_a_text_of_100_000_characters_is_scored(tiny_reranker):
     text = " ".join(SENTENCES * 350)
     assert len(text) > 90_000

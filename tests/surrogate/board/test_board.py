@@ -73,6 +73,7 @@ def test_a_loaded_board_saves_to_the_same_bytes(saved, tmp_path):
             assert (tmp_path / "again" / name).read_bytes() == (saved / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_board_knows_the_arena_it_was_built_from(small_board, arena_folder, tmp_path):
     small_board.save(tmp_path / "board", arena_folder)
     loaded = Board.load(tmp_path / "board")

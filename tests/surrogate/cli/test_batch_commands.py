@@ -98,6 +98,7 @@ def test_a_gate_takes_no_batches(call, server, folder, tmp_path):
     assert "a gate asks for verdicts until it can decide" in message
 
 
+@pytest.mark.slow
 def test_a_dry_run_counts_what_is_awaited(call, server, folder, tmp_path):
     prices = tmp_path / "prices.json"
     prices.write_text('{"m": {"tokens_in": 2, "tokens_out": 8}}')
@@ -153,6 +154,7 @@ def test_metaeval_sends_the_batches_of_all_judges_first(call, server, tmp_path):
         assert len(server.batches) < 20
 
 
+@pytest.mark.slow
 def test_features_send_the_batches_of_all_models_first(call, server, folder, tmp_path):
     server.behave = lambda *_: completion("##Rating: 4")
     out = tmp_path / "f.parquet"

@@ -81,6 +81,7 @@ def test_notes_name_options_as_they_are_typed(fitted):
     assert all(note.isprintable() for note in found["notes"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
 def test_a_system_called_none_keeps_its_wins(suffix, run, tmp_path, capsys):
     winners = ["none"] * 9 + ["rag"] * 3

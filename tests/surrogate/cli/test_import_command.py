@@ -20,6 +20,7 @@ def table(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_an_arena_is_written_and_counted(run, table, tmp_path, capsys):
     out = tmp_path / "arena"
     assert run("import", "csv", table, "--out", tmp_path / "no language", "--judge", "me") == 0

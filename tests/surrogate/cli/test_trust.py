@@ -111,6 +111,7 @@ def test_other_names_do_not_look_alike(names):
     assert alike(names) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mark", ["\u200b", "\u2800", "\ufffc", "\u202e", "\x1b[31m", "\n", "\ufe0f", "\u00ad"]
 )

@@ -51,6 +51,7 @@ def as_new(rows, system, change):
     return pd.concat([others, own.assign(system="new", answer=texts)], ignore_index=True)
 
 
+@pytest.mark.slow
 def test_a_list_of_anothers_words_is_loose_and_its_sentences_are_not():
     rows = field()
     usual = shares_of(rows)

@@ -211,6 +211,7 @@ def test_ordinary_systems_are_seldom_remarked_on(n_judged):
     assert remarked_share(n_judged, spread=1.0, distance=0.0) < 0.01
 
 
+@pytest.mark.slow
 def test_few_judged_systems_show_what_lies_far_away():
     assert remarked_share(5, spread=1.0, distance=6.0) > 0.9
 

@@ -61,6 +61,7 @@ def test_a_script_without_spaces_is_measured_by_its_characters():
     assert share_of(flipped, others) > 0.65
 
 
+@pytest.mark.slow
 def test_names_and_the_order_of_rows_do_not_matter():
     _, rows, others = answers_of("vicuna80", "en")
     table = pd.concat([rows, others], ignore_index=True)

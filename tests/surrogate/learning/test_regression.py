@@ -121,6 +121,7 @@ def test_a_file_names_estimators_of_known_packages_only():
         as_surrogate(make_pipeline(FunctionTransformer(print), Ridge()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REGRESSORS)
 def test_every_regressor_learns_from_rows_with_missing_values_and_follows_its_seed(name):
     known = rows()

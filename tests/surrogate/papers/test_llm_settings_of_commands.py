@@ -101,6 +101,7 @@ def always(_, reply):
     return lambda prompt, earlier: completion(reply)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_an_error_that_names_a_setting_ends_the_command(ask, name):
     status, printed, server = ask(name, refusing_limits)

@@ -73,6 +73,7 @@ def test_judges_side_by_side(folder, tmp_path, module, quick):
     assert "Left out: 12 sentences challenging to determine" in printed
 
 
+@pytest.mark.slow
 def test_a_run_stands_beside_other_judges(folder, tmp_path, module, quick):
     out, knows = tmp_path / "run.jsonl", ["--judge", f"{module}knows"]
     always = ["--judge", f"{module}always", "--config", quick]

@@ -191,6 +191,7 @@ def test_mirage_figure_13_judges(serve, file, arena, tmp_path):
     assert OUTPUT in prompt
 
 
+@pytest.mark.slow
 def test_the_guides_command_for_figure_13_asks_each_pair_once(
     serve, file, tmp_path, run, monkeypatch
 ):

@@ -110,7 +110,7 @@ def server(serve):
     return chat
 
 
-SLOW = [item for item in COMMANDS if item.endswith("drawn")]
+SLOW = [item for item in COMMANDS if item.endswith(("run", "drawn"))]
 ROWS = [pytest.param(item, marks=pytest.mark.slow if item in SLOW else ()) for item in COMMANDS]
 
 

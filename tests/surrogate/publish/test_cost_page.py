@@ -79,6 +79,7 @@ def test_a_board_without_costs_has_no_such_page(site):
     assert "costs.html" not in (site / "index.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_names_from_outside_stay_text(priced, tmp_path):
     hostile = renamed(priced, IN_PAGES)
     write_site(hostile, tmp_path / "site", questions=0)
@@ -154,6 +155,7 @@ def test_numbers_in_the_figure_are_at_the_systems_that_the_list_names(priced):
             assert place == pytest.approx((amounts[name], ratings[name]))
 
 
+@pytest.mark.slow
 def test_names_stand_outside_the_panels(priced):
     names = [f"{number} has a name that is so long that it is cut" for number in priced.systems]
     figure = draw_costs(renamed(priced, names))

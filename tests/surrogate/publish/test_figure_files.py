@@ -83,6 +83,7 @@ def test_nothing_is_drawn_over_the_caption_or_outside_the_figure(drawn_hostile):
             assert extent.y1 <= whole.y1
 
 
+@pytest.mark.slow
 def test_characters_without_a_font_are_said_once(board, tmp_path):
     absent = "\U0001fae8\ue000"  # a late emoji and private use: in no family of the list
     board = about(board, judge=f"judge {absent[1]}")
@@ -108,10 +109,10 @@ def test_other_warnings_of_a_drawing_reach_the_user(board, tmp_path):
     ("name", "package"),
     [
         ("日本語モデル", "fonts-noto-cjk"),
-        ("한국어", "fonts-noto-cjk"),
+        pytest.param("한국어", "fonts-noto-cjk", marks=pytest.mark.slow),
         ("বাংলা", "fonts-noto-core"),
-        ("தமிழ்", "fonts-noto-core"),
-        ("🤖", "Noto Emoji"),
+        pytest.param("தமிழ்", "fonts-noto-core", marks=pytest.mark.slow),
+        pytest.param("🤖", "Noto Emoji", marks=pytest.mark.slow),
     ],
 )
 def test_names_without_a_font_are_said_once_with_what_to_install(

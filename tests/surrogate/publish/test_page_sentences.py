@@ -66,6 +66,7 @@ def test_published_ratings_are_named_once(tiny_arena, tmp_path, judge):
     assert "Order and failures" not in shown["judge"]
 
 
+@pytest.mark.slow
 def test_a_first_board_explains_no_number_that_it_lacks(tiny_arena, tmp_path):
     unjudged = replace(tiny_arena, judgments=tiny_arena.judgments.iloc[:0])
     shown = texts(build_board(unjudged), unjudged, tmp_path)

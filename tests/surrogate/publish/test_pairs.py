@@ -177,6 +177,7 @@ def test_a_site_says_why_it_has_no_answers(board, small_arena, tmp_path):
         write_site(board, tmp_path / "site", small_arena, questions=-1)
 
 
+@pytest.mark.slow
 def test_one_caution_leads_every_page_and_the_judges_has_all(board, small_arena, tmp_path):
     chance = {"tau_unseen": -0.1, "tau_unseen_low": -0.4, "tau_unseen_high": 0.2}
     macro = board.summary.macro.model_copy(update=chance)

@@ -94,6 +94,7 @@ def test_hostile_names_are_text(hostile_site):
     assert "<script>alert(1)</script>" in [name for name, _ in json.loads(data)["systems"]]
 
 
+@pytest.mark.slow
 def test_the_same_board_gives_the_same_bytes(board, small_arena, site, tmp_path):
     again = write_site(board, tmp_path / "again", small_arena).parent
     for path in site.rglob("*"):
@@ -252,6 +253,7 @@ def test_plain_names_stay_and_others_are_told_apart():
     assert found["GPT-4"] == slugs(["GPT-4"])["GPT-4"]
 
 
+@pytest.mark.slow
 def test_the_command_that_rebuilds_a_board_names_its_arenas_folder(
     small_board, small_arena, tmp_path
 ):

@@ -26,6 +26,7 @@ def texts_of_pages(site):
     return {path.name: path.read_text("utf-8") for path in site.rglob("*.html")}
 
 
+@pytest.mark.slow
 def test_every_page_states_title_license_date_and_the_way_back(board, small_arena, tmp_path):
     site = write_site(board, tmp_path / "site", small_arena, parent="All <bots>", **STATED).parent
     pages = {path: path.read_text("utf-8") for path in site.rglob("*.html")}
@@ -47,6 +48,7 @@ def test_a_site_alone_states_nothing_that_nobody_said(site):
         assert 'class="parent"' not in text
 
 
+@pytest.mark.slow
 def test_parts_come_in_the_order_that_is_asked_for(board, small_arena, tmp_path):
     languages = list(board.languages)
     assert len(languages) > 1

@@ -200,6 +200,7 @@ ARABIC = "بنى أهل المدينة {0} في سنة {1} وما زال كل ز
 JAPANESE = "町の人々は19{1:02d}年に{0}を建てました。訪れる人はみな入場料を払います。"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("language", "text"), [("ar", ARABIC), ("ja", JAPANESE)])
 def test_cut_answers_are_found_in_other_scripts(language, text):
     def whole(topic, number):
@@ -223,6 +224,7 @@ def test_a_script_without_sentence_marks_is_not_checked_for_cuts():
     assert any(skipped.names == ("cut",) for skipped in checks.skipped)
 
 
+@pytest.mark.slow
 def test_a_fault_in_one_language_alone_is_named_with_it():
     english = arena_of({"v1": other, "v2": good})
     german = arena_of({"v1": BROKEN["other language"], "v2": BROKEN["cut"]}, language="de")

@@ -48,6 +48,7 @@ def compare(serve, store):
     return compare
 
 
+@pytest.mark.slow
 def test_a_clear_difference_is_found_before_all_is_asked(compare):
     server, found = compare(honest)
     assert (found.difference, found.reason) == ("better", DECIDED)
@@ -67,6 +68,7 @@ def test_a_judge_that_sees_sides_alone_is_asked_no_more_once_that_shows(compare)
     assert sum(server.asked.values()) == len(found.judgments) == 20
 
 
+@pytest.mark.slow
 def test_a_judge_of_sides_with_few_exceptions_is_stopped_and_a_leaning_one_is_not(compare):
     nearly, _ = compare(lambda prompt, n: completion("[[A]]" if n % 30 else "[[B]]"), questions=70)
     assert sum(nearly.asked.values()) <= 70
@@ -104,6 +106,7 @@ def test_identical_answers_are_ties_without_being_asked(compare):
     assert list(found.scores["score"]) == [0.5] * 8
 
 
+@pytest.mark.slow
 def test_a_question_without_both_verdicts_has_no_score(compare):
     def behave(prompt, _):
         first, _ = shown_answers(prompt)

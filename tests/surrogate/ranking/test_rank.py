@@ -49,6 +49,7 @@ def test_paths_take_the_place_of_board_arena_and_answers(
         build_quickly(new)
 
 
+@pytest.mark.slow
 def test_by_features_alone_a_copy_has_the_very_rating_and_rank(forest_board, bilingual_arena):
     system = bilingual_arena.info.systems[0]
     placed = rank_systems(forest_board, copy_of(bilingual_arena, system, "copy"), bilingual_arena)

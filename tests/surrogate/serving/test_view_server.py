@@ -141,6 +141,7 @@ def test_no_name_of_another_site_is_this_server(host):
     assert not everywhere.is_known_host(f"{named}.evil.example")
 
 
+@pytest.mark.slow
 def test_people_who_vote_at_the_same_time_lose_nothing(client, folders):
     def vote_often(name):
         ids = set()

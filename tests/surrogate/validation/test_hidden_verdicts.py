@@ -50,6 +50,7 @@ def test_the_unjudged_system_has_hidden_verdicts_only(small_arena, hidden):
     assert set(shown.stack()) == others
 
 
+@pytest.mark.slow
 def test_seeds_draw_other_questions_and_systems(small_arena):
     draws = [hide_verdicts(small_arena, QUESTIONS, seed) for seed in range(8)]
     assert len({draw.unjudged for draw in draws}) > 1

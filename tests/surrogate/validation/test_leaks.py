@@ -87,6 +87,7 @@ def test_normalizing_by_the_training_systems_gives_noise_no_rank(noisy):
     assert mean_tau(noisy, find_surrogate("linear")) < 0.2
 
 
+@pytest.mark.slow
 def test_features_see_neither_judgments_nor_whose_an_answer_is(simulated):
     arena = simulated.arena
     names = {name: f"x{number}" for number, name in enumerate(arena.info.systems)}

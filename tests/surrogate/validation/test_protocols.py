@@ -111,6 +111,7 @@ def test_what_is_held_out_has_no_part_in_what_is_learned(name, simulated, table,
     pd.testing.assert_series_equal(other[rest], first[rest], check_exact=True)
 
 
+@pytest.mark.slow
 def test_folds_are_rated_on_the_scale_of_the_arena(simulated, table, data_of):
     """A feature that is the rating predicts it, however strong the held-out systems are."""
     exact = pd.concat(

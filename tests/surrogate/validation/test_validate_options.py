@@ -71,6 +71,7 @@ def test_five_seeds_are_five_runs(quick):
     assert quick(seed=3).table.equals(runs[3].table)
 
 
+@pytest.mark.slow
 def test_settings_and_options_mean_the_same(quick):
     by_option = quick(seed=7, ties="drop", ridge=0.3, questions=5)
     settings = BoardSettings(seed=7, ties="drop", ridge=0.3, questions=5, ratings="surrogate")
@@ -95,6 +96,7 @@ def test_rows_and_missing_are_for_surrogates_by_name(quick):
         quick(surrogate=find_surrogate("linear"), rows="overall")
 
 
+@pytest.mark.slow
 def test_a_study_parts_the_questions_as_a_board_does(small_arena, quick_features):
     topics = small_arena.queries["query_id"].str[-1].astype(int) % 2
     queries = small_arena.queries.assign(topic=topics.map({0: "even", 1: "odd"}))
@@ -128,6 +130,7 @@ def test_sampling_refuses_what_it_has_no_use_for(name, english_arena):
         validate(english_arena, "sampling", **{name: value})
 
 
+@pytest.mark.slow
 def test_a_file_of_settings_keeps_its_seed_and_names_the_judge(run, arena_folder, tmp_path, capsys):
     """``--seed`` has a default of 0, which once came before the file's seed."""
     config = tmp_path / "board.toml"
