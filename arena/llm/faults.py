@@ -37,8 +37,8 @@ _ADVICE: Mapping[int, str] = MappingProxyType(
     }
 )
 _NO_CREDIT_WORDS = re.compile(
-    r"insufficient (?:\w+ )?(?:credit|balance|fund|quota)|credit balance is too low|out of credits"
-    r"|no credits?\b|not enough (?:credit|balance)|balance is not enough|余额不足|欠费"
+    r"insufficient (?:\w+ )?(?:credit|balance|fund|quota)|balance is (?:too low|negative)"
+    r"|out of credits|no credits?\b|not enough (?:credit|balance)|balance is not enough|余额不足|欠费"
     r"|requires? more credits|account is (?:not in good standing|overdue)|arrears|overdue.payment"
     r"|\baccount\b[^.;]{0,80}\bsuspended|(?<!thinking )(?<!token )budget (?:has been )?exceeded"
     r"|specified (?:\w+ ){0,2}usage limits|(?:used|spent) (?:up )?all (?:\w+ ){0,2}credits"
@@ -58,7 +58,7 @@ _UNKNOWN_MODEL_WORDS = re.compile(
     r"(?:no such|unknown|unsupported|invalid) model\b"
     r"|model (?:[`'\"]?[\w./:@-]{1,200}[`'\"]? )?(?:is |was )?"
     r"(?:not found|does not exist|not exist|not available|not supported on this)"
-    r"|not a valid model|no endpoints found|not a chat model"
+    r"|not a valid model|no endpoints found|not a chat (?:completions? )?model"
     r"|model (?:[`'\"]?[\w./:@-]{1,200}[`'\"]? )?has been (?:deprecated|decommissioned|retired)",
     re.IGNORECASE,
 )
@@ -67,6 +67,13 @@ _RATE_WORDS = re.compile(
     r"|\b[tr]p[md]\b|quota|throttl|concurren|slow down|daily|monthly|限流|频率",
     re.IGNORECASE,
 )
+
+_BUSY_WORDS = re.compile(
+    r"throttl|too many (?:concurrent )?requests|rate limit exceeded|overloaded|high demand"
+    r"|temporarily unavailable",
+    re.IGNORECASE,
+)
+"""Of what may pass, even where the status says that the request is wrong."""
 
 _FILTER_CODE = re.compile(
     r"content_?(?:filter|policy|moderation)|responsibleai|moderation|data_?inspection|safety"
@@ -104,8 +111,8 @@ _OVER = (
     r"(?:too (?:long|large|big|many)|exceed(?:s|ed|ing)?|longer than|greater than|larger than"
     r"|more than|bigger than|must be (?:<=|≤|less|at most|below|smaller|shorter)"
     r"|must not (?:exceed|be (?:longer|more|larger|greater|above|over))"
-    r"|must (?:have|contain) (?:less|fewer|at most|no more)|can ?not (?:be )?(?:exceed|longer)"
-    r"|should be (?:\[|in|less|at most|shorter|smaller)|overflow|over the|beyond|above the"
+    r"|(?:must|should) (?:have|contain) (?:less|fewer|at most|no more)"
+    r"|can ?not (?:be )?(?:exceed|longer)|should be (?:\[|in|less|at most|shorter|smaller)|overflow|over the|beyond|above the"
     r"|not fit|but (?:the )?model only supports|is limited to)"
 )
 _UNIT = re.compile(
@@ -342,6 +349,8 @@ def _passing_reason(status: int | None, folded: str) -> str | None:
         return replies.RATE_LIMITED if _RATE_WORDS.search(folded) else replies.SERVER_ERROR
     if status == 429 or status == 420:
         return replies.RATE_LIMITED
+    if status in {400, 422} and _BUSY_WORDS.search(folded):
+        return replies.RATE_LIMITED if _RATE_WORDS.search(folded) else replies.SERVER_ERROR
     if status in {408, 504, 524}:
         return replies.TIMEOUT
     if status in {501, 505}:  # the server cannot do it

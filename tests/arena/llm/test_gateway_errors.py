@@ -68,12 +68,34 @@ def test_endless_pages_take_no_long_time():
                          "code": "AllocationQuota.FreeTierOnly"}}),
         (403, {"detail": "Account 'x': Cloud credits expired"}),
         (429, {"error": {"message": "You have run out of credits"}}),
+        (429, {"error": {"message": "Account balance is negative; add funds"}}),
         (429, {"error": {"message": "Quota exceeded for free_tier_requests, limit: 0, model: m. "
                          "Please retry in 56s.", "status": "RESOURCE_EXHAUSTED"}}),
     ],
 )  # fmt: skip
 def test_an_account_without_credit_is_told_from_a_rate_limit(status, said):
     assert "credit" in fault(status, said).advice
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ("ThrottlingException: Too many tokens, please wait", "rate_limited"),
+        ("Too many concurrent requests for this model", "rate_limited"),
+        ("The model is overloaded", "server_error"),
+        ("The provider has high demand; try again", "server_error"),
+    ],
+)
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_busy_server_is_asked_again_whatever_its_status(message, reason, status):
+    found = fault(status, {"error": message})
+    assert (found.reason, found.again) == (reason, True)
+
+
+def test_a_limit_of_characters_that_a_validation_states_is_a_long_prompt():
+    place = ["body", "messages", 0, "content"]
+    said = {"detail": [{"loc": place, "msg": "String should have at most 100000 characters"}]}
+    assert fault(422, said).reason == "context_length"
 
 
 def test_a_daily_limit_is_no_lack_of_credit():
