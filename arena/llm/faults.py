@@ -38,7 +38,8 @@ _ADVICE: Mapping[int, str] = MappingProxyType(
 )
 _NO_CREDIT_WORDS = re.compile(
     r"insufficient (?:\w+ )?(?:credit|balance|fund|quota)|balance is (?:too low|negative)"
-    r"|out of credits|no credits?\b|not enough (?:credit|balance)|balance is not enough|余额不足|欠费"
+    r"|out of credits|no credits?\b|not enough (?:credit|balance)|balance is not enough"
+    r"|余额不足|欠费"
     r"|requires? more credits|account is (?:not in good standing|overdue)|arrears|overdue.payment"
     r"|\baccount\b[^.;]{0,80}\bsuspended|(?<!thinking )(?<!token )budget (?:has been )?exceeded"
     r"|specified (?:\w+ ){0,2}usage limits|(?:used|spent) (?:up )?all (?:\w+ ){0,2}credits"
@@ -112,7 +113,8 @@ _OVER = (
     r"|more than|bigger than|must be (?:<=|≤|less|at most|below|smaller|shorter)"
     r"|must not (?:exceed|be (?:longer|more|larger|greater|above|over))"
     r"|(?:must|should) (?:have|contain) (?:less|fewer|at most|no more)"
-    r"|can ?not (?:be )?(?:exceed|longer)|should be (?:\[|in|less|at most|shorter|smaller)|overflow|over the|beyond|above the"
+    r"|can ?not (?:be )?(?:exceed|longer)|should be (?:\[|in|less|at most|shorter|smaller)"
+    r"|overflow|over the|beyond|above the"
     r"|not fit|but (?:the )?model only supports|is limited to)"
 )
 _UNIT = re.compile(
