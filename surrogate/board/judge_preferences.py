@@ -14,8 +14,9 @@ from arena.statistics.significance import NORMAL_95
 
 SENTENCES = {
     SIDE: "of two otherwise equal answers the one on side A wins {share}; ratings are free of it",
-    LENGTH: "of two otherwise equal answers the one twice as long wins {share}; ratings are not "
-    "free of it, at_equal_length in arena.csv is",
+    # A longer answer of an equally rated system may say more: length itself is not all it has.
+    LENGTH: "of two answers by equally rated systems the one twice as long wins {share}, for its "
+    "length or for what it says; ratings are not free of it, at_equal_length in arena.csv is",
 }
 UNITS = {SIDE: 1.0, LENGTH: math.log(2.0)}
 """By how much the answer exceeds the other one; lengths are logarithms."""
@@ -23,11 +24,11 @@ PRIOR_PRECISIONS = {SIDE: SIDE_PRECISION, LENGTH: TRAIT_PRECISION}
 
 
 class JudgePreference(BaseModel):
-    """How often a judge prefers an answer for a trait alone, in a mean over languages.
+    """How often a judge prefers an answer with a trait, in a mean over languages.
 
     Attributes:
         trait: ``side`` (being on side A) or ``length`` (being twice as long).
-        share: Verdicts that such an answer wins against an equally good one, 0 to 1.
+        share: Verdicts that such an answer wins against one of an equally rated system, 0 to 1.
         low: Lower bound of the share's 95% interval.
         high: Upper bound.
         languages: Number of languages.
