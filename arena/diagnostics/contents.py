@@ -9,10 +9,11 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import checked_choice
-from arena.data.schema import QUESTION_KEY
+from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
 from arena.data.wording import count_of, first_of
 from arena.diagnostics.verdicts import SHOWN_NAMES, Finding
 from arena.text.answers import parse_answer
+from arena.text.citations import cited_passages
 
 FEWEST_ANSWERS = 5
 """Number of answers from which a finding says that they are the same."""
@@ -144,6 +145,36 @@ def same_answer_findings(arena: Arena) -> Iterator[Finding]:
             systems = first_of(group, SHOWN_NAMES)
             sentence = f"most of their shared questions have the same answer from {systems}"
             yield Finding("warning", "same answers", str(language), sentence)
+
+
+def citation_findings(arena: Arena) -> Iterator[Finding]:
+    """Name languages whose answers cite, but never the id of a passage: ``[1]`` for ``doc-17``.
+
+    Only answers with the passages of their question count; the first few tell.
+    """
+    most_read = 500
+    answers = arena.answers
+    if OWN_PASSAGES in answers:
+        answers = answers[answers[OWN_PASSAGES].isna()].drop(columns=OWN_PASSAGES)
+    rows = answers.merge(arena.queries[[*QUESTION_KEY, "passages"]], on=QUESTION_KEY)
+    for language, all_rows in rows.groupby("language"):
+        read = all_rows.head(most_read)
+        n_matched = 0
+        dead = []
+        for answer, passages in zip(read["answer"], read["passages"], strict=True):
+            passage_ids = [passage["passage_id"] for passage in passages]
+            found = cited_passages(answer, passage_ids)
+            n_matched += len(found.matched)
+            if passage_ids and found.unmatched:
+                dead.append((found.unmatched[0], passage_ids[0]))
+        if n_matched or len(dead) < FEWEST_ANSWERS:
+            continue
+        cited, passage_id = dead[0]
+        sentence = (
+            f"answers cite, such as [{cited}], but never the id of a passage, such as "
+            f"{passage_id}: citations and grounding are not measured; use the same ids in both"
+        )
+        yield Finding("warning", "citations", str(language), sentence)
 
 
 def _plain(text: str) -> str:

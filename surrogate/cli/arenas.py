@@ -120,17 +120,17 @@ def print_checked(arena: Arena, gaps: Sequence[str], folder: Path) -> None:
     print(f"Arena {arena.info.name}: its files are valid\n{', '.join(counts)}")
     people = [name for name in arena.judges if is_person(name)]
     judges = list(arena.judges)
-    preferred = next(iter([*people, *judges]), "")
     # Hundreds of voters are one judge to a board, and would fill the screen here.
     if len(people) > 1:
         voters = f"{PEOPLE} ({count_of(len(people), 'voter')})"
         judges = [voters, *(name for name in judges if name not in people)]
-        preferred = PEOPLE
     print_notes([f"Judges: {first_of(judges) or 'none'}", *gaps], "", SHOWN_GAPS)
     if not arena.judges or len(arena.outdated):
         print(command("judge", folder, "--model", "MODEL", "--dry-run"))
         return
-    choice = ("--judge", preferred) if len(arena.judges) > 1 else ()
+    # Where people judged, a board takes all judges: machines help to predict people.
+    must_choose = len(arena.judges) > 1 and not people
+    choice = ("--judge", arena.judges[0]) if must_choose else ()
     print(command("board", folder, *choice, "--out", "out/board"))
 
 
@@ -139,7 +139,7 @@ def answer_gaps(arena: Arena) -> Iterator[str]:
     from arena.adapters.notes import thoughts_note
     from arena.data.schema import ANSWER_KEY, QUESTION_KEY
     from arena.data.systems import alike
-    from arena.diagnostics.contents import same_answer_findings
+    from arena.diagnostics.contents import citation_findings, same_answer_findings
     from arena.diagnostics.diagnosis import copy_findings, outdated_findings
 
     note = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))
@@ -156,6 +156,7 @@ def answer_gaps(arena: Arena) -> Iterator[str]:
         yield f"{count_of(n_absent, 'judgment')} of answers that are not in the arena"
     yield from map(str, copy_findings(arena.judgments))
     yield from map(str, same_answer_findings(arena))
+    yield from map(str, citation_findings(arena))
 
 
 def judgment_gaps(arena: Arena) -> Iterator[str]:

@@ -7,7 +7,7 @@ import pytest
 
 from arena import Arena, ArenaInfo
 from arena.diagnostics import arena_contents
-from arena.diagnostics.contents import same_answer_findings
+from arena.diagnostics.contents import citation_findings, same_answer_findings
 
 
 def passage(number, text, label, title=None):
@@ -102,3 +102,23 @@ def test_honest_and_empty_answers_are_not_named():
     assert not list(same_answer_findings(told(x=own("x"), y=[""] * 6, z=own("z"))))
     some = own("x")[:3]
     assert not list(same_answer_findings(told(x=own("x"), y=[*some, "1", "2", "3"])))
+
+
+@pytest.mark.parametrize(
+    ("passage_ids", "cited", "is_named"),
+    [
+        (["doc-17", "doc-4"], "[1]", True),
+        (["doc-17", "doc-4"], "[doc-4]", False),
+        (["1", "2"], "[1]", False),
+        ([], "[1]", False),
+        (["doc-17", "doc-4"], "", False),
+    ],
+)
+def test_citations_that_are_no_ids_of_passages_are_named(passage_ids, cited, is_named):
+    passages = [passage(passage_id, "text", 1) for passage_id in passage_ids]
+    questions = QUESTIONS.assign(passages=[passages] * len(QUESTIONS))
+    said = pd.DataFrame({"query_id": QUESTIONS["query_id"], "system": "x"})
+    said = said.assign(answer=f"So it is {cited}.")
+    found = list(citation_findings(Arena.from_frames(questions, said, language="en")))
+    assert [item.subject for item in found] == ["en"] * is_named
+    assert all("[1]" in item.sentence and "doc-17" in item.sentence for item in found)

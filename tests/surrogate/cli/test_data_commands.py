@@ -64,6 +64,18 @@ def test_check_says_copies_and_what_to_run_next(run, tiny_arena, tmp_path, capsy
         assert said in capsys.readouterr().out
 
 
+def test_where_people_judged_the_next_board_hears_the_machines_too(
+    run, tiny_arena, tmp_path, capsys
+):
+    by_machines = [tiny_arena.judgments.assign(judge=name) for name in ("gpt-a", "gpt-b")]
+    by_people = tiny_arena.judgments.assign(judge="person:Ada")
+    for parts, must_choose in ((by_machines, True), ([*by_machines, by_people], False)):
+        arena = replace(tiny_arena, judgments=pd.concat(parts, ignore_index=True))
+        write_arena(arena, tmp_path)
+        assert run("check", tmp_path) == 0
+        assert ("--judge" in capsys.readouterr().out) == must_choose
+
+
 @pytest.fixture(scope="module")
 def before(tiny_arena, tmp_path_factory):
     """A folder with all systems but one, and that one's answers."""
