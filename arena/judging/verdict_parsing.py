@@ -57,10 +57,17 @@ _BEATS = re.compile(
 )
 """Words between two verdicts by which the second one is the loser."""
 _OR = re.compile(
-    r"[\s*`]*(?:(?:,|、|/|=|\bor\b|\band\b|\bvs\b\.?|\bversus\b|\boder\b|\bou\b|或|和)[\s*`]*){1,3}",
+    r"[\s*`]*(?:(?:,|、|/|=|\bn?or\b|\band\b|\bvs\b\.?|\bversus\b|\boder\b|\bou\b|或|和)[\s*`]*){1,3}",
     re.IGNORECASE,
 )
 """Words between two verdicts by which both are possible."""
+_LOSES = re.compile(
+    r"[\s*`]*(?:(?:is|was|would be)\s(?:(?:clearly|much|far)\s)?"
+    r"(?:worse|wrong|incorrect|weaker|inferior|not|too|less)\b"
+    r"|(?:lacks|misses|fails|loses|needs|would need|does(?: not|n['’]t))\b|❌)",
+    re.IGNORECASE,
+)
+"""Words behind a verdict by which it is the loser."""
 _DOUBT = re.compile(
     r"\A\W{0,4}\?|\b(?:but|wait|however|hmm+|let me|let['’]s|actually|alternatively|maybe|perhaps"
     r"|on the other hand|double-?check|reconsider)\b|等等|但是|不过|しかし|でも",
@@ -167,7 +174,9 @@ def _without_alternatives(verdicts: list[re.Match[str]], reply: str) -> list[re.
             left_out.add(index + 1)
         elif _OR.fullmatch(between):
             left_out.update([index, index + 1])
-    return [verdict for index, verdict in enumerate(verdicts) if index not in left_out]
+    left = [verdict for index, verdict in enumerate(verdicts) if index not in left_out]
+    winners = [verdict for verdict in left if not _LOSES.match(reply, verdict.end())]
+    return winners or left
 
 
 def _letter(verdict: re.Match[str]) -> str:

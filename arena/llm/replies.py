@@ -69,7 +69,9 @@ _RATING_FORMATS = {
 }
 # Near to it: "Rating: 4/5", "**Score**: 4"; or a reply that is nothing but a number.
 _LABELED = re.compile(
-    rf"\b(?:rating|score)\b\W{{0,6}}?(?:(?:is|of)\b\W{{0,6}}?)?{_NUMBER}", re.IGNORECASE
+    r"(?:\b(?:rating|score)\b|评分|評分|得分|評価|점수|평점)"
+    rf"\W{{0,6}}?(?:(?:is|of)\b\W{{0,6}}?)?{_NUMBER}",
+    re.IGNORECASE,
 )
 _BARE = re.compile(r"\s*[^\w−-]{0,6}(?P<number>\d{1,9}(?:[.,]0{1,3})?)(?:\s?/\s?5)?\W{0,6}")
 # After a number: a range ("3-4", "3 or 4"), another scale ("4/10", "4 on a scale of 10"), a part.

@@ -75,6 +75,8 @@ def test_an_answer_cannot_forge_the_lines_around_it():
         ],
         *[("overlap", text, 4) for text in ("[[4.0]]", "[[4]] of 5", "[[4]]\n3 or 4 facts")],
         ("fluency", "4.0", 4),
+        ("fluency", "流畅。\n评分：4", 4),
+        ("fluency", "評価: 4", 4),
     ],
 )
 def test_the_last_rating_in_the_format_counts(prompt, text, rating):
