@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -27,14 +28,14 @@ from arena.adapters.columns import (
 from arena.adapters.judged_turns import CONVERSATIONS, judged_turns
 from arena.adapters.judges import JUDGE_SOURCES, judge_and_voter
 from arena.adapters.lacking_columns import paths_in
-from arena.adapters.table_shapes import with_named_paths, with_sides
+from arena.adapters.table_shapes import shapes_of_battles, with_named_paths
 from arena.data.cells import (
     finite_number,
     is_missing_cell,
     is_null,
     whole_digits,
 )
-from arena.data.errors import Problem
+from arena.data.errors import Problem, UsageError
 from arena.data.languages import UNDETERMINED, language_code
 from arena.data.rows import Rows
 from arena.data.schema import (
@@ -134,12 +135,12 @@ class BattleReader:
     def battles_of(self, rows: Rows) -> Iterator[Battle]:
         """Add the judgments of a file, and yield the battles whose texts are worth reading."""
         collected = self.collected
-        first_number = self.n_rows + 1
-        self.n_rows += len(rows.table)
         if not len(rows.table.columns) and not len(rows.lines):
             collected.problems += rows.problems
             return
-        rows = self._with_sides(with_named_paths(rows, self.options.columns))
+        rows = self._in_known_shape(with_named_paths(rows, self.options.columns))
+        first_number = self.n_rows + 1
+        self.n_rows += len(rows.table)
         names = self.column_names(rows)
         if names is None:
             return
@@ -156,15 +157,25 @@ class BattleReader:
             if battle is not None:
                 yield battle
 
-    def _with_sides(self, rows: Rows) -> Rows:
-        """Turn columns of a winner and a loser, if there are some, into sides; it is counted."""
-        is_named = not self.options.columns.keys().isdisjoint(("system_a", "system_b", "winner"))
-        shaped = None if is_named else with_sides(rows)
-        if shaped is None:
+    def _in_known_shape(self, rows: Rows) -> Rows:
+        """Turn a table that lacks sides or winners into one that has them, if that can be."""
+        if self._has_battles(rows):
             return rows
-        for note in shaped.notes[len(rows.notes) :]:
-            self.collected.skip(rows.source, "side", note, len(rows.table))
-        return shaped
+        for shaped in shapes_of_battles(rows):
+            if self._has_battles(shaped):
+                for note in shaped.notes[len(rows.notes) :]:
+                    self.collected.skip(rows.source, "row", note, len(rows.table))
+                return shaped
+        return rows
+
+    def _has_battles(self, rows: Rows) -> bool:
+        """Tell whether the columns of sides and winners are known."""
+        # A column that the user chose may be none of this shape.
+        with suppress(UsageError):
+            names = chosen_columns([rows.table], battle_fields(), self.options.columns).names
+            has_winner = "winner" in names or bool(columns_of_winners(rows.table))
+            return has_winner and names.keys() >= {"system_a", "system_b"}
+        return False
 
     def _battle(
         self,

@@ -50,8 +50,12 @@ def lacking_columns(frames: Sequence[pd.DataFrame], columns: Mapping[str, str]) 
     nested = [path for path in texts if path not in listed]
     if nested:
         parts.append(f"texts in them are at {first_of(nested, _MOST_SHOWN)}")
-    parts.append(f"say which is which with --column, such as {_example(lacking, texts)}")
+    if texts or lacking[0] == "system":
+        parts.append(f"say which is which with --column, such as {_example(lacking, texts)}")
+    else:
+        parts.append(f"add a column {lacking[0]}")
     if set(lacking) <= {"system_a", "system_b"}:
+        # The texts that are left are no names.
         parts[-1] = f"add columns {' and '.join(lacking)} with the names of the systems"
     own = [path for path in texts if path in listed]
     if needed == NEEDED and lacking == ["system", "answer"] and len(own) > 1:

@@ -51,6 +51,7 @@ _THEIR_ANSWERS = (
     ("better_answer", "worse_answer"),
 )
 _DRAWS = frozenset({"draw", "is_draw", "tie", "is_tie"})
+_WINNERS = ("winner", "preference", "human_preference", "preferred", "better", "vote", "pick")
 _CONVERSATIONS = ("messages", "conversation", "conversations", "dialogue", "chat")
 _HOLDERS = frozenset(
     {
@@ -60,6 +61,7 @@ _HOLDERS = frozenset(
     }
 )
 """What programs call the records that hold a question, an answer, or what else belongs to it."""
+_LANGUAGE_TAG = re.compile(r"[a-z]{2}(?:[-_][A-Za-z]{2,4})?")
 _SEPARATOR = r"[\s_\-.:/|]+"
 _NO_SYSTEMS = frozenset(
     {
@@ -124,6 +126,13 @@ def _other_shapes(tables: Sequence[Rows]) -> Iterator[list[Rows]]:
             yield shaped
 
 
+def shapes_of_battles(rows: Rows) -> Iterator[Rows]:
+    """Yield a table of battles in each other shape that it can have."""
+    shapes = [with_sides(rows), _with_plain_names(rows)]
+    shapes += [_with_listed_records(rows, column) for column in map(str, rows.table)]
+    yield from (shaped for shaped in shapes if shaped is not None)
+
+
 def with_sides(rows: Rows) -> Rows | None:
     """Turn the columns of a winner and a loser into two systems and a winner.
 
@@ -157,7 +166,10 @@ def with_exchanges(rows: Rows) -> Rows | None:
         return None
     records = []
     for record in rows.table.to_dict(orient="records"):
-        exchange = last_exchange(messages_of(record.pop(column)))
+        turns = opened_value(record.pop(column))
+        if isinstance(turns, list):
+            turns = [_with_usual_fields(turn) for turn in turns]
+        exchange = last_exchange(messages_of(turns))
         record |= {"question": exchange.question or None, "answer": exchange.reply}
         record["history"] = exchange.history or None
         records.append(record)
@@ -165,6 +177,13 @@ def with_exchanges(rows: Rows) -> Rows | None:
         return None
     note = f"the last question of {column!r}, and the reply to it, are read"
     return _with_records(rows, enumerate(records), note)
+
+
+def _with_usual_fields(turn: object) -> object:
+    """Write a turn of ShareGPT, ``{"from": ..., "value": ...}``, as others write turns."""
+    if isinstance(turn, Mapping) and turn.keys() >= {"from", "value"}:
+        return {"role": turn["from"], "content": turn["value"]}
+    return turn
 
 
 def with_answer_of_each_system(rows: Rows) -> Rows | None:
@@ -185,7 +204,7 @@ def with_answer_of_each_system(rows: Rows) -> Rows | None:
         found = _columns_of_systems(rows, fields[field], holds_texts=False)
         parts[field] = {name: found[name] for name in parts["answer"] if name in found}
     systems = list(parts["answer"])
-    is_pair = len(systems) == 2 and "winner" in columns
+    is_pair = len(systems) == 2 and not columns.keys().isdisjoint(_WINNERS)
     numbered = []
     for number, record in enumerate(rows.table.to_dict(orient="records")):
         answers = []
@@ -302,12 +321,20 @@ def _columns_of_systems(
 
 def _is_system(text: str) -> bool:
     # Letters and numbers are sides of pairs, or tries of one system.
-    if len(text) < 2 or text.isdecimal() or language_code(text) is not None:
+    if len(text) < 2 or text.isdecimal() or _is_language(text):
         return False
     name = bare_column(text)
     fields = field_names("answers")
     others = {other for field in fields.keys() - {"system"} for other in fields[field]}
     return name not in others | _NO_SYSTEMS | _HOLDERS
+
+
+def _is_language(text: str) -> bool:
+    """Tell whether a text is surely a language: three letters, such as ``gpt``, may be a name."""
+    if _LANGUAGE_TAG.fullmatch(text):
+        return language_code(text) is not None
+    longest_code = 3
+    return text.isalpha() and len(text) > longest_code and language_code(text) is not None
 
 
 def _holds_numbers(rows: Rows, column: str) -> bool:

@@ -55,7 +55,7 @@ _PRINTED_REPLY = re.compile(
     \s*(?:
       content=['"\[].*\s(?:additional_kwargs|response_metadata)=
     | (?:[A-Za-z_]\w*\.)*[A-Z]\w*\(\s*(?:{"|".join((*REPLY_TEXTS, "id", "choices"))})=
-    | \{{'(?:{"|".join(REPLY_TEXTS)}|query|question|input)':\s
+    | \[?\{{'(?:{"|".join(REPLY_TEXTS)}|query|question|input)':\s
     )
     """,
     re.VERBOSE | re.DOTALL,

@@ -175,7 +175,11 @@ def _all_words() -> dict[str, str]:
     words.update(dict.fromkeys(_BAD, NEITHER))
     words.update(dict.fromkeys(_NO_VERDICTS, NO_VERDICT))
     words.update({"vote a": "a", "vote b": "b", "vote left": "a", "vote right": "b"})
+    words.update({">": "a", "<": "b", "=": "tie"})
     words.update({"1 0": "a", "0 1": "b"})  # points of both sides, as in chess
+    # Of the first side, against a baseline or an opponent.
+    words.update(dict.fromkeys(("win", "wins", "won"), "a"))
+    words.update(dict.fromkeys(("loss", "lose", "loses", "lost"), "b"))
     marks = {**dict.fromkeys(_FIRST, "a"), **dict.fromkeys(_SECOND, "b")}
     for mark, side in marks.items():
         for end in _BETTER:

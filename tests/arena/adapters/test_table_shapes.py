@@ -63,6 +63,13 @@ def test_a_column_of_answers_for_each_system_is_read(names, tmp_path):
     assert sorted(again["system"]) == ["alpha", "alpha", "beta", "beta"]
 
 
+@pytest.mark.parametrize("names", [("GPT-4o", "yi-34b"), ("pro", "Phi 4"), ("Yi", "rag")])
+def test_names_of_systems_that_look_like_codes_of_languages_are_systems(names, tmp_path):
+    header = ",".join(f"answer {name}" for name in names)
+    path = written(tmp_path, "t.csv", f"question,{header}\nq?,x,y\n")
+    assert set(import_arena("csv", [path], language="en").arena.info.systems) == set(names)
+
+
 def test_scores_and_passages_beside_the_answers_of_each_system_are_theirs(tmp_path):
     text = (
         "question,alpha_answer,alpha_score,alpha_contexts,beta_answer,beta_score,beta_contexts\n"
@@ -76,7 +83,7 @@ def test_scores_and_passages_beside_the_answers_of_each_system_are_theirs(tmp_pa
 
 
 def test_answers_of_two_systems_with_a_winner_are_pairs(tmp_path):
-    text = "question,answer_alpha,answer_beta,winner\nq?,x,y,beta\nr?,x,y,A\n"
+    text = "question,answer_alpha,answer_beta,better\nq?,x,y,beta\nr?,x,y,A\n"
     arena = import_arena("csv", [written(tmp_path, "t.csv", text)], language="en").arena
     pairs = arena.judgments[["system_a", "system_b", "winner"]].to_numpy().tolist()
     assert sorted(pairs) == [["alpha", "beta", "a"], ["alpha", "beta", "b"]]
@@ -124,6 +131,18 @@ NESTED = {
             "messages": [
                 {"role": "user", "content": QUESTIONS[i]},
                 {"role": "assistant", "content": ANSWERS[name][i]},
+            ],
+        }
+        for name in ANSWERS
+        for i in range(2)
+    ],
+    "conversations in ShareGPT's manner": [
+        {
+            "model": name,
+            "conversations": [
+                {"from": "system", "value": "Be brief."},
+                {"from": "human", "value": QUESTIONS[i]},
+                {"from": "gpt", "value": ANSWERS[name][i]},
             ],
         }
         for name in ANSWERS
@@ -238,6 +257,8 @@ def test_a_path_in_the_cells_of_a_column_can_be_named(tmp_path):
     [
         ({"winner": "x", "loser": "y"}, {}),
         ({"Winner Model": "x", "Loser Model": "y"}, {}),
+        ({"model": "x", "opponent": "y", "result": "win"}, {}),
+        ({"data": {"model_a": "x", "model_b": "y", "winner": "A"}}, {}),
         ({"chosen": "good", "rejected": "bad", "chosen_model": "x", "rejected_model": "y"}, {}),
         (
             {"models": ["x", "y"], "type": "leftvote"},
@@ -256,12 +277,21 @@ def test_battles_in_other_shapes_are_read(record, columns, tmp_path):
     assert rows == [["x", "y", "a"]] * 2
 
 
+def test_each_vote_in_a_list_of_a_battle_counts(tmp_path):
+    votes = [{"user": "ann", "winner": "A"}, {"user": "bob", "winner": "tie"}]
+    row = {"id": 7, "model_a": "x", "model_b": "y", "votes": votes}
+    read = counted_judgments_of(written(tmp_path, "t.json", [row]))
+    assert read.table["winner"].tolist() == ["a", "tie"]
+    assert read.table["judge"].astype(str).tolist() == ["person:ann", "person:bob"]
+    assert read.skipped["reason"].tolist() == ["each record in 'votes' is read as a row"]
+
+
 def test_sides_that_are_not_stated_are_in_the_order_of_names_and_it_is_counted(tmp_path):
     path = written(tmp_path, "t.csv", "winner,loser\ny,x\nx,y\n")
     read = counted_judgments_of(path)
     assert read.table["system_a"].astype(str).tolist() == ["x", "x"]
     assert read.table["winner"].tolist() == ["b", "a"]
-    assert read.skipped.loc[read.skipped["item"] == "side", "count"].tolist() == [2]
+    assert read.skipped.loc[read.skipped["item"] == "row", "count"].tolist() == [2]
 
 
 def test_draws_beside_a_winner_and_a_loser_are_not_read_as_wins(tmp_path):
@@ -287,6 +317,7 @@ def test_chosen_and_rejected_answers_are_pairs(tmp_path):
             "question,gpt-4o,gemma\nq?,x,y\n",
             "begin their names with 'answer ', such as 'answer gpt",
         ),
+        ("query_id,system,answer\n1,x,y\n", "add a column question"),
         ("question,answer\nq?,x\n", "--column system=file (the name of each file)"),
         ("question,answer_a,answer_b,winner\nq?,x,y,a\n", "add columns system_a and system_b"),
         (

@@ -125,6 +125,7 @@ def test_rows_of_a_list_keep_their_ids_and_titles():
         "Response(response='So.', source_nodes=[], metadata=None)",
         "ChatCompletion(id='x', choices=[Choice(index=0, message=ChatMessage(content='So.'))])",
         "AIMessage(content=[{'type': 'text', 'text': 'So.'}])",
+        "[{'generated_text': 'So.'}]",
     ],
 )
 def test_the_text_of_a_printed_reply_is_read(text):

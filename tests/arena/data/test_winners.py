@@ -47,6 +47,7 @@ SPACED = {
         "links",
         "Antwort A",
         "1-0",
+        "win",
         "L",
     ],
     "b": [
@@ -68,6 +69,7 @@ SPACED = {
         "droite",
         "右",
         "0:1",
+        "lost",
     ],
     "tie": [
         "tie (inconsistent)",
@@ -81,6 +83,7 @@ SPACED = {
         "🤝  Tie",
         "Both are equally good",
         "1/2-1/2",
+        "=",
         "unentschieden",
         "引き分け",
     ],
