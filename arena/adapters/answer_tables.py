@@ -12,6 +12,7 @@ from arena.adapters.answer_rows import WHOLE_ROW, AnswerRows, Repeats
 from arena.adapters.battle_columns import columns_of_winners, winner_of
 from arena.adapters.collected import Collected, PlacedRecord
 from arena.adapters.columns import FILE, NO_COLUMNS, with_whole_names, without_row_numbers
+from arena.adapters.evident import evident_kind
 from arena.adapters.files import bare_name, checked_language
 from arena.adapters.foreign_arena import ForeignArena
 from arena.adapters.judges import judge_and_voter
@@ -79,7 +80,9 @@ def read_answer_tables(
         checked_choice(repeats, get_args(Repeats), "way to read repeated questions")
     collected = Collected()
     tables = _named_tables(collected, paths, columns)
-    tables, layout = _with_layout(collected, tables, columns)
+    # Whoever gives the export of a tool is told which kind reads all that it holds.
+    may_reshape = evident_kind(paths) is None
+    tables, layout = _with_layout(collected, tables, columns, may_reshape=may_reshape)
     collected.names = layout.columns.names
     default = checked_language(language) or UNDETERMINED
     rows = AnswerRows(collected, default, layout.sides, repeats)
@@ -117,7 +120,7 @@ def _named_tables(
 
 
 def _with_layout(
-    collected: Collected, tables: list[Rows], columns: Mapping[str, str]
+    collected: Collected, tables: list[Rows], columns: Mapping[str, str], *, may_reshape: bool
 ) -> tuple[list[Rows], TableLayout]:
     """Return tables in a shape that can be read, and their layout.
 
@@ -134,7 +137,7 @@ def _with_layout(
         return tables, layout
     if problems:
         raise DataError(problems)
-    known = in_known_shape(tables, columns)
+    known = in_known_shape(tables, columns) if may_reshape else None
     if known is None:
         fault = lacking_columns([rows.table for rows in tables], columns)
         raise UsageError("; ".join([fault, *collected.notes]))

@@ -57,6 +57,8 @@ def lacking_columns(frames: Sequence[pd.DataFrame], columns: Mapping[str, str]) 
     if set(lacking) <= {"system_a", "system_b"}:
         # The texts that are left are no names.
         parts[-1] = f"add columns {' and '.join(lacking)} with the names of the systems"
+    if "system_a" in names and {"answer_a", "answer_b"} <= set(lacking):
+        parts[-1] = "battles without answers are read by 'import lmarena', and by 'fit'"
     own = [path for path in texts if path in listed]
     if needed == NEEDED and lacking == ["system", "answer"] and len(own) > 1:
         parts.append(

@@ -23,6 +23,7 @@ from arena.adapters.answer_cells import (
 from arena.adapters.answer_rows import Repeats
 from arena.adapters.collected import Collected, Place, question_id
 from arena.adapters.columns import NO_COLUMNS, bare_column, with_whole_names
+from arena.adapters.evident import evident_kind
 from arena.adapters.files import bare_name
 from arena.adapters.notes import note_on_systems
 from arena.adapters.table_columns import (
@@ -105,7 +106,7 @@ def read_answers(
         is_broken=bool(rows.problems),
         question_fields=("query_id", "question"),
     )
-    if layout is None and not rows.problems:
+    if layout is None and not rows.problems and evident_kind([path]) is None:
         known = in_known_shape([named_rows], columns, ("query_id", "question"))
         if known is not None:
             [named_rows], layout = known

@@ -34,7 +34,7 @@ def table(**columns):
         ({"Frage": ["q"]}, "question", "Frage"),
         ({"回答": ["a"]}, "answer", "回答"),
         ({"Score (1-5)": ["4"]}, "verdict", "Score (1-5)"),
-        ({"version": ["1"], "file": ["m"]}, "system", "file"),
+        ({"model_version": ["1"], "file": ["m"]}, "system", "file"),
         ({" Retrieved-Contexts ": ["q"]}, "passages", " Retrieved-Contexts "),
     ],
 )

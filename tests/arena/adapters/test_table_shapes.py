@@ -318,6 +318,7 @@ def test_chosen_and_rejected_answers_are_pairs(tmp_path):
             "begin their names with 'answer ', such as 'answer gpt",
         ),
         ("query_id,system,answer\n1,x,y\n", "add a column question"),
+        ("model_a,model_b,winner\nx,y,a\n", "'import lmarena'"),
         ("question,answer\nq?,x\n", "--column system=file (the name of each file)"),
         ("question,answer_a,answer_b,winner\nq?,x,y,a\n", "add columns system_a and system_b"),
         (
@@ -330,6 +331,19 @@ def test_which_columns_are_missing_is_said_with_what_helps(text, said, tmp_path)
     with pytest.raises(UsageError) as caught:
         import_arena("csv", [written(tmp_path, "t.csv", text)], language="en")
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"htmlPath": "/t", "observations": [], "input": {"q": "q?"}, "output": {"answer": "x"}},
+        {"promptIdx": 0, "vars": {"question": "q?"}, "response": {"output": "x"}},
+    ],
+)
+def test_exports_of_tools_are_not_read_as_tables_but_named(record, tmp_path):
+    path = written(tmp_path, "t.jsonl", [{**record, "model": "m"}])
+    with pytest.raises(UsageError, match="this looks like"):
+        import_arena("csv", [path], language="en")
 
 
 def test_sheets_that_were_not_read_are_named_where_columns_are_missing(tmp_path):
