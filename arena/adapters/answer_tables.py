@@ -80,9 +80,7 @@ def read_answer_tables(
         checked_choice(repeats, get_args(Repeats), "way to read repeated questions")
     collected = Collected()
     tables = _named_tables(collected, paths, columns)
-    # Whoever gives the export of a tool is told which kind reads all that it holds.
-    may_reshape = evident_kind(paths) is None
-    tables, layout = _with_layout(collected, tables, columns, may_reshape=may_reshape)
+    tables, layout = _with_layout(collected, tables, columns, paths)
     collected.names = layout.columns.names
     default = checked_language(language) or UNDETERMINED
     rows = AnswerRows(collected, default, layout.sides, repeats)
@@ -120,7 +118,10 @@ def _named_tables(
 
 
 def _with_layout(
-    collected: Collected, tables: list[Rows], columns: Mapping[str, str], *, may_reshape: bool
+    collected: Collected,
+    tables: list[Rows],
+    columns: Mapping[str, str],
+    paths: Sequence[Path | str],
 ) -> tuple[list[Rows], TableLayout]:
     """Return tables in a shape that can be read, and their layout.
 
@@ -137,7 +138,8 @@ def _with_layout(
         return tables, layout
     if problems:
         raise DataError(problems)
-    known = in_known_shape(tables, columns) if may_reshape else None
+    # Whoever gives the export of a tool is told which kind reads all that it holds.
+    known = in_known_shape(tables, columns) if evident_kind(paths) is None else None
     if known is None:
         fault = lacking_columns([rows.table for rows in tables], columns)
         raise UsageError("; ".join([fault, *collected.notes]))

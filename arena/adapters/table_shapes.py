@@ -27,6 +27,7 @@ from arena.data.cells import finite_number, is_missing_cell
 from arena.data.errors import UsageError
 from arena.data.languages import language_code
 from arena.data.rows import Numbered, Rows, rows_of_records
+from arena.data.schema import VOTER
 from arena.data.types import Record
 from arena.data.wording import first_of
 
@@ -128,9 +129,18 @@ def _other_shapes(tables: Sequence[Rows]) -> Iterator[list[Rows]]:
 
 def shapes_of_battles(rows: Rows) -> Iterator[Rows]:
     """Yield a table of battles in each other shape that it can have."""
-    shapes = [with_sides(rows), _with_plain_names(rows)]
-    shapes += [_with_listed_records(rows, column) for column in map(str, rows.table)]
-    yield from (shaped for shaped in shapes if shaped is not None)
+    for shaped in (with_sides(rows), _with_plain_names(rows)):
+        if shaped is not None:
+            yield shaped
+    fields = field_names("pairs")
+    for column in map(str, rows.table):
+        shaped = _with_listed_records(rows, column)
+        if shaped is None:
+            continue
+        # Records that do not say who votes may be the two games of a pair, in either order.
+        names = {bare_column(name) for name in map(str, shaped.table) if name not in rows.table}
+        if not names.isdisjoint((*fields["judge"], *fields[VOTER])):
+            yield shaped
 
 
 def with_sides(rows: Rows) -> Rows | None:

@@ -286,6 +286,12 @@ def test_each_vote_in_a_list_of_a_battle_counts(tmp_path):
     assert read.skipped["reason"].tolist() == ["each record in 'votes' is read as a row"]
 
 
+def test_the_games_of_a_pair_are_no_votes(tmp_path):
+    row = {"model": "x", "baseline": "y", "games": [{"winner": "A"}, {"winner": "A"}]}
+    with pytest.raises(DataError, match=r"in them are games\.0\.winner, games\.1\.winner"):
+        counted_judgments_of(written(tmp_path, "t.jsonl", [row]))
+
+
 def test_sides_that_are_not_stated_are_in_the_order_of_names_and_it_is_counted(tmp_path):
     path = written(tmp_path, "t.csv", "winner,loser\ny,x\nx,y\n")
     read = counted_judgments_of(path)
