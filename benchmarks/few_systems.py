@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from judge_options import add_judge_option, pairs_of_names
 from scipy.special import stdtrit
 
 from arena import Arena, read_arena
@@ -213,7 +214,7 @@ def report(table: pd.DataFrame) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("arenas", type=Path, nargs="+", help="arena folders")
-    parser.add_argument("--judge", action="append", default=[], help="ARENA=JUDGE, repeatable")
+    add_judge_option(parser)
     parser.add_argument("--languages", help="comma-separated; by default all")
     parser.add_argument("--draws", type=int, default=8)
     parser.add_argument("--repeats", type=int, default=1)
@@ -237,7 +238,7 @@ def judged_folders(
     folders: Sequence[Path], chosen: Sequence[str]
 ) -> Iterator[tuple[Path, str | None]]:
     """Yield arenas without a chosen judge, and then each chosen ``ARENA=JUDGE``."""
-    judges = [text.split("=", 1) for text in chosen]
+    judges = pairs_of_names(chosen)
     names = {name for name, _ in judges}
     for folder in folders:
         if folder.name not in names:

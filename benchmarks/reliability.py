@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from judge_options import add_judge_option, pairs_of_names
 
 from arena import read_arena
 from arena.data.seeds import generator
@@ -130,7 +131,7 @@ def dealt(X: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Tau on unseen systems without any signal.")
     parser.add_argument("arenas", type=Path, nargs="+", help="arena folders")
-    parser.add_argument("--judge", action="append", default=[], help="ARENA=JUDGE, repeatable")
+    add_judge_option(parser)
     parser.add_argument("--surrogate", default=DEFAULT_SURROGATE)
     parser.add_argument("--deals", type=int, default=20)
     parser.add_argument("--repeats", type=int, default=5)
@@ -138,7 +139,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, help="questions of each language, the first ones")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    judges = dict(text.split("=", 1) for text in options.judge)
+    judges = dict(pairs_of_names(options.judge))
     for folder in options.arenas:
         arena = read_arena(folder)
         study = Study.of(arena, judge=judges.get(folder.name), tournaments=FEW_TOURNAMENTS)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from judge_options import add_judge_option, pairs_of_names
 
 from arena import read_arena
 from features import extract
@@ -45,7 +46,7 @@ def main() -> None:
 def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("arenas", type=Path, nargs="+", help="arena folders")
-    parser.add_argument("--judge", action="append", default=[], help="ARENA=JUDGE, repeatable")
+    add_judge_option(parser)
     parser.add_argument("--questions", default="3,10", help="judged questions of a language")
     parser.add_argument("--splits", type=int, default=4)
     parser.add_argument("--two-judges", action="store_true")
@@ -58,12 +59,12 @@ def read_options() -> argparse.Namespace:
 def arena_rows(folder: Path, options: argparse.Namespace) -> list[dict[str, object]]:
     """Return a row per judge, number of questions and, with two judges, the judge that helps."""
     arena = read_arena(folder)
-    tables = dict(text.split("=", 1) for text in options.feature_table)
+    tables = dict(pairs_of_names(options.feature_table))
     if folder.name in tables:
         features = pd.read_parquet(tables[folder.name])
     else:
         features = extract(arena, "default", n_jobs=options.jobs)
-    chosen = dict(text.split("=", 1) for text in options.judge).get(folder.name)
+    chosen = dict(pairs_of_names(options.judge)).get(folder.name)
     judges = arena.judges if options.two_judges or chosen is None else (chosen,)
     languages = {}
     for judge in judges:

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from crude_features import CRUDE_FEATURES
+from judge_options import add_judge_option, pairs_of_names
 from reliability import SHARES, SPLITS, coverage, split_half
 
 from arena import Arena, read_arena
@@ -59,7 +60,7 @@ def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("arenas", type=Path, nargs="*", help="arena folders")
     parser.add_argument("--out", type=Path, required=True, help="JSON Lines, one a result")
-    parser.add_argument("--judge", action="append", default=[], help="ARENA=JUDGE, repeatable")
+    add_judge_option(parser)
     parser.add_argument("--surrogates", default=",".join(SURROGATE_NAMES))
     parser.add_argument("--feature-sets", default="default")
     parser.add_argument("--feature-cache", type=Path)
@@ -80,7 +81,7 @@ def read_lines(path: Path) -> list[Line]:
 def measure_arena(folder: Path, options: argparse.Namespace) -> None:
     """Validate each surrogate on each feature set; append what is new to the file."""
     arena = read_arena(folder)
-    judge = dict(text.split("=", 1) for text in options.judge).get(folder.name)
+    judge = dict(pairs_of_names(options.judge)).get(folder.name)
     if judge is None and len(arena.judges) != 1:
         sys.exit(f"{folder.name}: --judge {folder.name}=JUDGE, of {', '.join(arena.judges)}")
     done = {identity(line) for line in read_lines(options.out)}

@@ -73,30 +73,45 @@ def judgments_by_column(table: CodedTable, reader: BattleReader) -> pd.DataFrame
 
 def _column_names(table: CodedTable, reader: BattleReader) -> Mapping[str, str]:
     """Return the column of each field, chosen by a few rows that tell as much as all do."""
+    cells = _telling_cells(table)
+    n_rows = max([1, *map(len, cells.values())])
+    padded: dict[str, list[object]] = {}
+    for column in table.names:
+        values = cells.get(column, [])
+        padded[column] = values + [None] * (n_rows - len(values))
+    lines = pd.Series(range(1, n_rows + 1), dtype=int)
+    rows = Rows(pd.DataFrame(padded, dtype=object), lines, table.source)
+    names = reader.column_names(rows)
+    if names is None:
+        raise NeedsRowsError
+    return names
+
+
+def _telling_cells(table: CodedTable) -> dict[str, list[object]]:
+    """Return a few cells of each column whose cells matter for which column is read."""
     cells: dict[str, list[object]] = {}
     for names in battle_fields().values():
-        fitting = [column for column in table.names if bare_column(column) in names]
-        if len(fitting) < 2:
-            continue
-        # Which column is read depends on the rows in which each one has values.
-        flags = [table.column(column).where(is_value) for column in fitting]
-        patterns = np.unique(np.array(flags), axis=1)
-        for column, pattern in zip(fitting, patterns, strict=True):
-            cells[column] = ["value" if flag else None for flag in pattern]
+        candidates = [column for column in table.names if bare_column(column) in names]
+        if len(candidates) > 1:
+            cells |= _value_patterns(table, candidates)
     for column in filter(is_index_name, table.names):
-        values = pd.DataFrame({column: table.column(column).objects()})
-        cells.setdefault(column, [0] if counts_rows([values], column) else ["value"])
-    most = max([1, *map(len, cells.values())])
-    frame: dict[str, list[object]] = {}
-    for column in table.names:
-        shown = cells.get(column, [])
-        frame[column] = shown + [None] * (most - len(shown))
-    lines = pd.Series(range(1, most + 1), dtype=int)
-    rows = Rows(pd.DataFrame(frame, dtype=object), lines, table.source)
-    chosen = reader.column_names(rows)
-    if chosen is None:
-        raise NeedsRowsError
-    return chosen
+        if column not in cells:
+            values = pd.DataFrame({column: table.column(column).objects()})
+            cells[column] = [0] if counts_rows([values], column) else ["value"]
+    return cells
+
+
+def _value_patterns(table: CodedTable, columns: Sequence[str]) -> dict[str, list[object]]:
+    """Return the cells of rows in which other ones of the columns have values, one row of each.
+
+    Of several columns for a field, the one that has values in the right rows is read.
+    """
+    has_value = [table.column(column).where(is_value) for column in columns]
+    patterns = np.unique(np.array(has_value), axis=1)
+    cells: dict[str, list[object]] = {}
+    for column, pattern in zip(columns, patterns, strict=True):
+        cells[column] = ["value" if flag else None for flag in pattern]
+    return cells
 
 
 @dataclass

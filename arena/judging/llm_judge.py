@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,14 +11,15 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.schema import FLAG_SEPARATOR, IDENTICAL, REPEAT
 from arena.data.types import Progress
-from arena.judging.answer_pairs import pair_keys
+from arena.judging.answer_pairs import PairKey, pair_keys
 from arena.judging.choosing.chosen_pairs import ChosenPairs, Verdicts
 from arena.judging.forms import prompt_of
 from arena.judging.function_judge import plug_in_settings
 from arena.judging.judging_settings import JudgingSettings, judge_name
-from arena.judging.judging_task import JudgingTask, Outcomes
+from arena.judging.judging_task import JudgingTask, Outcomes, PairOutcome
 from arena.judging.pairwise import pairwise_prompt
 from arena.judging.prompt import JudgePrompt
+from arena.judging.verdict_parsing import PairVerdict
 from arena.llm.ask import Llm
 from arena.llm.dry_runs import DryRun, dry_run
 from arena.llm.llm_settings import LlmSettings
@@ -138,27 +139,16 @@ def _verdicts_of(outcomes: Outcomes, task: JudgingTask, version: str) -> Verdict
         task: The pairs asked, and by whom.
         version: Of the judge's prompt.
     """
-    judge = task.judge
-    verdict_rows = list(_identical_rows(task.left, judge, version))
-    failure_rows: list[tuple[object, ...]] = []
+    verdict_rows = list(_identical_rows(task.left, task.judge, version))
+    failure_rows: list[dict[str, object]] = []
     repeats = task.left.table[REPEAT]
     for outcome, repeat in zip(outcomes.outcomes, repeats, strict=True):
-        pair, reply, answer_flags = outcome
-        language, query_id, system_a, system_b = pair
-        key = (query_id, language, system_a, system_b)
-        verdict = reply.value
+        row = _pair_cells(outcome.key) | {"judge": task.judge, "prompt": version}
+        verdict = outcome.reply.value
         if verdict is None:
-            flags = FLAG_SEPARATOR.join(answer_flags)
-            failure_rows.append(
-                (*key, judge, reply.reason, reply.detail, flags, version, reply.key)
-            )
-            continue
-        flags = FLAG_SEPARATOR.join([*answer_flags, *verdict.flags])
-        shares = verdict.shares or {}
-        probabilities = [shares.get(winner) for winner in (verdict.winner, "a", "b")]
-        verdict_rows.append(
-            (*key, verdict.winner, judge, *probabilities, flags, version, verdict.reason, repeat)
-        )
+            failure_rows.append(row | _failure_cells(outcome))
+        else:
+            verdict_rows.append(row | _verdict_cells(verdict, outcome.flags) | {REPEAT: repeat})
     # Types are set column by column: a batch may have no row at all, or no probability.
     types = dict.fromkeys(VERDICT_COLUMNS, "str") | dict.fromkeys(PROBABILITY_COLUMNS, "float64")
     judgments = pd.DataFrame(verdict_rows, columns=VERDICT_COLUMNS, dtype=object).astype(types)
@@ -166,11 +156,52 @@ def _verdicts_of(outcomes: Outcomes, task: JudgingTask, version: str) -> Verdict
     return Verdicts(judgments, failures, outcomes.nuggets, outcomes.notes)
 
 
-def _identical_rows(pairs: ChosenPairs, judge: str, version: str) -> Iterator[tuple[object, ...]]:
+def _pair_cells(pair: PairKey) -> dict[str, object]:
+    language, query_id, system_a, system_b = pair
+    return {
+        "query_id": query_id,
+        "language": language,
+        "system_a": system_a,
+        "system_b": system_b,
+    }
+
+
+def _failure_cells(outcome: PairOutcome) -> dict[str, object]:
+    """Return the cells of a pair without a verdict that say why there is none."""
+    return {
+        "reason": outcome.reply.reason,
+        "detail": outcome.reply.detail,
+        "flags": FLAG_SEPARATOR.join(outcome.flags),
+        "key": outcome.reply.key,
+    }
+
+
+def _verdict_cells(verdict: PairVerdict, answer_flags: Sequence[str]) -> dict[str, object]:
+    """Return the cells of a verdict; probabilities are None where they are not known."""
+    shares = verdict.shares or {}
+    return {
+        "winner": verdict.winner,
+        "probability": shares.get(verdict.winner),
+        "probability_a": shares.get("a"),
+        "probability_b": shares.get("b"),
+        "flags": FLAG_SEPARATOR.join([*answer_flags, *verdict.flags]),
+        "reason": verdict.reason,
+    }
+
+
+def _identical_rows(pairs: ChosenPairs, judge: str, version: str) -> Iterator[dict[str, object]]:
     """Yield the ties of identical answers, which need no judge."""
-    for language, query_id, system_a, system_b in pair_keys(pairs.identical):
-        key = (query_id, language, system_a, system_b)
-        yield (*key, "tie", judge, None, None, None, IDENTICAL, version, "", None)
+    empty = dict.fromkeys([*PROBABILITY_COLUMNS, REPEAT])
+    for pair in pair_keys(pairs.identical):
+        yield {
+            **_pair_cells(pair),
+            **empty,
+            "winner": "tie",
+            "judge": judge,
+            "flags": IDENTICAL,
+            "prompt": version,
+            "reason": "",
+        }
 
 
 def pairs_left(arena: Arena, judge: LlmJudge, pairs: ChosenPairs) -> ChosenPairs:

@@ -16,8 +16,8 @@ import pandas as pd
 
 from arena.data.answer_digests import answer_digest
 from arena.data.errors import UsageError, argument
-from arena.data.nuggets import Nuggets, nuggets_of_questions
-from arena.data.schema import NUGGET_MARKS, NUGGETS, QUESTION_KEY
+from arena.data.nuggets import Nuggets
+from arena.data.schema import NUGGET_MARKS, NUGGETS
 from arena.data.types import Progress
 from arena.judging.answer_pairs import (
     ArenaTexts,
@@ -43,6 +43,7 @@ from arena.judging.nugget_prompts import (
 )
 from arena.judging.nugget_scores import LOG_ODDS, Mark, nugget_points
 from arena.judging.prompt import TemplatePrompt
+from arena.judging.stored_nuggets import AnswerKey, stored_marks, stored_nuggets
 from arena.judging.verdict_parsing import PairVerdict
 from arena.llm.ask import Llm, ask_table
 from arena.llm.llm_settings import LlmSettings
@@ -60,9 +61,6 @@ _NO_PASSAGES_DETAIL = (
 _SHOWN_MISSING = 5
 _STAND_IN = "a fact of some fifteen words, which stands for one that is not made yet"
 _N_STAND_INS = 12
-
-AnswerKey = tuple[QuestionKey, str]
-"""A question, and what is shown of an answer to it."""
 
 
 @dataclass(frozen=True)
@@ -120,8 +118,8 @@ class NuggetPrompt(TemplatePrompt):
         """
         texts = ArenaTexts(task.arena)
         questions = list(dict.fromkeys(key[:2] for key in pair_keys(task.left.table)))
-        nuggets = _stored_nuggets(task.arena.nuggets, questions)
-        marks = _stored_marks(task.arena.nuggets, task.judge)
+        nuggets = stored_nuggets(task.arena.nuggets, questions)
+        marks = stored_marks(task.arena.nuggets, task.judge)
         stand_ins = (Nugget(_STAND_IN, "okay"),) * _N_STAND_INS
         of_questions = []
         for question in questions:
@@ -187,8 +185,8 @@ class _Run:
         self._progress = progress
         self._usages: list[Usage] = []
         self._questions = list(dict.fromkeys(key[:2] for key in pair_keys(task.left.table)))
-        self._nuggets = _stored_nuggets(task.arena.nuggets, self._questions)
-        self._stored_marks = _stored_marks(task.arena.nuggets, task.judge)
+        self._nuggets = stored_nuggets(task.arena.nuggets, self._questions)
+        self._stored_marks = stored_marks(task.arena.nuggets, task.judge)
         self._marks: dict[AnswerKey, tuple[str, ...]] = {}
         self._new_nuggets: dict[QuestionKey, tuple[Nugget, ...]] = {}
         self._new_marks: set[AnswerKey] = set()
@@ -277,19 +275,23 @@ class _Run:
         """Compare the scores of a pair of answers."""
         language, query_id, system_a, system_b = key
         question = (language, query_id)
-        texts = [self._texts.shown(question, system) for system in (system_a, system_b)]
-        flags = self._prompt.flags(texts)
-        failure = self._failures.get(question)
-        for text in texts:
-            failure = failure or self._failures.get((question, text))
-        if failure is not None:
-            return PairOutcome(key, failure, flags)
-        marks_a, marks_b = (self._marked((question, text)) for text in texts)
+        text_a = self._texts.shown(question, system_a)
+        text_b = self._texts.shown(question, system_b)
+        flags = self._prompt.flags([text_a, text_b])
+        answer_a, answer_b = (question, text_a), (question, text_b)
+        for asked in (question, answer_a, answer_b):
+            if asked in self._failures:
+                return PairOutcome(key, self._failures[asked], flags)
+        verdict = self._verdict(answer_a, answer_b)
+        return PairOutcome(key, Reply(verdict, None, "", "", False), flags)
+
+    def _verdict(self, answer_a: AnswerKey, answer_b: AnswerKey) -> PairVerdict:
+        marks_a = self._marked(answer_a)
+        marks_b = self._marked(answer_b)
         points_a, possible = nugget_points(mark for _, mark in marks_a)
         points_b, _ = nugget_points(mark for _, mark in marks_b)
         reason = f"A {_missing(marks_a)}; B {_missing(marks_b)}"
-        verdict = PairVerdict.of_scores(points_a, points_b, LOG_ODDS / possible, reason)
-        return PairOutcome(key, Reply(verdict, None, "", "", False), flags)
+        return PairVerdict.of_scores(points_a, points_b, LOG_ODDS / possible, reason)
 
     def _marked(self, answer: AnswerKey) -> list[tuple[str, Mark]]:
         """Return the text, the importance and the support of each nugget."""
@@ -307,57 +309,40 @@ class _Run:
 
     def tables(self) -> Nuggets:
         """Return the nuggets and marks of this run as an arena holds them."""
-        source = f"{self._llm.settings.model}, {self._prompt.template.version}"
-        nugget_rows = []
+        nugget_columns = [*NUGGETS.columns, "source"]
+        mark_columns = [*NUGGET_MARKS.columns, "prompt"]
+        return Nuggets(
+            table=pd.DataFrame(self._nugget_rows(), columns=nugget_columns, dtype="str"),
+            marks=pd.DataFrame(self._mark_rows(), columns=mark_columns, dtype="str"),
+        )
+
+    def _nugget_rows(self) -> list[tuple[str, ...]]:
+        model_and_prompt = f"{self._llm.settings.model}, {self._prompt.template.version}"
+        rows: list[tuple[str, ...]] = []
         for question, nuggets in self._new_nuggets.items():
             language, query_id = question
             share = self._passages[question].share
-            written = f"{source}, from {share}" if share else source
+            source = f"{model_and_prompt}, from {share}" if share else model_and_prompt
             for nugget in nuggets:
                 key = (query_id, language, nugget.nugget_id)
-                nugget_rows.append((*key, nugget.text, nugget.importance, written))
-        mark_rows = []
-        for (language, query_id), text in sorted(self._new_marks):
-            question = (language, query_id)
+                rows.append((*key, nugget.text, nugget.importance, source))
+        return rows
+
+    def _mark_rows(self) -> list[tuple[str, ...]]:
+        """Return a row for each nugget of each system whose answer was marked in this run."""
+        rows: list[tuple[str, ...]] = []
+        for answer in sorted(self._new_marks):
+            question, text = answer
+            language, query_id = question
             digest = answer_digest(text)
-            marks = list(zip(self._nuggets[question], self._marks[question, text], strict=True))
+            marks = list(zip(self._nuggets[question], self._marks[answer], strict=True))
             for system in self._texts.systems(question):
                 if self._texts.shown(question, system) != text:
                     continue
                 for nugget, support in marks:
                     mark = (query_id, language, system, nugget.nugget_id, nugget.text, support)
-                    mark_rows.append((*mark, self._judge, digest, self._prompt.marks.version))
-        return Nuggets(
-            table=pd.DataFrame(nugget_rows, columns=[*NUGGETS.columns, "source"], dtype="str"),
-            marks=pd.DataFrame(mark_rows, columns=[*NUGGET_MARKS.columns, "prompt"], dtype="str"),
-        )
-
-
-def _stored_nuggets(
-    nuggets: Nuggets, questions: Sequence[QuestionKey]
-) -> dict[QuestionKey, tuple[Nugget, ...]]:
-    """Return the nuggets that an arena holds of some questions, in their order."""
-    by_question = nuggets_of_questions(nuggets.table)
-    stored: dict[QuestionKey, tuple[Nugget, ...]] = {}
-    for question in questions:
-        if question not in by_question:
-            continue
-        rows = by_question[question][["text", "importance", "nugget_id"]]
-        stored[question] = tuple(Nugget(*row) for row in rows.itertuples(index=False, name=None))
-    return stored
-
-
-def _stored_marks(nuggets: Nuggets, judge: str) -> dict[AnswerKey, tuple[str, ...]]:
-    """Return a judge's marks that count, by question and digest of the answer."""
-    marks = nuggets.counted_marks()
-    marks = marks[marks["judge"] == judge]
-    stored: dict[AnswerKey, tuple[str, ...]] = {}
-    for key, rows in marks.groupby([*QUESTION_KEY, "answer_digest"]):
-        language, query_id, digest = map(str, key)
-        # Systems with the same answer have the same marks.
-        supports = rows.drop_duplicates("nugget_id")["support"]
-        stored[(language, query_id), digest] = tuple(supports)
-    return stored
+                    rows.append((*mark, self._judge, digest, self._prompt.marks.version))
+        return rows
 
 
 def _failure(reply: Reply[Any]) -> Reply[PairVerdict]:

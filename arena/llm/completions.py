@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.llm.message_parts import (
     THOUGHTS,
@@ -58,6 +58,20 @@ _FILTER_WORDS = re.compile(
 )
 
 
+class _Finish(NamedTuple):
+    """Why the model stopped.
+
+    Attributes:
+        reason: The finish reason; None where the server states none.
+        failure: The failure that it means; None for none.
+        detail: What is shown of the failure.
+    """
+
+    reason: str | None
+    failure: str | None = None
+    detail: str = ""
+
+
 class MalformedAnswerError(ValueError):
     """The payload is no chat completion; the message says why."""
 
@@ -81,7 +95,9 @@ def read_completion(payload: object, latency_s: float | None = None) -> Completi
     text = storable_text(content) if isinstance(content, str) else joined_text(content)
     stated_refusal = storable_text(message.get("refusal")) or joined_text(content, REFUSAL)
     finish_reason, failure, detail = _finish(answer, choice, message)
-    is_cut = finish_reason == CUT if finish_reason in {WHOLE, CUT} else None
+    is_cut = None
+    if finish_reason in {WHOLE, CUT}:
+        is_cut = finish_reason == CUT
     shown = without_thoughts(text or "", is_cut).strip().strip(_INVISIBLE)
     if failure is None and stated_refusal:
         failure = REFUSAL
@@ -138,33 +154,43 @@ def finish_kind(reason: str) -> str | None:
 
 def _finish(
     answer: Mapping[str, Any], choice: Mapping[str, Any], message: Mapping[str, Any]
-) -> tuple[str | None, str | None, str]:
-    """Return the finish reason, the failure that it means, and the failure's detail."""
-    words = [_reason(choice.get(name)) for name in FINISH_NAMES]
-    if not any(words):
-        words.append(_reason(choice.get("stop_reason")))
-        words += [_reason(answer.get(name)) for name in LATER_FINISH_NAMES]
-    else:
-        words += [_reason(answer.get(name)) for name in ("done_reason", "incomplete_details")]
-    reasons = [reason for reason in words if reason is not None]
+) -> _Finish:
+    """Return why the model stopped, as the answer and its choice state it."""
+    reasons = _stated_reasons(answer, choice)
     if not reasons:
         blocked = _blocked(answer)
-        return None, CONTENT_FILTER if blocked else None, blocked
+        return _Finish(None, CONTENT_FILTER if blocked else None, blocked)
     kinds = [finish_kind(reason) for reason in reasons]
-    for kind, reason in zip(kinds, reasons, strict=True):
-        if kind == CONTENT_FILTER:
-            return reason, CONTENT_FILTER, f"the server ended the answer: {_shown(reason)}"
+    if CONTENT_FILTER in kinds:
+        reason = reasons[kinds.index(CONTENT_FILTER)]
+        return _Finish(reason, CONTENT_FILTER, f"the server ended the answer: {_shown(reason)}")
     if CUT in kinds:
-        return CUT, None, ""
-    has_tool_calls = bool(message.get("tool_calls") or message.get("function_call"))
-    if reasons[0].casefold() in _TOOL_WORDS and not has_tool_calls:
+        return _Finish(CUT)
+    # Some servers say that a tool was called where the reply is a plain text.
+    if reasons[0].casefold() in _TOOL_WORDS and not _calls_tool(message):
         kinds[0] = WHOLE
     # A gateway's own words for what its server said count only if they are known to be bad.
     for index, (kind, reason) in enumerate(zip(kinds, reasons, strict=True)):
         if kind is None and (index == 0 or _BAD_WORDS.search(reason)):
             detail = f"the answer was broken off: finish_reason {_shown(reason)}"
-            return reason, BROKEN_OFF, detail
-    return WHOLE, None, ""
+            return _Finish(reason, BROKEN_OFF, detail)
+    return _Finish(WHOLE)
+
+
+def _stated_reasons(answer: Mapping[str, Any], choice: Mapping[str, Any]) -> list[str]:
+    """Return the finish reasons of a choice and of its answer, the one that counts most first."""
+    words = [_reason(choice.get(name)) for name in FINISH_NAMES]
+    if any(words):
+        # A `stop_reason` beside a finish reason may be the text at which the model stopped.
+        words += [_reason(answer.get(name)) for name in ("done_reason", "incomplete_details")]
+    else:
+        words.append(_reason(choice.get("stop_reason")))
+        words += [_reason(answer.get(name)) for name in LATER_FINISH_NAMES]
+    return [word for word in words if word is not None]
+
+
+def _calls_tool(message: Mapping[str, Any]) -> bool:
+    return bool(message.get("tool_calls") or message.get("function_call"))
 
 
 def _reason(value: object) -> str | None:
@@ -227,7 +253,7 @@ def _why_empty(
         )
     if holds_thoughts:
         return f"the answer holds thoughts alone; {more}"
-    if message.get("tool_calls") or message.get("function_call"):
+    if _calls_tool(message):
         return "the model called a tool in place of an answer"
     if not isinstance(choice.get("message"), Mapping):
         return "the server sent a choice without a message"

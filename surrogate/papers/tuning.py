@@ -79,8 +79,8 @@ def finetune(
     """
     require_tuning(base)
     name, digest = checked_base(base)
-    rows = read_chat_rows(file)
-    tests = [] if test is None else read_chat_rows(test)
+    chats = read_chat_rows(file)
+    test_chats = [] if test is None else read_chat_rows(test)
     inputs: dict[str, Any] = {
         "recipe": asdict(recipe),
         "base": {"name": name, "digest": digest},
@@ -92,27 +92,22 @@ def finetune(
     started = time.monotonic()
     model, tokenizer = _adapted(base, recipe, seed, download)
     model.peft_config["default"].base_model_name_or_path = name
-    short_rows = _short_rows(rows, tokenizer, recipe.max_length)
-    short_tests = _short_rows(tests, tokenizer, recipe.max_length)
-    if not short_rows:
-        raise UsageError(
-            f"all {len(rows)} examples are longer than {recipe.max_length} tokens "
-            f"({argument('max_length')}); "
-            f"make shorter prompts ({argument('context_tokens')} of trainset)"
-        )
+    rows = _training_rows(chats, tokenizer, recipe.max_length)
+    test_rows = _short_rows(test_chats, tokenizer, recipe.max_length)
     checkpoint = last_checkpoint(out)
     record = inputs | {
-        "examples": {"kept": len(short_rows), "too_long": len(rows) - len(short_rows)},
-        "tokens": sum(len(row["labels"]) for row in short_rows),
-        "tests": len(short_tests),
+        "examples": {"kept": len(rows), "too_long": len(chats) - len(rows)},
+        "tokens": sum(len(row["labels"]) for row in rows),
+        "tests": len(test_rows),
         "versions": {package: version(package) for package in _PACKAGES},
         "resumed_from_step": 0 if checkpoint is None else _step(checkpoint),
         "finished": False,
     }
     # An interrupted training is recognized by its record.
     _write_record(out, record)
-    trainer = _trainer(model, recipe, short_rows, out, seed, progress)
-    loss_before = _loss(trainer, short_tests)  # an adapter that is not trained changes nothing
+    trainer = _trainer(model, recipe, rows, out, seed, progress)
+    # An adapter that is not trained changes nothing: this is the loss of the base.
+    loss_before = _loss(trainer, test_rows)
     _train(trainer, checkpoint, seed)
     losses = _save(trainer, tokenizer, out)
     record |= {
@@ -120,7 +115,7 @@ def finetune(
         "steps": int(trainer.state.global_step),
         "seconds": round(time.monotonic() - started, 1),
         "loss": {"first": float(losses.iloc[0]), "last": float(losses.iloc[-1])},
-        "unseen_loss": {"before": loss_before, "after": _loss(trainer, short_tests)},
+        "unseen_loss": {"before": loss_before, "after": _loss(trainer, test_rows)},
         "trained_weights": int(model.get_nb_trainable_parameters()[0]),
         "adapter": model_file_digest(out / ADAPTER_WEIGHTS),
         "finished": True,
@@ -155,13 +150,29 @@ def _save(trainer: Any, tokenizer: Any, out: Path) -> pd.Series:  # noqa: ANN401
     return steps["loss"]
 
 
+def _training_rows(
+    chats: Sequence[ChatRow],
+    tokenizer: Any,  # noqa: ANN401 - of transformers
+    max_length: int,
+) -> list[TokenRow]:
+    """Cut the chats to train on into tokens; refuse a training set without a short one."""
+    rows = _short_rows(chats, tokenizer, max_length)
+    if not rows:
+        raise UsageError(
+            f"all {len(chats)} examples are longer than {max_length} tokens "
+            f"({argument('max_length')}); "
+            f"make shorter prompts ({argument('context_tokens')} of trainset)"
+        )
+    return rows
+
+
 def _short_rows(
-    rows: Sequence[ChatRow],
+    chats: Sequence[ChatRow],
     tokenizer: Any,  # noqa: ANN401 - of transformers
     max_length: int,
 ) -> list[TokenRow]:
     """Cut chats into tokens, and leave out those that are too long."""
-    token_rows = [token_row(row, tokenizer) for row in rows]
+    token_rows = [token_row(chat, tokenizer) for chat in chats]
     return [row for row in token_rows if len(row["labels"]) <= max_length]
 
 

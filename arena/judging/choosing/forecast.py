@@ -105,29 +105,36 @@ def course(posterior: RatingPosterior, n_open: int, seed: int) -> Course:
     """
     n_systems = len(posterior.systems)
     random = generator(seed, "forecast")
-    first, second = np.triu_indices(n_systems, k=1)
-    if len(first) > MOST_PAIRS:
-        sample = random.choice(len(first), MOST_PAIRS, replace=False)
-        first, second = first[sample], second[sample]
-    pairs = Pairs(first, second, n_systems)
+    pairs = _sampled_pairs(n_systems, random)
     deviations = posterior.draws(random, DRAWS) - posterior.ratings
     noise = random.standard_normal(deviations.shape)
     noise -= noise.mean(axis=1, keepdims=True)
     win_rates = expit(pairs.differences(posterior.ratings + deviations))
     information = (win_rates * (1.0 - win_rates)).mean(axis=1)
-    steps = np.unique(np.round(np.geomspace(1.0, max(n_open, 1), STEPS)))
+    n_verdicts = np.unique(np.round(np.geomspace(1.0, max(n_open, 1), STEPS)))
     share_now = _misordered(pairs, posterior.ratings, posterior.covariance)
     misordered = [np.full(DRAWS, share_now)]
-    for n in steps:
+    for n in n_verdicts:
+        # Variances of ratings by n verdicts alone, shape (D,).
+        variances = (n_systems - 1) / (2.0 * n * information)
+        errors = np.sqrt(variances)[:, None] * noise
         # One variance for all draws, so that one update serves them.
         variance = (n_systems - 1) / (2.0 * n * information.mean())
-        scales = np.sqrt((n_systems - 1) / (2.0 * n * information))
         total = posterior.covariance + variance * np.eye(n_systems)
         weights = np.linalg.solve(total, posterior.covariance)
-        estimates = posterior.ratings + (deviations + scales[:, None] * noise) @ weights
+        estimates = posterior.ratings + (deviations + errors) @ weights
         covariance = posterior.covariance - posterior.covariance @ weights
         misordered.append(_misordered(pairs, estimates, covariance))
-    return Course(np.concatenate([[0.0], steps]), np.array(misordered).T, n_systems)
+    return Course(np.concatenate([[0.0], n_verdicts]), np.array(misordered).T, n_systems)
+
+
+def _sampled_pairs(n_systems: int, random: np.random.Generator) -> Pairs:
+    """Return all pairs of systems, or a sample of them where there are more than MOST_PAIRS."""
+    first, second = np.triu_indices(n_systems, k=1)
+    if len(first) > MOST_PAIRS:
+        sample = random.choice(len(first), MOST_PAIRS, replace=False)
+        first, second = first[sample], second[sample]
+    return Pairs(first, second, n_systems)
 
 
 def forecast_adaptive(

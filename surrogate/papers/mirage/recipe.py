@@ -69,9 +69,8 @@ def fit_with_choix(
     comparisons = []
     is_counted = judgments["query_id"].isin(drawn) & (judgments["winner"] != "tie")
     for row in judgments[is_counted].itertuples():
-        winner, loser = index[row.system_a], index[row.system_b]
-        if row.winner == "b":
-            winner, loser = loser, winner
+        side_a, side_b = index[row.system_a], index[row.system_b]
+        winner, loser = (side_a, side_b) if row.winner == "a" else (side_b, side_a)
         comparisons += [(winner, loser)] * n_draws[row.query_id]
     try:
         with np.errstate(all="ignore"):  # a system that wins all absorbs the Markov chain
@@ -119,7 +118,7 @@ def run_recipe(
     language = _only_language(judgments)
     battles = Battles.from_judgments(judgments).decided()  # section 4.3: ties are dropped
     systems = battles.systems
-    judged = _feature_values(features, language, systems, battles.questions)
+    judged_values = _feature_values(features, language, systems, battles.questions)
     is_trained = ~np.isin(systems, holdout)
 
     # Algorithm 1, lines 1 to 4: draw questions, and fit the battles on them.
@@ -134,23 +133,25 @@ def run_recipe(
     n_fallbacks = 0
     for number, counts in enumerate(draws):
         drawn = np.repeat(np.arange(battles.n_questions), counts)
-        fitted, is_fallback = fit(judgments, [battles.questions[index] for index in drawn], systems)
+        drawn_questions = [battles.questions[index] for index in drawn]
+        fitted, is_fallback = fit(judgments, drawn_questions, systems)
         coefficients[number] = np.round(fitted, DECIMALS)
         n_fallbacks += is_fallback
         # Lines 5 to 7: a surrogate of this tournament, on means of features over its questions.
         tournament_seed = _seed(seed, language, "tournament", str(number))
         predictions = _predictions(
             made(regressor, _seed(tournament_seed, language, "final")),
-            judged[drawn].mean(axis=0),
+            judged_values[drawn].mean(axis=0),
             coefficients[number],
             is_trained,
         )
         holdout_r2[number] = r2_score(coefficients[number][~is_trained], predictions[~is_trained])
 
+    # The leaderboard is of all questions, judged or not.
+    all_values = _feature_values(features, language, systems)
     ratings = _predictions(
         made(regressor, _seed(seed, language, "final")),
-        # The leaderboard is of all questions, judged or not.
-        _feature_values(features, language, systems).mean(axis=0),
+        all_values.mean(axis=0),
         np.round(coefficients.mean(axis=0), DECIMALS),
         is_trained,
     )
