@@ -22,7 +22,7 @@ from scipy.special import logit, ndtr, ndtri
 from arena.data.arena import Arena
 from arena.data.folder import read_arena
 from arena.data.schema import QUESTION_KEY
-from arena.data.types import Flags
+from arena.data.types import Flags, Floats
 from arena.rating.ratings import rate
 from arena.statistics.significance import EVEN, MARGIN, NORMAL_95
 from surrogate.board.build import build_board
@@ -51,20 +51,33 @@ def claims_of(arena: Arena, features: pd.DataFrame, seed: int) -> pd.DataFrame:
     attributes = pd.DataFrame({"system": systems, "cost": costs})
     first_half = replace(half_of(arena, is_first_half), attributes=attributes)
     board = build_board(first_half, feature_table=features, seed=seed)
-    other_half = rate(half_of(arena, ~is_first_half).judgments, language="all").table
-    standard_errors = (other_half["high"] - other_half["low"]) / (2 * NORMAL_95)
-    other_half = other_half.assign(variance=standard_errors**2)
-    by_system = other_half.groupby("system")[["rating", "variance"]].mean()
     claims = board.savings.dropna(subset=["probability"])
+    # The error of a claim cannot be told from a probability of 0 or 1.
     claims = claims[claims["probability"].between(0.001, 0.9999)]
-    of_systems = by_system.reindex(claims["system"])
-    of_opponents = by_system.reindex(claims["opponent"])
+    ratings = ratings_by_verdicts(half_of(arena, ~is_first_half))
+    of_systems = ratings.reindex(claims["system"])
+    of_opponents = ratings.reindex(claims["opponent"])
     differences = of_systems["rating"].to_numpy() - of_opponents["rating"].to_numpy()
     variances = of_systems["variance"].to_numpy() + of_opponents["variance"].to_numpy()
-    distances = logit(claims["win_rate"].to_numpy()) - BOUND
-    deviations = distances / ndtri(claims["probability"].to_numpy())
-    expected = ndtr(distances / np.hypot(deviations, np.sqrt(variances)))
+    expected = expected_shares(claims, variances)
     return claims.assign(is_above=differences > BOUND, expected=expected)
+
+
+def ratings_by_verdicts(arena: Arena) -> pd.DataFrame:
+    """Return ``rating`` (logits) and its ``variance`` by system."""
+    table = rate(arena.judgments, language="all").table
+    standard_errors = (table["high"] - table["low"]) / (2 * NORMAL_95)
+    table = table.assign(variance=standard_errors**2)
+    return table.groupby("system")[["rating", "variance"]].mean()
+
+
+def expected_shares(claims: pd.DataFrame, variances: Floats) -> Floats:
+    """Return how likely each claim holds by verdicts with errors of these variances, shape (N,)."""
+    distances = logit(claims["win_rate"].to_numpy()) - BOUND
+    # The board's probability is that of its distance in standard errors of its own.
+    board_errors = distances / ndtri(claims["probability"].to_numpy())
+    errors = np.hypot(board_errors, np.sqrt(variances))
+    return np.asarray(ndtr(distances / errors))
 
 
 def main() -> None:

@@ -16,9 +16,10 @@ with: its files must be the same; and what a new system costs. ``--arenas`` are 
 on them, and what a new system or new verdicts cost; see ``end_to_end.py``.
 """
 
+from __future__ import annotations
+
 import argparse
 import json
-import math
 import os
 import resource
 import shutil
@@ -30,136 +31,85 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow.parquet as pq
-from scipy.special import expit
+from scale_arenas import STREAM, made_up, write_stream
 
-from arena import Arena, write_arena
+from arena import write_arena
 from arena.data.files import file_digest
 from arena.data.tables import write_rows
-from arena.data.types import Floats
 
 COMMAND = [sys.executable, "-c", "from surrogate.cli.app import main; main()"]
 END_TO_END = Path(__file__).with_name("end_to_end.py")
 JUDGMENTS = 500
 """Of a system."""
-ODD = {"one question": (60_000, 1, 60_000), "two systems": (2, 60_000, 60_000), "one": (200, 50, 1)}
-"""Systems, questions and judgments of arenas that are of no usual shape."""
 MOST_MEMORY = 9_000_000_000
 """Bytes of addresses that a command may take: what wants more is refused by the system."""
-WORDS = 4000
-SENTENCE = 14
-STATEMENTS = 12
-"""True sentences of a question; its passages hold three each."""
-STYLES = 40
-"""Kinds of systems that open their answers alike and share their wrong sentences."""
-SLOTS = 4
-TIES = 0.1
-STREAM = {
-    "languages": ["de", "en", "sw"],
-    "systems": [f"system-{number:03}" for number in range(100)],
-}
-FILE_QUESTIONS = 200
-"""Of a part file of a stream; all systems answer them."""
 MARK = 500_000
 """Answers of a stream after which a row is printed."""
 PAGE = resource.getpagesize()
 
 
-def made_up(systems: int, questions: int, judgments: int, seed: int = 0) -> Arena:
-    """Draw an arena: stronger systems say more of what the passages say, and win more often."""
-    rng = np.random.default_rng(seed)
-    strengths = rng.normal(size=systems)
-    styles = rng.integers(STYLES, size=systems)
-    names = np.array([f"style-{kind:02}/system-{index:04}" for index, kind in enumerate(styles)])
-    queries, answers, battles = [], [], []
-    for number in range(questions):
-        query = f"q{number:04}"
-        true = [sentence(rng) for _ in range(STATEMENTS)]
-        wrong = [sentence(rng) for _ in range(STYLES)]
-        passages = [
-            {"passage_id": f"{query}-{index}", "text": ". ".join(true[index * 3 : index * 3 + 3])}
-            for index in range(STATEMENTS // 3)
-        ]
-        queries.append({"query_id": query, "query": sentence(rng), "passages": passages})
-        chosen = rng.integers(STATEMENTS, size=(systems, SLOTS))
-        is_true = rng.random((systems, SLOTS)) < expit(strengths)[:, None]
-        for system, style in enumerate(styles):
-            texts = [f"{wrong[style - 1][:40]}:"]
-            for statement, says_true in zip(chosen[system], is_true[system], strict=True):
-                if says_true:
-                    texts.append(f"{true[statement]} [{query}-{statement // 3}].")
-                else:
-                    texts.append(f"{wrong[style]}.")
-            answers.append((query, names[system], " ".join(texts)))
-        count = judgments // questions + (number < judgments % questions)
-        battles.append(pairs_of(names, strengths, count, rng, query))
-    return Arena.from_frames(
-        pd.DataFrame(queries),
-        pd.DataFrame(answers, columns=["query_id", "system", "answer"]),
-        pd.concat(battles, ignore_index=True),
-        name="scale",
-        language="en",
-        judge="simulated",
-    )
+class Size(NamedTuple):
+    """Numbers of systems, questions and judgments of a made-up arena."""
+
+    systems: int
+    questions: int
+    judgments: int
 
 
-def write_stream(folder: Path, answers: int) -> None:
-    """Write an arena of so many answers, a part file of questions and one of answers at a time."""
-    rng = np.random.default_rng(0)
-    systems = len(STREAM["systems"])
-    truthfulness = rng.beta(4, 2, size=systems)
-    for part in range(math.ceil(answers / (systems * FILE_QUESTIONS))):
-        queries, rows = [], []
-        for number in range(FILE_QUESTIONS):
-            query = f"q{part:05}-{number:03}"
-            true = [sentence(rng) for _ in range(STATEMENTS)]
-            wrong = [sentence(rng) for _ in range(STATEMENTS)]
-            passages = [
-                {"passage_id": f"{query}-{index}", "text": ". ".join(true[index : index + 3])}
-                for index in range(STATEMENTS - 2)
-            ]
-            queries.append({"query_id": query, "query": sentence(rng), "passages": passages})
-            chosen = rng.integers(STATEMENTS - 2, size=(systems, SLOTS))
-            is_true = rng.random((systems, SLOTS)) < truthfulness[:, None]
-            for index, system in enumerate(STREAM["systems"]):
-                texts = []
-                for statement, says_true in zip(chosen[index], is_true[index], strict=True):
-                    if says_true:
-                        texts.append(f"{true[statement]} [{query}-{statement}].")
-                    else:
-                        texts.append(f"{wrong[statement]}.")
-                rows.append({"query_id": query, "system": system, "answer": " ".join(texts)})
-        for table, frame in {"queries": queries, "answers": rows}.items():
-            language = STREAM["languages"][part % len(STREAM["languages"])]
-            path = folder / f"{table}.parquet" / f"language={language}" / f"{part:05}.parquet"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            pd.DataFrame(frame).to_parquet(path, index=False)
-    info = {"name": folder.name, "reference_system": STREAM["systems"][0], **STREAM}
-    (folder / "arena.json").write_text(json.dumps(info))
+ODD_SIZES = {
+    "one question": Size(systems=60_000, questions=1, judgments=60_000),
+    "two systems": Size(systems=2, questions=60_000, judgments=60_000),
+    "one": Size(systems=200, questions=50, judgments=1),
+}
+
+
+class Measured(NamedTuple):
+    """What a command took.
+
+    Attributes:
+        status: Its exit status.
+        wall_seconds: Seconds on the clock.
+        processor_seconds: Seconds that it and all it started computed.
+        memory: What they held.
+    """
+
+    status: int
+    wall_seconds: float
+    processor_seconds: float
+    memory: Memory
+
+
+class Mark(NamedTuple):
+    """How far the measuring of a stream had come, and after how many seconds of processors."""
+
+    answers: int
+    processor_seconds: float
 
 
 def measure_stream(answers: int, out: Path, jobs: str) -> None:
     """Measure the features of a stream; print a row every half million answers and at the end."""
-    arena, features = out / f"stream-{answers}", out / f"features-{answers}"
+    arena = out / f"stream-{answers}"
+    features = out / f"features-{answers}"
     if not (arena / "arena.json").is_file():
         write_stream(arena, answers)
     shutil.rmtree(features, ignore_errors=True)
     growth = Growth(features)
-    _, wall, spent, memory = measured(
-        ("features", arena, "--out", features, "--jobs", jobs), growth.look
-    )
+    took = measured(("features", arena, "--out", features, "--jobs", jobs), growth.look)
     print(
-        f"{answers:11,} answers  {wall:6.0f} s on the clock  {spent:6.0f} s of processors  "
-        f"{memory.peak_gb:.2f} GB, {memory.largest_gb:.2f} of the largest process",
+        f"{answers:11,} answers  {took.wall_seconds:6.0f} s on the clock  "
+        f"{took.processor_seconds:6.0f} s of processors  {took.memory.peak_gb:.2f} GB, "
+        f"{took.memory.largest_gb:.2f} of the largest process",
         flush=True,
     )
     if len(growth.marks) > 1:
-        measured_answers, seconds = zip(*growth.marks, strict=True)
-        slope = 1e6 * np.polyfit(measured_answers, seconds, 1)[0]
+        marked_answers = [mark.answers for mark in growth.marks]
+        seconds = [mark.processor_seconds for mark in growth.marks]
+        slope = 1e6 * np.polyfit(marked_answers, seconds, 1)[0]
         print(f"a million more: {slope:.0f} s of processors", flush=True)
 
 
@@ -170,7 +120,7 @@ class Growth:
         """Look at this folder."""
         self.features = features
         self.rows_of: dict[Path, int] = {}
-        self.marks: list[tuple[int, float]] = []
+        self.marks: list[Mark] = []
 
     def look(self, process: int, peak_gb: float) -> None:
         """Print a row where another half million answers are written."""
@@ -181,7 +131,7 @@ class Growth:
         if n_answers < (len(self.marks) + 1) * MARK:
             return
         seconds = sum(map(processor_seconds, family(process)))
-        self.marks.append((n_answers, seconds))
+        self.marks.append(Mark(n_answers, seconds))
         print(
             f"{n_answers:11,} written  {seconds:6.0f} s of processors  {peak_gb:.2f} GB",
             flush=True,
@@ -190,8 +140,9 @@ class Growth:
 
 def go_on(answers: int, out: Path, jobs: str) -> None:
     """Kill the measuring of a stream in the middle, go on, and compare its files."""
-    names = ("stream", "features", "again")
-    arena, complete, again = (out / f"{name}-{answers}" for name in names)
+    arena = out / f"stream-{answers}"
+    complete = out / f"features-{answers}"
+    again = out / f"again-{answers}"
     shutil.rmtree(again, ignore_errors=True)
     command = ("features", str(arena), "--out", str(again), "--jobs", jobs)
     with subprocess.Popen([*COMMAND, *command], stdout=subprocess.DEVNULL) as process:
@@ -200,30 +151,37 @@ def go_on(answers: int, out: Path, jobs: str) -> None:
         for child in family(process.pid):
             os.kill(child, signal.SIGKILL)
     n_kept = len(parts_of(again))
-    rest, nothing = measured(command), measured(command)
+    rest = measured(command)
+    nothing = measured(command)
     print(
-        f"killed with {n_kept} of {len(parts_of(complete))} parts: the rest {rest[2]:.0f} s of "
-        f"processors, once more {nothing[2]:.0f} s, "
+        f"killed with {n_kept} of {len(parts_of(complete))} parts: the rest "
+        f"{rest.processor_seconds:.0f} s of processors, once more "
+        f"{nothing.processor_seconds:.0f} s, "
         f"same files {parts_of(again) == parts_of(complete)}"
     )
 
 
 def grow(answers: int, out: Path, jobs: str) -> None:
     """Measure a stream again after a system has joined it, which then leaves; print a row."""
-    arena, features = out / f"stream-{answers}", out / f"again-{answers}"
-    info, table = arena / "arena.json", arena / "answers.parquet"
+    arena = out / f"stream-{answers}"
+    features = out / f"again-{answers}"
+    info = arena / "arena.json"
     original_info = info.read_text()
-    files = [file for file in table.rglob("*.parquet") if not file.name.startswith("new-")]
+    answer_files = (arena / "answers.parquet").rglob("*.parquet")
+    files = [file for file in answer_files if not file.name.startswith("new-")]
     for file in files:
         rows = pd.read_parquet(file, columns=["query_id", "system", "answer"])
         rows = rows[rows["system"] == STREAM["systems"][-1]]
         rows = rows.assign(system="new", answer=rows["answer"].str.upper())
         rows.to_parquet(file.with_name(f"new-{file.name}"), index=False)
-    info.write_text(
-        json.dumps(json.loads(original_info) | {"systems": [*STREAM["systems"], "new"]})
+    with_new_system = json.loads(original_info) | {"systems": [*STREAM["systems"], "new"]}
+    info.write_text(json.dumps(with_new_system))
+    took = measured(("features", arena, "--out", features, "--jobs", jobs))
+    print(
+        f"a new system: {took.wall_seconds:.0f} s on the clock, "
+        f"{took.processor_seconds:.0f} s of processors",
+        flush=True,
     )
-    _, wall, spent, _ = measured(("features", arena, "--out", features, "--jobs", jobs))
-    print(f"a new system: {wall:.0f} s on the clock, {spent:.0f} s of processors", flush=True)
     info.write_text(original_info)
     for file in files:
         file.with_name(f"new-{file.name}").unlink()
@@ -235,49 +193,23 @@ def parts_of(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): file_digest(path) for path in files}
 
 
-def sentence(rng: np.random.Generator) -> str:
-    """Draw words, few of them often."""
-    drawn = np.minimum(rng.zipf(1.3, size=SENTENCE), WORDS)
-    return " ".join(f"w{word:x}" for word in drawn)
-
-
-def pairs_of(
-    names: npt.NDArray[np.str_],
-    strengths: Floats,
-    count: int,
-    rng: np.random.Generator,
-    query: str,
-) -> pd.DataFrame:
-    """Draw pairs without repetition and their verdicts by Bradley and Terry's model."""
-    systems = len(names)
-    drawn = rng.choice(
-        systems * systems, size=min(3 * count + 30, systems * systems), replace=False
-    )
-    first, second = np.divmod(drawn, systems)
-    first, second = first[first < second][:count], second[first < second][:count]
-    is_swapped = rng.random(len(first)) < 1 / 2
-    side_a, side_b = np.where(is_swapped, (second, first), (first, second))
-    is_won = rng.random(len(side_a)) < expit(strengths[side_a] - strengths[side_b])
-    winner = np.where(rng.random(len(side_a)) < TIES, "tie", np.where(is_won, "a", "b"))
-    sides = {"system_a": names[side_a], "system_b": names[side_b]}
-    return pd.DataFrame({"query_id": query, **sides, "winner": winner})
-
-
 class Memory(threading.Thread):
     """Looks every second at what a process and those that it started hold together."""
 
     def __init__(self, process: int, look: Callable[[int, float], None] | None = None) -> None:
         """Look at the process of this number and its descendants, and call ``look`` as often."""
         super().__init__(daemon=True)
-        self.process, self.peak_gb, self.largest_gb = process, 0.0, 0.0
+        self.process = process
         self.look = look
+        self.peak_gb = 0.0
+        self.largest_gb = 0.0
 
     def run(self) -> None:
         """Look until the process has ended."""
         while Path(f"/proc/{self.process}").exists():
-            held = [resident(member) for member in family(self.process)]
-            self.peak_gb = max(self.peak_gb, sum(held) / 1e9)
-            self.largest_gb = max(self.largest_gb, max(held, default=0) / 1e9)
+            sizes = [resident(member) for member in family(self.process)]
+            self.peak_gb = max(self.peak_gb, sum(sizes) / 1e9)
+            self.largest_gb = max(self.largest_gb, max(sizes, default=0) / 1e9)
             if self.look is not None:
                 self.look(self.process, self.peak_gb)
             time.sleep(1)
@@ -289,7 +221,10 @@ def family(process: int) -> list[int]:
         children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
     except OSError:
         return []
-    return [process, *(descendant for child in children for descendant in family(int(child)))]
+    members = [process]
+    for child in children:
+        members += family(int(child))
+    return members
 
 
 def resident(process: int) -> int:
@@ -312,27 +247,36 @@ def processor_seconds(process: int) -> float:
 
 def measured(
     arguments: Sequence[str | Path], look: Callable[[int, float], None] | None = None
-) -> tuple[int, float, float, Memory]:
-    """Run a command; return its status, wall and processor seconds, and what it held."""
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+) -> Measured:
+    """Run a command; ``look`` is called every second, as ``Memory`` calls it."""
+    started = time.perf_counter()
+    seconds_before = children_seconds()
     limit = partial(resource.setrlimit, resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     command = [*COMMAND, *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=limit) as process:
         memory = Memory(process.pid, look)
         memory.start()
     memory.join()
+    return Measured(
+        status=process.returncode,
+        wall_seconds=time.perf_counter() - started,
+        processor_seconds=children_seconds() - seconds_before,
+        memory=memory,
+    )
+
+
+def children_seconds() -> float:
+    """Return the seconds that ended child processes of this one computed."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
-    return process.returncode, time.perf_counter() - began, spent, memory
+    return used.ru_utime + used.ru_stime
 
 
-def measure(
-    name: str, systems: int, questions: int, judgments: int, out: Path, jobs: str = "-1"
-) -> float:
+def measure(name: str, size: Size, out: Path, jobs: str = "-1") -> float:
     """Build a board and rank a system on it; print a row each and return the board's seconds."""
-    folder, board = out / f"arena-{systems}x{questions}x{judgments}", out / "board"
+    folder = out / f"arena-{size.systems}x{size.questions}x{size.judgments}"
+    board = out / "board"
     if not (folder / "arena.json").is_file():
-        write_arena(made_up(systems, questions, judgments), folder, ".parquet")
+        write_arena(made_up(size.systems, size.questions, size.judgments), folder, ".parquet")
     new = out / "new.parquet"
     answers = pd.read_parquet(folder / "answers.parquet")
     write_rows(answers[answers["system"] == answers["system"].iloc[0]].assign(system="new"), new)
@@ -341,18 +285,20 @@ def measure(
         "board": ("board", folder, "--out", board, "--jobs", jobs),
         "rank": ("rank", new, "--board", board, "--jobs", jobs),
     }
-    spent = {}
+    seconds = {}
     for command, arguments in commands.items():
-        status, wall, spent[command], memory = measured(arguments)
+        took = measured(arguments)
+        seconds[command] = took.processor_seconds
         print(
-            f"{name:13} {command:6} {systems:7,} systems {len(answers):9,} answers {judgments:10,} "
-            f"judgments  status {status}  {wall:6.0f} s on the clock  {spent[command]:6.0f} s of "
-            f"processors  {memory.peak_gb:5.2f} GB",
+            f"{name:13} {command:6} {size.systems:7,} systems {len(answers):9,} answers "
+            f"{size.judgments:10,} judgments  status {took.status}  {took.wall_seconds:6.0f} s on "
+            f"the clock  {took.processor_seconds:6.0f} s of processors  "
+            f"{took.memory.peak_gb:5.2f} GB",
             flush=True,
         )
-        if status:
+        if took.status:
             break
-    return spent["board"]
+    return seconds["board"]
 
 
 def main() -> None:
@@ -372,8 +318,8 @@ def main() -> None:
         return
     options.out.mkdir(parents=True, exist_ok=True)
     if options.odd:
-        for name, odd in ODD.items():
-            measure(name, *odd, options.out)
+        for name, size in ODD_SIZES.items():
+            measure(name, size, options.out)
         return
     if options.streams:
         streams = [int(answers) for answers in options.streams.split(",")]
@@ -382,13 +328,13 @@ def main() -> None:
         go_on(streams[0], options.out, options.jobs)
         grow(streams[0], options.out, options.jobs)
         return
-    sizes = [int(size) for size in options.systems.split(",")]
-    spent = [
-        measure("made up", size, options.questions, JUDGMENTS * size, options.out, options.jobs)
-        for size in sizes
-    ]
-    if len(sizes) > 1:
-        power = np.polyfit(np.log(sizes), np.log(spent), 1)[0]
+    numbers_of_systems = [int(text) for text in options.systems.split(",")]
+    seconds = []
+    for systems in numbers_of_systems:
+        size = Size(systems, options.questions, judgments=JUDGMENTS * systems)
+        seconds.append(measure("made up", size, options.out, options.jobs))
+    if len(numbers_of_systems) > 1:
+        power = np.polyfit(np.log(numbers_of_systems), np.log(seconds), 1)[0]
         print(f"seconds of a board grow as systems to the power of {power:.2f}")
 
 

@@ -217,7 +217,7 @@ def publish_overview(
     """Write boards of criteria and their overview, and print it."""
     from surrogate.runs.criteria import save_overview
 
-    saved, index = save_overview(overview, out, folder, arena, site)
+    saved, index = save_overview(overview, out, folder, arena, site=site)
     table = overview.table
     if as_json:
         content = {"weights": overview.weights, "left_out": overview.left_out, "overview": table}

@@ -34,9 +34,9 @@ def near_copies(new: pd.DataFrame, judged: pd.DataFrame) -> dict[Key, str]:
     new = _long_answers(new)
     new = new[_is_enough(new)]
     judged = _long_answers(judged)
-    n_answers = new.groupby(SYSTEM)["answer"].transform("size")
     # Of its first tenth or so a copy must have one answer in common, too: most systems drop out.
-    is_first = new.groupby(SYSTEM).cumcount() <= n_answers - np.floor(SHARE * n_answers)
+    n_of_system = new.groupby(SYSTEM)["answer"].transform("size")
+    is_first = new.groupby(SYSTEM).cumcount() <= n_of_system - np.floor(SHARE * n_of_system)
     candidates = _same_answers(new[is_first], judged)
     new = new[new["system"].isin(candidates["system"])]
     same = _same_answers(new, judged[judged["system"].isin(candidates["original"])])

@@ -141,12 +141,12 @@ def measure_faults(
         table[name] = [measure(sample) for sample in samples]
     table["open end"] = [has_open_end(sample) for sample in samples]
     is_stock = is_most_frequent_or_empty(table["text"], table["system"])
-    is_told = table["text"].map(is_prose)
+    has_prose = table["text"].map(is_prose)
     # Across languages an answer is like no question.
-    is_comparable = is_told & (table["other language"] != 1)
+    is_comparable = has_prose & (table["other language"] != 1)
     misplaced = _on_other_questions(arena.queries, table).where(is_comparable)
     # Short ones may well be all there is to say: "Yes".
-    return table.assign(stock=is_stock.where(is_told, 0.0), misplaced=misplaced)
+    return table.assign(stock=is_stock.where(has_prose, 0.0), misplaced=misplaced)
 
 
 def _on_other_questions(queries: pd.DataFrame, answers: pd.DataFrame) -> pd.Series:
@@ -156,7 +156,7 @@ def _on_other_questions(queries: pd.DataFrame, answers: pd.DataFrame) -> pd.Seri
     """
     # How many times as like the other question is: longer answers are a little like many.
     far_more = 1.5
-    result = pd.Series(np.nan, answers.index)
+    is_misplaced = pd.Series(np.nan, answers.index)
     for language, questions in queries.groupby("language"):
         rows = answers[answers["language"] == language]
         if rows.empty or len(questions) == 1:
@@ -170,12 +170,12 @@ def _on_other_questions(queries: pd.DataFrame, answers: pd.DataFrame) -> pd.Seri
         # No rounding error may make a cosine larger than its equal.
         cosines = (vectors @ unit_rows(counts, weights).T).toarray().round(9)
         answered = pd.Index(questions["query_id"]).get_indexer(rows["query_id"])
-        own_cells = (np.arange(len(rows)), answered)
-        own_cosines = cosines[own_cells]
-        cosines[own_cells] = 0.0
+        at_question = (np.arange(len(rows)), answered)
+        own_cosines = cosines[at_question]
+        cosines[at_question] = 0.0
         is_elsewhere = cosines.max(axis=1) > far_more * own_cosines
-        result[rows.index] = is_elsewhere.astype(np.float64)
-    return result
+        is_misplaced[rows.index] = is_elsewhere.astype(np.float64)
+    return is_misplaced
 
 
 def _is_twice(sample: Sample) -> bool:

@@ -110,7 +110,11 @@ class QuestionProfiles:
 
         Args:
             vectors: Of the system's N answers, shape (N, D).
-            questions: Places of their questions, shape (N,).
+            questions: Numbers of their questions, shape (N,).
+
+        Returns:
+            The share, 0 to 1; NaN where the system has too few answers to questions with judged
+            answers, or none that tells questions apart.
         """
         has_answers = self.n_answers > 0
         is_usable = has_answers[questions]
@@ -123,11 +127,12 @@ class QuestionProfiles:
         cosines = (vectors[is_usable] @ sums.T) / np.where(lengths > shortest, lengths, 1.0)
         # No rounding error may make a cosine larger than its equal.
         cosines = np.round(cosines, 12)
+        # The column of each question among those that have answers.
         columns = np.cumsum(has_answers) - 1
-        expected = columns[questions[is_usable]]
-        at_question = cosines[np.arange(len(expected)), expected][:, None]
-        n_above = (cosines > at_question).sum(axis=1)
-        n_equal = (cosines == at_question).sum(axis=1) - 1
+        answered = columns[questions[is_usable]]
+        own_cosines = cosines[np.arange(len(answered)), answered][:, None]
+        n_above = (cosines > own_cosines).sum(axis=1)
+        n_equal = (cosines == own_cosines).sum(axis=1) - 1
         distinctness = cosines.max(axis=1) - np.median(cosines, axis=1)
         total = distinctness.sum()
         if total <= 0:

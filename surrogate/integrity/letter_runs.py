@@ -17,12 +17,12 @@ from arena.data.types import Flags, Floats, Indices
 from surrogate.integrity.likeness import FEWEST_JUDGED
 from surrogate.integrity.word_hashes import (
     Hashes,
+    hashed_runs,
     is_among,
     is_of_others,
     largest_counts,
     of_questions,
 )
-from surrogate.learning.estimation.answer_texts import FACTOR, mixed
 
 LENGTH = 24
 """Letters of a run: about five words."""
@@ -65,13 +65,11 @@ def measure_runs(
     asked = _asked_shares(keys, owners, answered, questions, length)
 
     is_sampled = runs % np.uint64(SAMPLED) == 0
-    runs = runs[is_sampled]
-    keys = keys[is_sampled]
     owners = owners[is_sampled]
-    codes = pd.factorize(rows["system"])[0]
+    systems = pd.factorize(rows["system"])[0]
+    is_others = is_of_others(keys[is_sampled], systems[owners], is_judged[owners])
     passage_runs, _ = letter_runs(passages, length)
-    is_shown = is_among(runs, passage_runs)
-    is_taken = is_of_others(keys, codes[owners], is_judged[owners]) & ~is_shown
+    is_taken = is_others & ~is_among(runs[is_sampled], passage_runs)
     window = WINDOW * length // SAMPLED
     # A short answer counts as a full stretch: few letters may well be the only ones to write.
     verbatim = largest_counts(is_taken, owners, window, len(letters)) / window
@@ -94,13 +92,7 @@ def letter_runs(texts: Sequence[str], length: int) -> tuple[Hashes, Indices]:
     """Return a hash of the letters from each letter on, and the index of its text."""
     codes = _code_points(texts)
     owners = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
-    n_runs = max(len(codes) - length + 1, 0)
-    hashes = np.zeros(n_runs, np.uint64)
-    for offset in range(length):
-        hashes = hashes * FACTOR + codes[offset : offset + n_runs]
-    # Texts follow each other without a gap: a run may not reach into the next one.
-    is_inside = owners[:n_runs] == owners[length - 1 :]
-    return mixed(hashes[is_inside]), owners[:n_runs][is_inside]
+    return hashed_runs(codes, owners, range(length))
 
 
 def _code_points(texts: Sequence[str]) -> Hashes:

@@ -14,7 +14,14 @@ import pandas as pd
 
 from arena.data.types import Flags, Floats, Indices
 from surrogate.integrity.likeness import FURTHEST
-from surrogate.integrity.word_hashes import Hashes, is_of_others, of_questions, word_hashes
+from surrogate.integrity.word_hashes import (
+    Hashes,
+    is_of_others,
+    largest_by_text,
+    of_questions,
+    window_sums,
+    word_hashes,
+)
 from surrogate.integrity.word_order import whole_words
 from surrogate.learning.estimation.answer_texts import FACTOR, mixed
 
@@ -45,20 +52,20 @@ def loose_shares(
     hashes = word_hashes([words_by_text[text] for text in texts])
     words = np.concatenate([np.empty(0, np.uint64), *hashes])
     owners = np.repeat(np.arange(len(texts)), [len(text) for text in hashes])
-    codes = pd.factorize(systems)[0][owners]
+    systems_of_words = pd.factorize(systems)[0][owners]
     by_judged = is_judged[owners]
 
-    own_words = of_questions(words, questions[owners])
-    is_shared = is_of_others(own_words, codes, by_judged)
-    is_in_known_pair = np.zeros(len(words), dtype=bool)
+    word_keys = of_questions(words, questions[owners])
+    is_shared = is_of_others(word_keys, systems_of_words, by_judged)
     indices, pairs = _pairs(words, owners)
     first = indices[:, 0]
-    pairs = of_questions(pairs, questions[owners[first]])
-    is_known = is_of_others(pairs, codes[first], by_judged[first])
-    is_in_known_pair[indices[is_known].ravel()] = True
+    pair_keys = of_questions(pairs, questions[owners[first]])
+    is_shared_pair = is_of_others(pair_keys, systems_of_words[first], by_judged[first])
+    is_in_shared_pair = np.zeros(len(words), dtype=bool)
+    is_in_shared_pair[indices[is_shared_pair].ravel()] = True
 
-    weights = _weights(words[by_judged], own_words[by_judged], words, questions)
-    return _largest_shares(weights, is_shared & ~is_in_known_pair, owners, len(texts))
+    weights = _weights(words[by_judged], word_keys[by_judged], words, questions)
+    return _largest_shares(weights, is_shared & ~is_in_shared_pair, owners, len(texts))
 
 
 def _pairs(words: Hashes, owners: Indices) -> tuple[Indices, Hashes]:
@@ -87,20 +94,14 @@ def _weights(
 
 
 def _largest_shares(weights: Floats, is_loose: Flags, owners: Indices, n_texts: int) -> Floats:
-    """Return the largest share of the loose words' weight in a window of each text."""
-    ends = np.arange(len(weights)) + 1
-    starts = np.maximum(ends - WINDOW, np.searchsorted(owners, owners))
-    sums = np.concatenate([[0.0], np.cumsum(weights)])
-    loose_sums = np.concatenate([[0.0], np.cumsum(weights * is_loose)])
+    """Return the largest share of the loose words' weight in a window of each text, shape (N,)."""
     # Fewer words are no list: a short answer, or a window at a start, counts as a full one.
     fewest = weights.mean() * WINDOW if len(weights) else 0.0
-    in_window = np.maximum(sums[ends] - sums[starts], fewest)
+    in_window = np.maximum(window_sums(weights, owners, WINDOW), fewest)
     shares = np.divide(
-        loose_sums[ends] - loose_sums[starts],
+        window_sums(weights * is_loose, owners, WINDOW),
         in_window,
         out=np.zeros(len(weights)),
         where=in_window > 0,
     )
-    largest = np.zeros(n_texts)
-    np.maximum.at(largest, owners, shares)
-    return largest.clip(0.0, 1.0)
+    return largest_by_text(shares, owners, n_texts).clip(0.0, 1.0)

@@ -18,9 +18,14 @@ from features.text.tokens import folded_line, folded_words
 from surrogate.integrity.letter_runs import measure_runs
 from surrogate.integrity.likeness import measure_likeness
 from surrogate.integrity.loose_words import loose_shares
-from surrogate.integrity.word_hashes import Hashes, largest_counts, word_hashes, word_runs
+from surrogate.integrity.word_hashes import (
+    Hashes,
+    largest_counts,
+    of_owners,
+    word_hashes,
+    word_runs,
+)
 from surrogate.integrity.word_order import reversed_shares
-from surrogate.learning.estimation.answer_texts import mixed
 
 Passages = Sequence[PassageRecord]
 
@@ -183,8 +188,7 @@ def _largest_share(flags: Flags, owners: Indices, n_texts: int) -> Floats:
 
 def _is_first(hashes: Hashes, owners: Indices) -> Flags:
     """Flag hashes that are the first of their kind for their owner."""
-    keys = hashes ^ mixed(owners.astype(np.uint64) + np.uint64(1))
-    return np.asarray(~pd.Series(keys).duplicated())
+    return np.asarray(~pd.Series(of_owners(hashes, owners)).duplicated())
 
 
 def _times(hashes: Hashes, among: Hashes) -> Indices:

@@ -192,7 +192,7 @@ def facts_about(measures: pd.Series, judged: pd.DataFrame) -> Iterator[Note]:
         # Without any other judged system the largest value is NaN, and nothing excuses this one.
         is_usual = value <= largest + fact.margin
         if value > fact.least and (value == 1 or not is_usual):
-            yield Note(fact.measure, value, True, fact.sentence.format(value))
+            yield Note(fact.measure, value, is_bar=True, sentence=fact.sentence.format(value))
             # One reason is enough: answers that are all the same fit no question, too.
             return
 
@@ -215,21 +215,21 @@ def remarks_about(measures: pd.Series, judged: pd.DataFrame) -> Iterator[Note]:
         if n_judged < FEWEST_JUDGED:
             continue
         center = float(judged_values.mean())
-        deviation = float(judged_values.std(ddof=1))
+        judged_deviation = float(judged_values.std(ddof=1))
         if remark.measure == "shared":
             center = float(np.median(judged_values))
-            deviation = _lower_deviation(judged_values, center)
+            judged_deviation = _lower_deviation(judged_values, center)
         # The moderated t statistic (Smyth, 2004): variances are averaged by degrees of freedom.
-        squares = n_prior * remark.typical_deviation**2 + (n_judged - 1) * deviation**2
+        squares = n_prior * remark.typical_deviation**2 + (n_judged - 1) * judged_deviation**2
         deviation = math.sqrt(squares / (n_prior + n_judged - 1))
         if value > center + beyond_ordinary(probability, n_judged, n_prior) * deviation:
             # Measures are shares and cosines. That of an answer to a question to which all are
             # alike may exceed 1, as if its question were a usual one.
-            value = min(value, 1.0)
+            shown = min(value, 1.0)
             sentence = remark.sentence.format(
-                value=value, usual=center, nearest=measures["nearest"]
+                value=shown, usual=center, nearest=measures["nearest"]
             )
-            yield Note(remark.measure, value, False, sentence)
+            yield Note(remark.measure, shown, is_bar=False, sentence=sentence)
 
 
 def _lower_deviation(values: Floats, center: float) -> float:
@@ -291,5 +291,5 @@ def unusual_features(surrogate: Surrogate, X: pd.DataFrame) -> dict[Key, Note]:
             f"its rating gains {gain:.2f} logits by features far from the judged systems': "
             f"{features}"
         )
-        notes[str(language), str(system)] = Note("features", gain, False, sentence)
+        notes[str(language), str(system)] = Note("features", gain, is_bar=False, sentence=sentence)
     return notes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain, count
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,13 +32,29 @@ def word_runs(texts: Sequence[Hashes], offsets: Sequence[int]) -> tuple[Hashes, 
     """
     words = np.concatenate([np.empty(0, np.uint64), *texts])
     owners = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
-    n_runs = max(len(words) - offsets[-1], 0)
+    return hashed_runs(words, owners, offsets)
+
+
+def hashed_runs(units: Hashes, owners: Indices, offsets: Sequence[int]) -> tuple[Hashes, Indices]:
+    """Return a hash of the units at some offsets from each unit, and the index of its text.
+
+    Args:
+        units: Hashes of the words, or codes of the letters, of all texts, one after another.
+        owners: The index of each one's text.
+        offsets: Rising from 0.
+    """
+    n_runs = max(len(units) - offsets[-1], 0)
     hashes = np.zeros(n_runs, np.uint64)
     for offset in offsets:
-        hashes = hashes * FACTOR + words[offset : offset + n_runs]
+        hashes = hashes * FACTOR + units[offset : offset + n_runs]
     # Texts follow each other without a gap: a run may not reach into the next one.
     is_inside = owners[:n_runs] == owners[offsets[-1] :]
     return mixed(hashes[is_inside]), owners[:n_runs][is_inside]
+
+
+def of_owners(hashes: Hashes, owners: Indices) -> Hashes:
+    """Make a hash of a text's and its owner, which is the number of a text or a system."""
+    return np.asarray(hashes ^ mixed(owners.astype(np.uint64) + np.uint64(1)))
 
 
 def of_questions(hashes: Hashes, questions: Indices) -> Hashes:
@@ -67,18 +84,30 @@ def is_among(hashes: Hashes, among: Hashes) -> Flags:
 
 
 def largest_counts(flags: Flags, owners: Indices, window: int, n_texts: int) -> Floats:
-    """Count the flagged of so many runs side by side, where they are most in each text, shape (N,).
+    """Count the flagged of so many runs side by side, where they are most in each text.
 
     Args:
-        flags: Of the runs of all texts, one after another.
-        owners: The text of each.
+        flags: Of the N runs of all texts, one after another, shape (N,).
+        owners: The text of each, shape (N,).
         window: Number of runs among which they are counted.
         n_texts: Number of texts.
+
+    Returns:
+        The number of each text, shape (n_texts,).
     """
-    cumulative = np.concatenate([[0], np.cumsum(flags)])
-    ends = np.arange(len(flags)) + 1
+    return largest_by_text(window_sums(flags, owners, window), owners, n_texts)
+
+
+def window_sums(values: npt.NDArray[Any], owners: Indices, window: int) -> npt.NDArray[Any]:
+    """Return of each value its sum with those before it in a window of its text, shape (N,)."""
+    cumulative = np.concatenate([[0], np.cumsum(values)])
+    ends = np.arange(len(values)) + 1
     text_starts = np.searchsorted(owners, owners)
-    n_flagged = cumulative[ends] - cumulative[np.maximum(ends - window, text_starts)]
+    return np.asarray(cumulative[ends] - cumulative[np.maximum(ends - window, text_starts)])
+
+
+def largest_by_text(values: npt.NDArray[Any], owners: Indices, n_texts: int) -> Floats:
+    """Return the largest value of each text, shape (n_texts,); 0 without one."""
     largest = np.zeros(n_texts)
-    np.maximum.at(largest, owners, n_flagged)
+    np.maximum.at(largest, owners, values)
     return largest

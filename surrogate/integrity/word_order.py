@@ -17,8 +17,7 @@ import pandas as pd
 
 from arena.data.types import Flags, Floats, Indices
 from features.text.tokens import folded_words
-from surrogate.integrity.word_hashes import Hashes, is_among, word_hashes, word_runs
-from surrogate.learning.estimation.answer_texts import mixed
+from surrogate.integrity.word_hashes import Hashes, is_among, of_owners, word_hashes, word_runs
 
 FEWEST_PAIRS = 400
 """Minimum number of a system's pairs that others write, in either order, to say which is usual."""
@@ -44,11 +43,11 @@ def reversed_shares(texts: Sequence[str], systems: pd.Series, is_judged: Flags) 
     swapped, texts_of_swapped = word_runs([text[::-1] for text in words], (0, 1))
     codes, names = pd.factorize(systems)
     is_by_judged = is_judged[texts_of_pairs]
-    known = _PairsOfSystems.of(pairs[is_by_judged], codes[texts_of_pairs[is_by_judged]])
-    n_forward = known.count(pairs, codes[texts_of_pairs], len(names))
-    n_backward = known.count(swapped, codes[texts_of_swapped], len(names))
-    n_known = n_forward + n_backward
-    shares = np.where(n_known >= FEWEST_PAIRS, n_backward / np.maximum(n_known, 1), np.nan)
+    judged_pairs = _PairsOfSystems.of(pairs[is_by_judged], codes[texts_of_pairs[is_by_judged]])
+    n_forward = judged_pairs.count(pairs, codes[texts_of_pairs], len(names))
+    n_backward = judged_pairs.count(swapped, codes[texts_of_swapped], len(names))
+    n_either = n_forward + n_backward
+    shares = np.where(n_either >= FEWEST_PAIRS, n_backward / np.maximum(n_either, 1), np.nan)
     return pd.Series(shares, names)
 
 
@@ -86,15 +85,11 @@ class _PairsOfSystems:
     def of(cls, pairs: Hashes, systems: Indices) -> Self:
         """Collect N pairs and the system of each, both of shape (N,)."""
         distinct = pd.DataFrame({"pair": pairs, "system": systems}).drop_duplicates()
-        keys = _keys(distinct["pair"].to_numpy(), distinct["system"].to_numpy())
+        keys = of_owners(distinct["pair"].to_numpy(), distinct["system"].to_numpy())
         return cls(distinct["pair"].value_counts(), keys)
 
     def count(self, pairs: Hashes, systems: Indices, n_systems: int) -> Floats:
         """Count those of each system's N pairs that another system writes, shape (n_systems,)."""
         n_writing = self.n_systems.reindex(pairs, fill_value=0).to_numpy()
-        is_own = is_among(_keys(pairs, systems), self.keys)
+        is_own = is_among(of_owners(pairs, systems), self.keys)
         return np.bincount(systems, n_writing > is_own, n_systems).astype(np.float64)
-
-
-def _keys(pairs: Hashes, systems: Indices) -> Hashes:
-    return np.asarray(pairs ^ mixed(systems.astype(np.uint64) + np.uint64(1)))

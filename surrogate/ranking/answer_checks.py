@@ -95,8 +95,8 @@ class SkippedChecks:
     def __str__(self) -> str:
         if not self.names:
             return self.reason
-        place = f" in {', '.join(self.languages)}" if self.languages else ""
-        return f"not checked ({', '.join(self.names)}){place}: {self.reason}"
+        where = f" in {', '.join(self.languages)}" if self.languages else ""
+        return f"not checked ({', '.join(self.names)}){where}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -269,7 +269,24 @@ def _mean(values: Floats) -> float:
 
 
 def _decided(checks: Sequence[AnswerCheck], accepted: Collection[str]) -> list[AnswerCheck]:
-    """Say which checks are alarms and which are notes, those of a fault and of amounts apart."""
+    """Say which checks are alarms and which are notes."""
+    decided = []
+    alarmed_everywhere: set[str] = set()
+    for check, p_value in zip(checks, _adjusted_p_values(checks), strict=True):
+        tested = replace(check, adjusted_p_value=float(p_value))
+        # What holds in all languages together is not repeated for each of them.
+        is_silent = check.name in accepted or check.name in alarmed_everywhere
+        is_alarm = not is_silent and _is_alarm(tested)
+        if is_alarm and not check.language:
+            alarmed_everywhere.add(check.name)
+        is_note = not is_alarm and not check.language and _is_note(tested)
+        sentence = _sentence(tested)
+        decided.append(replace(tested, is_alarm=is_alarm, is_note=is_note, sentence=sentence))
+    return decided
+
+
+def _adjusted_p_values(checks: Sequence[AnswerCheck]) -> Floats:
+    """Return Holm's p-values, those of faults and of amounts apart; shape (N,)."""
     adjusted = np.full(len(checks), np.nan)
     is_amount = np.array([check.name in AMOUNT_TESTS for check in checks], dtype=bool)
     for family, error in ((~is_amount, ALARM_ERROR), (is_amount, NOTE_ERROR)):
@@ -279,20 +296,7 @@ def _decided(checks: Sequence[AnswerCheck], accepted: Collection[str]) -> list[A
             if family[index] and 0.5 ** (check.more + check.less) <= error:
                 p_values[index] = check.p_value
         adjusted[family] = holm_adjusted(p_values)[family]
-    decided = []
-    alarmed: set[str] = set()
-    for check, adjusted_p_value in zip(checks, adjusted, strict=True):
-        check = replace(check, adjusted_p_value=float(adjusted_p_value))
-        is_alarm = _is_alarm(check) and check.name not in accepted
-        # What holds in all languages together is not repeated for each of them.
-        is_alarm = is_alarm and check.name not in alarmed
-        if is_alarm and not check.language:
-            alarmed.add(check.name)
-        is_note = not is_alarm and not check.language and _is_note(check)
-        decided.append(
-            replace(check, is_alarm=is_alarm, is_note=is_note, sentence=_sentence(check))
-        )
-    return decided
+    return adjusted
 
 
 def _is_alarm(check: AnswerCheck) -> bool:
@@ -321,26 +325,32 @@ def _is_note(check: AnswerCheck) -> bool:
 
 def _sentence(check: AnswerCheck) -> str:
     """Say what a check found, with the counts."""
-    place = f"in {check.language}, " if check.language else ""
-    if check.name in FAULT_TESTS:
-        fault = FAULT_TESTS[check.name]
-        clause = fault.singular if check.candidate == 1 else fault.plural
-        sentence = (
-            f"{place}{check.candidate:,.0f} of {count_of(check.questions, 'answer')} {clause}; "
-            f"baseline {check.baseline:,.0f}"
+    where = f"in {check.language}, " if check.language else ""
+    return where + (_fault_clause(check) if check.name in FAULT_TESTS else _amount_clause(check))
+
+
+def _fault_clause(check: AnswerCheck) -> str:
+    fault = FAULT_TESTS[check.name]
+    verb = fault.singular if check.candidate == 1 else fault.plural
+    clause = (
+        f"{check.candidate:,.0f} of {count_of(check.questions, 'answer')} {verb}; "
+        f"baseline {check.baseline:,.0f}"
+    )
+    # Fewer answers with the fault are no good sign if more of the others may have it.
+    if check.more <= check.less and check.unclear > check.unclear_of_baseline:
+        clause += (
+            f"; {check.unclear:,} more may, since {fault.unclear_reason}; "
+            f"baseline {check.unclear_of_baseline:,}"
         )
-        # Fewer answers with the fault are no good sign if more of the others may have it.
-        if check.more <= check.less and check.unclear > check.unclear_of_baseline:
-            sentence += (
-                f"; {check.unclear:,} more may, since {fault.unclear_reason}; "
-                f"baseline {check.unclear_of_baseline:,}"
-            )
-        return sentence
+    return clause
+
+
+def _amount_clause(check: AnswerCheck) -> str:
     amount = AMOUNT_TESTS[check.name]
-    clause = amount.more if check.more > check.less else amount.less
+    verb = amount.more if check.more > check.less else amount.less
     count = max(check.more, check.less)
     return (
-        f"{place}{count:,} of {count_of(check.questions, 'answer')} {clause}; {amount.average} "
+        f"{count:,} of {count_of(check.questions, 'answer')} {verb}; {amount.average} "
         f"{amount.form.format(check.candidate)}{amount.unit}, baseline "
         f"{amount.form.format(check.baseline)}"
     )
@@ -376,14 +386,14 @@ def _skipped(pairs: pd.DataFrame, names: Sequence[str]) -> Iterator[SkippedCheck
     for name in names:
         is_measured = pairs[[name, f"{name}{OF_BASELINE}"]].notna().all(axis=1)
         counts = is_measured.groupby(pairs["language"]).sum()
-        languages = tuple(str(language) for language, count in counts.items() if not count)
+        languages = tuple(str(language) for language, count in counts.items() if count == 0)
         if languages:
             test = FAULT_TESTS[name] if name in FAULT_TESTS else AMOUNT_TESTS[name]
-            place = () if len(languages) == n_languages else languages
-            by_reason.setdefault((test.skipped, place), []).append(name)
+            named = () if len(languages) == n_languages else languages
+            by_reason.setdefault((test.skipped, named), []).append(name)
     if "cited" not in names:
         has_passages = pairs["cited"].notna().any()
         reason = "the baseline cites no passage" if has_passages else NO_PASSAGES
         by_reason.setdefault((reason, ()), []).extend(OF_CITATIONS)
-    for (reason, place), skipped in by_reason.items():
-        yield SkippedChecks(tuple(skipped), reason, place)
+    for (reason, named), skipped in by_reason.items():
+        yield SkippedChecks(tuple(skipped), reason, named)

@@ -72,13 +72,13 @@ def contenders(
     # The latest version comes last in an arena, the best one first on a board.
     names = list(arena.info.systems)[::-1] if board is None else list(board.systems)
     baseline = _baseline([name for name in names if name != system], baseline)
-    candidate = _only_system(rows) if system is None else system
+    own_name = _only_system(rows) if system is None else system
+    candidate = own_name
     # A version of the arena keeps its name, unless its earlier answers are on the board.
-    taken = [] if system is not None and board is None else names
-    is_renamed = candidate in taken
-    while candidate in taken:
-        candidate = f"{candidate} (candidate)"
-    if system is None or is_renamed:
+    if system is None or board is not None:
+        while candidate in names:
+            candidate = f"{candidate} (candidate)"
+    if system is None or candidate != own_name:
         rows = rows.assign(system=candidate)
         arena = _with_system(arena, rows, candidate)
     baseline_rows = arena.answers[arena.answers["system"] == baseline]

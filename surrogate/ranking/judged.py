@@ -171,8 +171,9 @@ def _judged_in_language(
     battles = replace(battles, judge=None, judges=("",))
     # Errors of the prior are those of left-out systems, so that they are neither scaled up nor
     # down. A rating without any prior starts with a precision of 1.
-    posterior = battle_posterior(battles, RatingPrior.of_table(prior, names, 1.0), (1.0,))
-    after = pd.DataFrame(
+    rating_prior = RatingPrior.of_table(prior, names, precision=1.0)
+    posterior = battle_posterior(battles, rating_prior, trust=(1.0,))
+    ratings = pd.DataFrame(
         {
             "rating": posterior.ratings,
             "standard_error": posterior.standard_errors,
@@ -182,8 +183,8 @@ def _judged_in_language(
     )
     # Verdicts tell differences alone: the new ratings are moved so that the board's stay.
     on_board = prior[~prior["system"].isin(new_systems)].set_index("system")["rating"].dropna()
-    shift = float((on_board - after["rating"].reindex(on_board.index)).mean())
-    judged = after.loc[sorted(new_systems & compared)].rename_axis("system").reset_index()
+    shift = float((on_board - ratings["rating"].reindex(on_board.index)).mean())
+    judged = ratings.loc[sorted(new_systems & compared)].rename_axis("system").reset_index()
     judged["rating"] += shift
     counts = [int(_involves(judgments, {name}).sum()) for name in judged["system"]]
     judged = judged.assign(language=prior["language"].iloc[0], judgments=counts)

@@ -161,9 +161,11 @@ def _placed_rows(
     on_board = board.ratings[board.ratings["language"] == language].set_index("system")
     rows = rated_rows(estimates, interval_of(board, language), status, on_board).round(DECIMALS)
     # The better the rating, the lower the rank: an interval's high end gives the lowest rank.
-    for rank, rating in (("rank", "rating"), ("rank_low", "high"), ("rank_high", "low")):
-        ranks = [1 + (on_board["rating"] > value).sum() for value in rows[rating]]
-        rows[rank] = pd.Series(ranks, rows.index, "Int64").mask(rows[rating].isna())
+    columns = {"rank": "rating", "rank_low": "high", "rank_high": "low"}
+    for rank_column, rating_column in columns.items():
+        ratings = rows[rating_column]
+        ranks = [1 + (on_board["rating"] > rating).sum() for rating in ratings]
+        rows[rank_column] = pd.Series(ranks, rows.index, "Int64").mask(ratings.isna())
     rows["judgments"] = estimates["judgments"]
     return rows.assign(language=language).rename_axis("system").reset_index()
 
@@ -231,12 +233,12 @@ def _overall_with(overall: pd.DataFrame, new: pd.DataFrame, n_languages: int) ->
 
     The interval of an overall rank is as if a system's errors were the same in every language.
     """
-    ranks = ["rank", "rank_low", "rank_high"]
+    rank_columns = ["rank", "rank_low", "rank_high"]
     ranked_rating = new["rating"].where(new["rank"].notna())
     grouped = new.assign(rating=ranked_rating).groupby("system")
-    means = grouped[[*ranks, "rating", "coverage"]].mean().astype(float).round(DECIMALS)
+    means = grouped[[*rank_columns, "rating", "coverage"]].mean().astype(float).round(DECIMALS)
     n_ranked = grouped["rank"].count()
-    means.loc[n_ranked < n_languages, [*ranks, "rating"]] = np.nan
+    means.loc[n_ranked < n_languages, [*rank_columns, "rating"]] = np.nan
     has_all_bounds = grouped["rank_low"].count() >= n_languages
     means.loc[~has_all_bounds, ["rank_low", "rank_high"]] = np.nan
     rows = pd.DataFrame(
@@ -247,8 +249,8 @@ def _overall_with(overall: pd.DataFrame, new: pd.DataFrame, n_languages: int) ->
             "mean_rating": means["rating"],
         }
     )
-    for name in ranks:
-        places = [1 + (overall["mean_rank"] < mean).sum() for mean in means[name]]
-        rows[name] = pd.Series(places, rows.index, "Int64").mask(means[name].isna())
+    for column in rank_columns:
+        ranks = [1 + (overall["mean_rank"] < mean).sum() for mean in means[column]]
+        rows[column] = pd.Series(ranks, rows.index, "Int64").mask(means[column].isna())
     placed = pd.concat([overall, rows.reset_index()], ignore_index=True)
     return placed.sort_values(["rank", "mean_rank"], kind="stable", ignore_index=True)

@@ -125,6 +125,6 @@ def _all_rated(board: Board, arena: Arena) -> pd.DataFrame:
     """Return the rows of a first board, which must be of this arena as it is."""
     absent = sorted(set(arena.info.systems) - set(board.ratings["system"]))
     if absent or fingerprint(arena) != board.summary.fingerprint:
-        what = f"it lacks {', '.join(absent)}" if absent else "its questions are others"
-        raise UsageError(f"the first board is not of this arena: {what}; build it again")
+        reason = f"it lacks {', '.join(absent)}" if absent else "its questions are others"
+        raise UsageError(f"the first board is not of this arena: {reason}; build it again")
     return board.ratings[board.ratings["system"].isin(set(arena.info.systems))]

@@ -75,11 +75,11 @@ class RankedSystems:
 
     def __repr__(self) -> str:
         """List the new systems with their ranks."""
-        places = []
+        entries = []
         for language, system, rank in self.new[["language", "system", "rank"]].to_numpy():
             shown = "–" if pd.isna(rank) else rank
-            places.append(f"{system} ({language}): {shown}")
-        return f"<RankedSystems by rank: {', '.join(places)}>"
+            entries.append(f"{system} ({language}): {shown}")
+        return f"<RankedSystems by rank: {', '.join(entries)}>"
 
 
 def _alarms(checks: AnswerChecks | None) -> Iterator[str]:
@@ -125,15 +125,18 @@ def _feature_moves(rows: pd.DataFrame) -> Iterator[str]:
                 added[feature] += logits
                 differences[feature] += difference
     for direction, sign in (("higher", 1), ("lower", -1)):
-        sizes = sorted(
-            (sign * logits, name) for name, logits in added.items() if sign * logits >= LEAST_MOVE
-        )
-        # Features that measure one thing in two ways share their words.
-        clauses = dict.fromkeys(
-            feature_clause(name, differences[name]) for _, name in reversed(sizes)
-        )
+        moves = []
+        for name, logits in added.items():
+            if sign * logits >= LEAST_MOVE:
+                moves.append((sign * logits, name))
+        clauses: list[str] = []
+        for _, name in sorted(moves, reverse=True):
+            clause = feature_clause(name, differences[name])
+            # Features that measure one thing in two ways share their words.
+            if clause not in clauses:
+                clauses.append(clause)
         if clauses:
-            yield f"rated {direction} because it {' and '.join(list(clauses)[:MOST_NAMED])}"
+            yield f"rated {direction} because it {' and '.join(clauses[:MOST_NAMED])}"
 
 
 def _question_names(rows: pd.DataFrame, column: str, has_languages: bool) -> list[str]:

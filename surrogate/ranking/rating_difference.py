@@ -116,7 +116,8 @@ def rating_difference(
     half_width = float(stdtrit(freedom, 1 - error / 2)) * unit
     low = difference - half_width
     high = difference + half_width
-    if np.isinf(both["high"]).any():  # the surrogate has seen nothing as good as the candidate
+    # The surrogate has seen nothing as good as the candidate.
+    if np.isinf(both["high"]).any():
         high = np.inf
     # That two systems are the same takes two one-sided tests, each at the whole level.
     one_sided = float(stdtrit(freedom, 1 - error)) * unit

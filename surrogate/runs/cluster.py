@@ -60,10 +60,10 @@ def _dask(scheduler: str | None) -> Iterator[None]:
     import dask
     from distributed import Client
 
-    own = {"threads_per_worker": 1, "dashboard_address": None} if scheduler is None else {}
+    options = {"threads_per_worker": 1, "dashboard_address": None} if scheduler is None else {}
     with dask.config.set(LARGE_TASKS):
         try:
-            client = Client(scheduler, **own)  # type: ignore[no-untyped-call]
+            client = Client(scheduler, **options)  # type: ignore[no-untyped-call]
         except (OSError, ValueError) as error:
             raise UsageError(f"no Dask scheduler answers at {scheduler} ({error})") from error
         with client, parallel_config("dask"):

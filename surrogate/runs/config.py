@@ -184,8 +184,8 @@ def _merged(defaults: Raw, options: Raw) -> Raw:
 
 def _problem(item: ErrorDetails, source: str, board: str = "") -> Problem:
     """Return a problem that pydantic found; a value that may be a secret is not shown."""
-    place = [str(part) for part in item["loc"] if part != "[key]"]
-    path = ".".join(["boards", board, *place] if board else place) or None
+    keys = [str(part) for part in item["loc"] if part != "[key]"]
+    path = ".".join(["boards", board, *keys] if board else keys) or None
     value: object = HIDDEN if isinstance(item["input"], dict | list) else item["input"]
     fault, _, hint = item["msg"].partition("; ")
     if item["type"] == CONFIDENTIAL:
@@ -193,29 +193,29 @@ def _problem(item: ErrorDetails, source: str, board: str = "") -> Problem:
     if item["type"] == "missing":
         return Problem(source, None, path, None, "is missing", hint or SEE)
     if item["type"] == "extra_forbidden":
-        if KEY_LIKE.search(place[-1]):
+        if KEY_LIKE.search(keys[-1]):
             hint = (
                 "take it out: keys come from the environment only; name a variable by api_key_env"
             )
             return Problem(source, None, path, HIDDEN, "looks like a secret", hint)
-        hint = _hint_on_key(place, BoardOptions if board else Configuration, board)
+        hint = _hint_on_key(keys, BoardOptions if board else Configuration, board)
         return Problem(source, None, path, value, "is not a known key here", hint)
     if item["type"] in ("list_type", "tuple_type"):
         hint = "write a list of texts, or one text with commas"
-    if place[-1] == "questions" and value == 0:
+    if keys[-1] == "questions" and value == 0:
         hint = "to hide questions and answers, write questions = 0 under [site]"
     return Problem(source, None, path, value, f"{fault[:1].lower()}{fault[1:]}", hint or SEE)
 
 
-def _hint_on_key(place: Sequence[str], root: type[BaseModel], board: str) -> str:
+def _hint_on_key(keys: Sequence[str], root: type[BaseModel], board: str) -> str:
     """Say where an unknown key belongs, or which key of its own table may have been meant.
 
     Args:
-        place: The names of its table, from ``root`` on, and the key.
+        keys: The names of its table, from ``root`` on, and the key.
         root: The settings at the top: of a board, or of all boards.
         board: Name of the board; empty outside boards.
     """
-    *names, key = place
+    *names, key = keys
     table = root
     for name in names:
         table = _table_of(table.model_fields[name])
@@ -259,21 +259,21 @@ def _judging_faults(
     board: ConfiguredBoard, judging: JudgingSettings, source: str
 ) -> Iterator[Problem]:
     """Find whether a board's judge is missing, another than its ratings use, or cannot be paid."""
-    place = f"boards.{board.name}"
+    table = f"boards.{board.name}"
     if not _names_judge(judging):
         hint = "name the model that judges"
-        yield Problem(source, None, f"{place}.judging.model", None, "is missing", hint)
+        yield Problem(source, None, f"{table}.judging.model", None, "is missing", hint)
         return
     rated_judges = board.options.judge or judging.judge
     names = {name.strip() for name in rated_judges.split(",")}
     if names.isdisjoint({judging.judge, *judging.judge.split(","), "all"}):
         fault = f"is not the judge that judges ({judging.judge})"
         hint = "leave judge or judging out"
-        yield Problem(source, None, f"{place}.judge", board.options.judge, fault, hint)
+        yield Problem(source, None, f"{table}.judge", board.options.judge, fault, hint)
     if judging.max_cost is not None:
         fault = "needs prices, which a configuration does not have"
         hint = "limit the calls: budget"
-        path = f"{place}.judging.max_cost"
+        path = f"{table}.judging.max_cost"
         yield Problem(source, None, path, judging.max_cost, fault, hint)
 
 

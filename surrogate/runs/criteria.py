@@ -238,56 +238,60 @@ def check_overview_target(out: Path) -> None:
 
 
 def save_overview(
-    found: Overview, out: Path, folder: Path, arena: Arena, site: bool
+    overview: Overview, out: Path, folder: Path, arena: Arena, *, site: bool
 ) -> tuple[dict[str, Board], Path | None]:
     """Write the boards, each in a folder of its own, the overview, and a page over all.
 
+    Args:
+        overview: The overview with its boards.
+        out: Folder to write to.
+        folder: Folder of the arena.
+        arena: The arena.
+        site: Whether to write pages.
+
     Returns:
-        The boards as they lie in the folders, and the page.
+        The boards as they lie in the folders, and the page; None without pages.
     """
-    names = slugs(found.boards)
-    saved = {name: board.save(out / names[name], folder) for name, board in found.boards.items()}
-    write_text(guarded_csv(found.table), out / OVERVIEW)
+    names = slugs(overview.boards)
+    saved = {name: board.save(out / names[name], folder) for name, board in overview.boards.items()}
+    write_text(guarded_csv(overview.table), out / OVERVIEW)
     if not site:
         return saved, None
     links = {}
     for name, board in saved.items():
         write_site(board, out / names[name] / "site", arena)
         links[name] = f"{names[name]}/site/{INDEX}"
-    write_text(overview_page(found, links, SiteSettings(title=arena.info.name)), out / INDEX)
+    write_text(overview_page(overview, links, SiteSettings(title=arena.info.name)), out / INDEX)
     return saved, out / INDEX
 
 
 def overview_page(
-    found: Overview, links: Mapping[str, str], settings: SiteSettings, parent: str = ""
+    overview: Overview, links: Mapping[str, str], settings: SiteSettings, parent: str = ""
 ) -> str:
     """Return the page of an overview.
 
     Args:
-        found: The overview.
+        overview: The overview.
         links: Criterion to the first page of its board.
         settings: What the page states.
         parent: Title of the page over it, one folder up; empty where there is none.
     """
-    shown = [
-        {
-            "name": name,
-            "conclusion": conclusion(board),
-            "link": links[name],
-            "fault": board.summary.macro.judge_fault if name in found.weights else "",
-        }
-        for name, board in found.boards.items()
-    ]
-    ends = found.table[["low", "score", "high"]].to_numpy(float)
+    boards = []
+    for name, board in overview.boards.items():
+        entry = {"name": name, "conclusion": conclusion(board), "link": links[name], "fault": ""}
+        if name in overview.weights:
+            entry["fault"] = board.summary.macro.judge_fault
+        boards.append(entry)
+    ends = overview.table[["low", "score", "high"]].to_numpy(float)
     finite_ends = ends[np.isfinite(ends)].tolist()
     return filled(
         "criteria",
         ("tables.js",),
-        found=found,
+        overview=overview,
         settings=settings,
         parent=parent,
-        rows=plain_records(found.table),
-        boards=shown,
+        rows=plain_records(overview.table),
+        boards=boards,
         least=min(finite_ends, default=0),
         most=max(finite_ends, default=1),
     )

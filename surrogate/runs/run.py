@@ -210,30 +210,42 @@ def _make_all(
     say: Say,
 ) -> list[StepOutcome]:
     """Make every step that is not current; the manifest on disk follows step by step."""
-    out = folders.out
-    outcomes: list[StepOutcome] = []
-    elsewhere = _boards_for_workers(boards)
-    absolute = Folders(out.resolve(), folders.web.resolve())
-    task = partial(steps_elsewhere, manifest=manifest, folders=absolute)
-    for finished, records in work(task, elsewhere, n_jobs):
-        manifest.steps.update(records)
-        write_manifest(manifest, out)
-        outcomes.extend(finished)
-        for outcome in finished:
-            _log(outcome, out)
-            say(str(outcome))
-    names_elsewhere = {board.name for board in elsewhere}
+    remote_boards = _boards_for_workers(boards)
+    outcomes = _make_on_cluster(remote_boards, manifest, folders, n_jobs, say)
+    remote_names = {board.name for board in remote_boards}
     for name, steps, arena in _jobs(boards):
-        if name in names_elsewhere:
+        if name in remote_names:
             continue
         board_progress = progress and partial(_board_progress, progress, name)
-        place = replace(folders.of(name), n_jobs=n_jobs, progress=board_progress)
-        for outcome in _steps(steps, arena, manifest, place, outcomes, check=False):
+        workplace = replace(folders.of(name), n_jobs=n_jobs, progress=board_progress)
+        for outcome in _steps(steps, arena, manifest, workplace, outcomes, check=False):
             if outcome.state == "made":
-                write_manifest(manifest, out)
+                write_manifest(manifest, folders.out)
                 finish(board_progress, outcome.stage)
             outcomes.append(outcome)
-            _log(outcome, out)
+            _log(outcome, folders.out)
+            say(str(outcome))
+    return outcomes
+
+
+def _make_on_cluster(
+    boards: Sequence[ConfiguredBoard],
+    manifest: RunManifest,
+    folders: Folders,
+    n_jobs: int,
+    say: Say,
+) -> list[StepOutcome]:
+    """Make whole boards by the workers of a cluster, as ``_make_all`` does."""
+    outcomes: list[StepOutcome] = []
+    # Workers may run in other folders.
+    absolute = Folders(folders.out.resolve(), folders.web.resolve())
+    task = partial(steps_elsewhere, manifest=manifest, folders=absolute)
+    for finished, records in work(task, boards, n_jobs):
+        manifest.steps.update(records)
+        write_manifest(manifest, folders.out)
+        outcomes.extend(finished)
+        for outcome in finished:
+            _log(outcome, folders.out)
             say(str(outcome))
     return outcomes
 
@@ -259,11 +271,16 @@ def steps_elsewhere(
     copied = RunManifest(steps=dict(manifest.steps))
     with parallel_config("sequential"):
         outcomes: list[StepOutcome] = []
-        place = folders.of(board.name)
-        for outcome in _steps(steps_of(board), board.arena, copied, place, outcomes, check=False):
+        workplace = folders.of(board.name)
+        steps = steps_of(board)
+        for outcome in _steps(steps, board.arena, copied, workplace, outcomes, check=False):
             outcomes.append(outcome)
-    names = [f"{board.name}/{step.stage}" for step in outcomes if step.state == "made"]
-    return outcomes, {name: copied.steps[name] for name in names}
+    records = {}
+    for outcome in outcomes:
+        if outcome.state == "made":
+            name = f"{outcome.board}/{outcome.stage}"
+            records[name] = copied.steps[name]
+    return outcomes, records
 
 
 def _log(outcome: StepOutcome, out: Path) -> None:
@@ -318,7 +335,9 @@ def _steps(
             yield StepOutcome(step.board, step.stage, "awaited", reasons)
             continue
         folder = workplace.pages if step.stage == SITE else workplace.board / step.stage
-        place = replace(workplace, target=folder, before=folder, cautions=[], page_facts={})
+        step_workplace = replace(
+            workplace, target=folder, before=folder, cautions=[], page_facts={}
+        )
         # One board must not take the others with it, whatever fails in it.
         try:
             if arena is not None:
@@ -326,7 +345,7 @@ def _steps(
             reasons = reasons_to_make(step, manifest, folder)
             if check:
                 reasons += [f"{stage} is made again" for stage in sources_in["would run"]]
-            yield _outcome(step, manifest, place, reasons, check=check)
+            yield _outcome(step, manifest, step_workplace, reasons, check=check)
         except RepliesAwaitedError as error:
             batches = "; ".join(error.batches)
             reason = f"{count_of(error.n_replies, 'reply', 'replies')}: {batches}"
@@ -339,7 +358,7 @@ def _steps(
 
 
 def _outcome(
-    step: Step, manifest: RunManifest, place: Workplace, reasons: list[str], *, check: bool
+    step: Step, manifest: RunManifest, workplace: Workplace, reasons: list[str], *, check: bool
 ) -> StepOutcome:
     """Make a step where there are reasons to, unless it is only checked."""
     if not reasons:
@@ -348,27 +367,27 @@ def _outcome(
     if check:
         return StepOutcome(step.board, step.stage, "would run", reasons)
     started = time.perf_counter()
-    record = _made(step, manifest, place)
+    record = _made(step, manifest, workplace)
     seconds = time.perf_counter() - started
     return StepOutcome(
         step.board, step.stage, "made", reasons, cautions=record.cautions, seconds=seconds
     )
 
 
-def _made(step: Step, manifest: RunManifest, place: Workplace) -> StepRecord:
+def _made(step: Step, manifest: RunManifest, workplace: Workplace) -> StepRecord:
     """Make a step, and put its folder in place of the one before."""
     # Digested before the step is made, so that a change meanwhile is noticed by the next run.
     inputs = inputs_of(step, manifest)
-    with replaced_folder(place.target) as target:
-        unfinished = step.make(replace(place, target=target))
+    with replaced_folder(workplace.target) as target:
+        unfinished = step.make(replace(workplace, target=target))
         outputs = folder_digests(target)
     record = StepRecord(
         inputs=inputs,
         options=dict(step.options),
         versions=library_versions(),
         outputs=outputs,
-        cautions=tuple(place.cautions),
-        page_facts=place.page_facts,
+        cautions=tuple(workplace.cautions),
+        page_facts=workplace.page_facts,
         unfinished=unfinished or "",
     )
     manifest.steps[step.name] = record

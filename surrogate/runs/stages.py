@@ -54,7 +54,8 @@ from surrogate.runs.configured import (
     ConfiguredOverview,
 )
 from surrogate.runs.criteria import OVERVIEW, Overview, overview_page, weighted_overview
-from surrogate.runs.past_boards import FEATURE_TABLE, HISTORY, keep_board, read_history
+from surrogate.runs.keeping import FEATURE_TABLE, keep_board
+from surrogate.runs.past_boards import HISTORY, read_history
 from surrogate.runs.steps import Digests, Step, Workplace, folder_digests, library_versions
 
 JUDGING = "judging"
@@ -208,19 +209,19 @@ def _board_files(board: ConfiguredBoard) -> Digests:
     return digests
 
 
-def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -> str:
+def _judge(board: ConfiguredBoard, options: JudgingSettings, workplace: Workplace) -> str:
     from arena.judging.judging_result import lasting_failures, require_verdicts
     from surrogate.ranking.judging import judge
 
     arena = read_arena(board.arena)
-    store = place.out / STORE_FILE if options.store is None else board.base / options.store
+    store = workplace.out / STORE_FILE if options.store is None else board.base / options.store
     judging = judge(
         arena,
         options,
         store,
-        prior=judging_prior(arena, options, n_jobs=place.n_jobs),
+        prior=judging_prior(arena, options, n_jobs=workplace.n_jobs),
         failed=lasting_failures(board.arena),
-        progress=place.progress,
+        progress=workplace.progress,
     )
     if judging.error is not None:
         # The board rests on both judges. What was paid for is in the store, for the next run.
@@ -234,8 +235,8 @@ def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -
     # A panel's verdicts include those that the arena has from earlier runs.
     is_in_arena = are_in(verdicts, arena.judgments, key)
     ordered = verdicts[~is_in_arena].sort_values(key, kind="stable")
-    write_rows(ordered.reset_index(drop=True), place.target / VERDICTS_FILE)
-    write_rows(judging.failures, place.target / FAILED_JUDGMENTS)
+    write_rows(ordered.reset_index(drop=True), workplace.target / VERDICTS_FILE)
+    write_rows(judging.failures, workplace.target / FAILED_JUDGMENTS)
     counts = [
         f"{count} {reason}"
         for reason, count in sorted(judging.usage.failures.items())
@@ -244,37 +245,37 @@ def _judge(board: ConfiguredBoard, options: JudgingSettings, place: Workplace) -
     return f"pairs without a verdict: {', '.join(counts)}" if counts else ""
 
 
-def _measure(board: ConfiguredBoard, features: Sequence[Feature], place: Workplace) -> None:
+def _measure(board: ConfiguredBoard, features: Sequence[Feature], workplace: Workplace) -> None:
     from arena.llm.usage import Budget
 
     llm = board.options.llm
     if llm is not None:
-        store = place.out / RATINGS_FILE if llm.store is None else board.base / llm.store
+        store = workplace.out / RATINGS_FILE if llm.store is None else board.base / llm.store
         # Built from what was set alone, so that the rest keeps the prompts' defaults.
         llm = LlmSettings(**{**llm.model_dump(exclude_unset=True), "store": str(store)})
     budget = Budget(None if llm is None else llm.max_calls)
     table = extract(
         read_arena(board.arena),
         features,
-        n_jobs=place.n_jobs,
-        progress=place.progress,
+        n_jobs=workplace.n_jobs,
+        progress=workplace.progress,
         models=ModelOptions(download=board.options.download, llm=llm, budget=budget),
-        cache=place.out / FEATURE_CACHE,
+        cache=workplace.out / FEATURE_CACHE,
     )
     require_replies(missing_counts(table), len(table), budget.usages_by_model())
-    write_rows(table, place.target / FEATURES_FILE)
+    write_rows(table, workplace.target / FEATURES_FILE)
 
 
-def _build(board: ConfiguredBoard, place: Workplace) -> None:
-    arena = judged_arena(board, place.board)
+def _build(board: ConfiguredBoard, workplace: Workplace) -> None:
+    arena = judged_arena(board, workplace.board)
     judges = board_judges(arena, board.settings)
     judging_records = None
     if judges:
         judging_records = read_judging_records(board.arena, judges[0])
         if board.judging is not None:
-            failures = read_judging_records(place.board / JUDGING, judges[0]).failures
+            failures = read_judging_records(workplace.board / JUDGING, judges[0]).failures
             judging_records = judging_records.model_copy(update={"failures": failures})
-    table_path = place.board / FEATURES / FEATURES_FILE
+    table_path = workplace.board / FEATURES / FEATURES_FILE
     if board.options.feature_table is not None:
         table_path = board.base / board.options.feature_table
     built = build_board(
@@ -282,19 +283,19 @@ def _build(board: ConfiguredBoard, place: Workplace) -> None:
         board.settings,
         feature_table=read_feature_table(table_path, arena.answers),
         judging_records=judging_records,
-        n_jobs=place.n_jobs,
-        progress=place.progress,
+        n_jobs=workplace.n_jobs,
+        progress=workplace.progress,
     )
     is_unreliable = built.summary.macro.is_unreliable
     # The fault of an unreliable judge stands below, among the cautions.
     shown = first_place_sentence if is_unreliable else conclusion
-    place.page_facts["conclusion"] = shown(built)
-    built.save(place.target, board.arena)
+    workplace.page_facts["conclusion"] = shown(built)
+    built.save(workplace.target, board.arena)
     if is_unreliable:
-        place.cautions.append(built.summary.macro.judge_fault)
+        workplace.cautions.append(built.summary.macro.judge_fault)
     lost = built.ratings[built.ratings["note"] == VANISHED]
     for system, rows in lost.groupby("system"):
-        place.cautions.append(f"{system} in {', '.join(rows['language'])}: {VANISHED}")
+        workplace.cautions.append(f"{system} in {', '.join(rows['language'])}: {VANISHED}")
 
 
 def judged_arena(board: ConfiguredBoard, folder: Path) -> Arena:
@@ -307,63 +308,63 @@ def judged_arena(board: ConfiguredBoard, folder: Path) -> Arena:
     return replace(arena, judgments=judgments)
 
 
-def _keep(board: ConfiguredBoard, place: Workplace) -> None:
+def _keep(board: ConfiguredBoard, workplace: Workplace) -> None:
     """Keep the board among the past ones, if it differs from the last of them."""
     inputs = _board_files(board)
-    inputs |= folder_digests(place.board / JUDGING, (VERDICTS_FILE,), "judging/")
+    inputs |= folder_digests(workplace.board / JUDGING, (VERDICTS_FILE,), "judging/")
     versions = library_versions()
-    built = Board.load(place.board / BOARD)
+    built = Board.load(workplace.board / BOARD)
     answers = read_arena(board.arena, is_judged=False).answers
-    keep_board(built, place.before, place.target, inputs, versions, answers)
+    keep_board(built, workplace.before, workplace.target, inputs, versions, answers)
 
 
-def _publish(board: ConfiguredBoard, place: Workplace) -> None:
+def _publish(board: ConfiguredBoard, workplace: Workplace) -> None:
     """Write the pages of a board as ``publish`` does, with its past."""
-    check_replaceable(place.before)
-    records = read_history(place.board / HISTORY)
+    check_replaceable(workplace.before)
+    records = read_history(workplace.board / HISTORY)
     settings = board.pages
     if settings.date is None and records:
         settings = settings.model_copy(update={"date": records[-1].entry.date})
     write_site(
-        Board.load(place.board / BOARD),
-        place.target,
-        judged_arena(board, place.board) if settings.questions else None,
+        Board.load(workplace.board / BOARD),
+        workplace.target,
+        judged_arena(board, workplace.board) if settings.questions else None,
         settings,
         parent=board.parent,
         history=[record.entry for record in records],
     )
 
 
-def _draw(place: Workplace) -> None:
+def _draw(workplace: Workplace) -> None:
     """Write the figures of a board as ``publish`` does."""
-    write_drawings(board_drawings(Board.load(place.board / BOARD)), place.target)
+    write_drawings(board_drawings(Board.load(workplace.board / BOARD)), workplace.target)
 
 
-def _criteria(overview: ConfiguredOverview, place: Workplace) -> Overview:
+def _criteria(overview: ConfiguredOverview, workplace: Workplace) -> Overview:
     boards = {
-        criterion: Board.load(place.out / name / BOARD)
+        criterion: Board.load(workplace.out / name / BOARD)
         for criterion, name in overview.boards.items()
     }
     return weighted_overview(boards, weights=overview.weights)
 
 
-def _weigh(overview: ConfiguredOverview, place: Workplace) -> None:
+def _weigh(overview: ConfiguredOverview, workplace: Workplace) -> None:
     """Sum up the boards of several criteria."""
-    summed = _criteria(overview, place)
-    write_text(guarded_csv(summed.table), place.target / OVERVIEW)
-    place.page_facts["conclusion"] = summed.sentence
+    summed = _criteria(overview, workplace)
+    write_text(guarded_csv(summed.table), workplace.target / OVERVIEW)
+    workplace.page_facts["conclusion"] = summed.sentence
 
 
-def _publish_overview(overview: ConfiguredOverview, place: Workplace) -> None:
-    check_replaceable(place.before)
-    summed = _criteria(overview, place)
+def _publish_overview(overview: ConfiguredOverview, workplace: Workplace) -> None:
+    check_replaceable(workplace.before)
+    summed = _criteria(overview, workplace)
     dates = []
     for name in overview.boards.values():
-        dates += [record.entry.date for record in read_history(place.out / name / HISTORY)]
+        dates += [record.entry.date for record in read_history(workplace.out / name / HISTORY)]
     settings = overview.pages
     if settings.date is None and dates:
         settings = settings.model_copy(update={"date": max(dates)})
     links = {criterion: f"../{name}/{INDEX}" for criterion, name in overview.boards.items()}
     page = overview_page(summed, links, settings, parent=overview.parent)
-    with site_files(place.target) as folder:
+    with site_files(workplace.target) as folder:
         write_text(page, folder / INDEX)

@@ -93,13 +93,14 @@ def write_manifest(manifest: RunManifest, out: Path) -> None:
 
 def folder_digests(folder: Path, names: Sequence[str] | None = None, prefix: str = "") -> Digests:
     """Return the digests of a folder's files, or of those named that are there, by their path."""
-    named = [folder] if names is None else [folder / name for name in names]
-    paths = [file for path in named for file in (sorted(path.rglob("*")) or [path])]
-    return {
-        f"{prefix}{path.relative_to(folder).as_posix()}": file_digest(path)
-        for path in paths
-        if path.is_file()
-    }
+    roots = [folder] if names is None else [folder / name for name in names]
+    digests = {}
+    for root in roots:
+        # Nothing lies below a file, which is then meant itself.
+        for path in sorted(root.rglob("*")) or [root]:
+            if path.is_file():
+                digests[f"{prefix}{path.relative_to(folder).as_posix()}"] = file_digest(path)
+    return digests
 
 
 @dataclass(frozen=True)
@@ -185,30 +186,37 @@ def reasons_to_make(step: Step, manifest: RunManifest, folder: Path) -> list[str
     record = manifest.steps.get(step.name)
     if record is None:
         return [NEVER_MADE]
-    return [
-        *_changed_files(record.inputs, inputs_of(step, manifest)),
-        *changed_values(
-            {**record.options, **record.versions}, {**step.options, **library_versions()}
-        ),
-        *(f"output {change}" for change in _changed_files(record.outputs, folder_digests(folder))),
-        *([record.unfinished] if record.unfinished else []),
-    ]
+    reasons = list(_changed_files(record.inputs, inputs_of(step, manifest)))
+    before = {**record.options, **record.versions}
+    reasons += changed_values(before, {**step.options, **library_versions()})
+    for change in _changed_files(record.outputs, folder_digests(folder)):
+        reasons.append(f"output {change}")
+    if record.unfinished:
+        reasons.append(record.unfinished)
+    return reasons
 
 
 def _changed_files(old: Digests, new: Digests) -> Iterator[str]:
     for name in sorted(old.keys() | new.keys()):
-        if old.get(name) != new.get(name):
-            change = "is gone" if name not in new else "is new" if name not in old else "changed"
-            yield f"{name.replace('/', ' ', 1)} {change}"
+        shown = name.replace("/", " ", 1)
+        if name not in new:
+            yield f"{shown} is gone"
+        elif name not in old:
+            yield f"{shown} is new"
+        elif old[name] != new[name]:
+            yield f"{shown} changed"
 
 
 def changed_values(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     """Yield which values differ between two mappings, and how."""
     for name in sorted(old.keys() | new.keys()):
-        before, after = (_shown(values.get(name, NOT_STATED)) for values in (old, new))
+        before = _shown(old.get(name, NOT_STATED))
+        after = _shown(new.get(name, NOT_STATED))
         if before != after:
             yield f"{name}: {before} → {after}"
 
 
 def _shown(value: object) -> str:
-    return ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    return str(value)

@@ -104,13 +104,13 @@ def write_front(
     rows = []
     changes: list[FeedEntry] = []
     is_complete = True
-    for item in _in_file_order(boards):
+    for board in _in_file_order(boards):
         # The step that keeps past boards has failed where there are problems, and named them.
-        records, problems = readable_history(out / item.name / HISTORY)
+        records, problems = readable_history(out / board.name / HISTORY)
         is_complete &= not problems
         past = [record.entry for record in records]
-        rows.append(_row(item, manifest, past, faults.get(item.name, ()), web))
-        changes.extend(_changes(item, past, rows[-1]["link"]))
+        rows.append(_row(board, manifest, past, faults.get(board.name, ()), web))
+        changes.extend(_changes(board, past, rows[-1]["link"]))
     dates = [row["date"] for row in rows if row["date"]]
     feed = _feed(boards, changes) if is_complete else _text(web / FEED)
     front = filled(
@@ -146,20 +146,20 @@ def _in_file_order(boards: Leaderboards) -> Iterator[ConfiguredBoard | Configure
 
 
 def _row(
-    item: ConfiguredBoard | ConfiguredOverview,
+    board: ConfiguredBoard | ConfiguredOverview,
     manifest: RunManifest,
     past: Sequence[HistoryEntry],
     faults: Sequence[str],
     web: Path,
 ) -> dict[str, Any]:
     """Return what the page over all boards says of one."""
-    stage = BOARD if isinstance(item, ConfiguredBoard) else CRITERIA
-    record = manifest.steps.get(f"{item.name}/{stage}", StepRecord())
-    link = f"{item.name}/{INDEX}"
+    stage = BOARD if isinstance(board, ConfiguredBoard) else CRITERIA
+    record = manifest.steps.get(f"{board.name}/{stage}", StepRecord())
+    link = f"{board.name}/{INDEX}"
     last = past[-1] if past else None
     return {
-        "title": item.pages.title,
-        "description": item.pages.description,
+        "title": board.pages.title,
+        "description": board.pages.description,
         "link": link if (web / link).is_file() else "",
         "conclusion": record.page_facts.get("conclusion", ""),
         "date": None if last is None else last.date,
@@ -169,18 +169,18 @@ def _row(
 
 
 def _changes(
-    item: ConfiguredBoard | ConfiguredOverview, past: Sequence[HistoryEntry], link: str
+    board: ConfiguredBoard | ConfiguredOverview, past: Sequence[HistoryEntry], link: str
 ) -> Iterator[FeedEntry]:
     """Yield the entries of a feed on the states of a board."""
     for entry in past:
         causes = [f"Why: {'; '.join(entry.causes)}."] if entry.causes else []
         sentences = [f"{sentence}." for sentence in entry.sentences]
         yield FeedEntry(
-            board=item.pages.title,
-            key=f"{item.name} {entry.name}",
+            board=board.pages.title,
+            key=f"{board.name} {entry.name}",
             date=entry.date,
             number=entry.number,
-            page=f"{item.name}/history.html#{entry.name}" if link else INDEX,
+            page=f"{board.name}/history.html#{entry.name}" if link else INDEX,
             lead=entry.counts or "The first board that was kept",
             points=(entry.conclusion, *causes, *sentences),
         )
