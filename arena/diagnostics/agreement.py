@@ -70,12 +70,16 @@ def agreement_table(table: pd.DataFrame, of: Collection[str], seed: int = 0) -> 
         shared = shared[shared["judge"].isin(of) | shared["judge_other"].isin(of)]
     rows = []
     for key, part in shared.groupby(["language", "judge", "judge_other"]):
+        language, judge, other_judge = key
         random = generator(seed, "agreement", *key)
-        rows.append([*key, *_measured(part, part["outcome_other"], random)])
+        row = {"language": language, "judge": judge, "other_judge": other_judge}
+        rows.append(row | _measured(part, part["outcome_other"], random))
     return pd.DataFrame(rows, columns=["language", "judge", "other_judge", *MEASURED])
 
 
-def _measured(items: pd.DataFrame, others: pd.Series, random: np.random.Generator) -> list[float]:
+def _measured(
+    items: pd.DataFrame, others: pd.Series, random: np.random.Generator
+) -> dict[str, object]:
     """Return ``MEASURED`` of items with an ``outcome``, compared with another judge's."""
     cells = question_cells(items, others)
     has_interval = len(cells) > 1 and len(items) >= FEWEST_ITEMS
@@ -84,9 +88,15 @@ def _measured(items: pd.DataFrame, others: pd.Series, random: np.random.Generato
     replicates = replicates[np.isfinite(replicates)]
     standard_error = float(replicates.std()) if replicates.size else math.nan
     low, high = percentile_interval(replicates)
-    agreement = float((items["outcome"] == others).mean())
-    kappa = float(_kappas(cells.sum(axis=0))[0])
-    return [len(items), len(cells), agreement, kappa, standard_error, low, high]
+    return {
+        "items": len(items),
+        "questions": len(cells),
+        "agreement": float((items["outcome"] == others).mean()),
+        "kappa": float(_kappas(cells.sum(axis=0))[0]),
+        "standard_error": standard_error,
+        "low": low,
+        "high": high,
+    }
 
 
 def question_cells(items: pd.DataFrame, others: pd.Series) -> Floats:
@@ -172,13 +182,13 @@ def agreement_with_reference(
     rows = []
     for judge, part in shared.groupby("judge"):
         random = generator(seed, "agreement", str(judge))
-        measured = _measured(part, part["outcome_reference"], random)
+        row = {"judge": judge} | _measured(part, part["outcome_reference"], random)
         posteriors = posteriors_by_language(judgments[judgments["judge"] == judge])
-        ranked = _rankings(posteriors, reference_posteriors, random)
-        languages = sorted(part["language"].unique())
-        decided = float((part["outcome"] != 0).mean())
-        decided_reference = float((part["outcome_reference"] != 0).mean())
-        rows.append([judge, *measured, languages, *ranked, decided, decided_reference])
+        row |= _rankings(posteriors, reference_posteriors, random)
+        row["languages"] = sorted(part["language"].unique())
+        row["decided"] = float((part["outcome"] != 0).mean())
+        row["decided_reference"] = float((part["outcome_reference"] != 0).mean())
+        rows.append(row)
     return pd.DataFrame(rows, columns=["judge", *MEASURED, "languages", *RANKED])
 
 
@@ -212,7 +222,7 @@ def _rankings(
     posteriors: Mapping[str, RatingPosterior],
     references: Mapping[str, RatingPosterior],
     random: np.random.Generator,
-) -> list[float]:
+) -> dict[str, object]:
     """Return tau with its bounds, mean over languages, and the number of systems compared."""
     agreements: list[Agreement] = []
     compared: set[str] = set()
@@ -233,4 +243,4 @@ def _rankings(
         compared.update(systems)
     overall = macro_agreement(agreements)
     low, high = overall.interval
-    return [overall.tau, low, high, len(compared)]
+    return {"tau": overall.tau, "tau_low": low, "tau_high": high, "systems": len(compared)}

@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from arena.data.codes import distinct, row_keys, text_codes
 from arena.data.types import Floats, Indices
-from arena.diagnostics.verdicts import ITEM, PAIR, majorities, oriented_verdicts
+from arena.diagnostics.verdicts import ITEM, majorities, oriented_verdicts
 from arena.rating.battles import Battles
 from arena.rating.posterior import battle_posterior
 from arena.statistics.significance import NORMAL_95
@@ -110,22 +110,34 @@ def _decided_pairs(
         Question, winner and loser of each, numbered by id and in the order of the systems.
     """
     table = majorities(oriented_verdicts(decided), ITEM)
-    sides = []
-    for side in PAIR:
-        codes, names = text_codes(table[side])
-        sides.append(pd.Index(systems).get_indexer(names)[codes])
-    first, second = sides
-    question, n_possible = row_keys(table[["query_id"]], is_sorted=True)
+    first = _indices_of(table["first"], systems)
+    second = _indices_of(table["second"], systems)
+    question, n_questions = row_keys(table[["query_id"]], is_sorted=True)
     outcome = table["outcome"].to_numpy()
-    is_counted = (first >= 0) & (second >= 0) & (outcome != 0)
-    nodes = np.concatenate([first, second]) + len(systems) * np.tile(question, 2)
-    fields = distinct(nodes[np.tile(is_counted, 2)], n_possible * len(systems))
-    n_judged = np.bincount(fields.values // len(systems), minlength=n_possible)
-    is_counted &= ((n_judged >= 3) & (n_judged <= LARGEST_FIELD))[question]
+    is_decided = (first >= 0) & (second >= 0) & (outcome != 0)
+    first, second = first[is_decided], second[is_decided]
+    question, outcome = question[is_decided], outcome[is_decided]
+    sizes = _field_sizes(question, first, second, n_questions, len(systems))
+    is_counted = ((sizes >= 3) & (sizes <= LARGEST_FIELD))[question]
     is_first_better = outcome > 0
     winner = np.where(is_first_better, first, second)
     loser = np.where(is_first_better, second, first)
     return question[is_counted], winner[is_counted], loser[is_counted]
+
+
+def _indices_of(names: pd.Series, systems: Sequence[str]) -> Indices:
+    """Return the index of each name among the systems, -1 where it is none of them."""
+    codes, distinct_names = text_codes(names)
+    return np.asarray(pd.Index(systems).get_indexer(distinct_names)[codes])
+
+
+def _field_sizes(
+    question: Indices, first: Indices, second: Indices, n_questions: int, n_systems: int
+) -> Indices:
+    """Count the systems of the pairs on each question, shape (n_questions,)."""
+    nodes = np.concatenate([first, second]) + n_systems * np.tile(question, 2)
+    fields = distinct(nodes, n_questions * n_systems)
+    return np.bincount(fields.values // n_systems, minlength=n_questions)
 
 
 def _counts(question: Indices, winner: Indices, loser: Indices, ratings: Floats) -> Floats:
@@ -142,16 +154,17 @@ def _counts(question: Indices, winner: Indices, loser: Indices, ratings: Floats)
     n_possible = (int(question.max()) + 1) * n_systems
     nodes = distinct(np.concatenate([winner, loser]) + n_systems * np.tile(question, 2), n_possible)
     size = len(nodes.values)
-    steps = np.split(nodes.codes, 2)
-    beats = coo_array((np.ones(len(winner)), (steps[0], steps[1])), shape=(size, size)).tocsr()
+    winner_nodes, loser_nodes = np.split(nodes.codes, 2)
+    ones = np.ones(len(winner))
+    beats = coo_array((ones, (winner_nodes, loser_nodes)), shape=(size, size)).tocsr()
     # Several judges may agree on a pair.
     beats.data[:] = 1.0
-    is_decided = (beats + beats.T).tocoo()
-    rating = ratings[nodes.values % n_systems]
-    probabilities = expit(rating[is_decided.row] - rating[is_decided.col])
-    expected = coo_array((probabilities * is_decided.data, is_decided.coords), shape=(size, size))
+    meets = (beats + beats.T).tocoo()
+    node_ratings = ratings[nodes.values % n_systems]
+    win_rates = expit(node_ratings[meets.row] - node_ratings[meets.col])
+    expected = coo_array((win_rates * meets.data, meets.coords), shape=(size, size))
     # Without directions each triple can be walked both ways round.
-    by_node = [_circles(is_decided.tocsr()) / 2, _circles(beats), _circles(expected.tocsr())]
+    by_node = [_circles(meets.tocsr()) / 2, _circles(beats), _circles(expected.tocsr())]
     question_of_node = distinct(nodes.values // n_systems, n_possible // n_systems)
     return np.column_stack([question_of_node.sums(values) for values in by_node])
 

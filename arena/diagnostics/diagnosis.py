@@ -26,7 +26,6 @@ from arena.diagnostics.connections import connection_check
 from arena.diagnostics.influence import first_place_findings, first_places, support_table
 from arena.diagnostics.verdicts import (
     GROUP,
-    PAIR,
     SHOWN_NAMES,
     CheckRemark,
     CheckResult,
@@ -339,9 +338,8 @@ def unmet_check(part: pd.DataFrame, answers: pd.Series) -> CheckResult:
 
     The index of ``answers`` is ``ANSWER_KEY``.
     """
-    first, second = (
-        pd.MultiIndex.from_frame(part[[*QUESTION_KEY, side]], names=ANSWER_KEY) for side in PAIR
-    )
+    first = pd.MultiIndex.from_frame(part[[*QUESTION_KEY, "first"]], names=ANSWER_KEY)
+    second = pd.MultiIndex.from_frame(part[[*QUESTION_KEY, "second"]], names=ANSWER_KEY)
     has_answers = first.isin(answers.index) & second.isin(answers.index)
     n_without_answer = int((~has_answers).sum())
     is_of_languages = answers.index.isin(part["language"].unique(), level="language")

@@ -247,25 +247,29 @@ def _verdict_remarks(
     if n_identical:
         shown_verdicts += " on answers that differ"
     yield from _same_verdict_remarks(judgments["winner"])
-    remark = flips.remarks[0]
-    low, high = flips.counts["flip_low"], flips.counts["flip_high"]
-    if not flips.counts["items"] or tells_too_little(low, high):
-        yield "not known", remark.sentence
-    # A verdict of a judge that surely flips this often says little; many may average out.
-    elif low > UNRELIABLE_FLIPS:
-        yield "unreliable", remark.sentence
-    else:
-        yield _grade_of(remark.severity), remark.sentence
+    yield _flip_remark(flips)
     for remark in repeat_check(judgments).remarks:
         yield _grade_of(remark.severity), remark.sentence
     sides = position_check(oriented)
     if sides.counts["decided"]:
-        remark = sides.remarks[0]
-        yield _grade_of(remark.severity), remark.sentence
+        side_remark = sides.remarks[0]
+        yield _grade_of(side_remark.severity), side_remark.sentence
     n_ties = int((judgments["winner"] == "tie").sum())
     has_many_ties = n_verdicts >= FEWEST_VERDICTS and n_ties > 0.75 * n_verdicts
     grade: Grade = "doubtful" if has_many_ties else "consistent"
     yield grade, f"{n_ties:,} of {shown_verdicts} are ties ({n_ties / n_verdicts:.1%})"
+
+
+def _flip_remark(flips: CheckResult) -> GradedRemark:
+    """Grade how often verdicts flip with the order of sides; a judge asked in one is not known."""
+    remark = flips.remarks[0]
+    low, high = flips.counts["flip_low"], flips.counts["flip_high"]
+    if not flips.counts["items"] or tells_too_little(low, high):
+        return "not known", remark.sentence
+    # A verdict of a judge that surely flips this often says little; many may average out.
+    if low > UNRELIABLE_FLIPS:
+        return "unreliable", remark.sentence
+    return _grade_of(remark.severity), remark.sentence
 
 
 def _same_verdict_remarks(winners: pd.Series) -> Iterator[GradedRemark]:

@@ -80,20 +80,16 @@ class ArenaTexts:
     """Questions and answers of an arena, found by their keys."""
 
     def __init__(self, arena: Arena) -> None:
+        # Arenas need not have passages or histories.
+        optional = ["passages", HISTORY]
+        queries = selected_columns(arena.queries, [*QUESTION_KEY, "query"], optional)
         self._questions: dict[QuestionKey, tuple[str, Any, Any]] = {}
-        for language, query_id, query, passages, history in _rows(
-            # Arenas need not have passages or histories.
-            selected_columns(arena.queries, [*QUESTION_KEY, "query"], ["passages", HISTORY]),
-            *QUESTION_KEY,
-            "query",
-            "passages",
-            HISTORY,
-        ):
+        for row in _rows(queries, *QUESTION_KEY, "query", *optional):
+            language, query_id, query, passages, history = row
             self._questions[language, query_id] = (query, passages, history)
         self._outputs: dict[QuestionKey, dict[str, str]] = {}
-        for language, query_id, system, answer in _rows(
-            arena.answers, "language", "query_id", "system", "answer"
-        ):
+        for row in _rows(arena.answers, *QUESTION_KEY, "system", "answer"):
+            language, query_id, system, answer = row
             self._outputs.setdefault((language, query_id), {})[system] = answer
         # Parsed once, since an answer is in many pairs.
         self._texts: dict[tuple[QuestionKey, str], str] = {}
@@ -206,8 +202,9 @@ def shown_of_all(parts_of: Mapping[str, Sequence[Shown]]) -> tuple[Shown, ...]:
     shown: list[Shown] = []
     for part, names in answers_of.items():
         if len(names) < len(parts_of):
-            part = replace(part, given_to=" and ".join(names))
-        shown.append(part)
+            shown.append(replace(part, given_to=" and ".join(names)))
+        else:
+            shown.append(part)
     # Turns of several conversations are interleaved by number; passages keep their order.
     return tuple(sorted(shown, key=lambda part: getattr(part, "number", 0)))
 
@@ -229,9 +226,7 @@ def _lists_of_systems(
     lists: dict[tuple[QuestionKey, str], list[Any]] = {}
     if column not in answers:
         return lists
-    for language, query_id, system, cell in _rows(
-        answers, "language", "query_id", "system", column
-    ):
+    for language, query_id, system, cell in _rows(answers, *QUESTION_KEY, "system", column):
         if isinstance(cell, list):
             lists[(language, query_id), system] = cell
     return lists
@@ -240,6 +235,17 @@ def _lists_of_systems(
 def pair_keys(table: pd.DataFrame) -> Iterator[PairKey]:
     """Yield the key of every row of a table of pairs or judgments."""
     yield from _rows(table, "language", "query_id", "system_a", "system_b")
+
+
+def pair_cells(key: PairKey) -> dict[str, str]:
+    """Return the cells of a row of judgments that say which pair it is on."""
+    language, query_id, system_a, system_b = key
+    return {
+        "query_id": query_id,
+        "language": language,
+        "system_a": system_a,
+        "system_b": system_b,
+    }
 
 
 def unordered(key: PairKey) -> PairKey:
@@ -279,7 +285,12 @@ def draw_pair(language: str, query_id: str, one: Answer, other: Answer, seed: in
     order, audit, sort_key = map(int, sequence.generate_state(3))
     if order & 1:
         first, second = second, first
-    return PairDraw(first[0], second[0], audit / 2**32, sort_key / 2**32)
+    return PairDraw(
+        side_a=first[0],
+        side_b=second[0],
+        audit=audit / 2**32,
+        sort_key=sort_key / 2**32,
+    )
 
 
 def _rows(table: pd.DataFrame, *columns: str) -> Iterator[Any]:

@@ -118,19 +118,18 @@ def judge_escalated(
     failures = first.failures if failed is None else pd.concat([failed, first.failures])
     second = second_settings(
         settings,
-        calls_so_far(judgments, failures, name),
-        first.usage.sent,
-        first.summaries[0].cost or 0.0,
+        n_first_calls=calls_so_far(judgments, failures, name),
+        n_sent=first.usage.sent,
+        first_cost=first.summaries[0].cost or 0.0,
     )
     if second is None or not (judgments["judge"] == name).any():
         reason = f"{name} left nothing to ask {settings.escalate} about"
         return replace(first, reason=_joined_reasons(first.reason, reason))
     judged = replace(arena, judgments=judgments)
+    first_ratings = ratings_by_first(judgments, name, prior)
     budget = judging_budget(second, prices)
     try:
-        pairs = EscalatedPairs(
-            judged, second, ratings_by_first(judgments, name, prior), failed, budget
-        )
+        pairs = EscalatedPairs(judged, second, first_ratings, failed, budget)
         with nullcontext(store) if isinstance(store, Store) else open_store(store) as replies:
             last = judge_pairs(
                 judged,

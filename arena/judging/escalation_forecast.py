@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -79,32 +79,49 @@ def forecast_escalated(
     """
     settings.require_plan()
     n_calls = first_calls(arena, settings, prior)
-    second = second_settings(settings, n_calls, 0, 0.0)
-    forecasts = []
+    second = second_settings(settings, n_first_calls=n_calls, n_sent=0, first_cost=0.0)
+    forecasts: list[Forecast] = []
     if second is not None:
-        start = AdaptivePairs(arena, second, prior).ratings()
-        n_systems = start.groupby("language")["system"].transform("size")
-        # Of n verdicts spread over all pairs of S systems; see ``forecast.course``.
-        n_verdicts = np.maximum(n_calls * n_systems / len(start), 1.0)
-        variances = (n_systems - 1) / (2.0 * USUAL_INFORMATION * n_verdicts)
-        errors = np.hypot(np.sqrt(variances), JUDGE_DIFFERENCE)
-        deviations = (start["high"] - start["low"]) / (2.0 * NORMAL_90)
-        for draw in range(FORECAST_DRAWS):
-            random = generator(settings.seed, "escalation", str(draw))
-            ratings = start["rating"] + deviations * random.standard_normal(len(start))
-            drawn = start.assign(rating=ratings, standard_error=errors)[list(PRIOR_COLUMNS)]
-            expected = AdaptivePairs(arena, second, drawn).forecast()
-            # The random pairs are asked about in any case.
-            least = min(n_calibration(len(start)), second.budget or expected.high)
-            verdicts = max(expected.verdicts, least)
-            high = max(expected.high, verdicts)
-            forecasts.append(replace(expected, verdicts=verdicts, high=high))
+        ratings = AdaptivePairs(arena, second, prior).ratings()
+        for first_ratings in _drawn_ratings(ratings, n_calls, settings.seed):
+            forecasts.append(_forecast_second(arena, second, first_ratings))
     return EscalationForecast(
         first_judge=settings.first_judge,
         first_calls=n_calls,
         second_judge=settings.escalate or "",
         second=_mean_of(forecasts),
     )
+
+
+def _drawn_ratings(ratings: pd.DataFrame, n_calls: int, seed: int) -> Iterator[pd.DataFrame]:
+    """Draw what the first judge may measure: ``FORECAST_DRAWS`` tables of ``PRIOR_COLUMNS``.
+
+    Args:
+        ratings: What is expected of the systems, ``RATING_COLUMNS`` of ``AdaptivePairs``.
+        n_calls: Calls of the first judge.
+        seed: Seed of the draws.
+    """
+    n_systems = ratings.groupby("language")["system"].transform("size")
+    # Of n verdicts spread over all pairs of S systems; see ``forecast.course``.
+    n_verdicts = np.maximum(n_calls * n_systems / len(ratings), 1.0)
+    variances = (n_systems - 1) / (2.0 * USUAL_INFORMATION * n_verdicts)
+    errors = np.hypot(np.sqrt(variances), JUDGE_DIFFERENCE)
+    deviations = (ratings["high"] - ratings["low"]) / (2.0 * NORMAL_90)
+    for draw in range(FORECAST_DRAWS):
+        random = generator(seed, "escalation", str(draw))
+        drawn = ratings["rating"] + deviations * random.standard_normal(len(ratings))
+        yield ratings.assign(rating=drawn, standard_error=errors)[list(PRIOR_COLUMNS)]
+
+
+def _forecast_second(
+    arena: Arena, settings: JudgingSettings, first_ratings: pd.DataFrame
+) -> Forecast:
+    """Say what the second judge is likely to take from ratings by the first one."""
+    expected = AdaptivePairs(arena, settings, first_ratings).forecast()
+    # The random pairs are asked about in any case.
+    least = min(n_calibration(len(first_ratings)), settings.budget or expected.high)
+    verdicts = max(expected.verdicts, least)
+    return replace(expected, verdicts=verdicts, high=max(expected.high, verdicts))
 
 
 def _mean_of(forecasts: Sequence[Forecast]) -> Forecast:

@@ -11,7 +11,7 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.schema import FLAG_SEPARATOR, IDENTICAL, REPEAT
 from arena.data.types import Progress
-from arena.judging.answer_pairs import PairKey, pair_keys
+from arena.judging.answer_pairs import pair_cells, pair_keys
 from arena.judging.choosing.chosen_pairs import ChosenPairs, Verdicts
 from arena.judging.forms import prompt_of
 from arena.judging.function_judge import plug_in_settings
@@ -143,7 +143,7 @@ def _verdicts_of(outcomes: Outcomes, task: JudgingTask, version: str) -> Verdict
     failure_rows: list[dict[str, object]] = []
     repeats = task.left.table[REPEAT]
     for outcome, repeat in zip(outcomes.outcomes, repeats, strict=True):
-        row = _pair_cells(outcome.key) | {"judge": task.judge, "prompt": version}
+        row = pair_cells(outcome.key) | {"judge": task.judge, "prompt": version}
         verdict = outcome.reply.value
         if verdict is None:
             failure_rows.append(row | _failure_cells(outcome))
@@ -154,16 +154,6 @@ def _verdicts_of(outcomes: Outcomes, task: JudgingTask, version: str) -> Verdict
     judgments = pd.DataFrame(verdict_rows, columns=VERDICT_COLUMNS, dtype=object).astype(types)
     failures = pd.DataFrame(failure_rows, columns=FAILURE_COLUMNS, dtype=object)
     return Verdicts(judgments, failures, outcomes.nuggets, outcomes.notes)
-
-
-def _pair_cells(pair: PairKey) -> dict[str, object]:
-    language, query_id, system_a, system_b = pair
-    return {
-        "query_id": query_id,
-        "language": language,
-        "system_a": system_a,
-        "system_b": system_b,
-    }
 
 
 def _failure_cells(outcome: PairOutcome) -> dict[str, object]:
@@ -194,7 +184,7 @@ def _identical_rows(pairs: ChosenPairs, judge: str, version: str) -> Iterator[di
     empty = dict.fromkeys([*PROBABILITY_COLUMNS, REPEAT])
     for pair in pair_keys(pairs.identical):
         yield {
-            **_pair_cells(pair),
+            **pair_cells(pair),
             **empty,
             "winner": "tie",
             "judge": judge,

@@ -121,7 +121,8 @@ def judge_pairs(
     members = (judges,) if isinstance(judges, LlmJudge) else tuple(judges)
     names = [member.judge for member in members]
     if not names or repeated(names):
-        raise UsageError(f"name each judge once: {', '.join(repeated(names)) or 'there is none'}")
+        faulty = ", ".join(repeated(names)) or "there is none"
+        raise UsageError(f"name each judge once: {faulty}")
     renewing = [member.judge for member in members if member.prompt.renews_verdicts]
     is_renewed = arena.judgments["judge"].isin(renewing)
     renewed = arena.judgments[is_renewed]
@@ -137,15 +138,10 @@ def judge_pairs(
     outcomes = [run.outcome_of(name) for name in names]
     summaries = []
     for member, outcome in zip(members, outcomes, strict=True):
+        usage = Usage.total(member.asked_settings.model, run.usages[member.judge])
+        agreement = (people or {}).get(member.judge)
         summary = summarize_judge(
-            arena,
-            member,
-            chosen,
-            run.rounds,
-            outcome,
-            Usage.total(member.asked_settings.model, run.usages[member.judge]),
-            prices or {},
-            (people or {}).get(member.judge),
+            arena, member, chosen, run.rounds, outcome, usage, prices or {}, agreement
         )
         summaries.append(summary)
     verdicts = stacked_verdicts(outcomes)

@@ -15,7 +15,7 @@ from arena.data.folder import find_table_file, settle_votes
 from arena.data.judge_names import PERSON, is_person
 from arena.data.schema import DIGESTS
 from arena.data.votes import append_vote
-from arena.judging.answer_pairs import ArenaTexts, PairKey, pair_keys, unordered
+from arena.judging.answer_pairs import ArenaTexts, PairKey, pair_cells, pair_keys, unordered
 from arena.judging.ballots import BallotPair, NamedVote, ballot_pair, judges_by_name, pair_id
 from arena.judging.choosing.drawn_pairs import pairs_for_people
 
@@ -83,9 +83,8 @@ class Voting:
         votes = arena.judgments[arena.judgments["judge"].map(is_person).astype(bool)]
         self._n_votes = len(votes)
         ids = {unordered(key): pair for pair, key in self._pairs.items()}
-        for judge, winner, key in zip(
-            votes["judge"], votes["winner"], pair_keys(votes), strict=True
-        ):
+        rows = zip(votes["judge"], votes["winner"], pair_keys(votes), strict=True)
+        for judge, winner, key in rows:
             pair = ids.get(unordered(key))
             if pair is not None:
                 self._voter(judge).choices[pair] = winner
@@ -152,16 +151,10 @@ class Voting:
             voter = self._voter(judge)
             if voter.choices.get(vote.id) == vote.choice:
                 return
-            language, query_id, system_a, system_b = self._pairs[vote.id]
-            judgment = {
-                "query_id": query_id,
-                "language": language,
-                "system_a": system_a,
-                "system_b": system_b,
-                "winner": vote.choice,
-                "judge": judge,
-            }
-            for column, system in zip(DIGESTS, (system_a, system_b), strict=True):
+            key = self._pairs[vote.id]
+            language, query_id, *systems = key
+            judgment = {**pair_cells(key), "winner": vote.choice, "judge": judge}
+            for column, system in zip(DIGESTS, systems, strict=True):
                 judgment[column] = answer_digest(self._texts.shown((language, query_id), system))
             size = append_vote(self._folder, judgment)
             self._n_votes += vote.id not in voter.choices

@@ -163,18 +163,18 @@ class AdaptivePairs:
 
         Columns are ``PROGRESS_COLUMNS``.
         """
-        rows = [
-            (
-                language,
-                len(pairing.systems),
-                len(pairing.questions),
-                pairing.judged,
-                pairing.failed,
-                pairing.open,
-                pairing.misordered,
-            )
-            for language, pairing in self._pairings.items()
-        ]
+        rows = []
+        for language, pairing in self._pairings.items():
+            row = {
+                "language": language,
+                "systems": len(pairing.systems),
+                "questions": len(pairing.questions),
+                "judged": pairing.judged,
+                "failed": pairing.failed,
+                "open": pairing.open,
+                "misordered": pairing.misordered,
+            }
+            rows.append(row)
         return pd.DataFrame(rows, columns=PROGRESS_COLUMNS)
 
     def ratings(self) -> pd.DataFrame:

@@ -77,12 +77,10 @@ def choose_pairs(
     for language, query_id in drawn:
         # In an order of their own, so that draws do not depend on systems' names.
         systems = texts.systems_by_output((language, query_id))
-        if pairs == "all":
-            chosen = list(combinations(systems, 2))
-        else:
+        chosen = list(combinations(systems, 2))
+        if pairs != "all":
             random = generator(seed, "judging", "pairs", language, query_id)
-            candidates = list(combinations(systems, 2))
-            chosen = _even_pairs(candidates, pairs, meetings[language], random)
+            chosen = _even_pairs(chosen, pairs, meetings[language], random)
         keys += [(language, query_id, one, other) for one, other in chosen]
     if spread:
         keys = _in_drawn_order(texts, keys, seed)
@@ -114,7 +112,7 @@ def pairs_for_people(arena: Arena) -> ChosenPairs:
     """
     seed = 0
     texts = ArenaTexts(arena)
-    drawn = draw_questions(arena, texts, None, None, seed)
+    drawn = draw_questions(arena, texts, questions=None, languages=None, seed=seed)
     judged = _judged_by_machines(arena.judgments)
     judged_questions = {key[:2] for key in judged}
     keys: list[PairKey] = []

@@ -113,12 +113,13 @@ def ratings_by_first(
         prior: What the first judge's ratings started from.
     """
     temperatures = learn_temperatures(judgments)
-    own = judgments[judgments["judge"] == first_judge]
+    by_first = judgments[judgments["judge"] == first_judge]
     tables = []
-    for language, rows in calibrated_judgments(own, temperatures).groupby("language"):
+    for language, rows in calibrated_judgments(by_first, temperatures).groupby("language"):
         battles = Battles.from_judgments(rows)
-        stated = None if prior is None else prior[prior["language"] == language]
-        posterior = battle_posterior(battles, RatingPrior.of_table(stated, battles.systems, 1.0))
+        expected = None if prior is None else prior[prior["language"] == language]
+        rating_prior = RatingPrior.of_table(expected, battles.systems, precision=1.0)
+        posterior = battle_posterior(battles, rating_prior)
         table = pd.DataFrame(
             {
                 "language": language,
@@ -156,14 +157,13 @@ def calibrated_prior(first_ratings: pd.DataFrame, by_second: pd.DataFrame) -> pd
         ``PRIOR_COLUMNS``.
     """
     rating_of = first_ratings.set_index(["language", "system"])["rating"]
-    sides = [
-        rating_of.reindex(pd.MultiIndex.from_frame(by_second[["language", side]])).to_numpy()
-        for side in ("system_a", "system_b")
-    ]
-    differences = np.asarray(sides[0] - sides[1], dtype=np.float64)
-    points = points_of_a(by_second).to_numpy(np.float64)
-    is_rated = np.isfinite(differences)
-    differences, points = differences[is_rated], points[is_rated]
+    systems_a = pd.MultiIndex.from_frame(by_second[["language", "system_a"]])
+    systems_b = pd.MultiIndex.from_frame(by_second[["language", "system_b"]])
+    ratings_a = rating_of.reindex(systems_a).to_numpy(np.float64)
+    ratings_b = rating_of.reindex(systems_b).to_numpy(np.float64)
+    is_rated = np.isfinite(ratings_a - ratings_b)
+    differences = (ratings_a - ratings_b)[is_rated]
+    points = points_of_a(by_second).to_numpy(np.float64)[is_rated]
 
     def slope(factor: float) -> float:
         residuals = points - expit(factor * differences)

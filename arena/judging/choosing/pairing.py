@@ -90,13 +90,13 @@ class AdaptivePairing:
         self._state = np.where(can_meet, OPEN, ABSENT).astype(np.int8)
         random = generator(seed, "adaptive pairing")
         # Draws are made for pairs in the order that systems were given in, not that of names.
-        place_of = {name: place for place, name in enumerate(systems)}
-        places = np.array([place_of[name] for name in self.systems])
-        drawn = self._pair_of[places[first], places[second]]
+        given_index = {name: index for index, name in enumerate(systems)}
+        given = np.array([given_index[name] for name in self.systems])
+        drawn = self._pair_of[given[first], given[second]]
         self._chance = random.random(can_meet.shape)[:, drawn]
         # Pairs of equal value are tried in an order that the seed draws.
         self._tie_break = 1.0 + 1e-4 * random.random(len(first))[drawn]
-        self._prior = RatingPrior.of_table(prior, self.systems, 1.0)
+        self._prior = RatingPrior.of_table(prior, self.systems, precision=1.0)
         columns = ["query_id", "system_a", "system_b", "winner"]
         self._verdicts = pd.DataFrame(columns=columns, dtype=object)
         self.posterior = battle_posterior(Battles.none(self.systems, self.questions), self._prior)
