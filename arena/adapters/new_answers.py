@@ -236,21 +236,9 @@ def _question_of(
     language = row_language(collected, place, values.get("language"), default="")
     if language is None:
         return None
-    text = name_text(values.get("question"))
-    stripped = text.strip() if isinstance(text, str) else ""
     named_id = name_text(values.get("query_id"))
     if named_id is None:
-        history = storable(decoded(values.get(HISTORY)))
-        question = questions.with_text(stripped, history, language)
-        if question is None:
-            collected.fault(
-                place,
-                "question",
-                text,
-                fault="is not the text of one question of the arena",
-                hint="write it as there, or give its query_id",
-            )
-        return question
+        return _question_by_text(collected, place, values, questions, language)
     query_id = str(named_id).strip()
     same_id = questions.by_id.get(query_id, [])
     question = _only(same_id, language)
@@ -266,19 +254,47 @@ def _question_of(
     if question is None:
         # The checks of the whole table say that the arena has no such question.
         return {"language": language or UNDETERMINED, "query_id": query_id}
-    # Any other column may be the name of the prompt, which 'generate' notes.
-    column = bare_column(collected.names.get("question", ""))
-    is_text = column in ("question", "query", "user_input")
-    if is_text and stripped and stripped != _text_of(question):
+    if _has_other_text(collected, values, question):
         collected.fault(
             place,
             "question",
-            text,
+            name_text(values.get("question")),
             fault=f"is not the text that the question {query_id!r} has in the arena",
             hint="give the question's own id, or its text alone",
         )
         return None
     return question
+
+
+def _question_by_text(
+    collected: Collected, place: Place, values: Record, questions: _Questions, language: str
+) -> Record | None:
+    """Return the question of a row without an id; None if its text is of none, or of several."""
+    history = storable(decoded(values.get(HISTORY)))
+    question = questions.with_text(_stripped_question(values), history, language)
+    if question is None:
+        collected.fault(
+            place,
+            "question",
+            name_text(values.get("question")),
+            fault="is not the text of one question of the arena",
+            hint="write it as there, or give its query_id",
+        )
+    return question
+
+
+def _has_other_text(collected: Collected, values: Record, question: Record) -> bool:
+    """Tell whether a row that names a question by its id has the text of another one."""
+    # Any other column may be the name of the prompt, which 'generate' notes.
+    column = bare_column(collected.names.get("question", ""))
+    text = _stripped_question(values)
+    is_text = column in ("question", "query", "user_input")
+    return is_text and bool(text) and text != _text_of(question)
+
+
+def _stripped_question(values: Record) -> str:
+    text = name_text(values.get("question"))
+    return text.strip() if isinstance(text, str) else ""
 
 
 def _answer(

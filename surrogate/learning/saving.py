@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -172,6 +173,33 @@ def _ratings(
     arrays: dict[str, npt.NDArray[Any]], language: str, part: _Language
 ) -> TrainingRatings:
     """Check the arrays of a language's ratings, and put them together."""
+    _check_arrays(arrays, language, part)
+    n_systems = len(part.systems)
+    n_questions = len(part.questions)
+    # A surrogate needs no names of judges.
+    judges = tuple(map(str, range(int(arrays["judge"].max(initial=-1)) + 1)))
+    items = JudgedItems(
+        Pairs(arrays["first"], arrays["second"], n_systems),
+        question=arrays["question"],
+        pair=arrays["pair"],
+        points=arrays["points"],
+        counts=arrays["counts"],
+        n_questions=n_questions,
+        soft_counts=arrays.get("soft_counts"),
+        biases=Biases.of_sides(arrays["judge"], judges),
+    )
+    return TrainingRatings(
+        systems=part.systems,
+        questions=part.questions,
+        draws=arrays["draws"],
+        coefficients=arrays["coefficients"],
+        items=items,
+        variance=arrays.get("variance"),
+    )
+
+
+def _check_arrays(arrays: Mapping[str, npt.NDArray[Any]], language: str, part: _Language) -> None:
+    """Refuse arrays of a language's ratings that are not all there, or do not fit each other."""
     missing = set(_ARRAYS) - set(_OPTIONAL) - set(arrays)
     unknown = set(arrays) - set(_ARRAYS)
     if missing or unknown:
@@ -205,26 +233,6 @@ def _ratings(
         _check_array(array, f"the {name} in {language}", name, shapes[name])
         if name in limits and (array >= limits[name]).any():
             raise UsageError(f"the {name} in {language} point to what does not exist")
-    # A surrogate needs no names of judges.
-    judges = tuple(map(str, range(int(arrays["judge"].max(initial=-1)) + 1)))
-    items = JudgedItems(
-        Pairs(arrays["first"], arrays["second"], n_systems),
-        question=arrays["question"],
-        pair=arrays["pair"],
-        points=arrays["points"],
-        counts=arrays["counts"],
-        n_questions=n_questions,
-        soft_counts=arrays.get("soft_counts"),
-        biases=Biases.of_sides(arrays["judge"], judges),
-    )
-    return TrainingRatings(
-        systems=part.systems,
-        questions=part.questions,
-        draws=arrays["draws"],
-        coefficients=arrays["coefficients"],
-        items=items,
-        variance=arrays.get("variance"),
-    )
 
 
 def _check_array(array: npt.NDArray[Any], label: str, name: str, shape: tuple[int, ...]) -> None:

@@ -188,10 +188,10 @@ def _write_pages(
         "caution": next(iter(limits), ""),
     }
 
-    def write(page: str, place: str = "", **values: object) -> None:
-        path = folder / (place or f"{page}.html")
+    def write(page: str, file: str = "", **values: object) -> None:
+        path = folder / (file or f"{page}.html")
         path.parent.mkdir(exist_ok=True)
-        root = "../" if "/" in place else ""
+        root = "../" if "/" in file else ""
         scripts = SCRIPTS.get(page, ("tables.js",))
         if is_served:
             scripts = (*scripts, "news.js")
