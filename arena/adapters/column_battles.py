@@ -283,7 +283,8 @@ class _ColumnReader:
             return np.zeros(int(self.is_read.sum()), dtype=np.intp), [{}]
         columns = list(named.values())
         if len(columns) == 1 and columns[0].counts.all() and not columns[0].is_missing.any():
-            return columns[0].codes, [{name: cell} for name in named for cell in columns[0].cells]
+            (name,) = named
+            return columns[0].codes, [{name: cell} for cell in columns[0].cells]
         rows = distinct_rows(columns)
         cells = [column.take(rows.first_rows).objects() for column in columns]
         records = [dict(zip(named, row, strict=True)) for row in zip(*cells, strict=True)]

@@ -89,10 +89,9 @@ def with_joined_passages(rows: Rows, columns: Mapping[str, str]) -> Rows:
     joined = [numbered[number] for number in sorted(numbered)]
     if not joined or set(joined) & set(columns.values()):
         return rows
-    cells = [
-        [text for text in row if not is_missing_cell(text)]
-        for row in table[joined].itertuples(index=False, name=None)
-    ]
+    cells = []
+    for row in table[joined].itertuples(index=False, name=None):
+        cells.append([text for text in row if not is_missing_cell(text)])
     table = table.drop(columns=joined).assign(passages=pd.Series(cells, table.index, dtype=object))
     note = (
         f"{rows.source}: passages are read from {count_of(len(joined), 'column')}, "

@@ -19,7 +19,7 @@ _MIRAGE = ReplaceablePrompt(
     reply="all of it; features and judges read ##Reason: … ##Answer: …",
     variables=MappingProxyType(
         {
-            "question": Variable("the question", "samplequestion", True),
+            "question": Variable("the question", "samplequestion", is_required=True),
             "language": Variable("English name of its language", "English"),
             "language_code": Variable("code of its language", "en"),
             "passages": Variable(

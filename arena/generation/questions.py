@@ -43,7 +43,7 @@ TIME_PROMPT = ReplaceablePrompt(
     asks="Whether a question needs the present date or news (MEMERAG, appendix G.1)",
     reply="the last <label>yes</label> or no, and <rationale>",
     variables={
-        "question": Variable("the question", "samplequestion", True),
+        "question": Variable("the question", "samplequestion", is_required=True),
         "language": Variable("English name of its language", "English"),
     },
     package="arena.generation",

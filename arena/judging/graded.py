@@ -228,7 +228,7 @@ class MarkPrompt(GradedPrompt):
             reply="the last [[4]], or Rating: 4; 1 to 5",
             variables={
                 **SHOWN_QUESTION,
-                "answer": Variable("what is shown of a system", "sampleanswer", True),
+                "answer": Variable("what is shown of a system", "sampleanswer", is_required=True),
             },
             package="arena.judging",
             packaged_name="pointwise.v1",
@@ -280,7 +280,7 @@ class OrderPrompt(GradedPrompt):
                 "answers": Variable(
                     "the answers, each with number and text, in an order drawn by their content",
                     (NumberedAnswer(1, "sampleone"), NumberedAnswer(2, "sampletwo")),
-                    True,
+                    is_required=True,
                 ),
             },
             package="arena.judging",

@@ -205,7 +205,9 @@ class _Run:
             if pooled_passages(self._texts, question):
                 asked.append(question)
                 continue
-            self._failures[question] = Reply(None, NO_PASSAGES, _NO_PASSAGES_DETAIL, "", False)
+            self._failures[question] = Reply(
+                None, NO_PASSAGES, _NO_PASSAGES_DETAIL, key="", from_store=False
+            )
             without_passages.prompts += 1
             without_passages.count_failure(NO_PASSAGES, 1, _NO_PASSAGES_DETAIL)
         answered = ask_table(
@@ -283,7 +285,8 @@ class _Run:
             if asked in self._failures:
                 return PairOutcome(key, self._failures[asked], flags)
         verdict = self._verdict(answer_a, answer_b)
-        return PairOutcome(key, Reply(verdict, None, "", "", False), flags)
+        reply = Reply(verdict, reason=None, detail="", key="", from_store=False)
+        return PairOutcome(key, reply, flags)
 
     def _verdict(self, answer_a: AnswerKey, answer_b: AnswerKey) -> PairVerdict:
         marks_a = self._marked(answer_a)

@@ -86,9 +86,9 @@ MARK_PROMPT = ReplaceablePrompt(
         "nuggets": Variable(
             "the facts, each with number and text",
             (NumberedNugget(1, "samplefact"), NumberedNugget(2, "otherfact")),
-            True,
+            is_required=True,
         ),
-        "answer": Variable("what is shown of a system", "sampleanswer", True),
+        "answer": Variable("what is shown of a system", "sampleanswer", is_required=True),
     },
     package="arena.judging",
     packaged_name="nugget-marks.v1",

@@ -26,8 +26,10 @@ from arena.text.prompts import ReplaceablePrompt, Variable
 VARIABLES = MappingProxyType(
     {
         **SHOWN_QUESTION,
-        "answer_a": Variable("what is shown of side A, citations included", "sampleone", True),
-        "answer_b": Variable("what is shown of side B", "sampletwo", True),
+        "answer_a": Variable(
+            "what is shown of side A, citations included", "sampleone", is_required=True
+        ),
+        "answer_b": Variable("what is shown of side B", "sampletwo", is_required=True),
     }
 )
 """Variables of a template of pairs."""

@@ -32,12 +32,11 @@ def prompts(
     """
     import pandas as pd
 
-    listed = [
-        (sender, prompt)
-        for sender, sent_prompts in all_prompts().items()
-        for prompt in sent_prompts
-        if name in (None, prompt.name)
-    ]
+    listed = []
+    for sender, sent_prompts in all_prompts().items():
+        for prompt in sent_prompts:
+            if name is None or name == prompt.name:
+                listed.append((sender, prompt))
     if not listed:
         raise UsageError(f"there is no prompt {name!r}; 'prompts' lists all")
     rows = []

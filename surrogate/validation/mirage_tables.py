@@ -6,6 +6,7 @@ Both are protocols of ``validate``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Unpack
 
@@ -93,12 +94,7 @@ def validate_table_3(
 def _r2_of_surrogates(
     languages: Sequence[LanguageData], surrogates: Sequence[Surrogate], repeats: Repeats
 ) -> pd.DataFrame:
-    keys = [
-        (data, surrogate, repeat)
-        for data in languages
-        for surrogate in surrogates
-        for repeat in range(repeats.times)
-    ]
+    keys = list(product(languages, surrogates, range(repeats.times)))
     tasks = [delayed(_tournament_r2)(*key, repeats.seed) for key in keys]
     scores = pd.DataFrame(repeats.run(tasks), columns=["train", "holdout"])
     scores["language"] = [data.language for data, _, _ in keys]
@@ -214,11 +210,10 @@ def _taus_by_group(
         seed = derived_seed(repeats.seed, "table 4", *keys) if keys else repeats.seed
         held_out = drawn_holdout(systems, holdout, repeats.seed, *keys)
         draws.append((reseeded(surrogate, seed), held_out))
-    tasks = [
-        delayed(_taus_of_all)(group, reseeded_surrogate, held_out)
-        for group in languages_by_group.values()
-        for reseeded_surrogate, held_out in draws
-    ]
+    tasks = []
+    for group in languages_by_group.values():
+        for reseeded_surrogate, held_out in draws:
+            tasks.append(delayed(_taus_of_all)(group, reseeded_surrogate, held_out))
     codes = [data.language for data in languages]
     taus = pd.DataFrame(repeats.run(tasks), columns=codes, dtype=np.float64)
     group_names = np.repeat(list(languages_by_group), repeats.times)

@@ -120,11 +120,13 @@ def shown_names(names: Iterable[str]) -> dict[str, str]:
 
 def label_inches(names: Iterable[str]) -> float:
     """Return the width in inches of the widest name as a label; 0 for none."""
-    wide = (
-        sum(1.8 if unicodedata.east_asian_width(mark) in "WF" else 1.1 for mark in name)
-        for name in shown_names(names).values()
-    )
-    return LABEL_INCHES * max(wide, default=0.0)
+    widths = map(_label_width, shown_names(names).values())
+    return LABEL_INCHES * max(widths, default=0.0)
+
+
+def _label_width(name: str) -> float:
+    """Return the width of a name as a label, in those of a usual letter, with some room."""
+    return sum(1.8 if unicodedata.east_asian_width(mark) in "WF" else 1.1 for mark in name)
 
 
 @contextmanager
