@@ -131,7 +131,11 @@ def setting(model: type[BaseModel], name: str) -> Any:  # noqa: ANN401
         text = f"{text.rstrip('.')}. Default: {shown_default}"
     minimum: Any = next((bound.ge for bound in field.metadata if isinstance(bound, Ge)), None)
     maximum: Any = next((bound.le for bound in field.metadata if isinstance(bound, Le)), None)
-    return Option(flag_of(name), min=minimum, max=maximum, help=text, show_default=False)
+    flag = flag_of(name)
+    if field.annotation is bool:
+        # A file may have turned it on.
+        flag += f"/--no-{flag.removeprefix('--')}"
+    return Option(flag, min=minimum, max=maximum, help=text, show_default=False)
 
 
 def settings_of(

@@ -120,6 +120,16 @@ def test_a_run_without_one_verdict_of_the_judge_is_no_success(judge, serve, fold
     assert (verdicts["winner"] == "tie").all()  # identical answers, which nobody was asked about
 
 
+def test_an_option_turns_off_what_a_file_turns_on(judge, serve):
+    server = serve()
+    settings = "audit = 0.0\nboth_orders = true"
+    status, printed = judge(server, "--pairs", 2, "--no-both-orders", "--dry-run", config=settings)
+    assert status == 0
+    assert "Both orders" not in printed
+    _, printed = judge(server, "--pairs", 2, "--dry-run", config=settings)
+    assert "Both orders: True" in printed
+
+
 def test_a_dry_run_leaves_everything_as_it_is(judge, serve, folder):
     server = serve()
     before = {path.name for path in folder.iterdir()}
