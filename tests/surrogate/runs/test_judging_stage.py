@@ -56,7 +56,7 @@ def test_verdicts_are_paid_for_once_and_the_arena_stays_as_it_is(
     assert bring_up_to_date(boards, boards.out, check=True).is_current
     assert {path.name: path.read_bytes() for path in (place / "arena").iterdir()} == arena
     text = (boards.out / "manifest.json").read_text()
-    assert str(server.port) not in text
+    assert f":{server.port}" not in text  # digests may hold its digits
     record = read_manifest(boards.out).steps["a/judging"]
     assert record.options["model"] == "local"
     shutil.rmtree(boards.out / "a" / "judging")
