@@ -353,7 +353,7 @@ def _why(study: LanguageStudy, row: dict[str, float], has_prediction: bool) -> s
     if np.isfinite(row["unseen"]):
         return ""
     if study.failure:
-        return VERDICTS_ONLY.format(study.failure)
+        return VERDICTS_ONLY.format(study.failure.removeprefix(f"{study.language}: "))
     if not has_prediction:
         return VERDICTS_ONLY.format(absence(math.nan, n_answers))
     reason = "; ".join(study.unseen.reasons) or NO_SURROGATE

@@ -17,6 +17,7 @@ from surrogate.cli import options as opt
 from surrogate.cli.options import given_features, given_models, named_values
 from surrogate.cli.printing import (
     INTERVAL,
+    OVERALL_RANKS,
     cell,
     command,
     cut_middle,
@@ -252,9 +253,9 @@ def print_board(board: Board, then: str, index: Path | None = None) -> None:
     rows, columns = shown_board(board.ratings, board.overall)
     if board.summary.is_compared:
         # Over languages the best and worst rank make room for the rank by verdicts alone.
-        position = columns.index("rank_interval")
-        if "mean_rank" in columns:
-            columns.remove("rank_interval")
+        position = columns.index("rank") + 1
+        if OVERALL_RANKS in columns:
+            columns.remove(OVERALL_RANKS)
         columns.insert(position, "arena_rank")
     headline = conclusion(board)
     sentences = wrapped(headline, 5)

@@ -29,6 +29,10 @@ LINES = 20
 """Lines that a printed board takes at most, if its texts leave room for five systems."""
 FEWEST_ROWS = 5
 INTERVAL = "90% interval"
+RANKS_AT_ONCE = "95% ranks"
+"""Of one language: it holds the ranks of all systems at once."""
+OVERALL_RANKS = "90% ranks"
+"""Of several languages: it holds the rank of one system."""
 MOST_MARKS = 3
 """Kinds of notes that a board explains."""
 MOST_OF_A_TEXT = 9
@@ -333,8 +337,10 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
 
     held_out = ratings["split"].eq("holdout").map({True: f"; {HELD_OUT}", False: ""})
     rows = ratings.assign(note=(ratings["note"] + held_out).str.removeprefix("; "))
-    columns = ["rank", "rank_interval", "system", "rating", INTERVAL]
-    if ratings["language"].nunique() > 1:
+    has_languages = ratings["language"].nunique() > 1
+    rank_interval = OVERALL_RANKS if has_languages else RANKS_AT_ONCE
+    columns = ["rank", rank_interval, "system", "rating", INTERVAL]
+    if has_languages:
         columns.insert(3, "mean_rank")
         grouped = rows.groupby("system")
         means = grouped[["rating", "low", "high"]].mean().astype({"rating": float})
@@ -344,11 +350,12 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
         rows = overall.join(means, on="system")
         rows["mean_rank"] = rows["mean_rank"].map(two_decimals)
     incomplete = rows["coverage"].lt(1).map({True: "; did not answer every question", False: ""})
+    # A system without a rank has too few verdicts for its rating to be read.
+    rated = rows[["rating", "low", "high"]].mask(rows["rank"].isna())
     texts = {
-        "rank_interval": spans(rows, "rank_low", "rank_high", "–", str),
-        # A system without a rank has too few verdicts for its rating to be read.
-        "rating": rows["rating"].where(rows["rank"].notna()).map(two_decimals),
-        INTERVAL: spans(rows),
+        rank_interval: spans(rows, "rank_low", "rank_high", "–", str),
+        "rating": rated["rating"].map(two_decimals),
+        INTERVAL: spans(rated),
         "note": rows["note"] + incomplete,
     }
     return rows.assign(**texts), columns

@@ -116,6 +116,8 @@ def test_too_few_systems_to_train_on_are_said_not_ranked(small_arena, quick_feat
     assert (board.ratings.loc[is_judged, "verdict_share"] == 1.0).all()
     assert board.ratings.loc[is_judged, "note"].str.startswith("by its verdicts alone: ").all()
     assert "at least 3 systems and a feature are needed" in board.summary.languages["en"].notes[0]
+    # The note of every language is the same, so that a table over languages has it once.
+    assert board.ratings.loc[is_judged, "note"].nunique() == 1
     assert set(board.surrogate.failures_) == {"en", "sw"}
     assert board.ratings["surrogate_low"].isna().all()
 
