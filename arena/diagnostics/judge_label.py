@@ -165,9 +165,10 @@ def label_judge(
         flips = flip_check(oriented)
         has_both_orders = flips.counts["items"] > 0
         n_identical = len(verdicts) - len(judged)
-        remarks.extend(_verdict_remarks(judged, oriented, flips, n_identical=n_identical))
+        # Of several faults the first leads a board: length decides more verdicts than a side does.
         if answers is not None:
             remarks.extend(_length_remarks(length_effect(judged, answers)))
+        remarks.extend(_verdict_remarks(judged, oriented, flips, n_identical=n_identical))
         remarks.extend(_cycle_remarks(cycles(judged)))
     faults = [sentence for grade, sentence in remarks if grade == "unreliable"]
     faults += [sentence for grade, sentence in remarks if grade == "doubtful"]

@@ -166,7 +166,7 @@ def judge_sentence(board: Board) -> str:
     judge = summary.macro.judge
     if judge is None:
         return f"{published_sentence(summary.judge)}."
-    return f"{judge.sentence}." if summary.macro.is_unreliable else f"{judge.short}."
+    return f"{judge.sentence}."
 
 
 def published_sentence(judge: str) -> str:
