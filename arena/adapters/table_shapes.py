@@ -6,27 +6,29 @@ Only tables that cannot be read as they are get another shape.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Literal
 
-from arena.adapters.columns import FILE, bare_column, field_names
+from arena.adapters.columns import bare_column, field_names
 from arena.adapters.conversations import last_exchange
 from arena.adapters.record_values import (
     ASSISTANT,
     at,
     dotted,
     messages_of,
-    opened_record,
     opened_value,
     text_of,
 )
+from arena.adapters.shaped_rows import HOLDERS, columns_by_name, with_records
+from arena.adapters.system_columns import (
+    with_answer_of_each_named_system,
+    with_answer_of_each_system,
+)
 from arena.adapters.table_columns import TableLayout, table_layout
-from arena.data.cells import finite_number, is_missing_cell
 from arena.data.errors import UsageError
-from arena.data.languages import language_code
-from arena.data.rows import Numbered, Rows, rows_of_records
+from arena.data.rows import Rows
 from arena.data.schema import VOTER
 from arena.data.types import Record
 from arena.data.wording import first_of
@@ -52,26 +54,7 @@ _THEIR_ANSWERS = (
     ("better_answer", "worse_answer"),
 )
 _DRAWS = frozenset({"draw", "is_draw", "tie", "is_tie"})
-_WINNERS = ("winner", "preference", "human_preference", "preferred", "better", "vote", "pick")
 _CONVERSATIONS = ("messages", "conversation", "conversations", "dialogue", "chat")
-_HOLDERS = frozenset(
-    {
-        *("input", "inputs", "output", "outputs", "request", "response", "result", "run"),
-        *("example", "data", "item", "datasource_item", "row", "sample", "record", "test_case"),
-        *("attributes", "metadata", "meta"),
-    }
-)
-"""What programs call the records that hold a question, an answer, or what else belongs to it."""
-_LANGUAGE_TAG = re.compile(r"[a-z]{2}(?:[-_][A-Za-z]{2,4})?")
-_SEPARATOR = r"[\s_\-.:/|]+"
-_NO_SYSTEMS = frozenset(
-    {
-        *("id", "key", "type", "kind", "category", "source", "status", "options", "choices"),
-        *("reason", "explanation", "rationale", "notes", "comment", "comments", "left", "right"),
-        *("model", "model_name", "system", "gold", "golden", "correct", "true", "target"),
-    }
-)
-"""What follows ``answer_`` in names of columns that say something about an answer."""
 
 
 def with_named_paths(rows: Rows, columns: Mapping[str, str]) -> Rows:
@@ -104,7 +87,7 @@ def in_known_shape(
         columns: Field to the column that the user chose.
         question_fields: Fields that identify a question, of which one must be there.
     """
-    for shaped in _other_shapes(tables):
+    for shaped in (*_other_shapes(tables), *_wide_shape(tables, columns)):
         # A column that the user chose may be none of this shape.
         with suppress(UsageError):
             layout = table_layout(shaped, columns, is_broken=False, question_fields=question_fields)
@@ -125,6 +108,15 @@ def _other_shapes(tables: Sequence[Rows]) -> Iterator[list[Rows]]:
         shaped = [rows for rows in shape if rows is not None]
         if shaped and len(shaped) == len(tables):
             yield shaped
+
+
+def _wide_shape(tables: Sequence[Rows], columns: Mapping[str, str]) -> Iterator[list[Rows]]:
+    """Yield a table whose columns are named for systems alone; of several, files may be systems."""
+    if len(tables) != 1 or not {"system", "answer"}.isdisjoint(columns):
+        return
+    shaped = with_answer_of_each_named_system(tables[0], columns)
+    if shaped is not None:
+        yield [shaped]
 
 
 def shapes_of_battles(rows: Rows) -> Iterator[Rows]:
@@ -149,7 +141,7 @@ def with_sides(rows: Rows) -> Rows | None:
     Who stood where is not known. The sides are in the order of the names: if the winner always
     stood first, a judge would seem to prefer what stands first.
     """
-    columns = _columns_by_name(rows)
+    columns = columns_by_name(rows)
     names = _first_pair(columns, _WINNER_AND_LOSER)
     has_sides = not columns.keys().isdisjoint(field_names("pairs")["system_b"])
     if names is None or has_sides or not _DRAWS.isdisjoint(columns):
@@ -165,12 +157,12 @@ def with_sides(rows: Rows) -> Rows | None:
             record |= {f"answer_{best}": answers[0], f"answer_{worst}": answers[1]}
         records.append(record)
     note = f"{names[0]!r} won against {names[1]!r}; sides are in the order of their names"
-    return _with_records(rows, enumerate(records), note)
+    return with_records(rows, enumerate(records), note)
 
 
 def with_exchanges(rows: Rows) -> Rows | None:
     """Turn a column of conversations into questions, answers and the turns before them."""
-    columns = _columns_by_name(rows)
+    columns = columns_by_name(rows)
     column = next((columns[name] for name in _CONVERSATIONS if name in columns), None)
     if column is None:
         return None
@@ -186,7 +178,7 @@ def with_exchanges(rows: Rows) -> Rows | None:
     if not any(record["question"] for record in records):
         return None
     note = f"the last question of {column!r}, and the reply to it, are read"
-    return _with_records(rows, enumerate(records), note)
+    return with_records(rows, enumerate(records), note)
 
 
 def _with_usual_fields(turn: object) -> object:
@@ -194,57 +186,6 @@ def _with_usual_fields(turn: object) -> object:
     if isinstance(turn, Mapping) and turn.keys() >= {"from", "value"}:
         return {"role": turn["from"], "content": turn["value"]}
     return turn
-
-
-def with_answer_of_each_system(rows: Rows) -> Rows | None:
-    """Turn the answers of several systems in a row into a row for each, or into a pair.
-
-    They stand in columns such as ``answer_gpt4`` and ``answer_llama``, perhaps with columns such
-    as ``score_gpt4`` beside them, or in one column of records such as ``{"gpt4": "...", ...}``.
-    """
-    fields = field_names("answers")
-    columns = _columns_by_name(rows)
-    if not columns.keys().isdisjoint(set(fields["system"]) - {FILE}):
-        return None
-    parts = {"answer": _columns_of_systems(rows, fields["answer"])}
-    if not parts["answer"]:
-        # A column "answers" of texts may hold the right ones.
-        return _with_answers_in_records(rows, (*fields["answer"], "answers"))
-    for field in ("passages", "verdict"):
-        found = _columns_of_systems(rows, fields[field], holds_texts=False)
-        parts[field] = {name: found[name] for name in parts["answer"] if name in found}
-    systems = list(parts["answer"])
-    is_pair = len(systems) == 2 and not columns.keys().isdisjoint(_WINNERS)
-    numbered = []
-    for number, record in enumerate(rows.table.to_dict(orient="records")):
-        answers = []
-        for system in systems:
-            cells = {f: record[names[system]] for f, names in parts.items() if system in names}
-            answers.append({"system": system, **cells})
-        if is_pair:
-            numbered.append((number, record | _sides_of(answers)))
-            continue
-        numbered += [(number, record | answer) for answer in answers]
-    read = [column for names in parts.values() for column in names.values()]
-    rest = [column for column in rows.table if column not in read]
-    numbered = [(number, _without(record, read)) for number, record in numbered]
-    shaped = replace(rows, table=rows.table[rest])
-    return _with_records(shaped, numbered, _systems_note(systems))
-
-
-def _with_answers_in_records(rows: Rows, names: Sequence[str]) -> Rows | None:
-    columns = _columns_by_name(rows)
-    for column in (columns[name] for name in names if name in columns):
-        cells = [opened_record(cell) for cell in rows.table[column]]
-        if not all(cells) or not all(isinstance(t, str) for cell in cells for t in cell.values()):
-            continue
-        numbered = []
-        for number, record in enumerate(rows.table.drop(columns=column).to_dict(orient="records")):
-            for system, answer in cells[number].items():
-                numbered.append((number, {**record, "system": system, "answer": answer}))
-        systems = list(dict.fromkeys(record["system"] for _, record in numbered))
-        return _with_records(rows, numbered, _systems_note(systems))
-    return None
 
 
 def _with_plain_names(rows: Rows) -> Rows | None:
@@ -255,7 +196,7 @@ def _with_plain_names(rows: Rows) -> Rows | None:
     plain: dict[str, list[str]] = {}
     for column in columns:
         parts = re.split(r"[./]", column)
-        if len(parts) == 1 or bare_column(parts[0]) in _HOLDERS:
+        if len(parts) == 1 or bare_column(parts[0]) in HOLDERS:
             plain.setdefault(bare_column(parts[-1]), []).append(column)
     renamed: dict[str, str] = {}
     for name, fitting in plain.items():
@@ -266,7 +207,7 @@ def _with_plain_names(rows: Rows) -> Rows | None:
         return None
     numbered = [{renamed.get(name, name): cell for name, cell in r.items()} for r in records]
     shown = [f"{name} from {column!r}" for column, name in renamed.items()]
-    return _with_records(rows, enumerate(numbered), f"fields of records: {first_of(shown)}")
+    return with_records(rows, enumerate(numbered), f"fields of records: {first_of(shown)}")
 
 
 def _names_of_fields(kind: Literal["answers", "pairs"]) -> set[str]:
@@ -296,79 +237,7 @@ def _with_listed_records(rows: Rows, column: str) -> Rows | None:
     numbered = []
     for number, record in enumerate(rows.table.drop(columns=column).to_dict(orient="records")):
         numbered += [(number, {**record, **listed}) for listed in lists[number]]
-    return _with_records(rows, numbered, f"each record in {column!r} is read as a row")
-
-
-def _columns_of_systems(
-    rows: Rows, names: Sequence[str], *, holds_texts: bool = True
-) -> dict[str, str]:
-    """Return the columns that hold a field of one system each, by system; none if fewer than two.
-
-    Args:
-        rows: A table.
-        names: Names of the field, which the columns begin or end with.
-        holds_texts: Whether numbers are no values of the field.
-    """
-    known = {name for field in field_names("answers").values() for name in field}
-    columns = [column for column in map(str, rows.table) if bare_column(column) not in known]
-    best: dict[str, str] = {}
-    for name in sorted(names, key=len, reverse=True):
-        words = r"[\s_-]*".join(map(re.escape, name.split("_")))
-        for pattern in (
-            rf"{words}(?:\s*\((.+)\)|\s*\[(.+)\]|{_SEPARATOR}(.+))",
-            rf"(.+?){_SEPARATOR}{words}",
-        ):
-            found: dict[str, str] = {}
-            for column in columns:
-                match = re.fullmatch(pattern, column.strip(), re.IGNORECASE)
-                system = next(filter(None, match.groups()), "").strip() if match else ""
-                if _is_system(system) and not (holds_texts and _holds_numbers(rows, column)):
-                    found[system] = column
-            if len(found) > max(1, len(best)):
-                best = found
-    return best
-
-
-def _is_system(text: str) -> bool:
-    # Letters and numbers are sides of pairs, or tries of one system.
-    if len(text) < 2 or text.isdecimal() or _is_language(text):
-        return False
-    name = bare_column(text)
-    fields = field_names("answers")
-    others = {other for field in fields.keys() - {"system"} for other in fields[field]}
-    return name not in others | _NO_SYSTEMS | _HOLDERS
-
-
-def _is_language(text: str) -> bool:
-    """Tell whether a text is surely a language: three letters, such as ``gpt``, may be a name."""
-    if _LANGUAGE_TAG.fullmatch(text):
-        return language_code(text) is not None
-    longest_code = 3
-    return text.isalpha() and len(text) > longest_code and language_code(text) is not None
-
-
-def _holds_numbers(rows: Rows, column: str) -> bool:
-    cells = [cell for cell in rows.table[column] if not is_missing_cell(cell)]
-    return all(not isinstance(cell, str) or finite_number(cell) is not None for cell in cells)
-
-
-def _sides_of(answers: Sequence[Record]) -> Record:
-    sides: Record = {}
-    for side, answer in zip("ab", answers, strict=True):
-        sides |= {f"system_{side}": answer["system"], f"answer_{side}": answer["answer"]}
-    return sides
-
-
-def _systems_note(systems: Sequence[str]) -> str:
-    return f"a row holds the answers of {len(systems)} systems: {first_of(systems)}"
-
-
-def _without(record: Record, columns: Sequence[str]) -> Record:
-    return {name: cell for name, cell in record.items() if name not in columns}
-
-
-def _columns_by_name(rows: Rows) -> dict[str, str]:
-    return {bare_column(column): column for column in map(str, rows.table)}
+    return with_records(rows, numbered, f"each record in {column!r} is read as a row")
 
 
 def _first_pair(
@@ -383,16 +252,3 @@ def _first_pair(
 def _reply(cell: object) -> object:
     """Return the reply of a conversation; any other cell as it is."""
     return cell if isinstance(cell, str) else text_of(cell, ASSISTANT)
-
-
-def _with_records(rows: Rows, numbered: Iterable[tuple[int, Record]], note: str) -> Rows:
-    """Return rows with other records, each with the number of the row that it comes from."""
-    lines = [int(line) for line in rows.lines]
-    placed: Numbered = [(lines[number], record) for number, record in numbered]
-    shaped = rows_of_records(placed, rows.source)
-    return replace(
-        shaped,
-        problems=rows.problems,
-        is_frame=rows.is_frame,
-        notes=(*rows.notes, note),
-    )
