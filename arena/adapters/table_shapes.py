@@ -27,6 +27,7 @@ from arena.adapters.system_columns import (
     with_answer_of_each_system,
 )
 from arena.adapters.table_columns import TableLayout, table_layout
+from arena.adapters.voter_columns import with_row_for_each_voter
 from arena.data.errors import UsageError
 from arena.data.rows import Rows
 from arena.data.schema import VOTER
@@ -121,7 +122,7 @@ def _wide_shape(tables: Sequence[Rows], columns: Mapping[str, str]) -> Iterator[
 
 def shapes_of_battles(rows: Rows) -> Iterator[Rows]:
     """Yield a table of battles in each other shape that it can have."""
-    for shaped in (with_sides(rows), _with_plain_names(rows)):
+    for shaped in (with_sides(rows), _with_plain_names(rows), with_row_for_each_voter(rows)):
         if shaped is not None:
             yield shaped
     fields = field_names("pairs")

@@ -89,44 +89,6 @@ def test_answers_of_two_systems_with_a_winner_are_pairs(tmp_path):
     assert sorted(pairs) == [["alpha", "beta", "a"], ["alpha", "beta", "b"]]
 
 
-def test_columns_named_for_models_alone_hold_their_answers(tmp_path):
-    text = (
-        "id,question,topic,gpt-4o,Claude 3.5 Sonnet,mistral,reference\n"
-        "1,Why do cats purr?,cats,They are calm.,Of joy.,,Calm.\n"
-        "2,How tall is the mill?,mills,It is 31 m.,Tall.,Yes,31 m.\n"
-        "3,Is it old?,mills,No idea.,It is.,Of course it is.,Yes.\n"
-        "4,Is it open?,mills,Ask there.,I think so.,It depends.,Yes.\n"
-    )
-    path = written(tmp_path, "t.csv", text)
-    read = import_arena("csv", [path], language="en")
-    assert read.arena.info.systems == ("Claude 3.5 Sonnet", "gpt-4o", "mistral")
-    assert answers_in(read.arena)["Is it old?", "mistral"] == "Of course it is."
-    assert set(read.arena.queries["reference"]) == {"Calm.", "31 m.", "Yes."}
-    assert "answers of 3 systems: gpt-4o, Claude 3.5 Sonnet, mistral" in " ".join(read.notes)
-    assert set(read_answers(path, read.arena.queries)["system"]) == set(read.arena.info.systems)
-
-
-@pytest.mark.parametrize(
-    ("header", "first", "second"),
-    [
-        ("question,title,body", "A cat,A long story", "A mill,Another one"),  # no models
-        ("question,gpt-4o,gemma,ours", "It is,It was,It may", "So be it,No idea,Well"),
-        ("question,gpt-4o,gemma", "0.5,0.25", "1,0.75"),
-        ("question,gpt-4o,gemma", "correct,incorrect", "incorrect,correct"),
-        ("question,gpt-4o,gemma", "good,poor", "good,poor"),  # categories
-        ("question,gpt-4o,gemma", "2026-05-01,2026-05-02", "2026-05-03,2026-05-04"),
-        ("question,gpt-4o comment,gemma comment", "It is,It was", "So be it,No idea"),
-        ("question,query,gpt-4o,gemma", "r?,It is,It was", "s?,So be it,No idea"),
-        ("question,gpt-4o,gemma,score", "It is,It was,3", "So be it,No idea,4"),
-        ("question,gpt-4o,gemma,winner", "It is,It was,gemma", "So be it,No idea,gemma"),
-    ],
-)
-def test_columns_that_may_be_no_answers_are_not_guessed(header, first, second, tmp_path):
-    path = written(tmp_path, "t.csv", f"{header}\nq?,{first}\nt?,{second}\n")
-    with pytest.raises(UsageError, match="no column is known for"):
-        import_arena("csv", [path], language="en")
-
-
 @pytest.mark.parametrize(
     "header",
     [

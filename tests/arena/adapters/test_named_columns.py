@@ -1,0 +1,90 @@
+"""Tables whose columns are named for systems or for voters: read only where that is certain."""
+
+import pytest
+
+from arena import DataError, UsageError, import_arena, read_answers
+from arena.adapters.judgments import counted_judgments_of
+
+
+def written(folder, name, text):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_columns_named_for_models_alone_hold_their_answers(tmp_path):
+    text = (
+        "query_id,question,topic,gpt-4o,Claude 3.5 Sonnet,mistral,reference\n"
+        "1,Why do cats purr?,cats,They are calm.,Of joy.,,Calm.\n"
+        "2,How tall is the mill?,mills,It is 31 m.,Tall.,Yes,31 m.\n"
+        "3,Is it old?,mills,No idea.,It is.,Of course it is.,Yes.\n"
+        "4,Is it open?,mills,Ask there.,I think so.,It depends.,Yes.\n"
+    )
+    path = written(tmp_path, "t.csv", text)
+    read = import_arena("csv", [path], language="en")
+    assert read.arena.info.systems == ("Claude 3.5 Sonnet", "gpt-4o", "mistral")
+    answers = read.arena.answers.set_index(["query_id", "system"])["answer"]
+    assert answers["3", "mistral"] == "Of course it is."
+    assert set(read.arena.queries["reference"]) == {"Calm.", "31 m.", "Yes."}
+    assert "answers of 3 systems: gpt-4o, Claude 3.5 Sonnet, mistral" in " ".join(read.notes)
+    assert set(read_answers(path, read.arena.queries)["system"]) == set(read.arena.info.systems)
+
+
+@pytest.mark.parametrize(
+    ("header", "first", "second"),
+    [
+        ("question,title,body", "A cat,A long story", "A mill,Another one"),  # no models
+        ("question,gpt-4o,gemma,ours", "It is,It was,It may", "So be it,No idea,Well"),
+        ("question,gpt-4o,gemma", "0.5,0.25", "1,0.75"),
+        ("question,gpt-4o,gemma", "correct,incorrect", "incorrect,correct"),
+        ("question,gpt-4o,gemma", "good,poor", "good,poor"),  # categories
+        ("question,gpt-4o,gemma", "2026-05-01,2026-05-02", "2026-05-03,2026-05-04"),
+        ("question,gpt-4o comment,gemma comment", "It is,It was", "So be it,No idea"),
+        ("question,query,gpt-4o,gemma", "r?,It is,It was", "s?,So be it,No idea"),
+        ("question,gpt-4o,gemma,score", "It is,It was,3", "So be it,No idea,4"),
+        ("question,gpt-4o,gemma,winner", "It is,It was,gemma", "So be it,No idea,gemma"),
+    ],
+)
+def test_columns_that_may_be_no_answers_are_not_guessed(header, first, second, tmp_path):
+    path = written(tmp_path, "t.csv", f"{header}\nq?,{first}\nt?,{second}\n")
+    with pytest.raises(UsageError, match="no column is known for"):
+        import_arena("csv", [path], language="en")
+
+
+def votes_of(path):
+    table = counted_judgments_of(path).table
+    columns = ["query_id", "judge", "system_a", "system_b", "winner"]
+    return table[columns].astype(str).to_numpy().tolist()
+
+
+def test_columns_named_for_people_hold_their_votes(tmp_path):
+    text = "question,system_a,system_b,Anna,Ben,rater 3\nq?,x,y,A,tie,left\nr?,y,x,B,,B\n"
+    path = written(tmp_path, "t.csv", text)
+    assert votes_of(path) == [
+        ["t.csv:2", "person:Anna", "x", "y", "a"],
+        ["t.csv:2", "person:Ben", "x", "y", "tie"],
+        ["t.csv:2", "rater 3", "x", "y", "a"],
+        ["t.csv:3", "person:Anna", "y", "x", "b"],
+        ["t.csv:3", "rater 3", "y", "x", "b"],
+    ]
+    said = " ".join(counted_judgments_of(path).skipped["reason"])
+    assert "votes of 3 people: Anna, Ben, rater 3" in said
+
+
+@pytest.mark.parametrize(
+    ("header", "votes"),
+    [
+        ("anna", "A"),
+        ("anna,ben", "A,no idea which"),
+        ("anna,ben", "A,1"),
+        ("anna,helpfulness", "A,B"),
+        ("game_1,game_2", "A,B"),
+        ("original,swapped", "A,B"),
+        ("anna,ben,judge", "A,B,gpt-4o"),
+    ],
+)
+def test_columns_that_may_be_no_votes_of_people_are_not_guessed(header, votes, tmp_path):
+    rows = f"question,system_a,system_b,{header}\nq?,x,y,{votes}\n"
+    rows += f"r?,x,y,{votes.replace('no idea which', 'B')}\n"
+    with pytest.raises(DataError, match="--column winner=NAME"):
+        counted_judgments_of(written(tmp_path, "t.csv", rows))
