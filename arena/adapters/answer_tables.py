@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -25,7 +26,9 @@ from arena.adapters.table_columns import (
     has_only_decimal_commas,
     table_layout,
     with_file_name,
+    with_joined_instruction,
     with_joined_passages,
+    with_shares,
 )
 from arena.adapters.table_shapes import in_known_shape, with_named_paths
 from arena.data.cells import is_missing_cell
@@ -108,6 +111,7 @@ def _named_tables(
     stems = []
     for path, rows in collected.files(paths):
         joined = with_joined_passages(with_named_paths(rows, columns), columns)
+        joined = with_joined_instruction(joined, columns)
         collected.notes += joined.notes[len(rows.notes) :]
         tables.append(joined)
         stems.append(bare_name(path))
@@ -155,6 +159,7 @@ def _rows_of(
     """Yield the values of each row of a table by field, with who judged and who won."""
     names = layout.columns.names
     rows = with_whole_names(table, names)
+    rows = replace(rows, table=with_shares(rows.table, names.get("verdict")))
     identifying = without_row_numbers(rows.table)
     winner_columns: Mapping[str, str] = {}
     if layout.is_pairs and "winner" not in names:

@@ -31,6 +31,7 @@ from arena.adapters.table_columns import (
     TableLayout,
     table_layout,
     with_file_name,
+    with_joined_instruction,
     with_joined_passages,
 )
 from arena.adapters.table_shapes import in_known_shape, with_named_paths
@@ -96,6 +97,7 @@ def read_answers(
     if not path.is_file():
         raise UsageError(f"there is no file of answers at {path}")
     rows = with_joined_passages(with_named_paths(read_rows(path), columns), columns)
+    rows = with_joined_instruction(rows, columns)
     if rows.table.empty and not rows.problems:
         raise UsageError(f"{path}: there is no answer in it")
     # A file without a column for the system holds the answers of one.

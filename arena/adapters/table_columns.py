@@ -13,6 +13,7 @@ from itertools import chain
 
 import pandas as pd
 
+from arena.adapters.answer_cells import is_missing_mark
 from arena.adapters.collected import Collected
 from arena.adapters.columns import (
     FILE,
@@ -30,9 +31,13 @@ from arena.data.rows import Rows
 from arena.data.schema import TURN, WEIGHT
 from arena.data.wording import count_of
 
+_ALPACA = ("instruction", "input", "output")
+"""Columns of data in Alpaca's form: what to do, with what, and the reply."""
 _NUMBERED_PASSAGE = re.compile(
     r"(?:retrieved_)?(?:context|passage|document|doc|chunk)_(?P<number>[0-9]{1,3})"
 )
+_SHARE = re.compile(r"\s*(?P<points>[0-9]{1,3}(?:[.,][0-9]{1,3})?)\s*/\s*(?P<most>[0-9]{1,3})\s*")
+"""Points of the most that there are, such as ``4/5``."""
 SINGLE: tuple[str, ...] = ("",)
 """Ending of the fields of a row's only answer."""
 PAIR: tuple[str, ...] = ("_a", "_b")
@@ -97,6 +102,44 @@ def with_joined_passages(rows: Rows, columns: Mapping[str, str]) -> Rows:
         f"{rows.source}: passages are read from {count_of(len(joined), 'column')}, "
         f"{joined[0]!r} to {joined[-1]!r}"
     )
+    return replace(rows, table=table, notes=(*rows.notes, note))
+
+
+def with_joined_instruction(rows: Rows, columns: Mapping[str, str]) -> Rows:
+    """Join Alpaca's ``instruction`` and ``input`` to one question, where a row has both.
+
+    Args:
+        rows: A table.
+        columns: Field to the column that the user chose; a question that was chosen stays.
+
+    Returns:
+        The table as it was where it lacks one of Alpaca's columns, another one is known for
+        questions, or no row has both texts.
+    """
+    table = rows.table
+    questions = set(field_names("answers")["question"])
+    found = {bare_column(name): name for name in map(str, table)}
+    known = [name for name in map(str, table) if bare_column(name) in questions]
+    if "question" in columns or not found.keys() >= {*_ALPACA} or len(known) != 2:
+        return rows
+    instruction, given = found["instruction"], found["input"]
+    if {instruction, given} & {*columns.values()}:
+        return rows
+    n_joined = 0
+    cells = []
+    for texts in table[[instruction, given]].itertuples(index=False, name=None):
+        filled = [text for text in texts if not is_missing_cell(text)]
+        # A list or a record is no part of a question's text.
+        if not all(isinstance(text, str) for text in filled):
+            return rows
+        n_joined += len(filled) == 2
+        cells.append("\n\n".join(filled) or None)
+    if not n_joined:
+        return rows
+    questions_of_rows = pd.Series(cells, table.index, dtype=object)
+    table = table.drop(columns=given).assign(**{instruction: questions_of_rows})
+    row_count = count_of(n_joined, "row")
+    note = f"{rows.source}: the question of {row_count} is {instruction!r} and {given!r}"
     return replace(rows, table=table, notes=(*rows.notes, note))
 
 
@@ -235,6 +278,28 @@ def count_unread(
             collected.notes.append(f"{rows.source}: {reason}: it is read there")
         elif column in rows.table and column not in further:
             collected.skip(rows.source, "column", reason)
+
+
+def with_shares(table: pd.DataFrame, column: str | None) -> pd.DataFrame:
+    """Write marks such as ``4/5`` as numbers, where a column holds nothing but such marks."""
+    if column is None or column not in table:
+        return table
+    shares = [None if is_missing_mark(cell) else _share_of(cell) for cell in table[column]]
+    n_marks = sum(not is_missing_mark(cell) for cell in table[column])
+    n_shares = sum(share is not None for share in shares)
+    # A plain number beside them may be of another scale.
+    if not n_shares or n_shares < n_marks:
+        return table
+    return table.assign(**{column: pd.Series(shares, table.index, dtype=object)})
+
+
+def _share_of(cell: object) -> float | None:
+    match = _SHARE.fullmatch(cell) if isinstance(cell, str) else None
+    if match is None:
+        return None
+    points = float(match["points"].replace(",", "."))
+    most = int(match["most"])
+    return points / most if most > 0 and points <= most else None
 
 
 def has_decimal_commas(table: pd.DataFrame, column: str | None) -> bool:

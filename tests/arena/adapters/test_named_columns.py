@@ -88,3 +88,36 @@ def test_columns_that_may_be_no_votes_of_people_are_not_guessed(header, votes, t
     rows += f"r?,x,y,{votes.replace('no idea which', 'B')}\n"
     with pytest.raises(DataError, match="--column winner=NAME"):
         counted_judgments_of(written(tmp_path, "t.csv", rows))
+
+
+def test_the_question_is_the_instruction_and_the_input_that_it_is_about(tmp_path):
+    text = (
+        "instruction,input,output,model\nSum it up.,A long text.,Short.,m\nSay hello.,,Hello.,m\n"
+    )
+    path = written(tmp_path, "t.csv", text)
+    read = import_arena("csv", [path], language="en")
+    assert read.arena.queries["query"].tolist() == ["Sum it up.\n\nA long text.", "Say hello."]
+    assert "the question of 1 row is 'instruction' and 'input'" in " ".join(read.notes)
+    assert len(read_answers(path, read.arena.queries)) == 2
+    chosen = import_arena("csv", [path], language="en", columns={"question": "instruction"})
+    assert chosen.arena.queries["query"].tolist() == ["Sum it up.", "Say hello."]
+
+
+def test_an_instruction_beside_a_question_is_not_joined_to_it(tmp_path):
+    text = "question,instruction,input,output,model\nq?,Be brief.,x,Short.,m\n"
+    arena = import_arena("csv", [written(tmp_path, "t.csv", text)], language="en").arena
+    assert arena.queries["query"].tolist() == ["q?"]
+
+
+def test_marks_may_be_points_of_the_most_that_there_are(tmp_path):
+    text = 'question,model,answer,rating\nq?,m,x,4/5\nq?,n,y,"3,5 / 5"\nq?,o,z,-\n'
+    arena = import_arena("csv", [written(tmp_path, "t.csv", text)], language="en").arena
+    (verdict,) = arena.judgments.to_dict(orient="records")
+    assert verdict[f"system_{verdict['winner']}"] == "m"
+
+
+@pytest.mark.parametrize("other", ["3", "6/5", "4/0", "1/2/2026"])
+def test_points_beside_marks_of_another_scale_are_refused(other, tmp_path):
+    text = f"question,model,answer,rating\nq?,m,x,4/5\nq?,n,y,{other}\n"
+    with pytest.raises(DataError, match="is not a number"):
+        import_arena("csv", [written(tmp_path, "t.csv", text)], language="en")
