@@ -19,6 +19,7 @@ from arena.adapters.foreign_arena import ForeignArena
 from arena.adapters.judges import judge_and_voter
 from arena.adapters.lacking_columns import lacking_columns
 from arena.adapters.notes import note_on_systems
+from arena.adapters.sheets import sheets_of_systems
 from arena.adapters.table_columns import (
     TableLayout,
     count_unread,
@@ -144,6 +145,15 @@ def _with_layout(
         raise DataError(problems)
     # Whoever gives the export of a tool is told which kind reads all that it holds.
     known = in_known_shape(tables, columns) if evident_kind(paths) is None else None
+    sheets = sheets_of_systems(paths, columns) if known is None else None
+    if sheets is not None:
+        # Remarks on the first sheet, and that no other is read, are no longer true.
+        systems = [str(rows.table["system"].iloc[0]) for rows in sheets[0]]
+        notes = [f"the sheets are {len(systems)} systems: {', '.join(systems)}"]
+        for rows in sheets[0]:
+            notes += rows.notes
+        collected.notes[:] = notes
+        return sheets
     if known is None:
         fault = lacking_columns([rows.table for rows in tables], columns)
         raise UsageError("; ".join([fault, *collected.notes]))

@@ -198,14 +198,15 @@ def _columns_of_systems(
             for column in columns:
                 match = re.fullmatch(pattern, column.strip(), re.IGNORECASE)
                 system = next(filter(None, match.groups()), "").strip() if match else ""
-                if _is_system(system) and not (holds_texts and _holds_numbers(rows, column)):
+                if is_system(system) and not (holds_texts and _holds_numbers(rows, column)):
                     found[system] = column
             if len(found) > max(1, len(best)):
                 best = found
     return best
 
 
-def _is_system(text: str) -> bool:
+def is_system(text: str) -> bool:
+    """Tell whether a text may name a system, rather than a side, a language or a field."""
     # Letters and numbers are sides of pairs, or tries of one system.
     if len(text) < 2 or text.isdecimal() or _is_language(text):
         return False

@@ -6,6 +6,7 @@ import datetime as dt
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -54,15 +55,41 @@ def workbook_rows(path: Path, source: str) -> Rows:
         DataError: If the file is damaged or protected, holds more than is read, or a header
             repeats a name.
     """
-    sheet = _read_sheet(path, source)
+    with _opened_sheets(path, source) as sheets:
+        names = list(sheets)
+        if not names:
+            return Rows(pd.DataFrame(), pd.Series(dtype=int), source)
+        sheet = _read_sheet(sheets[names[0]], source)
+    unread = _note_on_sheets(source, names)
+    return replace(_rows_of_sheet(sheet, source), notes=(*unread, *sheet.notes))
+
+
+def rows_of_sheets(path: Path, source: str) -> dict[str, Rows]:
+    """Read every sheet with a header and rows of several columns, by its name.
+
+    Raises:
+        MissingDependencyError: If the package that reads workbooks is not installed.
+        DataError: If the file is damaged or protected, holds more than is read, or a header
+            repeats a name.
+    """
+    tables = {}
+    with _opened_sheets(path, source) as sheets:
+        for name, opened in sheets.items():
+            if _is_table(opened):
+                place = f"{source}, sheet {name!r}"
+                sheet = _read_sheet(opened, place)
+                tables[name] = replace(_rows_of_sheet(sheet, place), notes=sheet.notes)
+    return tables
+
+
+def _rows_of_sheet(sheet: Sheet, source: str) -> Rows:
     if not sheet.rows:
         return Rows(pd.DataFrame(), pd.Series(dtype=int), source)
     header = clean_header(sheet.rows[0])
     problems = repeated_columns(header, source, sheet.first_line)
     if problems:
         raise DataError(problems)
-    rows = rows_of_records(_records(sheet, header, source), source, header)
-    return replace(rows, notes=sheet.notes)
+    return rows_of_records(_records(sheet, header, source), source, header)
 
 
 def _records(sheet: Sheet, header: Sequence[str], source: str) -> Numbered:
@@ -76,7 +103,9 @@ def _records(sheet: Sheet, header: Sequence[str], source: str) -> Numbered:
             yield line, dict(zip(header, row, strict=True))
 
 
-def _read_sheet(path: Path, source: str) -> Sheet:
+@contextmanager
+def _opened_sheets(path: Path, source: str) -> Iterator[dict[str, CalamineSheet]]:
+    """Open the sheets with data by their names; a damaged workbook is a DataError."""
     if find_spec("python_calamine") is None:
         raise MissingDependencyError("reading workbooks", "python-calamine", "excel")
     from python_calamine import CalamineError, CalamineWorkbook
@@ -89,17 +118,18 @@ def _read_sheet(path: Path, source: str) -> Sheet:
             names = [name for name, sheet in sheets.items() if sheet.height and sheet.width]
             # A cover sheet has a header at most, or lines of one cell: tables go first.
             names.sort(key=lambda name: not _is_table(sheets[name]))
-            if not names:
-                return Sheet([], 1, ())
-            sheet = sheets[names[0]]
-            first_line = sheet.start[0] + 1 if sheet.start else 1
-            rows = [[_plain(cell) for cell in row] for row in sheet.to_python()]
-            n_merged = _fill_merged(sheet, rows)
+            yield {name: sheets[name] for name in names}
     except (CalamineError, zipfile.BadZipFile) as error:
         fault = f"cannot be read ({error})"
         hint = "save it again without a password, or as CSV"
         raise DataError.of_file(source, fault, hint) from error
-    notes = list(_notes(source, names, rows))
+
+
+def _read_sheet(sheet: CalamineSheet, source: str) -> Sheet:
+    first_line = sheet.start[0] + 1 if sheet.start else 1
+    rows = [[_plain(cell) for cell in row] for row in sheet.to_python()]
+    n_merged = _fill_merged(sheet, rows)
+    notes = list(_note_on_cut_cells(source, rows))
     n_above = _rows_above_header(rows)
     if n_above:
         above = count_of(n_above, "row")
@@ -146,10 +176,13 @@ def _fill_merged(sheet: CalamineSheet, rows: list[list[Any]]) -> int:
     return n_filled
 
 
-def _notes(source: str, names: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:
+def _note_on_sheets(source: str, names: Sequence[str]) -> Iterator[str]:
     if len(names) > 1:
         unread = ", ".join(repr(name) for name in names[1:])
         yield f"{source}: the sheet {names[0]!r} was read; not read: {unread}"
+
+
+def _note_on_cut_cells(source: str, rows: Sequence[Sequence[object]]) -> Iterator[str]:
     n_cut = 0
     for row in rows:
         for cell in row:

@@ -1,5 +1,6 @@
 """Tables whose columns are named for systems or for voters: read only where that is certain."""
 
+import openpyxl
 import pytest
 
 from arena import DataError, UsageError, import_arena, read_answers
@@ -121,3 +122,38 @@ def test_points_beside_marks_of_another_scale_are_refused(other, tmp_path):
     text = f"question,model,answer,rating\nq?,m,x,4/5\nq?,n,y,{other}\n"
     with pytest.raises(DataError, match="is not a number"):
         import_arena("csv", [written(tmp_path, "t.csv", text)], language="en")
+
+
+def workbook(folder, sheets):
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in (["question", "answer"], *rows):
+            sheet.append(row)
+    book.save(folder / "t.xlsx")
+    return folder / "t.xlsx"
+
+
+def test_sheets_with_the_same_questions_are_systems(tmp_path):
+    sheets = {"alpha": [["q?", "x"], ["r?", "y"]], "gpt-4o": [["q?", "z"], ["r?", "y"]]}
+    read = import_arena("csv", [workbook(tmp_path, sheets)], language="en")
+    assert read.arena.info.systems == ("alpha", "gpt-4o")
+    assert sorted(read.arena.answers["answer"]) == ["x", "y", "y", "z"]
+    said = " ".join(read.notes)
+    assert "the sheets are 2 systems: alpha, gpt-4o" in said
+    assert "not read" not in said
+
+
+@pytest.mark.parametrize(
+    "sheets",
+    [
+        {"alpha": [["q?", "x"]], "beta": [["r?", "y"]]},  # parts of a table
+        {"alpha": [["q?", "x"]], "beta": [["q?", "x"]]},  # copies
+        {"Sheet1": [["q?", "x"]], "Sheet2": [["q?", "y"]]},
+        {"English": [["q?", "x"]], "German": [["q?", "y"]]},
+    ],
+)
+def test_sheets_that_may_be_no_systems_are_not_guessed(sheets, tmp_path):
+    with pytest.raises(UsageError, match="not read: "):
+        import_arena("csv", [workbook(tmp_path, sheets)], language="en")
