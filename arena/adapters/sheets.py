@@ -11,6 +11,7 @@ from arena.adapters.files import files_below, shown_path
 from arena.adapters.system_columns import is_system
 from arena.adapters.table_columns import SINGLE, TableLayout, table_layout
 from arena.data.cells import is_missing_cell
+from arena.data.errors import DataError
 from arena.data.rows import Rows
 from arena.data.tables import table_suffix
 from arena.data.workbooks import WORKBOOKS, rows_of_sheets
@@ -34,7 +35,11 @@ def sheets_of_systems(
     files = files_below(paths)
     if len(files) != 1 or table_suffix(files[0]) not in WORKBOOKS or "system" in columns:
         return None
-    sheets = rows_of_sheets(files[0], shown_path(files[0], paths))
+    try:
+        sheets = rows_of_sheets(files[0], shown_path(files[0], paths))
+    except DataError:
+        # A sheet that was not needed so far, with a column twice.
+        return None
     if len(sheets) < 2 or not all(map(_names_a_system, sheets)):
         return None
     tables = []

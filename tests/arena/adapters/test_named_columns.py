@@ -150,6 +150,7 @@ def test_sheets_with_the_same_questions_are_systems(tmp_path):
     [
         {"alpha": [["q?", "x"]], "beta": [["r?", "y"]]},  # parts of a table
         {"alpha": [["q?", "x"]], "beta": [["q?", "x"]]},  # copies
+        {"alpha": [["q?", "x"]], "beta": []},
         {"Sheet1": [["q?", "x"]], "Sheet2": [["q?", "y"]]},
         {"English": [["q?", "x"]], "German": [["q?", "y"]]},
     ],
