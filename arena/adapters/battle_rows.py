@@ -29,6 +29,7 @@ from arena.adapters.judged_turns import CONVERSATIONS, judged_turns
 from arena.adapters.judges import JUDGE_SOURCES, judge_and_voter
 from arena.adapters.lacking_columns import paths_in
 from arena.adapters.table_shapes import shapes_of_battles, with_named_paths
+from arena.adapters.voter_columns import columns_of_verdicts
 from arena.data.cells import (
     finite_number,
     is_missing_cell,
@@ -249,6 +250,10 @@ class BattleReader:
             listed += f"; in them are {first_of(nested, most_shown)}"
         for name in absent:
             hint = f"choose it with --column {name}=NAME; the columns are {listed}"
+            if name == "winner" and len(columns_of_verdicts(rows)) > 1:
+                hint += (
+                    "; if columns hold the verdicts of a person each, begin their names with voter"
+                )
             if name in PROBABILITIES:
                 hint = f"add it: one of {' and '.join(PROBABILITIES)} alone is no verdict"
             fault = "this column is missing"

@@ -59,29 +59,33 @@ def votes_of(path):
 
 
 def test_columns_named_for_people_hold_their_votes(tmp_path):
-    text = "question,system_a,system_b,Anna,Ben,rater 3\nq?,x,y,A,tie,left\nr?,y,x,B,,B\n"
+    header = "question,system_a,system_b,voter Anna,voter Ben,rater 3"
+    text = f"{header}\nq?,x,y,A,tie,left\nr?,y,x,B,,B\n"
     path = written(tmp_path, "t.csv", text)
     assert votes_of(path) == [
-        ["t.csv:2", "person:Anna", "x", "y", "a"],
-        ["t.csv:2", "person:Ben", "x", "y", "tie"],
+        ["t.csv:2", "person:voter Anna", "x", "y", "a"],
+        ["t.csv:2", "person:voter Ben", "x", "y", "tie"],
         ["t.csv:2", "rater 3", "x", "y", "a"],
-        ["t.csv:3", "person:Anna", "y", "x", "b"],
+        ["t.csv:3", "person:voter Anna", "y", "x", "b"],
         ["t.csv:3", "rater 3", "y", "x", "b"],
     ]
     said = " ".join(counted_judgments_of(path).skipped["reason"])
-    assert "votes of 3 people: Anna, Ben, rater 3" in said
+    assert "votes of 3 people: voter Anna, voter Ben, rater 3" in said
 
 
 @pytest.mark.parametrize(
     ("header", "votes"),
     [
-        ("anna", "A"),
-        ("anna,ben", "A,no idea which"),
-        ("anna,ben", "A,1"),
-        ("anna,helpfulness", "A,B"),
+        ("rater 1", "A"),
+        ("rater 1,rater 2", "A,no idea which"),
+        ("rater 1,rater 2,rater 3", "A,B,no idea which"),
+        ("rater 1,rater 2", "A,1"),
+        ("rater 1,helpfulness", "A,B"),
+        ("anna,ben", "A,B"),
+        ("warmth,taste", "A,B"),
         ("game_1,game_2", "A,B"),
         ("original,swapped", "A,B"),
-        ("anna,ben,judge", "A,B,gpt-4o"),
+        ("rater 1,rater 2,judge", "A,B,gpt-4o"),
     ],
 )
 def test_columns_that_may_be_no_votes_of_people_are_not_guessed(header, votes, tmp_path):
@@ -89,6 +93,15 @@ def test_columns_that_may_be_no_votes_of_people_are_not_guessed(header, votes, t
     rows += f"r?,x,y,{votes.replace('no idea which', 'B')}\n"
     with pytest.raises(DataError, match="--column winner=NAME"):
         counted_judgments_of(written(tmp_path, "t.csv", rows))
+
+
+def test_columns_of_verdicts_that_may_be_qualities_are_votes_once_they_are_named_so(tmp_path):
+    rows = "question,system_a,system_b,anna,ben\nq?,x,y,A,B\n"
+    path = written(tmp_path, "t.csv", rows)
+    with pytest.raises(DataError, match="begin their names with voter"):
+        counted_judgments_of(path)
+    path.write_text(rows.replace("anna,ben", "voter anna,voter ben"))
+    assert [row[1] for row in votes_of(path)] == ["person:voter anna", "person:voter ben"]
 
 
 def test_the_question_is_the_instruction_and_the_input_that_it_is_about(tmp_path):
