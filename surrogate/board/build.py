@@ -36,7 +36,7 @@ from surrogate.board.judge_report import JudgeReport, JudgingRecords, report_jud
 from surrogate.board.language_study import importances_table, unconnected_remarks
 from surrogate.board.learned import Learned, learn, tournament_settings
 from surrogate.board.overall import joint_covariance, overall_board
-from surrogate.board.rating_rows import rows_with_verdicts, rows_without_verdicts, without_intervals
+from surrogate.board.rating_rows import rows_with_verdicts, rows_without_verdicts, without_ranks
 from surrogate.board.resolved_settings import ResolvedSettings
 from surrogate.board.savings import savings_table
 from surrogate.board.settings import (
@@ -209,9 +209,9 @@ def _board(
     )
     is_one_sided = summary.macro.is_one_sided
     if is_one_sided:
-        # Verdicts that are all the same tell no errors, no preference, and no first place.
-        rated = [(without_intervals(rows), covariance * np.nan) for rows, covariance in rated]
-        arena_ratings = without_intervals(arena_ratings)
+        # Verdicts that are all the same tell no ranks, errors or preference, and no first place.
+        rated = [(without_ranks(rows), covariance * np.nan) for rows, covariance in rated]
+        arena_ratings = without_ranks(arena_ratings)
         equal = replace(equal, remarks=(), biases=())
     report = _judge_report(learned, equal.biases, has_first_places=not is_one_sided)
     ratings = _stacked([rows for rows, _ in rated if not rows.empty])

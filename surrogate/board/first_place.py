@@ -31,15 +31,13 @@ def first_place_sentence(board: Board) -> str:
         the next 2 systems may be as good.``
     """
     ranked = board.overall[board.overall["rank"].notna()]
-    if ranked.empty:
+    if ranked.empty or board.summary.macro.is_one_sided:
         return "No system has a rank."
     systems = list(ranked["system"])
     n_first = int((ranked["rank"] == ranked["rank"].min()).sum())
     leaders = systems[:n_first]
     if board.summary.is_first:
         return _first_without_verdicts(board, leaders[0])
-    if board.summary.macro.is_one_sided:
-        return "These ranks say nothing about the systems."
     if board.summary.macro.is_unreliable:
         return "These ranks are no more reliable than their judge."
     tiers = board.ratings.pivot(index="language", columns="system", values="tier").astype(float)

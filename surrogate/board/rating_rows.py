@@ -25,7 +25,8 @@ SUBSTANTIAL_SHARE = 0.5
 bound the rating from above, even where the surrogate has seen nothing as good."""
 RATING_COLUMNS = ["rating", "low", "high", "standard_error"]
 POSTERIOR_COLUMNS = ["posterior", "posterior_error", "verdict_share"]
-INTERVAL_COLUMNS = [
+COMPARING_COLUMNS = [
+    "rank",
     "rank_low",
     "rank_high",
     "tier",
@@ -38,7 +39,7 @@ INTERVAL_COLUMNS = [
     "arena_low",
     "arena_high",
 ]
-"""Columns of ``tables.RATINGS`` and ``tables.ARENA`` that say how sure a rating is."""
+"""Columns of ``tables.RATINGS`` and ``tables.ARENA`` that order systems, or say how surely."""
 UNJUDGED_SPLITS = ["unjudged", "new"]
 NO_STATUS = pd.DataFrame(columns=["unranked", "original", "remark", "variance"])
 
@@ -48,7 +49,7 @@ BEYOND = "no upper bound: may be better than every judged system, so have it jud
 NO_FEATURES = "no feature of its answers could be computed"
 VERDICTS_ONLY = "by its verdicts alone: {}"
 NOT_UNSEEN = "no rating by a surrogate that has not seen it: {}"
-ONE_SIDED = "no interval: the judge says the same whatever the answers are"
+ONE_SIDED = "no rank: the judge says the same whatever the answers are"
 UNJUDGED = "no verdicts here; estimated from those elsewhere"
 UNCONNECTED = "rated by its answers: its verdicts connect it with no system of the largest group"
 BORROWED = "few verdicts here; also estimated from those elsewhere"
@@ -283,19 +284,19 @@ def rows_without_verdicts(
     return ranked_rows(rows, covariance, language), covariance
 
 
-def without_intervals(rows: pd.DataFrame) -> pd.DataFrame:
-    """Take the intervals from ratings by a judge that says the same whatever the answers are.
+def without_ranks(rows: pd.DataFrame) -> pd.DataFrame:
+    """Take ranks and intervals from ratings by a judge that says the same whatever the answers are.
 
     They would say how sure it is that all systems are alike, which nobody has looked at.
 
     Args:
         rows: ``tables.RATINGS``, or ``tables.ARENA``.
     """
-    unknown = [name for name in INTERVAL_COLUMNS if name in rows]
+    unknown = [name for name in COMPARING_COLUMNS if name in rows]
     is_rated = rows["rating"].notna()
     reason = pd.Series(ONE_SIDED, rows.index)
     notes = rows["note"].mask(is_rated, _joined_texts(rows["note"], reason))
-    columns = dict.fromkeys(unknown, np.nan)
+    columns = {name: rows[name].mask(is_rated) for name in unknown}
     return rows.assign(**columns, note=notes.astype(rows["note"].dtype))
 
 

@@ -81,7 +81,7 @@ def fit(
     from arena.rating.ratings import rate
     from arena.rating.selected_judgments import selected_judgments
     from surrogate.board.judge_report import labels_of_verdicts
-    from surrogate.board.rating_rows import without_intervals
+    from surrogate.board.rating_rows import without_ranks
 
     read = counted_judgments_of(
         judgments,
@@ -105,7 +105,7 @@ def fit(
     table = rated.table
     n_without = len(read.table) - len(counted)
     if all(label.is_one_sided for label in labels):
-        table = without_intervals(table)
+        table = without_ranks(table)
     # Of many judges, such as thousands of voters, the first ones are described.
     notes = [f"{label.sentence}." for label in labels[:5]]
     if n_without:

@@ -16,6 +16,7 @@ from surrogate.board.rating_rows import (
     SUBSTANTIAL_SHARE,
     absence,
     rated_rows,
+    without_ranks,
 )
 from surrogate.board.summary import UNPROVEN
 from surrogate.board.tables import DECIMALS, RATINGS
@@ -166,6 +167,8 @@ def _placed_rows(
         ratings = rows[rating_column]
         ranks = [1 + (on_board["rating"] > rating).sum() for rating in ratings]
         rows[rank_column] = pd.Series(ranks, rows.index, "Int64").mask(ratings.isna())
+    if board.summary.macro.is_one_sided:
+        rows = without_ranks(rows)
     rows["judgments"] = estimates["judgments"]
     return rows.assign(language=language).rename_axis("system").reset_index()
 
@@ -207,6 +210,8 @@ def _rank_notes(new: pd.DataFrame) -> Iterator[str]:
 def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:
     """Say what limits the board for new systems."""
     yield from board.summary.macro.cautions
+    if board.summary.macro.is_one_sided:
+        return
     trained = _trained_languages(board)
     for language in languages:
         interval = interval_of(board, language)

@@ -100,7 +100,7 @@ def test_held_out_systems_lie_inside_about_as_often_as_promised(held_out, level)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("systems", [3, 6])
-def test_ratings_by_a_judge_that_always_says_a_have_no_interval(systems):
+def test_ratings_by_a_judge_that_always_says_a_have_no_rank_and_no_interval(systems):
     names, asked = [f"s{place}" for place in range(systems)], [f"q{place}" for place in range(12)]
     queries = pd.DataFrame({"query_id": asked, "query": asked, "passages": [[] for _ in asked]})
     rows = [(query, name, f"{name} says {query} is so") for query in asked for name in names]
@@ -110,9 +110,11 @@ def test_ratings_by_a_judge_that_always_says_a_have_no_interval(systems):
     arena = Arena.from_frames(queries, answers, judgments, language="en", judge="j")
     board = build_board(arena, tournaments=4, features="citation_recall")
     assert (board.ratings["rating"] == 0).all()
-    uncertain = ["low", "high", "rank_low", "rank_high", "tier", "arena_low", "arena_high"]
-    assert board.ratings[uncertain].isna().all(axis=None)
-    assert board.overall[["rank_low", "rank_high", "probability_best"]].isna().all(axis=None)
+    withheld = ["rank", "low", "high", "rank_low", "rank_high", "tier", "arena_low", "arena_high"]
+    assert board.ratings[withheld].isna().all(axis=None)
+    assert (
+        board.overall[["rank", "rank_low", "rank_high", "probability_best"]].isna().all(axis=None)
+    )
     assert board.differences["probability"].isna().all()
     assert board.ratings["note"].str.contains(ONE_SIDED, regex=False).all()
 

@@ -118,7 +118,7 @@ def test_lists_that_are_cut_count_what_is_left_out(capsys):
 
 
 @pytest.mark.parametrize("winner", ["a", "b", "tie"])
-def test_fit_says_that_a_judge_says_the_same_and_gives_no_interval(run, tmp_path, capsys, winner):
+def test_fit_says_that_a_judge_says_the_same_and_gives_no_rank(run, tmp_path, capsys, winner):
     rows = [
         (f"q{q}", one, other, winner, "j")
         for q, (one, other) in itertools.product(range(6), itertools.permutations("xyz", 2))
@@ -132,8 +132,8 @@ def test_fit_says_that_a_judge_says_the_same_and_gives_no_interval(run, tmp_path
     assert (label["grade"], label["is_one_sided"]) == ("unreliable", True)
     assert "unreliable" in found["notes"][0]
     for row in found["ratings"]:
-        uncertain = ("low", "high", "rank_low", "rank_high", "tier")
-        assert [row[name] for name in uncertain] == [None] * 5
+        withheld = ("rank", "low", "high", "rank_low", "rank_high", "tier")
+        assert [row[name] for name in withheld] == [None] * 6
 
 
 def test_fit_and_board_say_the_same_of_a_judge(run, small_arena, small_board, arena_folder, capsys):

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from arena.data.errors import DataError, UsageError
-from surrogate import Board, place_systems, rank_systems
-from surrogate.board.rating_rows import NO_ANSWER
+from surrogate import Board, build_board, place_systems, rank_systems
+from surrogate.board.rating_rows import NO_ANSWER, ONE_SIDED
 from surrogate.ranking.advice import advise
 from surrogate.ranking.placing import NO_SURROGATE, RANKED_APART
 
@@ -47,6 +47,16 @@ def test_paths_take_the_place_of_board_arena_and_answers(
         rank_systems(board, new.assign(system=None), small_arena)
     with pytest.raises(UsageError, match="of type DataFrame is not an arena"):
         build_quickly(new)
+
+
+def test_by_a_judge_that_always_says_a_nothing_has_a_rank_not_even_a_copy(tiny_arena):
+    says_a = replace(tiny_arena, judgments=tiny_arena.judgments.assign(winner="a"))
+    board = build_board(says_a, features="answer_length", surrogate="linear", tournaments=2)
+    assert board.ratings["rank"].isna().all()
+    system = tiny_arena.info.systems[0]
+    placed = rank_systems(board, copy_of(tiny_arena, system, "copy"), says_a)
+    assert placed.new["rank"].isna().all()
+    assert placed.new["note"].str.contains(ONE_SIDED, regex=False).all()
 
 
 @pytest.mark.slow
