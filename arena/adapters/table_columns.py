@@ -211,7 +211,9 @@ def _names_of_systems(frames: Sequence[pd.DataFrame], names: Sequence[str]) -> t
             if name in cells:
                 cells[name] += [str(cell) for cell in frame[column] if not is_missing_cell(cell)]
     prompts = cells.pop("system", [])
-    if prompts and all(map(_is_prompt, prompts)) and any(cells.values()):
+    # Every table has a file's name, which is no sign of prompts.
+    has_other_names = any(cells[name] for name in cells if name != FILE)
+    if prompts and all(map(_is_prompt, prompts)) and has_other_names:
         return tuple(cells)
     return tuple(names)
 

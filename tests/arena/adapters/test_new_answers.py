@@ -62,6 +62,14 @@ def test_columns_can_be_named_and_the_file_can_name_the_system(written, tmp_path
         read_answers(path, arena.queries, {"answer": "x"})
 
 
+def test_a_long_name_is_kept_where_nothing_but_the_file_could_name_the_system(written, tmp_path):
+    arena = import_arena("csv", [written]).arena
+    name = "gpt with retrieval, reranked, and a prompt " * 3
+    path = tmp_path / "new.csv"
+    path.write_text(f'query,system,output\nHow high?,"{name}",1\n', encoding="utf-8")
+    assert read_answers(path, arena.queries)["system"].unique().tolist() == [name.strip()]
+
+
 def test_answers_to_other_questions_are_refused_with_their_line(written, tmp_path):
     arena = import_arena("csv", [written]).arena
     path = tmp_path / "new.jsonl"
