@@ -240,9 +240,9 @@ def unconnected_remarks(studies: Sequence[LanguageStudy]) -> list[str]:
             languages_of.setdefault(study.data.unconnected, []).append(study.language)
     remarks = []
     for systems, languages in languages_of.items():
-        scope = f"{', '.join(languages)}: " if len(studies) > 1 else ""
+        start = f"{', '.join(languages)}: no" if len(studies) > 1 else "No"
         remarks.append(
-            f"{scope}no judgments connect {first_of(systems, SHOWN_NAMES)} with the other judged "
+            f"{start} judgments connect {first_of(systems, SHOWN_NAMES)} with the other judged "
             "systems: those among themselves do not count. Have pairs of both judged."
         )
     return remarks
