@@ -15,6 +15,8 @@ from arena.rating.soft_verdicts import calibrated_judgments
 from arena.rating.traits import LENGTH, with_traits
 from arena.statistics.significance import NORMAL_95, wilson_interval
 
+DIFFERENCE = f"{TRAIT}{LENGTH}"
+"""Column of the logarithm of the ratio of two lengths, A's to B's."""
 SLIGHT_DIFFERENCE = 0.1
 """Logarithm of the ratio of two lengths below which the longer answer hardly says more."""
 NEARLY_ALWAYS = 0.75
@@ -53,12 +55,12 @@ def length_effect(judgments: pd.DataFrame, answers: pd.DataFrame) -> LengthEffec
         judgments: Verdicts of one judge.
         answers: Columns ``ANSWER_KEY`` and ``answer``.
     """
-    decided = calibrated_judgments(judgments[judgments["winner"] != "tie"], hard=True)
-    table = with_traits(decided, answers, (LENGTH,))
+    measured = with_traits(judgments, answers, (LENGTH,))
+    table = calibrated_judgments(measured[measured["winner"] != "tie"], hard=True)
     # A judge that looks at length alone may decide by a single word.
-    is_longer = np.sign(table[f"{TRAIT}{LENGTH}"])
+    is_longer = np.sign(table[DIFFERENCE])
     is_unlike = is_longer.notna() & (is_longer != 0)
-    table = table.assign(**{f"{TRAIT}{LENGTH}": is_longer})[is_unlike]
+    table = table.assign(**{DIFFERENCE: is_longer})[is_unlike]
     if table.empty:
         return LengthEffect(share=np.nan, low=np.nan, high=np.nan, verdicts=0)
     coefficients = []
@@ -75,20 +77,23 @@ def length_effect(judgments: pd.DataFrame, answers: pd.DataFrame) -> LengthEffec
         low=float(expit(mean - half_width)),
         high=float(expit(mean + half_width)),
         verdicts=len(table),
-        is_by_length=_decides_slight_differences(judgments, answers, wants_longer=mean > 0),
+        is_by_length=_decides_slight_differences(measured, wants_longer=mean > 0),
     )
 
 
-def _decides_slight_differences(
-    judgments: pd.DataFrame, answers: pd.DataFrame, *, wants_longer: bool
-) -> bool:
-    """Return whether the longer (or shorter) answer nearly always wins by a slight difference."""
-    differences = with_traits(judgments, answers, (LENGTH,))[f"{TRAIT}{LENGTH}"].to_numpy()
+def _decides_slight_differences(measured: pd.DataFrame, *, wants_longer: bool) -> bool:
+    """Return whether the longer (or shorter) answer nearly always wins by a slight difference.
+
+    Args:
+        measured: All verdicts, with the difference of lengths; a tie is won by neither.
+        wants_longer: Whether the longer answer wins more often.
+    """
+    differences = measured[DIFFERENCE].to_numpy()
     # NaN, where an answer is absent, is no slight difference.
     is_slight = (differences != 0) & (np.abs(differences) < SLIGHT_DIFFERENCE)
     is_wanted_a = (differences > 0) == wants_longer
     wanted = np.where(is_wanted_a, "a", "b")
-    n_won = int((is_slight & (judgments["winner"].to_numpy() == wanted)).sum())
+    n_won = int((is_slight & (measured["winner"].to_numpy() == wanted)).sum())
     (low,), _ = wilson_interval([n_won], [int(is_slight.sum())])
     return bool(low > NEARLY_ALWAYS)
 
@@ -109,7 +114,7 @@ def nearly_all_longer(judgments: pd.DataFrame, answers: pd.DataFrame) -> tuple[i
     """
     fewest_verdicts = 10
     decided = judgments[judgments["winner"] != "tie"]
-    differences = with_traits(decided, answers, (LENGTH,))[f"{TRAIT}{LENGTH}"].to_numpy()
+    differences = with_traits(decided, answers, (LENGTH,))[DIFFERENCE].to_numpy()
     is_unlike = np.isfinite(differences) & (differences != 0)
     is_longer_a = differences > 0
     is_won_by_a = (decided["winner"] == "a").to_numpy()
