@@ -31,7 +31,7 @@ def first_place_sentence(board: Board) -> str:
         the next 2 systems may be as good.``
     """
     ranked = board.overall[board.overall["rank"].notna()]
-    if ranked.empty or board.summary.macro.is_one_sided:
+    if ranked.empty:
         return "No system has a rank."
     systems = list(ranked["system"])
     n_first = int((ranked["rank"] == ranked["rank"].min()).sum())

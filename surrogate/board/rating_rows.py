@@ -285,9 +285,9 @@ def rows_without_verdicts(
 
 
 def without_ranks(rows: pd.DataFrame) -> pd.DataFrame:
-    """Take ranks and intervals from ratings by a judge that says the same whatever the answers are.
+    """Leave out ranks and intervals of a judge that says the same whatever the answers are.
 
-    They would say how sure it is that all systems are alike, which nobody has looked at.
+    Nothing tells its systems apart, and nobody has looked at whether they are alike.
 
     Args:
         rows: ``tables.RATINGS``, or ``tables.ARENA``.
