@@ -252,7 +252,7 @@ class BattleReader:
             hint = f"choose it with --column {name}=NAME; the columns are {listed}"
             if name == "winner" and len(columns_of_verdicts(rows)) > 1:
                 hint += (
-                    "; if columns hold the verdicts of a person each, begin their names with voter"
+                    "; if columns hold the verdicts of one person each, begin them with 'voter '"
                 )
             if name in PROBABILITIES:
                 hint = f"add it: one of {' and '.join(PROBABILITIES)} alone is no verdict"

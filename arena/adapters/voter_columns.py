@@ -19,11 +19,12 @@ from arena.data.winner_words import NO_VERDICT, word_of
 
 _PEOPLE = frozenset(
     {
-        *("annotator", "rater", "voter", "judge", "person", "user", "worker", "reviewer", "expert"),
-        *("participant", "evaluator", "assessor", "labeler", "labeller", "grader", "human"),
+        *("annotator", "rater", "voter", "person", "user", "worker", "reviewer", "expert"),
+        *("participant", "assessor", "labeler", "labeller", "human"),
     }
 )
-"""Words of the names of columns that are surely of people: others may be of qualities."""
+"""Words of the names of columns that are surely of people: judges and graders may be LLMs, and
+other names may be those of qualities."""
 
 
 def with_row_for_each_voter(rows: Rows) -> Rows | None:
@@ -53,7 +54,7 @@ def with_row_for_each_voter(rows: Rows) -> Rows | None:
 def columns_of_verdicts(rows: Rows) -> list[str]:
     """Return the columns of unknown names that hold words for a winner and nothing else.
 
-    None if a column is known for a winner or for who judged.
+    Empty where a column is known for a winner or for who judged.
     """
     fields = battle_fields()
     names = {bare_column(column) for column in map(str, rows.table)}

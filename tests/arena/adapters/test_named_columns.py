@@ -83,6 +83,7 @@ def test_columns_named_for_people_hold_their_votes(tmp_path):
         ("rater 1,helpfulness", "A,B"),
         ("anna,ben", "A,B"),
         ("warmth,taste", "A,B"),
+        ("judge 1,judge 2", "A,B"),
         ("game_1,game_2", "A,B"),
         ("original,swapped", "A,B"),
         ("rater 1,rater 2,judge", "A,B,gpt-4o"),
@@ -98,7 +99,7 @@ def test_columns_that_may_be_no_votes_of_people_are_not_guessed(header, votes, t
 def test_columns_of_verdicts_that_may_be_qualities_are_votes_once_they_are_named_so(tmp_path):
     rows = "question,system_a,system_b,anna,ben\nq?,x,y,A,B\n"
     path = written(tmp_path, "t.csv", rows)
-    with pytest.raises(DataError, match="begin their names with voter"):
+    with pytest.raises(DataError, match="begin them with 'voter '"):
         counted_judgments_of(path)
     path.write_text(rows.replace("anna,ben", "voter anna,voter ben"))
     assert [row[1] for row in votes_of(path)] == ["person:voter anna", "person:voter ben"]
