@@ -50,15 +50,7 @@ def lacking_columns(frames: Sequence[pd.DataFrame], columns: Mapping[str, str]) 
     nested = [path for path in texts if path not in listed]
     if nested:
         parts.append(f"texts in them are at {first_of(nested, _MOST_SHOWN)}")
-    if texts or lacking[0] == "system":
-        parts.append(f"say which is which with --column, such as {_example(lacking, texts)}")
-    else:
-        parts.append(f"add a column {lacking[0]}")
-    if set(lacking) <= {"system_a", "system_b"}:
-        # The texts that are left are no names.
-        parts[-1] = f"add columns {' and '.join(lacking)} with the names of the systems"
-    if "system_a" in names and {"answer_a", "answer_b"} <= set(lacking):
-        parts[-1] = "battles without answers are read by 'import lmarena', and by 'fit'"
+    parts.append(_advice(names, lacking, texts))
     own = [path for path in texts if path in listed]
     if needed == NEEDED and lacking == ["system", "answer"] and len(own) > 1:
         parts.append(
@@ -66,6 +58,24 @@ def lacking_columns(frames: Sequence[pd.DataFrame], columns: Mapping[str, str]) 
             f"such as 'answer {own[0]}'"
         )
     return "; ".join(parts)
+
+
+def _advice(names: Mapping[str, str], lacking: Sequence[str], texts: Sequence[str]) -> str:
+    """Say what to do where columns are missing.
+
+    Args:
+        names: Field to the column that is known for it.
+        lacking: Fields that no column is known for.
+        texts: Columns, and paths in them, with texts that no field is read from.
+    """
+    if set(lacking) <= {"system_a", "system_b"}:
+        # The texts that are left are no names.
+        return f"add columns {' and '.join(lacking)} with the names of the systems"
+    if "system_a" in names and {"answer_a", "answer_b"} <= set(lacking):
+        return "battles without answers are read by 'import lmarena', and by 'fit'"
+    if texts or lacking[0] == "system":
+        return f"say which is which with --column, such as {_example(lacking, texts)}"
+    return f"add a column {lacking[0]}"
 
 
 def _are_pairs(frames: Sequence[pd.DataFrame], columns: Mapping[str, str]) -> bool:

@@ -194,15 +194,22 @@ def _columns_of_systems(
             rf"{words}(?:\s*\((.+)\)|\s*\[(.+)\]|{_SEPARATOR}(.+))",
             rf"(.+?){_SEPARATOR}{words}",
         ):
-            found: dict[str, str] = {}
+            by_system: dict[str, str] = {}
             for column in columns:
-                match = re.fullmatch(pattern, column.strip(), re.IGNORECASE)
-                system = next(filter(None, match.groups()), "").strip() if match else ""
+                system = _system_in(column, pattern)
                 if is_system(system) and not (holds_texts and _holds_numbers(rows, column)):
-                    found[system] = column
-            if len(found) > max(1, len(best)):
-                best = found
+                    by_system[system] = column
+            if len(by_system) > max(1, len(best)):
+                best = by_system
     return best
+
+
+def _system_in(column: str, pattern: str) -> str:
+    """Return the part of a column's name that a group of the pattern matches; empty without one."""
+    match = re.fullmatch(pattern, column.strip(), re.IGNORECASE)
+    if match is None:
+        return ""
+    return next(filter(None, match.groups()), "").strip()
 
 
 def is_system(text: str) -> bool:

@@ -204,18 +204,23 @@ def _names_of_systems(frames: Sequence[pd.DataFrame], names: Sequence[str]) -> t
 
     Chats call the instructions to a model its system prompt, or ``system``.
     """
-    cells: dict[str, list[str]] = {name: [] for name in names}
+    others = tuple(name for name in names if name != "system")
+    prompts = _cells_of(frames, ("system",))
+    if not prompts or not all(_is_prompt(str(cell)) for cell in prompts):
+        return tuple(names)
+    # Every table has a file's name, which is no sign of prompts.
+    has_other_names = bool(_cells_of(frames, [name for name in others if name != FILE]))
+    return others if has_other_names else tuple(names)
+
+
+def _cells_of(frames: Sequence[pd.DataFrame], names: Sequence[str]) -> list[object]:
+    """Return the cells of the columns with some names that are not missing."""
+    cells: list[object] = []
     for frame in frames:
         for column in frame:
-            name = bare_column(str(column))
-            if name in cells:
-                cells[name] += [str(cell) for cell in frame[column] if not is_missing_cell(cell)]
-    prompts = cells.pop("system", [])
-    # Every table has a file's name, which is no sign of prompts.
-    has_other_names = any(cells[name] for name in cells if name != FILE)
-    if prompts and all(map(_is_prompt, prompts)) and has_other_names:
-        return tuple(cells)
-    return tuple(names)
+            if bare_column(str(column)) in names:
+                cells += [cell for cell in frame[column] if not is_missing_cell(cell)]
+    return cells
 
 
 def _is_prompt(text: str) -> bool:

@@ -6,9 +6,11 @@ Only tables that cannot be read as they are get another shape.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from typing import Literal
 
 from arena.adapters.columns import bare_column, field_names
@@ -88,7 +90,7 @@ def in_known_shape(
         columns: Field to the column that the user chose.
         question_fields: Fields that identify a question, of which one must be there.
     """
-    for shaped in (*_other_shapes(tables), *_wide_shape(tables, columns)):
+    for shaped in chain(_other_shapes(tables), _wide_shape(tables, columns)):
         # A column that the user chose may be none of this shape.
         with suppress(UsageError):
             layout = table_layout(shaped, columns, is_broken=False, question_fields=question_fields)
@@ -99,14 +101,16 @@ def in_known_shape(
 
 def _other_shapes(tables: Sequence[Rows]) -> Iterator[list[Rows]]:
     """Yield tables in each other shape that all of them can have."""
-    shapes = []
-    for turned in (with_sides, with_exchanges, _with_plain_names, with_answer_of_each_system):
-        shapes.append([turned(rows) for rows in tables])
-    columns = dict.fromkeys(column for rows in tables for column in map(str, rows.table))
-    for column in columns:
-        shapes.append([_with_listed_records(rows, column) for rows in tables])
-    for shape in shapes:
-        shaped = [rows for rows in shape if rows is not None]
+    turns: list[Callable[[Rows], Rows | None]] = [
+        with_sides,
+        with_exchanges,
+        _with_plain_names,
+        with_answer_of_each_system,
+    ]
+    for column in dict.fromkeys(chain.from_iterable(map(str, rows.table) for rows in tables)):
+        turns.append(partial(_with_listed_records, column=column))
+    for turn in turns:
+        shaped = [rows for rows in map(turn, tables) if rows is not None]
         if shaped and len(shaped) == len(tables):
             yield shaped
 
@@ -206,9 +210,11 @@ def _with_plain_names(rows: Rows) -> Rows | None:
             renamed[fitting[0]] = name
     if not renamed:
         return None
-    numbered = [{renamed.get(name, name): cell for name, cell in r.items()} for r in records]
+    plain_records = []
+    for record in records:
+        plain_records.append({renamed.get(name, name): cell for name, cell in record.items()})
     shown = [f"{name} from {column!r}" for column, name in renamed.items()]
-    return with_records(rows, enumerate(numbered), f"fields of records: {first_of(shown)}")
+    return with_records(rows, enumerate(plain_records), f"fields of records: {first_of(shown)}")
 
 
 def _names_of_fields(kind: Literal["answers", "pairs"]) -> set[str]:
