@@ -156,12 +156,12 @@ def citation_findings(arena: Arena) -> Iterator[Finding]:
     answers = arena.answers
     if OWN_PASSAGES in answers:
         answers = answers[answers[OWN_PASSAGES].isna()].drop(columns=OWN_PASSAGES)
-    rows = answers.merge(arena.queries[[*QUESTION_KEY, "passages"]], on=QUESTION_KEY)
-    for language, all_rows in rows.groupby("language"):
-        read = all_rows.head(most_read)
+    answers = answers.groupby("language").head(most_read)
+    answers = answers.merge(arena.queries[[*QUESTION_KEY, "passages"]], on=QUESTION_KEY)
+    for language, rows in answers.groupby("language"):
         n_matched = 0
         dead = []
-        for answer, passages in zip(read["answer"], read["passages"], strict=True):
+        for answer, passages in zip(rows["answer"], rows["passages"], strict=True):
             passage_ids = [passage["passage_id"] for passage in passages]
             found = cited_passages(answer, passage_ids)
             n_matched += len(found.matched)
