@@ -52,10 +52,10 @@ def test_the_words_of_a_page_are_shown_without_its_marks():
 
 
 def test_endless_pages_take_no_long_time():
-    started = time.perf_counter()
+    started = time.process_time()
     for part in ("<style", "<!--", "<", "<p>", "&amp"):
         fault(500, "<html>" + part * MOST_READ)
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize(

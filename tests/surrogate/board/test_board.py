@@ -171,10 +171,10 @@ def test_a_file_of_gigabytes_is_refused_at_once(name, saved, tmp_path):
     folder = shutil.copytree(saved, tmp_path / "huge")
     with (folder / name).open("r+b") as file:
         file.truncate(6 * 2**30)
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises((UsageError, DataError), match=name):
         Board.load(folder)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 def test_a_board_gives_its_tables_and_shows_itself(small_board):
