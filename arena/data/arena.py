@@ -223,7 +223,8 @@ class Arena:
         """Keep some languages, systems or judges, and drop all other rows of every table.
 
         Judgments stay where both systems and the judge do. Published ratings of systems that the
-        arena does not have stay. None keeps all; the reference system must be kept.
+        arena does not have stay. None keeps all, and a text that name alone; the reference system
+        must be kept.
 
         Raises:
             UsageError: If the arena has no such language, system or judge, or the reference

@@ -60,6 +60,13 @@ def answers_of_frame(answers: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFra
     return checked_answers(answer_rows, queries)
 
 
+def check_is_frame(table: object, name: str) -> None:
+    """Check that an argument is a DataFrame; ``UsageError`` if it is something else."""
+    if not isinstance(table, pd.DataFrame):
+        kind = type(table).__name__
+        raise UsageError(f"{name} is of type {kind}; give a pandas DataFrame, one row per item")
+
+
 def frame_rows(table: pd.DataFrame, name: str) -> Rows:
     """Wrap a table that a user holds in memory, so that it is checked like a file.
 
@@ -69,9 +76,7 @@ def frame_rows(table: pd.DataFrame, name: str) -> Rows:
         UsageError: If it is not a DataFrame.
         DataError: If two columns have the same name.
     """
-    if not isinstance(table, pd.DataFrame):
-        kind = type(table).__name__
-        raise UsageError(f"{name} is of type {kind}; give a pandas DataFrame, one row per item")
+    check_is_frame(table, name)
     index_names = [label for label in table.index.names if label is not None]
     repeated_names = repeated(str(column) for column in [*index_names, *table.columns])
     if repeated_names:

@@ -19,7 +19,7 @@ def dropped_names(
 
     Args:
         noun: Their kind, such as ``language``, for the message.
-        chosen: The names to keep; None for all.
+        chosen: The names to keep, or a single one; None for all.
         names: All names.
 
     Raises:
@@ -27,6 +27,8 @@ def dropped_names(
     """
     if chosen is None:
         return frozenset()
+    if isinstance(chosen, str):
+        chosen = [chosen]
     for name in chosen:
         if name not in names:
             available = f"available: {first_of(tuple(names)) or 'none'}"

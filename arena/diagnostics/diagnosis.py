@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -16,6 +17,7 @@ from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.data.judge_names import PEOPLE, is_derived, is_person
 from arena.data.judgments import checked_judgments, copies_of_others, named_voters
+from arena.data.notebook import notebook_html
 from arena.data.schema import ALL, ANSWER_KEY, QUESTION_KEY, VOTER
 from arena.data.systems import alike
 from arena.data.tables import plain_records
@@ -69,6 +71,21 @@ class Diagnosis:
     def worst(self) -> Severity:
         """The gravest severity found; ``info`` if nothing was."""
         return self.findings[0].severity if self.findings else "info"
+
+    def __str__(self) -> str:
+        """Return the findings, one a line."""
+        return "\n".join(f"{finding.severity}: {finding}" for finding in self.findings)
+
+    def __repr__(self) -> str:
+        """Say how many findings there are, and of what severity."""
+        n_of_severity = Counter(finding.severity for finding in self.findings)
+        counts = ", ".join(f"{severity} {count}" for severity, count in n_of_severity.items())
+        return f"<Diagnosis: {counts}>"
+
+    def _repr_html_(self) -> str:
+        """Show the findings in a notebook."""
+        findings = pd.DataFrame([asdict(finding) for finding in self.findings])
+        return notebook_html("Diagnosis", "", findings)
 
     def as_json(self) -> dict[str, Any]:
         """Return findings and tables as plain lists and dictionaries, missing values as None."""

@@ -11,9 +11,12 @@ import numpy as np
 import pandas as pd
 
 from arena.data import __version__
+from arena.data.arena import Arena
 from arena.data.cells import is_true
 from arena.data.codes import coded_judgments
 from arena.data.errors import UsageError, argument, checked_choice
+from arena.data.frames import check_is_frame
+from arena.data.notebook import notebook_html
 from arena.data.schema import BOTH_BAD
 from arena.data.seeds import SAME_DECIMALS, generator
 from arena.data.systems import alike
@@ -92,6 +95,19 @@ class Ratings:
     signature: str
     biases: tuple[JudgeBias, ...] = ()
 
+    def _repr_html_(self) -> str:
+        """Show the ratings and what limits them in a notebook."""
+        sentences = [f"{note[:1].upper()}{note[1:]}." for note in self.notes]
+        return notebook_html("Ratings", " ".join(sentences), self.table, self.signature)
+
+    def __repr__(self) -> str:
+        """List the systems with their ratings, best first."""
+        entries = [
+            f"{system} {rating:.2f}" if pd.notna(rating) else f"{system} –"
+            for system, rating in zip(self.table["system"], self.table["rating"], strict=True)
+        ]
+        return f"<Ratings: {', '.join(entries)}>"
+
 
 class RatingOptions(TypedDict, total=False):
     """How ratings are estimated; see ``rate_battles`` for the defaults.
@@ -112,7 +128,7 @@ class RatingOptions(TypedDict, total=False):
 
 
 def rate(
-    judgments: pd.DataFrame | Battles,
+    judgments: pd.DataFrame | Arena | Battles,
     *,
     language: str | None = None,
     judge: str | None = None,
@@ -129,8 +145,8 @@ def rate(
     Args:
         judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id``,
             ``language``, ``judge``, ``probability_a`` and ``probability_b``, and those of
-            ``arena.rating.traits.with_traits``, for ratings at equal length or style; or battles
-            already read.
+            ``arena.rating.traits.with_traits``, for ratings at equal length or style; or the arena
+            that has them, or battles already read.
         language: Language to take, where there are several; or ``all``.
         judge: Judge to take, where there are several; or ``all``.
         hard_verdicts: Count the winner alone, where judgments have probabilities. By default these
@@ -145,6 +161,9 @@ def rate(
     """
     if isinstance(judgments, Battles):
         return rate_battles(judgments, **options)
+    if isinstance(judgments, Arena):
+        judgments = judgments.judgments
+    check_is_frame(judgments, "judgments")
     judgments = coded_judgments(judgments)
     # All judges first: the votes of people tell the temperatures of the others.
     temperatures = () if hard_verdicts else learn_temperatures(judgments)

@@ -64,6 +64,8 @@ class Board:
         judge_report: The quality of the judge whose verdicts it learned from.
         summary: Settings, agreement, holdout scores, what was skipped.
         surrogate_or_file: The surrogate, or the file it is loaded from on first use.
+        built_from: The arena it was built from in this process, or the path of its folder; new
+            systems answered its questions. None for a board that was loaded.
         folder: Folder it was loaded from; None for a board that was just built.
         own_features: Features of the user's own, to measure new answers with; no file has them.
     """
@@ -80,6 +82,7 @@ class Board:
     judge_report: JudgeReport
     summary: BoardSummary
     surrogate_or_file: Surrogate | Path
+    built_from: Arena | Path | None = None
     folder: Path | None = None
     own_features: tuple[Feature, ...] = ()
 
@@ -135,6 +138,14 @@ class Board:
 
         return rank_systems(self, answers, arena, **options)
 
+    def own_arena(self) -> Arena | Path:
+        """Return the arena the board was built from, or its folder.
+
+        Raises:
+            UsageError: As ``arena_folder`` does.
+        """
+        return self.arena_folder() if self.built_from is None else self.built_from
+
     def arena_folder(self) -> Path:
         """Return the arena folder the board was built from.
 
@@ -142,16 +153,24 @@ class Board:
             UsageError: If it was not noted or is not there any more.
         """
         name = self.summary.arena
-        if self.folder is None or self.summary.arena_folder is None:
+        path = self._noted_folder()
+        if path is None:
             raise UsageError(
                 f"the board does not say where arena {name!r} is; name it: {argument('arena')}"
             )
-        path = self.folder / self.summary.arena_folder
         if not path.is_dir():
             raise UsageError(
                 f"arena {name!r} is no longer at {path}; name its folder: {argument('arena')}"
             )
         return path
+
+    def _noted_folder(self) -> Path | None:
+        """Return the arena folder the board was built from, which may be gone; None if unknown."""
+        if isinstance(self.built_from, Path):
+            return self.built_from
+        if self.folder is None or self.summary.arena_folder is None:
+            return None
+        return self.folder / self.summary.arena_folder
 
     def save(self, folder: Path | str, arena: Path | str | None = None) -> Board:
         """Write the board's folder whole or not at all; the same board gives the same bytes.
@@ -161,7 +180,7 @@ class Board:
         Args:
             folder: Created if absent.
             arena: Arena folder the board was built from, noted so that new systems can be ranked
-                without naming it again.
+                without naming it again; by default the one it was built from or had noted.
 
         Returns:
             The board as it lies in the folder.
@@ -171,8 +190,8 @@ class Board:
         """
         folder = Path(folder).resolve()
         further_files = check_board_target(folder)
-        if arena is None and self.folder is not None and self.summary.arena_folder is not None:
-            arena = self.folder / self.summary.arena_folder
+        if arena is None:
+            arena = self._noted_folder()
         arena_folder = None if arena is None else os.path.relpath(arena, folder)
         summary = self.summary.model_copy(update={"arena_folder": arena_folder})
         surrogate = self.surrogate  # loaded before anything is written: it may be in the folder

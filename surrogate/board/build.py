@@ -111,7 +111,9 @@ def build_board(
     """
     features = options.pop("features", None)
     settings = chosen_settings(settings, options, RUN_ARGUMENTS)
-    arena = open_arena(arena)
+    opened = open_arena(arena)
+    built_from = opened if isinstance(arena, Arena) else Path(arena).resolve()
+    arena = opened
     _check_pair_counts(arena)
     judges, omitted_judges = comparable_judges(arena, board_judges(arena, settings))
     # Before anything is measured, so that a misspelt name costs no time.
@@ -148,11 +150,12 @@ def build_board(
     judging_records = judging_records or JudgingRecords()
     resolved = _resolved(settings, judges, holdout, table, judging_records, temperatures)
     if not judges:
-        return build_first_board(sliced_arena, table, resolved)
+        return replace(build_first_board(sliced_arena, table, resolved), built_from=built_from)
     learned = learn(sliced_arena, table, surrogate, resolved, judging_records, n_jobs, progress)
     own_features = tuple(feature for feature in features or () if isinstance(feature, Feature))
     remarks = [*omitted_judges, *temperature_notes(temperatures, learned.arena.judgments)]
-    return _board(learned, remarks, own_features, progress)
+    board = _board(learned, remarks, own_features, progress)
+    return replace(board, built_from=built_from)
 
 
 def _check_pair_counts(arena: Arena) -> None:

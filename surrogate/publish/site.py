@@ -137,7 +137,7 @@ def site_files(out: Path) -> Iterator[Path]:
 def _texts(board: Board, source: Arena | Path | str | None, questions: int) -> Texts | str:
     """Return the arena's texts and verdicts, or why they cannot be read."""
     try:
-        arena = open_arena(board.arena_folder() if source is None else source)
+        arena = open_arena(board.own_arena() if source is None else source)
         arena = board.summary.settings.view(arena)
         if fingerprint(arena) != board.summary.fingerprint:
             raise UsageError(

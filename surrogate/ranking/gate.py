@@ -69,7 +69,7 @@ class GateJudging:
 
 
 def gate(
-    board: Board | Path | str | None,
+    board: Board | Path | str | None = None,
     answers: CandidateAnswers = None,
     arena: Arena | Path | str | None = None,
     baseline: str | None = None,
@@ -97,8 +97,8 @@ def gate(
         answers: The candidate's, columns ``query_id, language, system, answer``, of one system, or
             the path of their file; one of a name on the board is taken for a new version of it.
             Or the name of a system of the arena; by default its latest.
-        arena: The arena the board was built from, or the path of its folder; by default it is
-            read from where it was.
+        arena: The arena the board was built from, or the path of its folder; by default the one
+            that the board knows.
         baseline: System to compare with; by default the best one of the board, or the latest other
             one of the arena.
         judging: Judge to ask if the surrogate is inconclusive; None asks nobody.
@@ -114,7 +114,7 @@ def gate(
     rates = rates or GateRates()
     if board is not None:
         board = open_board(board)
-        arena = board.arena_folder() if arena is None else arena
+        arena = board.own_arena() if arena is None else arena
     if arena is None:
         raise UsageError(f"name a board ({argument('board')}) or an arena ({argument('arena')})")
     pair = contenders(open_arena(arena), board, answers, baseline, languages)

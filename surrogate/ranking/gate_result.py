@@ -91,6 +91,14 @@ class Gate:
         """The verdict, what it rests on, and what would make it surer, in words."""
         return tuple(_sentences(self))
 
+    def __str__(self) -> str:
+        """Return the sentences."""
+        return "\n".join(self.sentences)
+
+    def __repr__(self) -> str:
+        """Say who was compared with whom, and what the verdict is."""
+        return f"<Gate: {self.candidate!r} against {self.baseline!r}: {self.verdict}>"
+
     @property
     def _test(self) -> SequentialTest:
         return self.rates.test(1 - SURROGATE_SHARE)

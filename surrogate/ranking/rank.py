@@ -57,7 +57,7 @@ def rank_systems(
         board: The board, or the path of its folder.
         answers: Columns ``query_id, language, system, answer``, or the path of their file.
         arena: The arena the board was built from (questions, passages, reference answers), or the
-            path of its folder; by default it is read from where it was.
+            path of its folder; by default the one that the board knows.
         n_jobs: Processes for feature extraction.
         models: How features' models are run; see ``features.extract``.
         feature_table: Features of the answers already at hand, used instead of extracting any:
@@ -73,7 +73,7 @@ def rank_systems(
             judgments.
     """
     board = open_board(board)
-    whole_arena = open_arena(board.arena_folder() if arena is None else arena, is_judged=False)
+    whole_arena = open_arena(board.own_arena() if arena is None else arena, is_judged=False)
     if board.summary.is_first:
         raise UsageError(
             "this is a first board: nobody has judged, so that no surrogate can place new systems. "

@@ -14,6 +14,7 @@ from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
+from arena.data.notebook import notebook_html
 from arena.data.slices import in_slices
 from arena.diagnostics.families import families_of_systems
 from features.engine.columns import feature_columns
@@ -93,6 +94,14 @@ class StudyTable:
 
     table: pd.DataFrame
     signature: str
+
+    def __repr__(self) -> str:
+        """Show the table."""
+        return f"<StudyTable>\n{self.table}"
+
+    def _repr_html_(self) -> str:
+        """Show the table in a notebook."""
+        return notebook_html("Study", "", self.table, self.signature)
 
 
 @dataclass(frozen=True)

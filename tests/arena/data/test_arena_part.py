@@ -36,6 +36,7 @@ def arena():
 def test_languages_are_kept_in_every_table(arena, tmp_path):
     spanish = arena.select(["es"])
     assert spanish.info.languages == ("es",)
+    assert arena.select("es").info.languages == ("es",)
     tables = (spanish.queries, spanish.answers, spanish.judgments, spanish.published_ratings)
     assert all(set(table["language"]) == {"es"} for table in tables)
     assert len(spanish.published_ratings) == 3  # of a system that is not here, too

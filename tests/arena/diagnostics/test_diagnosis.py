@@ -1,6 +1,7 @@
 """What a diagnosis counts and says of small arenas."""
 
 from dataclasses import replace
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -181,3 +182,14 @@ def test_that_neither_is_good_is_said():
     rows = [(f"q{n}", "x", "y", "tie") for n in range(4)]
     found = diagnose(judgments(rows, judge="m").assign(both_bad=[True, True, False, False]))
     assert "in 2 judgments of 4 (50%)" in said(found, "both bad")[0]
+
+
+def test_a_diagnosis_is_shown_as_its_findings():
+    diagnosis = diagnose(small_simulation(range(4), ["en"], questions=2).arena)
+    lines = str(diagnosis).splitlines()
+    assert len(lines) == len(diagnosis.findings)
+    for line, finding in zip(lines, diagnosis.findings, strict=True):
+        assert finding.severity in line
+        assert finding.sentence in line
+        assert finding.severity in repr(diagnosis)
+        assert escape(finding.sentence, quote=False) in diagnosis._repr_html_()

@@ -1,6 +1,7 @@
 """Ratings: golden values, peers, properties, and what cannot be rated."""
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import evalica
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 from scipy.stats import kendalltau, norm
+from simulations import small_simulation
 
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
@@ -319,3 +321,15 @@ def test_ratings_equal_evalicas_on_battles_with_ties():
     expected = np.log(scores) - np.log(scores).mean()
     ours = by_system(rated(table, ridge=0.0, rounds=0))
     np.testing.assert_allclose(ours, expected.reindex(ours.index), atol=1e-6)
+
+
+def test_an_arena_is_rated_by_its_judgments_and_shown_in_a_line_or_a_table():
+    arena = small_simulation(range(4), ["en"], questions=2).arena
+    ratings = rate(arena)
+    pd.testing.assert_frame_equal(ratings.table, rate(arena.judgments).table)
+    best = ratings.table["system"].iloc[0]
+    assert repr(ratings).startswith(f"<Ratings: {best} ")
+    named = replace(ratings, table=ratings.table.assign(system="<b>ada</b>"))
+    assert "&lt;b&gt;ada&lt;/b&gt;" in named._repr_html_()
+    with pytest.raises(UsageError, match="judgments is of type list"):
+        rate([1])

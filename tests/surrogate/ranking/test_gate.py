@@ -95,6 +95,8 @@ def test_it_cannot_say_and_names_what_would(board, small_arena, quick_features):
     found = gate(board, half, small_arena, BEST, feature_table=table)
     assert (found.verdict, found.by) == ("cannot say", "")
     assert "interval" in found.ratings.reason
+    assert "cannot say" in repr(found)
+    assert str(found).splitlines() == list(found.sentences)
     assert found.verdicts_needed == 2 * found.rates.test(0.8).scores_needed(0.05, found.variance)
     assert found.difference_found > 0.2
     # What a reader can act on comes right after the verdict.

@@ -29,7 +29,7 @@ def test_paths_take_the_place_of_board_arena_and_answers(
 ):
     board = build_quickly(arena_folder)
     pd.testing.assert_frame_equal(board.ratings, quick_board.ratings)
-    board.save(tmp_path / "board", arena_folder)
+    board.save(tmp_path / "board")
     system = small_arena.info.systems[0]
     new, features = (
         rows[rows["system"] == system].assign(system="copy")
@@ -37,8 +37,9 @@ def test_paths_take_the_place_of_board_arena_and_answers(
     )
     new.to_json(tmp_path / "new.jsonl", orient="records", lines=True)
     by_paths = rank_systems(tmp_path / "board", tmp_path / "new.jsonl", feature_table=features)
-    in_memory = rank_systems(board, new, small_arena, feature_table=features)
-    pd.testing.assert_frame_equal(by_paths.new, in_memory.new)
+    for built in (board, quick_board):
+        in_memory = rank_systems(built, new, feature_table=features)
+        pd.testing.assert_frame_equal(by_paths.new, in_memory.new)
     with pytest.raises(UsageError, match="of type Arena is not a board"):
         rank_systems(small_arena, new)
     with pytest.raises(UsageError, match="there is no file of answers at"):
