@@ -11,6 +11,7 @@ from arena.data.errors import ArenaError, UnusableRepliesError
 from arena.data.folder import FAILED_JUDGMENTS, append_rows, list_failures
 from arena.data.nuggets import Nuggets
 from arena.data.tables import read_rows
+from arena.data.wording import count_of
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.judging_summary import JudgingSummary
@@ -59,6 +60,15 @@ class Judging:
     def usage(self) -> Usage:
         """Calls, tokens and failures of all judges together."""
         return Usage.total("", [summary.usage for summary in self.summaries])
+
+    def __repr__(self) -> str:
+        """Say who gave how many verdicts."""
+        counts = [
+            f"{summary.judge}: {count_of(sum(summary.verdicts.values()), 'new verdict')}"
+            for summary in self.summaries
+        ]
+        failures = f"; {len(self.failures)} without a verdict" if len(self.failures) else ""
+        return f"<Judging by {', '.join(counts)}{failures}>"
 
     def write(self, folder: Path | str) -> tuple[Path, int]:
         """Add the verdicts to an arena folder; list in ``failed_judgments.jsonl`` what has none.

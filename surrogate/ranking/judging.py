@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from arena.data.arena import Arena
+from arena.data.folder import open_arena
 from arena.data.types import Progress
 from arena.diagnostics.people_agreement import PeopleAgreement
 from arena.judging.choosing.plans import judging_budget
@@ -21,7 +22,7 @@ from surrogate.ranking.prior import judging_prior
 
 
 def judge(
-    arena: Arena,
+    arena: Arena | Path | str,
     settings: JudgingSettings,
     store: Store | Path | str,
     *,
@@ -37,7 +38,7 @@ def judge(
     store is not asked for again. A pair without a verdict is a counted failure, never a tie.
 
     Args:
-        arena: Questions, answers, and the judgments so far.
+        arena: Questions, answers, and the judgments so far, or the path of their folder.
         settings: Who judges which pairs, and how.
         store: Keeps the replies: an open store, or the path of its file, which is made if absent.
         prior: With adaptive pairs, columns ``language, system, rating, standard_error``: expected
@@ -56,6 +57,7 @@ def judge(
     # Refused before features are measured.
     settings.require_plan()
     judging_budget(settings, prices)
+    arena = open_arena(arena)
     if prior is None:
         prior = judging_prior(arena, settings)
     ask = judge_arena if settings.escalate is None else judge_escalated

@@ -7,6 +7,7 @@ import pytest
 from chat_server import ChatServer, completion
 from judged_systems import build_arena
 
+from arena import write_arena
 from arena.judging import JudgingSettings, judge_arena
 from surrogate import build_board, judge
 from surrogate.ranking import judging_prior
@@ -49,8 +50,10 @@ def test_judge_starts_from_the_prior_of_the_command(tmp_path):
     with ChatServer(lambda *_: completion("[[A]]")) as server:
         settings = JudgingSettings(model="m", base_url=server.url, api_key_env=None, budget=3)
         prior = judging_prior(arena, settings)
-        by_default = judge(arena, settings, tmp_path / "1.sqlite")
+        write_arena(arena, tmp_path / "arena")
+        by_default = judge(tmp_path / "arena", settings, tmp_path / "1.sqlite")
         stated = judge_arena(arena, settings, tmp_path / "2.sqlite", prior=prior)
         flat = judge(arena, settings, tmp_path / "3.sqlite", prior=prior.iloc[:0])
     pd.testing.assert_frame_equal(by_default.ratings, stated.ratings)
     assert not by_default.ratings.equals(flat.ratings)
+    assert repr(by_default) == "<Judging by m: 3 new verdicts>"
