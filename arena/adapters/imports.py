@@ -49,7 +49,7 @@ READERS: Mapping[str, Reader] = MappingProxyType(
 
 
 def import_arena(
-    kind: str | Reader, paths: Sequence[Path | str], **options: object
+    kind: str | Reader, paths: Path | str | Sequence[Path | str], **options: object
 ) -> ForeignArena:
     """Read what others published as an arena.
 
@@ -57,7 +57,7 @@ def import_arena(
         kind: One of ``READERS``, the name of an importer of another installed package, or a
             reader: a function of paths and options, such as ``surrogate.papers.read_mirage`` or
             one of your own.
-        paths: Files, folders, or clones of repositories.
+        paths: Files, folders, or clones of repositories; or a single one.
         options: Options of that kind's reader, such as ``language`` or ``name``.
 
     Returns:
@@ -67,6 +67,8 @@ def import_arena(
         UsageError: For an unknown kind or option, where nothing was read, and as the reader says.
         DataError: With every problem of all files.
     """
+    if isinstance(paths, Path | str):
+        paths = [paths]
     reader = _reader_of(kind)
     shown_kind = kind if isinstance(kind, str) else reader.__name__
     for name in options:

@@ -177,6 +177,9 @@ def chosen_features(
     """Return the chosen features, which may be values, names, or names of groups.
 
     ``with_plug_ins`` is that of ``parse_features``.
+
+    Raises:
+        UsageError: As ``parse_features`` does, and for anything else in a list.
     """
     if isinstance(choices, str):
         return parse_features(choices, with_plug_ins=with_plug_ins)
@@ -185,8 +188,11 @@ def chosen_features(
     for feature in choices:
         if isinstance(feature, str):
             texts.append(feature)
-        else:
+        elif isinstance(feature, Feature):
             features.append(feature)
+        else:
+            kind = type(feature).__name__
+            raise UsageError(f"{kind} {feature!r} is not a feature; give a name or a Feature(...)")
     if texts:
         features = [*parse_features(",".join(texts), with_plug_ins=with_plug_ins), *features]
     return distinct_features(features)

@@ -73,9 +73,15 @@ def as_surrogate(
 
 
 def surrogate_name(surrogate: Any) -> Any:  # noqa: ANN401 - a surrogate, its name or a regressor
-    """Return the name of the surrogate that a regressor makes, and anything else as it is."""
+    """Return the name of the surrogate that a regressor makes, and anything else as it is.
+
+    Raises:
+        UsageError: For a class.
+    """
     if isinstance(surrogate, str | Surrogate):
         return surrogate
+    if isinstance(surrogate, type):
+        raise UsageError(f"{surrogate.__name__} is a class; give an object: {surrogate.__name__}()")
     from sklearn.base import BaseEstimator, is_regressor  # slow to load
 
     is_other = isinstance(surrogate, BaseEstimator) and is_regressor(surrogate)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -50,7 +50,7 @@ def contenders(
     board: Board | None,
     answers: CandidateAnswers,
     baseline: str | None,
-    languages: Sequence[str] = (),
+    languages: Collection[str] = (),
 ) -> Contenders:
     """Find candidate and baseline, by default the best of the board, or the latest of the arena.
 
@@ -59,7 +59,7 @@ def contenders(
         board: The board with the baseline; None for any system of the arena.
         answers: The candidate's.
         baseline: Name of the baseline.
-        languages: Languages to compare in; all by default.
+        languages: Languages to compare in, or a single one; all by default.
 
     Raises:
         UsageError: If there is no such system, or the answers are of several.
@@ -82,6 +82,8 @@ def contenders(
         rows = rows.assign(system=candidate)
         arena = _with_system(arena, rows, candidate)
     baseline_rows = arena.answers[arena.answers["system"] == baseline]
+    if isinstance(languages, str):
+        languages = [languages]
     if languages:
         rows = rows[rows["language"].isin(languages)]
         baseline_rows = baseline_rows[baseline_rows["language"].isin(languages)]

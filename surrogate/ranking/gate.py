@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,7 +76,7 @@ def gate(
     *,
     judging: GateJudging | None = None,
     rates: GateRates | None = None,
-    languages: Sequence[str] = (),
+    languages: Collection[str] = (),
     feature_table: pd.DataFrame | None = None,
 ) -> Gate:
     """Compare a candidate with a system of a board, or with another version of an arena.
@@ -103,7 +103,7 @@ def gate(
             one of the arena.
         judging: Judge to ask if the surrogate is inconclusive; None asks nobody.
         rates: How often the gate may be wrong, and what it lets pass.
-        languages: Languages to compare in; all by default.
+        languages: Languages to compare in, or a single one; all by default.
         feature_table: Features of the answers already at hand.
 
     Raises:

@@ -101,6 +101,7 @@ def test_reports_with_documents_and_topics_of_their_own_file(tmp_path):
     lines(tmp_path, rows)
     read = import_arena("trec-rag", [tmp_path])
     assert read.arena.queries["query"].tolist() == [QUESTION]
+    assert answers(import_arena("trec-rag", str(tmp_path))) == answers(read)
     assert answers(read) == {"r": "Deep. [1][2]"}
     assert passages(read) == [("1", PASSAGES[1]), ("2", PASSAGES[0])]
 

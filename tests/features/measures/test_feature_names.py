@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from arena import ArenaError, UsageError
 from features import DEFAULT_FEATURES, FEATURES, GROUPS, parse_features
 from features.declare.feature import CUTOFF, MODEL, TEMPLATE, Feature
+from features.measures.registry import chosen_features
 
 
 @st.composite
@@ -76,6 +77,11 @@ def test_unknown_features_are_refused(text, message):
     with pytest.raises(UsageError) as caught:
         parse_features(text)
     assert message in str(caught.value)
+
+
+def test_only_names_and_features_are_features():
+    with pytest.raises(UsageError, match=r"function .* is not a feature"):
+        chosen_features(["bleu", lambda sample: len(sample.text)])
 
 
 def test_the_papers_features_are_also_there_by_the_libraries_it_names():

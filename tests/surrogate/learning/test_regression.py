@@ -95,6 +95,11 @@ def test_any_regressor_is_named_by_a_text_that_makes_it_again(estimator):
     assert as_surrogate(estimator).name == name
 
 
+def test_a_class_is_refused_with_how_to_make_an_object_of_it():
+    with pytest.raises(UsageError, match=r"give an object: Ridge\(\)"):
+        chosen_settings(None, {"surrogate": Ridge})
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -126,7 +126,7 @@ def test_questions_in_languages_that_are_not_compared_are_not_unanswered(
 ):
     table = quick_features[quick_features["system"] == BEST].assign(system="new")
     new, language = answers_of(small_arena, BEST), board.languages[0]
-    found = gate(board, new, small_arena, WORST, feature_table=table, languages=[language])
+    found = gate(board, new, small_arena, WORST, feature_table=table, languages=language)
     asked = new["language"].eq(language).sum()
     assert 0 < asked < len(new)
     assert (found.questions, found.unanswered) == (asked, 0)
