@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from arena.adapters.collected import Collected, Place
@@ -19,6 +20,19 @@ NUMBER_FIELDS = (
     "input_tokens",
     "output_tokens",
 )
+NUMBER = r"(?P<number>[0-9.,eE+-]+)"
+COST_UNITS = {"cost_usd": re.compile(rf"(?=.*(?:\$|USD))\$?\s*{NUMBER}\s*(?:\$|USD)?")}
+LATENCY_UNITS = {
+    "latency": re.compile(rf"{NUMBER}\s*(?:s|secs?|seconds?)"),
+    "latency_ms": re.compile(rf"{NUMBER}\s*(?:ms|msecs?|milliseconds?)"),
+}
+UNITS: Mapping[str, Mapping[str, re.Pattern[str]]] = {
+    "cost": COST_UNITS,
+    "cost_usd": COST_UNITS,
+    "latency": LATENCY_UNITS,
+    "latency_ms": LATENCY_UNITS,
+}
+"""By field, the fields that a cell may belong to by its unit, with how the cell then reads."""
 AMOUNT_FIELDS = (*NUMBER_FIELDS, "currency")
 """Fields of tables and tools' records; a name that states a unit is a field of its own."""
 
@@ -37,15 +51,15 @@ def amounts_of(collected: Collected, place: Place, values: Mapping[str, object])
     """
     numbers: dict[str, float] = {}
     for field in NUMBER_FIELDS:
-        cell = values.get(field)
+        name = collected.names.get(field, field)
+        stated_field, cell = _in_unit_of_cell(field, values.get(field))
         if is_missing_cell(cell):
             continue
         number = finite_number(cell)
         if number is None or number < 0:
-            name = collected.names.get(field, field)
             collected.skip(place, "amount", f"{name!r} is no number of 0 or more")
             continue
-        numbers[field] = number
+        numbers[stated_field] = number
     amounts: Record = {}
     if "cost" in numbers:
         amounts[COST] = numbers["cost"]
@@ -69,6 +83,16 @@ def amounts_of(collected: Collected, place: Place, values: Mapping[str, object])
             bounds = f"{LEAST_AMOUNT:g} to {MOST_AMOUNT:g}"
             collected.skip(place, "amount", f"{name!r} is neither 0 nor from {bounds}")
     return amounts
+
+
+def _in_unit_of_cell(field: str, cell: object) -> tuple[str, object]:
+    """Return the field whose unit a cell states, as ``1.2 s`` and ``$0.01`` do, and its number."""
+    if isinstance(cell, str):
+        for field_of_unit, pattern in UNITS.get(field, {}).items():
+            match = pattern.fullmatch(cell.strip())
+            if match is not None:
+                return field_of_unit, match["number"]
+    return field, cell
 
 
 def _currency(cell: object) -> str | None:

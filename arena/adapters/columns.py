@@ -33,7 +33,8 @@ FILE = "file"
 """Name of a column that holds the file's name without its ending: one file per system."""
 
 _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])")
-_SEPARATORS = re.compile(r"[\s_-]+")
+_SEPARATORS = re.compile(r"[\s_()\[\]-]+")
+"""Of words; units stand in brackets, as in ``Latency (s)``."""
 _RANGE = re.compile(r"\s*\(\s*[0-9]+\s*(?:-|–|to)\s*[0-9]+\s*\)\s*$")
 """The range of a scale after the name of a column, as in ``Rating (1-5)``."""
 _INDEX_COLUMNS = re.compile(r"(?:Unnamed: \d+|index|level_\d+|__index_level_\d+__|)")
