@@ -69,9 +69,13 @@ def write_text(text: str, path: Path) -> None:
 def resolved(path: Path) -> Path:
     """Return an absolute path without links; a link that leads to itself is a UsageError."""
     try:
-        return path.resolve()
+        absolute = path.resolve()
+        # From Python 3.13 on, ``resolve`` leaves such a link as it is.
+        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            absolute.stat()
     except (OSError, RuntimeError) as error:
         raise UsageError(f"{path} cannot be followed: {error}") from None
+    return absolute
 
 
 def is_stream(path: Path) -> bool:
