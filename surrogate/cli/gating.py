@@ -77,9 +77,9 @@ def gate_command(
     """Decide whether a new version is broken, better than a baseline, the same, or worse.
 
     Answers are compared question by question first, which takes an arena alone: no board, no
-    verdict. Where they do not decide, --model judges pairs. The status is 0 for better or the
-    same, 3 for broken or worse, 4 where this cannot be said. With --cheaper it is 0 for cheaper, 3
-    for not cheaper or worse by more than the margin.
+    verdict. Where they do not decide, --model judges pairs; without it the arena's verdicts on the
+    two count. The status is 0 for better or the same, 3 for broken or worse, 4 where this cannot
+    be said. With --cheaper it is 0 for cheaper, 3 for not cheaper or worse by more than the margin.
     """
     from arena.data.folder import read_arena
     from arena.data.safe_writes import write_text

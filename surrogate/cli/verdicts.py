@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -188,11 +188,15 @@ def vote(
     pairs: Annotated[int, Option(min=1, help="Pairs of systems for each question.")] = 3,
     most: Annotated[int, Option(min=1, help="Maximum number of pairs.")] = 60,
     languages: opt.Languages = None,
+    systems: Annotated[
+        str | None, Option(help="Comma-separated systems to compare, such as v5,v6. Default: all")
+    ] = None,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
     """Write a page on which people judge blind pairs, or read their votes back as judgments."""
     from arena.data.folder import read_arena
+    from arena.data.selection import dropped_names, without_rows
     from arena.judging.choosing.drawn_pairs import choose_pairs
 
     if collect == (out is not None):
@@ -207,6 +211,9 @@ def vote(
     from surrogate.publish.pages import ballot_page
 
     read = read_arena(arena)
+    if systems is not None:
+        dropped = dropped_names("system", split_names(systems), read.info.systems)
+        read = replace(read, answers=without_rows(read.answers, {"system": dropped}))
     chosen = choose_pairs(
         read,
         questions=questions,

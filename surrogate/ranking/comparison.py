@@ -47,10 +47,11 @@ class SystemComparison:
             question in both orders, 0 to 1.
         low: Lower bound of its win rate.
         high: Upper bound.
+        level: Probability that the bounds hold it.
         judgments: The verdicts.
         failures: Pairs without one; their questions have no score.
         questions: Number of questions that both answered.
-        reason: Why the judge was asked no more.
+        reason: Why the judge was asked no more, or which verdicts these are.
         usage: Calls and tokens.
     """
 
@@ -58,6 +59,7 @@ class SystemComparison:
     scores: pd.DataFrame
     low: float
     high: float
+    level: float
     judgments: pd.DataFrame
     failures: pd.DataFrame
     questions: int
@@ -147,6 +149,7 @@ def compare_systems(
         scores=questions.assign(score=scores),
         low=low,
         high=high,
+        level=test.level,
         judgments=judging.judgments,
         failures=judging.failures,
         questions=len(pairs.questions),

@@ -27,6 +27,7 @@ class Contenders:
     Attributes:
         arena: Their questions, with the answers of both.
         candidate: Name of the candidate, which is on no board.
+        judged_as: Name by which the arena's judgments know its answers.
         baseline: Name of the baseline.
         answers: The candidate's answers, in the languages that are compared.
         baseline_answers: The baseline's.
@@ -37,6 +38,7 @@ class Contenders:
 
     arena: Arena
     candidate: str
+    judged_as: str
     baseline: str
     answers: pd.DataFrame
     baseline_answers: pd.DataFrame
@@ -89,13 +91,14 @@ def contenders(
         baseline_rows = baseline_rows[baseline_rows["language"].isin(languages)]
     if rows.empty:
         raise UsageError(f"{candidate} has no answer in these languages")
-    return _compared(arena, rows, candidate, baseline_rows, baseline)
+    judged_as = candidate if system is None else system
+    return _compared(arena, rows, judged_as, baseline_rows, baseline)
 
 
 def _compared(
     arena: Arena,
     answers: pd.DataFrame,
-    candidate: str,
+    judged_as: str,
     baseline_answers: pd.DataFrame,
     baseline: str,
 ) -> Contenders:
@@ -106,7 +109,8 @@ def _compared(
     same_texts = answers.merge(baseline_answers[columns], on=columns)
     return Contenders(
         arena=arena,
-        candidate=candidate,
+        candidate=_only_system(answers),
+        judged_as=judged_as,
         baseline=baseline,
         answers=answers,
         baseline_answers=baseline_answers,

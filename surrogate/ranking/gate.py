@@ -22,6 +22,7 @@ from surrogate.board.board import Board, open_board
 from surrogate.board.costs import uncompared_systems
 from surrogate.board.metaevaluations import recorded_agreement
 from surrogate.ranking.answer_checks import compare_answers
+from surrogate.ranking.arena_verdicts import compare_by_arena
 from surrogate.ranking.comparison import ORDERS, SystemComparison, compare_systems
 from surrogate.ranking.contenders import CandidateAnswers, Contenders, contenders
 from surrogate.ranking.cost_comparison import compare_costs
@@ -86,8 +87,10 @@ def gate(
     Otherwise the ratings decide first: the candidate's by the surrogate, with the interval of
     systems unseen in training, the baseline's as on the board. Where they are inconclusive and
     there is a judge, its verdicts on the two decide, as many as find a difference of the margin
-    (``compare_systems``). With a judge the surrogate may use a fifth of the permitted error and the
-    verdicts the rest, so that the sum is the error asked for.
+    (``compare_systems``). Without a judge to ask, verdicts on the two that the arena holds decide,
+    by people or the board's judge (``compare_by_arena``). Where there are verdicts, the surrogate
+    may use a fifth of the permitted error and they the rest, so that the sum is the error asked
+    for.
 
     A candidate that is meant to be cheaper (``rates.cheaper``) is compared by cost first, on the
     questions where both state one, and by quality only where it costs less.
@@ -143,29 +146,45 @@ def gate(
             return result
     if pair.is_same:
         return replace(result, verdict="cheaper" if rates.cheaper else "same", by="answers")
+    by_arena = None
+    if judging is None:
+        board_judge = None if board is None or board.summary.is_first else board.summary.judge
+        by_arena = compare_by_arena(pair, board_judge, rates.test(1 - SURROGATE_SHARE))
     if board is not None and not board.summary.is_first:
         placed = rank_systems(board, pair.answers, pair.arena, feature_table=feature_table)
         ratings = _compared_ratings(
-            board, placed, pair.baseline, rates, has_judge=judging is not None
+            board,
+            placed,
+            pair.baseline,
+            rates,
+            has_verdicts=judging is not None or by_arena is not None,
         )
         result = replace(result, ratings=ratings)
         if ratings.difference is not None:
             return replace(result, verdict=VERDICTS[ratings.difference], by="surrogate")
-    if judging is None or not pair.n_common:
+    if not pair.n_common:
         return result
-    return _decided_by_verdicts(result, pair, judging, board)
+    if judging is not None:
+        verdicts = _ask_judge(pair, judging, rates, result.variance)
+        if verdicts.variance > 0:
+            result = replace(result, variance=verdicts.variance)
+        label = _judge_label(board, pair.arena, judging.judge.judge, verdicts.judgments)
+        return _decided_by(verdicts, label, pair, result)
+    if by_arena is not None:
+        judge, verdicts = by_arena
+        arena_label = _judge_label(board, pair.arena, judge) if judge else None
+        return _decided_by(verdicts, arena_label, pair, result)
+    return result
 
 
-def _decided_by_verdicts(
-    result: Gate, pair: Contenders, judging: GateJudging, board: Board | None
+def _decided_by(
+    verdicts: SystemComparison, label: JudgeLabel | None, pair: Contenders, result: Gate
 ) -> Gate:
-    """Ask the judge, and decide by its verdicts if they tell a difference."""
-    verdicts = _ask_judge(pair, judging, result.rates, result.variance)
+    """Decide by verdicts if they tell a difference."""
     result = replace(
         result,
         verdicts=verdicts,
-        variance=verdicts.variance if verdicts.variance > 0 else result.variance,
-        judge=_judge_label(board, pair.arena, judging.judge.judge, verdicts.judgments),
+        judge=label,
         longer_wins=nearly_all_longer(verdicts.judgments, pair.arena.answers),
     )
     if verdicts.difference is not None and verdicts.one_side is None:
@@ -174,10 +193,10 @@ def _decided_by_verdicts(
 
 
 def _compared_ratings(
-    board: Board, placed: RankedSystems, baseline: str, rates: GateRates, *, has_judge: bool
+    board: Board, placed: RankedSystems, baseline: str, rates: GateRates, *, has_verdicts: bool
 ) -> RatingDifference:
     """Compare candidate and baseline by their ratings, unless the surrogate may not decide."""
-    error = rates.error * SURROGATE_SHARE if has_judge else rates.error
+    error = rates.error * SURROGATE_SHARE if has_verdicts else rates.error
     baseline_ratings = board.ratings[board.ratings["system"] == baseline]
     freedom = min(_freedom(board, language) for language in board.languages)
     ratings = rating_difference(placed.new, baseline_ratings, rates, error, freedom)
@@ -250,9 +269,9 @@ def _ask_judge(
 
 
 def _judge_label(
-    board: Board | None, arena: Arena, judge: str, verdicts: pd.DataFrame
+    board: Board | None, arena: Arena, judge: str, verdicts: pd.DataFrame | None = None
 ) -> JudgeLabel:
-    """Label a judge by its verdicts in the arena and on the candidate."""
+    """Label a judge by its verdicts in the arena, and by those of this run."""
     judgments = pd.concat([arena.judgments, verdicts], ignore_index=True)
     people = None
     if board is not None:

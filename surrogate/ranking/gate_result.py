@@ -44,8 +44,8 @@ class Gate:
             that are compared.
         variance: Of the score of a question: observed, or that of the arena's verdicts.
         ratings: Comparison by the surrogate; None where there is none, or answers decided.
-        verdicts: Comparison by an LLM's verdicts, where they were asked for.
-        judge: Label of the judge that was asked; None where nobody was.
+        verdicts: Comparison by verdicts: of an LLM that was asked, or those of the arena.
+        judge: Label of the judge of these verdicts; None without any.
         costs: What both cost; None unless the candidate is meant to be cheaper.
         n_outdated: Number of the arena's verdicts that do not count, since an answer was edited.
         longer_wins: Verdicts that the longer answer won, and those that were decided, where these
@@ -195,11 +195,8 @@ def _headline(result: Gate) -> str:
         headline = f"{headline} by more than {points} of win rate"
     verdicts = result.verdicts
     if verdicts is not None and result.win_rate is not None:
-        level = result.rates.test(1 - SURROGATE_SHARE).level
-        return (
-            f"{headline}. Win rate by verdicts {result.win_rate:.1%}, {level:.1%} interval "
-            f"{verdicts.low:.1%} to {verdicts.high:.1%}."
-        )
+        interval = f"{verdicts.level:.1%} interval {verdicts.low:.1%} to {verdicts.high:.1%}"
+        return f"{headline}. Win rate by verdicts {result.win_rate:.1%}, {interval}."
     if result.by == "answers" and result.verdict in ("same", "cheaper"):
         return f"{headline}: its answers are the baseline's, word for word."
     if result.by == "surrogate":
