@@ -246,10 +246,20 @@ class SequentialTest:
         """Return the difference, in standard errors, that the last look finds with a power."""
         return float(ndtri(1 - self._last_error / 2) + ndtri(power))
 
+    def anytime_interval(self, scores: npt.ArrayLike) -> tuple[float, float, float]:
+        """Return the bounds of the mean by which ``decide_anytime`` decides, and their level."""
+        low, high = anytime_bounds(scores, self._two_sided_error)
+        return max(low, 0.0), min(high, 1.0), 1 - self._two_sided_error
+
+    @property
+    def _two_sided_error(self) -> float:
+        """Error of the interval, both sides together."""
+        return self.error
+
     @property
     def _last_error(self) -> float:
-        """Error of the last look, both sides together."""
-        return self.error * LAST
+        """That of the last look."""
+        return self._two_sided_error * LAST
 
 
 @dataclass(frozen=True)
@@ -272,8 +282,8 @@ class NotWorseTest(SequentialTest):
         return "worse" if high < bound else None
 
     @property
-    def _last_error(self) -> float:
-        return 2 * self.error * LAST
+    def _two_sided_error(self) -> float:
+        return 2 * self.error
 
 
 def scores_to_find(

@@ -15,7 +15,7 @@ from arena.data.wording import first_of
 from arena.llm.usage import Usage
 from arena.rating.outcomes import points_of_a, weights_of
 from arena.rating.soft_verdicts import calibrated_judgments
-from arena.statistics.significance import SequentialTest, anytime_bounds
+from arena.statistics.significance import SequentialTest
 from surrogate.ranking.comparison import SCORE_COLUMNS, SystemComparison
 from surrogate.ranking.contenders import Contenders
 
@@ -51,7 +51,7 @@ def compare_by_arena(
         scores=pd.DataFrame(columns=SCORE_COLUMNS, dtype=object),
         low=0.0,
         high=1.0,
-        level=1 - test.error,
+        level=1.0,
         judgments=judgments,
         failures=judgments.iloc[:0],
         questions=pair.n_common,
@@ -71,13 +71,14 @@ def compare_by_arena(
         side = "A" if sides.iloc[0] else "B"
         return chosen, replace(comparison, reason=ONE_SIDE.format(pair.candidate, side))
     scores = balanced_scores(judgments, pair.judged_as)
-    low, high = anytime_bounds(scores["score"], test.error)
+    low, high, level = test.anytime_interval(scores["score"])
     return chosen, replace(
         comparison,
         difference=test.decide_anytime(scores["score"]),
         scores=scores,
-        low=max(low, 0.0),
-        high=min(high, 1.0),
+        low=low,
+        high=high,
+        level=level,
     )
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from judged_systems import build_arena
 
 from arena.statistics.significance import anytime_bounds
-from surrogate.ranking import gate
+from surrogate.ranking import GateRates, gate
 from surrogate.ranking.arena_verdicts import balanced_scores
 
 NEW, OLD = "poor", "fair"
@@ -43,6 +43,17 @@ def test_votes_decide_where_no_judge_is_asked(wins, losses, verdict):
     assert result.win_rate == pytest.approx(wins / 60)
     assert result.verdicts.low < wins / 60 < result.verdicts.high
     assert "60 verdicts on 60 of 60 questions" in " ".join(result.sentences)
+
+
+def test_a_cheaper_version_need_not_be_better():
+    rates = GateRates(cheaper=True, margin=0.1)
+    test = rates.test()
+    for wins, difference in ((150, "not worse"), (80, "worse"), (115, None)):
+        scores = balanced_scores(verdicts(wins, 260 - wins), NEW)["score"]
+        low, high, level = test.anytime_interval(scores)
+        assert level == 0.9
+        assert test.decide_anytime(scores) == difference
+        assert (low > 0.4, high < 0.4) == (difference == "not worse", difference == "worse")
 
 
 def test_people_go_before_a_machine():
