@@ -63,8 +63,14 @@ def answers_of_frame(answers: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFra
 def check_is_frame(table: object, name: str) -> None:
     """Check that an argument is a DataFrame; ``UsageError`` if it is something else."""
     if not isinstance(table, pd.DataFrame):
-        kind = type(table).__name__
-        raise UsageError(f"{name} is of type {kind}; give a pandas DataFrame, one row per item")
+        kind = type(table).__qualname__
+        hint = "a pandas DataFrame, one row per item"
+        if hasattr(table, "to_pandas"):  # of polars, pyarrow or datasets
+            kind = f"{type(table).__module__.partition('.')[0]}.{kind}"
+            hint += f": {name}.to_pandas()"
+        elif isinstance(table, list):
+            hint += f": pandas.DataFrame({name})"
+        raise UsageError(f"{name} is of type {kind}; give {hint}")
 
 
 def frame_rows(table: pd.DataFrame, name: str) -> Rows:

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 
 from arena import Arena, DataError, UsageError, read_arena, sample_arena, write_arena
@@ -216,6 +217,19 @@ def test_whole_numbers_name_questions_whatever_pandas_made_of_them():
     ]
     odd = numbers.assign(query_id=[1, 1, 2, 2.5])
     assert "answers.iloc[3]: query_id = 2.5: is not a string" in problems(QUESTIONS, odd)[-1]
+
+
+@pytest.mark.parametrize(
+    ("questions", "hint"),
+    [
+        (pyarrow.table({"query_id": ["1"]}), r"pyarrow\.Table; .* questions\.to_pandas\(\)"),
+        ([{"query_id": "1"}], r"type list; .* pandas\.DataFrame\(questions\)"),
+        ({"1": "Why?"}, r"type dict; give a pandas DataFrame, one row per item$"),
+    ],
+)
+def test_what_is_no_pandas_table_is_refused_with_how_to_make_one(questions, hint):
+    with pytest.raises(UsageError, match=hint):
+        Arena.from_frames(questions, ANSWERS, language="en")
 
 
 def test_a_notebook_shows_how_much_of_what_there_is():
