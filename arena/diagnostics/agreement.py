@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, argument
 from arena.data.seeds import generator
 from arena.data.types import Floats
 from arena.data.wording import count_of
@@ -177,7 +177,10 @@ def agreement_with_reference(
     table["query_id"] = table["language"] + "\x1f" + table["query_id"]
     shared = _shared_items(table, reference)
     if shared.empty:
-        raise UsageError("no other judge has judged a pair that the reference has")
+        hint = ""
+        if len(reference) > 1:
+            hint = f"; compare these with one of them: {argument('reference')} {min(reference)!r}"
+        raise UsageError(f"no other judge has judged a pair that the reference has{hint}")
     reference_posteriors = posteriors_by_language(judgments[judgments["judge"].isin(reference)])
     rows = []
     for judge, part in shared.groupby("judge"):

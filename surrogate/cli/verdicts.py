@@ -18,6 +18,7 @@ from surrogate.cli.printing import command, print_notes, show, spans, with_spans
 if TYPE_CHECKING:
     import pandas as pd
 
+    from arena.data.arena import Arena
     from arena.diagnostics import Finding
 
 JudgmentsArgument = Annotated[
@@ -244,7 +245,8 @@ def _collect(folder: Path, files: list[Path], as_json: bool) -> None:
     judgments, n_repeated = collect_votes(arena, files)
     file, _ = append_rows(folder, "judgments", judgments, replacing=True)
     # Votes that are not new rows have replaced older ones, of these files or of the folder.
-    n_added = len(read_arena(folder).judgments) - len(arena.judgments)
+    collected = read_arena(folder)
+    n_added = len(collected.judgments) - len(arena.judgments)
     shown = {
         "file": file,
         "votes": len(judgments),
@@ -254,7 +256,19 @@ def _collect(folder: Path, files: list[Path], as_json: bool) -> None:
     }
     show(shown, as_json)
     if not as_json:
-        print(command("agreement", folder, "--write"))
+        print(_after_votes(collected, folder))
+
+
+def _after_votes(arena: Arena, folder: Path) -> str:
+    """Return the command that tells most once people have voted."""
+    if not all(map(is_person, arena.judges)):
+        return command("agreement", folder, "--write")
+    judged = {*arena.judgments["system_a"], *arena.judgments["system_b"]}
+    if len(judged) > 2:
+        return command("board", folder, "--out", "out/board")
+    # Of two versions the latest comes last.
+    baseline, candidate = sorted(judged, key=arena.info.systems.index)
+    return command("gate", "--arena", folder, "--candidate", candidate, "--baseline", baseline)
 
 
 def agreement_command(
@@ -358,7 +372,8 @@ class _Agreement:
         notes = []
         for judge in self.kappas.loc[self.kappas["tau"].isna(), "judge"]:
             notes.append(f"{judge} has no ranking: it shares fewer than three systems")
-        if self.people and self.one_vote.empty:
+        has_machines = not all(map(is_person, self.kappas["judge"]))
+        if self.people and has_machines and self.one_vote.empty:
             notes.append(
                 "How far people agree with each other is not known: several of them and a judge "
                 f"have fewer than {FEWEST_ITEMS} pairs in common"

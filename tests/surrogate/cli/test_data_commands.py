@@ -1,6 +1,7 @@
 """Commands that begin, check and extend an arena folder."""
 
 import json
+import shlex
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -74,6 +75,48 @@ def test_where_people_judged_the_next_board_hears_the_machines_too(
         write_arena(arena, tmp_path)
         assert run("check", tmp_path) == 0
         assert ("--judge" in capsys.readouterr().out) == must_choose
+
+
+def votes_file(path, page, voter):
+    """Write what the page exports when somebody always likes the longer answer."""
+    text = page.read_text(encoding="utf-8")
+    _, _, rest = text.partition('<script type="application/json" id="data">')
+    ballot = json.loads(rest.partition("</script>")[0])
+    votes = [
+        {"id": pair["id"], "choice": "a" if len(pair["a"]) > len(pair["b"]) else "b"}
+        for pair in ballot["pairs"]
+    ]
+    content = {"format": "surrogate-arena votes", "ballot": ballot["ballot"], "voter": voter}
+    path.write_text(json.dumps(content | {"votes": votes}))
+    return path
+
+
+def test_colleagues_votes_on_two_versions_end_in_a_gate_that_counts_them(
+    run, tiny_arena, tmp_path, capsys
+):
+    folder = tmp_path / "arena"
+    write_arena(replace(tiny_arena, judgments=tiny_arena.judgments.iloc[:0]), folder)
+    old, new = tiny_arena.info.systems[1:3]
+    page = tmp_path / "vote.html"
+    assert run("vote", folder, "--systems", f"{new},{old}", "--out", page) == 0
+    for voter in ("Ada", "Bo"):
+        file = votes_file(tmp_path / f"{voter}.json", page, voter)
+        assert run("vote", folder, "--collect", file) == 0
+    judged = read_arena(folder).judgments
+    assert set(judged["system_a"]) | set(judged["system_b"]) == {old, new}
+    line = capsys.readouterr().out.splitlines()[-1]
+    words = shlex.split(line.removeprefix("Next: surrogate-arena "))
+    assert words[:2] == ["gate", "--arena"]
+    assert (words[words.index("--candidate") + 1], words[-1]) == (new, old)
+    assert run(*words) in (0, 3, 4)
+    assert f"{len(judged)} verdicts on" in " ".join(capsys.readouterr().out.split())
+    assert run("agreement", folder) == 2
+    assert "--reference 'person:Ada'" in capsys.readouterr().err
+    assert run("agreement", folder, "--reference", "person:Ada", "--json") == 0
+    (row,) = json.loads(capsys.readouterr().out)["judges"]
+    assert (row["judge"], row["kappa"]) == ("person:Bo", 1.0)
+    assert run("vote", folder, "--systems", "nobody", "--out", page) == 2
+    assert "no system 'nobody' here (--systems)" in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")
