@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -114,8 +115,10 @@ def hint_of_text(collected: Collected, field: str, cell: object) -> str:
     return f"name the text in it with --column {field}=PATH, of {shown}"
 
 
-_TRUE_MARKS = frozenset({"true", "yes", "pass", "passed", "correct"})
-_FALSE_MARKS = frozenset({"false", "no", "fail", "failed", "incorrect"})
+_TRUE_MARKS = frozenset({"true", "yes", "pass", "passed", "correct", "👍", "thumbs up", "✅"})
+_FALSE_MARKS = frozenset({"false", "no", "fail", "failed", "incorrect", "👎", "thumbs down", "❌"})
+_STARS = re.compile("(?:[★⭐🌟]\ufe0f?)+☆*")
+"""A rating as people and forms draw it."""
 
 
 def mark_of(verdict: object) -> float | None:
@@ -129,6 +132,8 @@ def mark_of(verdict: object) -> float | None:
         return 1.0
     if text.casefold() in _FALSE_MARKS:
         return 0.0
+    if _STARS.fullmatch(text):
+        return float(sum(text.count(star) for star in "★⭐🌟"))
     if not text.endswith("%"):
         return finite_number(text)
     percent = finite_number(text[:-1].strip())
@@ -149,6 +154,11 @@ def open_replies(collected: Collected, place: Place, values: Record, sides: Sequ
             values[f"answer{side}"] = text_of(answer, ASSISTANT) or ""
             collected.skip(place, "what surrounds an answer", "of messages the last one is read")
             continue
+        if isinstance(answer, list) and len(answer) == 1 and isinstance(answer[0], str):
+            # Harnesses write a list of samples.
+            [answer] = answer
+            values[f"answer{side}"] = answer
+            collected.skip(place, "what surrounds an answer", "the only text of a list is read")
         if not isinstance(answer, str):
             continue
         # An answer may well be JSON, if that was asked for: only objects of programs are opened.

@@ -14,11 +14,12 @@ from arena.adapters.battle_columns import columns_of_winners, winner_of
 from arena.adapters.collected import Collected, PlacedRecord
 from arena.adapters.columns import FILE, NO_COLUMNS, with_whole_names, without_row_numbers
 from arena.adapters.evident import evident_kind
-from arena.adapters.files import bare_name, checked_language
+from arena.adapters.files import checked_language, distinct_names
 from arena.adapters.foreign_arena import ForeignArena
 from arena.adapters.judges import judge_and_voter
 from arena.adapters.lacking_columns import lacking_columns
 from arena.adapters.notes import note_on_systems
+from arena.adapters.passage_columns import with_whole_passages
 from arena.adapters.sheets import sheets_of_systems
 from arena.adapters.table_columns import (
     TableLayout,
@@ -28,7 +29,6 @@ from arena.adapters.table_columns import (
     table_layout,
     with_file_name,
     with_joined_instruction,
-    with_joined_passages,
     with_shares,
 )
 from arena.adapters.table_shapes import in_known_shape, with_named_paths
@@ -109,16 +109,17 @@ def _named_tables(
 ) -> list[Rows]:
     """Read the tables; several have the names of their files as a column."""
     tables = []
-    stems = []
+    read_paths = []
     for path, rows in collected.files(paths):
-        joined = with_joined_passages(with_named_paths(rows, columns), columns)
+        joined = with_whole_passages(with_named_paths(rows, columns), columns)
         joined = with_joined_instruction(joined, columns)
         collected.notes += joined.notes[len(rows.notes) :]
         tables.append(joined)
-        stems.append(bare_name(path))
+        read_paths.append(path)
     # The name of a single file is hardly a system's.
     if len(tables) > 1 or FILE in columns.values():
-        return [with_file_name(rows, stem) for rows, stem in zip(tables, stems, strict=True)]
+        names = distinct_names(read_paths)
+        return [with_file_name(rows, name) for rows, name in zip(tables, names, strict=True)]
     return tables
 
 

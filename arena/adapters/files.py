@@ -75,6 +75,20 @@ def bare_name(path: Path) -> str:
     return re.sub(r"\.[a-z]+(\.gz|\.zst)?$", "", path.name)
 
 
+def distinct_names(paths: Sequence[Path]) -> list[str]:
+    """Return a name for each file: its own, or its folder's where files share a name.
+
+    Tools write one folder a run, with files of the same names in each.
+    """
+    names = [bare_name(path) for path in paths]
+    folders = [path.resolve().parent.name for path in paths]
+    if len(set(names)) == len(names):
+        return names
+    if len(set(folders)) == len(folders):
+        return folders
+    return [f"{folder}/{name}" for folder, name in zip(folders, names, strict=True)]
+
+
 def language_of(path: Path, below: Sequence[Path | str], language: str | None = None) -> str | None:
     """Return the language of a file: one of MIRACL's, by its own name or that of a folder.
 

@@ -26,13 +26,13 @@ from arena.adapters.columns import NO_COLUMNS, bare_column, with_whole_names
 from arena.adapters.evident import evident_kind
 from arena.adapters.files import bare_name
 from arena.adapters.notes import note_on_systems
+from arena.adapters.passage_columns import with_whole_passages
 from arena.adapters.table_columns import (
     SINGLE,
     TableLayout,
     table_layout,
     with_file_name,
     with_joined_instruction,
-    with_joined_passages,
 )
 from arena.adapters.table_shapes import in_known_shape, with_named_paths
 from arena.data.cells import decoded, is_unstorable, name_text, storable
@@ -96,7 +96,7 @@ def read_answers(
     path = Path(path)
     if not path.is_file():
         raise UsageError(f"there is no file of answers at {path}")
-    rows = with_joined_passages(with_named_paths(read_rows(path), columns), columns)
+    rows = with_whole_passages(with_named_paths(read_rows(path), columns), columns)
     rows = with_joined_instruction(rows, columns)
     if rows.table.empty and not rows.problems:
         raise UsageError(f"{path}: there is no answer in it")

@@ -12,7 +12,17 @@ from arena.data.types import Record
 HOLDERS = frozenset(
     {
         *("input", "inputs", "output", "outputs", "request", "response", "result", "run"),
-        *("example", "data", "item", "datasource_item", "row", "sample", "record", "test_case"),
+        *(
+            "example",
+            "data",
+            "doc",
+            "item",
+            "datasource_item",
+            "row",
+            "sample",
+            "record",
+            "test_case",
+        ),
         *("attributes", "metadata", "meta"),
     }
 )

@@ -47,6 +47,8 @@ _MODEL_WORDS = frozenset(
     }
 )
 """Words of the names of models, beside their families and their numbers."""
+_SERIES = re.compile(r"(?:o[1-9]|command[\s_-]?[ar]\+?)(?![^\W_])", re.IGNORECASE)
+"""Families whose names are no words: o1, o4-mini, Command R."""
 _OF_WIDE_TABLES = ("question", "query_id", "language", "passages", "history", "reference")
 """Fields that a row with the answers of several systems has once."""
 
@@ -67,14 +69,20 @@ def with_answer_of_each_named_system(
     systems = _columns_named_for_models(rows, columns)
     if len(systems) < 2:
         return None
+    marks = _columns_of_systems(rows, field_names("answers")["verdict"], holds_texts=False)
+    marks = {system: marks[system] for system in map(str.strip, systems) if system in marks}
+    read = [*systems, *marks.values()]
     numbered = []
     for number, record in enumerate(rows.table.to_dict(orient="records")):
-        rest = _without(record, systems)
+        rest = _without(record, read)
         for system in systems:
-            answer = {"system": system.strip(), "answer": record[system]}
+            name = system.strip()
+            answer = {"system": name, "answer": record[system]}
+            if name in marks:
+                answer["verdict"] = record[marks[name]]
             numbered.append((number, rest | answer))
     note = f"these columns hold the answers of {len(systems)} systems: {', '.join(systems)}"
-    return with_records(replace(rows, table=rows.table.drop(columns=systems)), numbered, note)
+    return with_records(replace(rows, table=rows.table.drop(columns=read)), numbered, note)
 
 
 def _columns_named_for_models(rows: Rows, chosen: Mapping[str, str]) -> list[str]:
@@ -106,7 +114,7 @@ def _columns_named_for_models(rows: Rows, chosen: Mapping[str, str]) -> list[str
 
 def _is_named_for_model(column: str) -> bool:
     """Tell whether a name is that of a model, with nothing that would say more of the column."""
-    words = re.findall(r"[^\W\d_]+", column.casefold())
+    words = re.findall(r"[^\W\d_]+", _SERIES.sub("gpt", column.strip()).casefold())
     others = [word for word in words if word not in _FAMILIES]
     # Sizes and versions, such as 7b and 4o, have a letter beside their number.
     return len(others) < len(words) and all(w in _MODEL_WORDS or len(w) == 1 for w in others)

@@ -33,9 +33,6 @@ from arena.data.wording import count_of
 
 _ALPACA = ("instruction", "input", "output")
 """Columns of data in Alpaca's form: what to do, with what, and the reply."""
-_NUMBERED_PASSAGE = re.compile(
-    r"(?:retrieved_)?(?:context|passage|document|doc|chunk)_(?P<number>[0-9]{1,3})"
-)
 _SHARE = re.compile(r"\s*(?P<points>[0-9]{1,3}(?:[.,][0-9]{1,3})?)\s*/\s*(?P<most>[0-9]{1,3})\s*")
 """Points of the most that there are, such as ``4/5``."""
 SINGLE: tuple[str, ...] = ("",)
@@ -67,42 +64,6 @@ def with_file_name(rows: Rows, stem: str) -> Rows:
     if FILE in rows.table:
         return rows
     return replace(rows, table=rows.table.assign(**{FILE: stem}).astype(object))
-
-
-def with_joined_passages(rows: Rows, columns: Mapping[str, str]) -> Rows:
-    """Join columns such as ``context_1``, ``context_2`` to one of passages, in their order.
-
-    Args:
-        rows: A table.
-        columns: Field to the column that the user chose; passages that were chosen stay.
-
-    Returns:
-        The table as it was where another column holds passages, or there are no such columns.
-    """
-    table = rows.table
-    names = field_names("answers")["passages"]
-    if "passages" in columns or any(bare_column(str(column)) in names for column in table):
-        return rows
-    numbered: dict[int, str] = {}
-    for column in map(str, table):
-        match = _NUMBERED_PASSAGE.fullmatch(bare_column(column))
-        if match is not None:
-            # Of two columns with one number, neither can be placed.
-            if int(match["number"]) in numbered:
-                return rows
-            numbered[int(match["number"])] = column
-    joined = [numbered[number] for number in sorted(numbered)]
-    if not joined or set(joined) & set(columns.values()):
-        return rows
-    cells = []
-    for row in table[joined].itertuples(index=False, name=None):
-        cells.append([text for text in row if not is_missing_cell(text)])
-    table = table.drop(columns=joined).assign(passages=pd.Series(cells, table.index, dtype=object))
-    note = (
-        f"{rows.source}: passages are read from {count_of(len(joined), 'column')}, "
-        f"{joined[0]!r} to {joined[-1]!r}"
-    )
-    return replace(rows, table=table, notes=(*rows.notes, note))
 
 
 def with_joined_instruction(rows: Rows, columns: Mapping[str, str]) -> Rows:

@@ -171,7 +171,7 @@ def test_an_answer_that_stands_there_for_several_judges_is_one_answer(written, t
 def test_a_list_in_place_of_a_text_is_refused_with_its_line(field, repeats, written, tmp_path):
     arena = import_arena("csv", [written]).arena
     path = tmp_path / "new.jsonl"
-    row = {"question": "Why?", "system": "n", "answer": "x", field: ["y"]}
+    row = {"question": "Why?", "system": "n", "answer": "x", field: ["y", "z"]}
     path.write_text(json.dumps(row) + "\n", encoding="utf-8")
     with pytest.raises(DataError) as caught:
         read_answers(path, arena.queries, repeats=repeats)
