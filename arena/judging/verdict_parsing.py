@@ -16,6 +16,14 @@ from scipy.special import expit
 from arena.data.winner_columns import Winner, likeliest_winner
 from arena.llm.replies import Completion, TokenLogprobs, UnparsableError, candidate_masses
 from arena.text.quotations import own_matches
+from arena.text.statements import (
+    CLOSING,
+    INSIDE,
+    LONGEST_LABEL,
+    OPENING,
+    is_only_named,
+    still_weighs,
+)
 from arena.text.thoughts import answer_start, without_thoughts
 
 WINNER_OF_LETTER: MappingProxyType[str, Winner] = MappingProxyType({"A": "a", "B": "b", "C": "tie"})
@@ -29,16 +37,13 @@ DOUBTFUL_MASS = 0.5
 LONGEST_REASON = 2000
 """Characters of a reason that are kept with a verdict; the store has the whole reply."""
 
-_OPEN = r"\\{0,2}[\[［【]\s{0,3}\\{0,2}[\[［【]"
-_CLOSE = r"\\{0,2}[\]］】]\s{0,3}\\{0,2}[\]］】]"
-_MARKS_INSIDE = r"[\s\"'“”*`\u200b-\u200d\u2060\ufeff]{0,5}"
 _SIDE = (
     r"(?:assistant|answer|response|reply|model|system|asistente|assistente?|ассистент|アシスタント"
     r"|回答|助手|어시스턴트)\s?"
 )
 _VERDICT = re.compile(
-    rf"{_OPEN}{_MARKS_INSIDE}(?:(?:{_SIDE})?(?P<side>[ABＡＢ])(?: is better| wins)?"
-    rf"|(?:[CＣ](?:\s?[:(–-]\s?tie\)?)?|tie)){_MARKS_INSIDE}{_CLOSE}",
+    rf"{OPENING}{INSIDE}(?:(?:{_SIDE})?(?P<side>[ABＡＢ])(?: is better| wins)?"
+    rf"|(?:[CＣ](?:\s?[:(–-]\s?tie\)?)?|tie)){INSIDE}{CLOSING}",
     re.IGNORECASE,
 )
 # The format that the prompt asks for is not a verdict, where a judge repeats it.
@@ -68,17 +73,22 @@ _LOSES = re.compile(
     re.IGNORECASE,
 )
 """Words behind a verdict by which it is the loser."""
-_DOUBT = re.compile(
-    r"\A\W{0,4}\?|\b(?:but|wait|however|hmm+|let me|let['’]s|actually|alternatively|maybe|perhaps"
-    r"|on the other hand|double-?check|reconsider)\b|等等|但是|不过|しかし|でも",
-    re.IGNORECASE,
+_HEADING = re.compile(r"[*`]{0,3}\s?[:：]")
+_SIGN = r"\s{0,3}(?:>{1,3}|≻|&gt;|=)\s{0,3}"
+_NUMBER = rf"(?:{_SIDE})?\d{{1,3}}"
+_ORDER = re.compile(
+    rf"{OPENING}{INSIDE}(?P<steps>{_NUMBER}(?:{_SIGN}{_NUMBER})+){INSIDE}{CLOSING}", re.IGNORECASE
 )
-"""Words behind a verdict that show that the writer still thinks about it."""
-_ORDER = re.compile(r"\[\[\s?\d{1,3}(?:\s{0,3}[>=]\s{0,3}\d{1,3})+\s?\]\]")
 _NEARLY_ORDER = re.compile(
-    r"\[{0,2}\s?\d{1,3}\s?\]{0,2}(?:\s{0,3}[>=]\s{0,3}\[{0,2}\s?\d{1,3}\s?\]{0,2})+"
+    rf"\[{{0,2}}\s?\d{{1,3}}\s?\]{{0,2}}(?:{_SIGN}\[{{0,2}}\s?\d{{1,3}}\s?\]{{0,2}})+"
 )
-_STEP = re.compile(r"([>=]?)\s{0,3}\[{0,2}\s?(\d{1,3})")
+_OTHER_ORDER = re.compile(
+    rf"{OPENING}(?=[^\[\]\n]{{0,200}}\d)(?=[^\[\]\n]{{0,200}}[<>=≥≤≻≈~])[^\[\]\n]{{3,200}}{CLOSING}"
+)
+"""An order with other signs or names, parts of which must not be read as the whole."""
+_STATED_ORDER = re.compile(r"(?:[\W_]*|.*(?:[:：]|\b(?:is|be|as)\b)[\W_]*)", re.IGNORECASE)
+"""The line before an order of numbers without brackets that states it."""
+_STEP = re.compile(rf"({_SIGN})?\[{{0,2}}\s?(?:{_SIDE})?(\d{{1,3}})", re.IGNORECASE)
 _QUOTED_IN_LIST = re.compile(
     r"\[The Start of Answer (\d{1,3}) ([^\]\n]{0,40})\].*?\[The End of Answer \1 \2\]", re.DOTALL
 )
@@ -151,7 +161,7 @@ def read_verdict(completion: Completion) -> PairVerdict:
     verdicts = _without_alternatives(verdicts, reply)
     if not verdicts:
         raise UnparsableError("the reply leaves a choice between verdicts")
-    if is_cut and _DOUBT.search(reply[verdicts[-1].end() :]):
+    if is_cut and still_weighs(reply[verdicts[-1].end() :]):
         raise UnparsableError("the reply was cut off while it still weighed its verdict")
     letters = [_letter(verdict) for verdict in verdicts]
     flags = [CUT_OFF] if is_cut else []
@@ -164,8 +174,8 @@ def read_verdict(completion: Completion) -> PairVerdict:
 
 
 def _without_alternatives(verdicts: list[re.Match[str]], reply: str) -> list[re.Match[str]]:
-    """Leave out what is no verdict beside another: the loser (``[[A]] over [[B]]``), options."""
-    left_out: set[int] = set()
+    """Leave out what is no verdict beside another: losers, options, headings, what could be."""
+    left_out = _headings(verdicts, reply)
     for index, (first, second) in enumerate(pairwise(verdicts)):
         if _letter(first) == _letter(second):
             continue
@@ -175,8 +185,24 @@ def _without_alternatives(verdicts: list[re.Match[str]], reply: str) -> list[re.
         elif _OR.fullmatch(between):
             left_out.update([index, index + 1])
     left = [verdict for index, verdict in enumerate(verdicts) if index not in left_out]
-    winners = [verdict for verdict in left if not _LOSES.match(reply, verdict.end())]
+    winners = []
+    for verdict in left:
+        if not (_LOSES.match(reply, verdict.end()) or is_only_named(reply, verdict)):
+            winners.append(verdict)
     return winners or left
+
+
+def _headings(verdicts: list[re.Match[str]], reply: str) -> set[int]:
+    """Return the places of verdicts that head a line about either side: ``[[A]]: 4/5``."""
+    headings: dict[int, str] = {}
+    for index, verdict in enumerate(verdicts):
+        line_start = reply.rfind("\n", 0, verdict.start()) + 1
+        before = reply[line_start : verdict.start()].strip("\t *#-_`")
+        if not before and _HEADING.match(reply, verdict.end()):
+            headings[index] = _letter(verdict)
+    if not {"A", "B"} <= set(headings.values()):
+        return set()
+    return {index for index, letter in headings.items() if letter != "C"}
 
 
 def _letter(verdict: re.Match[str]) -> str:
@@ -253,18 +279,41 @@ def read_order(text: str, is_cut: bool | None = None) -> tuple[int, ...]:
     """
     answer = _QUOTED_IN_LIST.sub(" ", without_thoughts(text, is_cut))
     answer = unicodedata.normalize("NFKC", _ORDER_FORMAT.sub(" ", answer))
-    orders = _ORDER.findall(answer) or _NEARLY_ORDER.findall(answer)
-    if not orders:
-        raise UnparsableError("the reply has no order; expected such as [[2 > 1 = 3]]")
+    order = _stated_order(answer)
+    if is_cut and order.end() == len(answer.rstrip()) and not answer.rstrip().endswith("]"):
+        raise UnparsableError("the reply was cut off within its order")
+    steps = _STEP.findall(order["steps"] if order.re is _ORDER else order[0])
     places: dict[int, int] = {}
     place = 1
-    for index, (sign, number) in enumerate(_STEP.findall(orders[-1])):
+    for index, (sign, number) in enumerate(steps):
         # Equal answers share the place of the first of them, as in sports: 1, 2, 2, 4.
-        if sign == ">":
+        if sign.strip() != "=":
             place = index + 1
         if int(number) in places:
             raise UnparsableError(f"the order names answer {number} twice")
         places[int(number)] = place
     if set(places) != set(range(1, len(places) + 1)):
-        raise UnparsableError(f"the order is {orders[-1].strip()[:60]!r}, which leaves answers out")
+        raise UnparsableError(f"the order is {order[0].strip()[:60]!r}, which leaves answers out")
     return tuple(places[number] for number in sorted(places))
+
+
+def _stated_order(answer: str) -> re.Match[str]:
+    """Return the last order that an answer states, in brackets if there is such a one."""
+    orders = list(_ORDER.finditer(answer))
+    if orders:
+        likely = [order for order in orders if not is_only_named(answer, order)] or orders
+        for first, second in pairwise(likely):
+            between = answer[first.end() : second.start()]
+            if first["steps"] != second["steps"] and _OR.fullmatch(between):
+                raise UnparsableError("the reply leaves a choice between orders")
+        return likely[-1]
+    other = _OTHER_ORDER.search(answer)
+    if other is not None and not _NEARLY_ORDER.fullmatch(other[0]):
+        raise UnparsableError(
+            f"the order is {other[0][:60]!r}; expected all numbers, with > and = between them"
+        )
+    for order in reversed(list(_NEARLY_ORDER.finditer(answer))):
+        line_start = max(answer.rfind("\n", 0, order.start()) + 1, order.start() - LONGEST_LABEL)
+        if "[" in order[0] or _STATED_ORDER.fullmatch(answer, line_start, order.start()):
+            return order
+    raise UnparsableError("the reply has no order; expected such as [[2 > 1 = 3]]")

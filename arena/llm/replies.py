@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import string
 import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from typing import Generic, Literal, TypeVar
 
 from arena.data.errors import ARGUMENT_MARK
 from arena.text.quotations import own_matches
+from arena.text.statements import CLOSING, INSIDE, OPENING, is_labeled, stated_rating, still_weighs
 from arena.text.thoughts import answer_start, without_thoughts
 
 REFUSAL = "refusal"
@@ -62,14 +64,15 @@ _KEY_LIKE = re.compile(
 )
 _NUMBER = r"(?P<number>[-−]?\d{1,9}(?:[.,]\d{1,9})?)"
 _RATING_FORMATS = {
-    "brackets": re.compile(rf"\[\[\s{{0,3}}{_NUMBER}\s{{0,3}}(?:/\s?5)?\]\]"),
+    "brackets": re.compile(rf"{OPENING}{INSIDE}{_NUMBER}{INSIDE}(?:/\s?5)?{CLOSING}"),
     "heading": re.compile(
         rf"##\s{{0,3}}\**Rating\**\s{{0,3}}:\s{{0,3}}[*\[({{]{{0,4}}{_NUMBER}", re.IGNORECASE
     ),
 }
 # Near to it: "Rating: 4/5", "**Score**: 4"; or a reply that is nothing but a number.
 _LABELED = re.compile(
-    r"(?:\b(?:rating|score)\b|评分|評分|得分|評価|점수|평점)"
+    r"(?:\b(?:rating|score|mark(?=\W{0,4}(?:[:：=]|is\b))|bewertung|punktzahl|puntuación|оценка)\b"
+    r"|评分|評分|得分|評価|점수|평점|التقييم|الدرجة|रेटिंग|अंक)"
     rf"\W{{0,6}}?(?:(?:is|of)\b\W{{0,6}}?)?{_NUMBER}",
     re.IGNORECASE,
 )
@@ -77,12 +80,15 @@ _BARE = re.compile(r"\s*[^\w−-]{0,6}(?P<number>\d{1,9}(?:[.,]0{1,3})?)(?:\s?/\
 # After a number: a range ("3-4", "3 or 4"), another scale ("4/10", "4 on a scale of 10"), a part.
 _RANGE_OR_SCALE = re.compile(
     r"[½¼¾⅓⅔⅛⅜⅝⅞]|[ \t]?[-‐–—−~][ \t]?\d|[ \t]?(?:%|percent\b)"
-    r"|[\])}*]{0,4}[ \t]{0,2}(?:(?:or|to) [\[*]{0,4}\d|/\s?(?!5\b)\d|out of (?!5\b|five\b)"
+    r"|[\])}*］】]{0,4}[ \t]{0,2}(?:(?:or|to) [\[*]{0,4}\d|/\s?(?!5\b)\d"
+    r"|(?:out of|von|sur) (?![\[*]{0,4}5\b|five\b)"
     r"|of (?:an? |the )?(?:(?!5\b)\d|(?:six|seven|ten|hundred)\b)"
     r"|[(,]?[ \t]?(?:on|in|from|with)?[ \t]?(?:an? |the )?scale:?[ \t]"
     r"(?:is |of |from ){0,2}(?!1[ \t]?(?:-|–|to|through)[ \t]?5\b|5\b)\d)",
     re.IGNORECASE,
 )
+_TOKEN_SPACES = string.whitespace + "\u2581\u0120"
+"""Spaces around a token, and the letters that stand for them where a server does not decode it."""
 _ZEROS = re.compile(r"[.,]0+\Z")
 
 RatingForm = Literal["brackets", "heading"]
@@ -204,40 +210,51 @@ def read_vector(completion: Completion) -> tuple[float, ...]:
 
 
 def candidate_masses(token: TokenLogprobs, candidates: Collection[str]) -> dict[str, float]:
-    """Add up the probabilities of each candidate's spellings at one place: "A", " A", "Ａ"."""
+    """Add up the probabilities of each candidate's spellings at a place: "A", " A", "Ａ", "ĠA"."""
     likeliest = dict(token.alternatives)
     likeliest.setdefault(token.token, token.logprob)  # it need not be among the likeliest
     masses: dict[str, float] = {}
     for text, logprob in likeliest.items():
-        name = unicodedata.normalize("NFKC", text).strip()
+        name = unicodedata.normalize("NFKC", text).strip(_TOKEN_SPACES)
         if name in candidates:
             masses[name] = masses.get(name, 0.0) + math.exp(logprob)
     return masses
 
 
 def find_rating(text: str, form: RatingForm, is_cut: bool | None = None) -> tuple[int, int]:
-    """Find the last rating from 1 to 5 in the format that a prompt asks for, or else near to it.
+    """Find the rating from 1 to 5 that a reply states, as a prompt asks for it or near to that.
 
     The form is ``brackets`` for ``[[4]]``, ``heading`` for ``##Rating: 4``. A quoted rating does
-    not count. ``is_cut`` says whether a limit ended the reply; None if unknown.
+    not count; of several see ``stated_rating``. ``is_cut`` says whether a limit ended the reply;
+    None if unknown.
 
     Returns:
         The rating, and the position of its number in the text.
 
     Raises:
-        UnparsableError: If there is none, or the last one is no whole number from 1 to 5.
+        UnparsableError: If there is none, it is no whole number from 1 to 5, several differ and
+            none stands out, or a reply that was cut off still weighed it.
     """
     start = answer_start(text, is_cut)
     # Blanks take the place of thoughts, so that places in the text stay what they are.
     answer = " " * start + text[start:]
     matches = own_matches(_RATING_FORMATS[form], answer) or own_matches(_LABELED, answer)
-    last = matches[-1] if matches else _BARE.fullmatch(answer)
-    if last is None:
+    bare = None if matches else _BARE.fullmatch(answer)
+    if bare is not None:
+        matches = [bare]
+    if not matches:
         raise UnparsableError("the reply has no rating")
+    try:
+        last = stated_rating(matches, "number", answer)
+    except ValueError as error:
+        raise UnparsableError(str(error)) from error
+    # An explanation that follows a rating on a line of its own may well weigh it.
+    if is_cut and not is_labeled(answer, last) and still_weighs(answer[last.end() :]):
+        raise UnparsableError("the reply was cut off while it still weighed its rating")
     number = _ZEROS.sub("", last["number"])
     is_other_scale = _RANGE_OR_SCALE.match(answer, last.end("number")) is not None
     if is_other_scale or not number.isdecimal() or int(number) not in RATINGS:
-        shown = answer[last.start("number") : last.end("number") + 10].strip()
+        shown = answer[last.start("number") : last.end("number") + 10].strip().strip("[]")
         raise UnparsableError(f"the rating is {shown!r}; expected a whole number from 1 to 5")
     return int(number), last.start("number")
 

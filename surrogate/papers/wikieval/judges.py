@@ -24,6 +24,7 @@ from arena.text.prompts import (
     delimiter_code,
 )
 from arena.text.quotations import own_matches
+from arena.text.statements import stated_rating
 from arena.text.thoughts import without_thoughts
 from features.declare.feature import Item
 from features.declare.sample import Missing
@@ -67,6 +68,10 @@ _BARE_SCORE = re.compile(rf"[^\w-]{{0,6}}{_NUMBER}{_TAIL}\W{{0,6}}")
 _CHOICE = re.compile(
     r"\bbetter\b\W{0,6}(?:is\W{1,3})?(?:(?:answer|context)\W{1,3})?([12])\b", re.IGNORECASE
 )
+_BOTH = re.compile(
+    r"\W{0,4}(?:and|or|,|/|&|=)\W{0,3}(?:(?:answer|context)\W{1,3})?[12]\b", re.IGNORECASE
+)
+"""Behind a choice that is none, as in ``better: 1 and 2 are equal``."""
 _TEXT = r"(?:answer|context)\W{0,3}([12])\b"
 _FIRST_PLACE = (
     re.compile(rf"{_TEXT}\W{{0,3}}>\W{{0,3}}(?:answer|context)\W{{0,3}}[12]\b", re.IGNORECASE),
@@ -233,9 +238,9 @@ def _prompt(template: PromptTemplate, pair: Pair, text: str, other: str) -> Prom
 
 
 def read_score(text: str, is_cut: bool | None = None) -> float:
-    """Read the last ``Score: 7``, ``Faithfulness: 7`` or ``7 out of 10``, or a bare number.
+    """Read ``Score: 7``, ``Faithfulness: 7`` or ``7 out of 10``, or a bare number.
 
-    A score that the reply quotes is not its own.
+    A score that the reply quotes is not its own; of several see ``stated_rating``.
 
     Args:
         text: The judge's reply.
@@ -247,9 +252,15 @@ def read_score(text: str, is_cut: bool | None = None) -> float:
     """
     text = without_thoughts(text, is_cut)
     matches = own_matches(_SCORE, text) or own_matches(_OF_TEN, text)
-    last = matches[-1] if matches else _BARE_SCORE.fullmatch(text)
-    if last is None:
+    bare = None if matches else _BARE_SCORE.fullmatch(text)
+    if bare is not None:
+        matches = [bare]
+    if not matches:
         raise UnparsableError("the reply has no score")
+    try:
+        last = stated_rating(matches, 1, text)
+    except ValueError as error:
+        raise UnparsableError(str(error)) from error
     if is_cut and not text[last.end(1) :].strip():
         raise UnparsableError("the reply was cut off within the score")
     value = float(last[1].replace(",", "."))
@@ -267,7 +278,7 @@ def read_choice(text: str, is_cut: bool | None = None) -> int:
     text = without_thoughts(text, is_cut)
     matches = own_matches(_CHOICE, text)
     last = matches[-1] if matches else _BARE_CHOICE.fullmatch(text)
-    if last is not None:
+    if last is not None and not _BOTH.match(text, last.end()):
         return int(last[1])
     for order in _FIRST_PLACE:
         choices = {match[1] for match in own_matches(order, text)}

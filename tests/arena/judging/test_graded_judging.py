@@ -16,7 +16,7 @@ from arena.judging.answer_pairs import ArenaTexts
 from arena.judging.forms import prompt_of
 from arena.judging.judging_task import JudgingTask
 from arena.judging.verdict_parsing import read_order
-from arena.llm import Budget
+from arena.llm import Budget, UnparsableError
 
 FORMS = ("pointwise", "listwise")
 _ANSWER = re.compile(r"\[The Start of (?:the Answer|Answer (\d+)) \w{12}\]\n(.*?)\n\[The End", re.S)
@@ -168,6 +168,55 @@ def test_orders_are_read_as_written(order, signs):
     assert read_order(listed) == places
     assert read_order(listed.replace("[", "[[").replace("]", "]]")) == places
     assert read_order(f"[[{plain}]] (so 1 > 2 and 3 > 4)") == places
+    assert read_order(f"**Ranking:** {plain}") == places
+    assert read_order(f"[[{plain.replace('>', '&gt;')}]]") == places
+    named = re.sub(r"(\d)", r"Answer \1", plain)
+    assert read_order(f"【【{named}】】".replace(">", ">>")) == places
+
+
+@pytest.mark.parametrize(
+    ("reply", "places"),
+    [
+        ("[[2 > 1]]. By length it would be 1 > 2.", (2, 1)),
+        ("[[2 > 1]]\n\n[[1 > 2]] would be fair if length counted.", (2, 1)),
+        ("So the order is 2 > 1.", (2, 1)),
+        ("1 = 2", (1, 1)),
+    ],
+)
+def test_of_several_orders_the_stated_one_counts(reply, places):
+    assert read_order(reply) == places
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        ("[[2 > 1]] or [[1 > 2]]", "a choice between orders"),
+        ("Answer 1 gets 2 points, answer 2 gets 1, and 2 > 1.", "no order"),
+        ("Answer 1 = 2 points, answer 2 = 1 point", "no order"),
+        ("[[1 ≥ 2 > 3]]", "expected all numbers, with > and = between them"),
+        ("[[2 > 1, 3]]", "expected all numbers"),
+        ("[[B > A]]", "no order"),
+    ],
+)
+def test_no_order_is_made_up(reply, why):
+    with pytest.raises(UnparsableError, match=why):
+        read_order(reply)
+
+
+def test_long_replies_without_an_order_take_no_long_time():
+    for reply in (
+        "[[" + "1" * 200_000,
+        "[[1 " * 50_000,
+        ":" * 200_000 + "x 1 > 2",
+        "1 > " * 50_000,
+    ):
+        with pytest.raises(UnparsableError):
+            read_order(reply + "\n")
+
+
+def test_an_order_that_was_cut_off_is_none():
+    with pytest.raises(UnparsableError, match="cut off within its order"):
+        read_order("Answer 2 is best: [[2 > 1", is_cut=True)
 
 
 def test_higher_marks_are_more_probable_winners(serve, judge_at, store):

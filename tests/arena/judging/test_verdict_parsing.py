@@ -88,6 +88,7 @@ QUOTE = (
         ("[[C (tie)]]", "tie"),
         ("[[not A]]", None),
         ("[[\u200bA\u200b]]", "a"),
+        ("[[\u200fA\u200f]]", "a"),
         ("[[`B`]]", "b"),
         (r"\\[\\[A\\]\\]", "a"),
         ("[[Vitamin B]]", None),
@@ -161,6 +162,14 @@ def test_a_draft_that_was_cut_off_holds_no_verdict(draft):
         ("I changed from [[A]] to [[B]].", "b"),
         ("[[A]] is not better than [[B]]", "b"),
         ("Neither [[A]] nor [[C]] fits, so [[B]]", "b"),
+        ("[[A]]\n\n[[B]] would have won with a citation.", "a"),
+        ("[[A]]\n\nNote: a verdict of [[B]] would be fair if brevity mattered.", "a"),
+        ("I would have chosen [[A]] in English; here it is [[B]].", "b"),
+        ("[[A]] is longer. [[B]] would be my choice if I had to choose.", "b"),
+        ("[[A]] is long.\n\nI would say [[B]]", "b"),
+        ("[[A]]: 4/5\n[[B]]: 2/5", None),
+        ("**[[A]]**: cites\n**[[B]]**: does not\n\n[[A]]", "a"),
+        ("A cites.\n[[A]]: it cites more than [[B]]", "a"),
     ],
 )
 def test_the_loser_beside_a_verdict_and_options_are_no_verdicts(reply, winner):
@@ -242,6 +251,11 @@ def test_the_likeliest_letter_counts_over_its_spellings():
     assert found.winner == "b"
     assert found.shares == pytest.approx({"a": 0.35 / 0.9, "b": 0.55 / 0.9, "tie": 0}, abs=1e-6)
     assert found.flags == ()
+
+
+def test_marks_of_tokenizers_are_spaces():
+    found = read_letter(letters(**{"▁A": 0.4, "ĠB": 0.6}))
+    assert found.shares == pytest.approx({"a": 0.4, "b": 0.6, "tie": 0})
 
 
 def test_letters_that_the_model_would_not_have_written_are_noted():

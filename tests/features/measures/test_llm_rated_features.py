@@ -77,6 +77,21 @@ def test_an_answer_cannot_forge_the_lines_around_it():
         ("fluency", "4.0", 4),
         ("fluency", "流畅。\n评分：4", 4),
         ("fluency", "評価: 4", 4),
+        ("fluency", "##Bewertung: 4 ##Erklärung: gut", 4),
+        ("overlap", "الدرجة: 4", 4),
+        ("overlap", "It omits the year.\n\nMark: 4", 4),
+        ("overlap", "［［4］］です", 4),
+        ("overlap", "[[\u200f4\u200f]]", 4),
+        ("overlap", "[[2]]\n\nThe scale:\n[[1]]: wrong\n[[5]]: complete", 2),
+        ("overlap", "Correct: [[5]]\nComplete: [[3]]\nOverall: [[4]]", 4),
+        ("overlap", "Overall: [[4]]\n- Correct: [[5]]\n- Complete: [[3]]", 4),
+        ("overlap", "[[4]]\n\nCorrect: [[5]]\nComplete: [[3]]", 4),
+        ("overlap", "[[4]] out of [[5]]", 4),
+        ("overlap", "[[4]]/[[5]]", 4),
+        ("overlap", "[[4]]\n\nTo get [[5]], it would need to name the year.", 4),
+        ("overlap", "Score: [[4]] Justification: fine; a [[5]] would name the year.", 4),
+        ("fluency", "Rating: 2. Explanation: A score of 5 would need structure.", 2),
+        ("overlap", "It is not [[5]], but [[4]], as it is complete.", 4),
     ],
 )
 def test_the_last_rating_in_the_format_counts(prompt, text, rating):
@@ -116,12 +131,22 @@ def test_the_last_rating_in_the_format_counts(prompt, text, rating):
         ("fluency", "Rating: 3,5"),
         ("fluency", "I cannot rate this."),
         ("fluency", "<think>##Rating: 3"),
+        ("overlap", "[[4]] is too generous, and [[5]] even more so.\n\nSo 3."),
         ("overlap", "[The Start of the Response abc]\n[[5]]\n[The End of the Response abc]"),
     ],
 )
 def test_no_rating_is_made_up(prompt, text):
     with pytest.raises(UnparsableError):
         find_rating(text, FORMS[prompt])
+
+
+def test_a_rating_that_a_cut_off_reply_still_weighs_is_none():
+    weighed = "It is partly right. I lean to [[3]], but let me check the"
+    assert find_rating(weighed, "brackets")[0] == 3
+    with pytest.raises(UnparsableError, match="still weighed"):
+        find_rating(weighed, "brackets", is_cut=True)
+    explained = "Score: [[3]] Justification: it is right, but let me say that"
+    assert find_rating(explained, "brackets", is_cut=True)[0] == 3
 
 
 @pytest.fixture

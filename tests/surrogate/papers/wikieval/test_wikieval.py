@@ -138,6 +138,7 @@ def test_which_text_comes_first_is_drawn_by_content(pairs):
         ("Maybe 9/10?\n</think>\n2", 2),
         ("9/10", 9),
         ("Score: 7,5", 7.5),
+        ("Score: 2. A score of 9 would need sources.", 2),
     ],
 )
 def test_scores_are_read(text, score):
@@ -163,6 +164,14 @@ def test_replies_without_a_score(text):
 )
 def test_choices_are_read(text, choice):
     assert read_choice(text) == choice
+
+
+@pytest.mark.parametrize(
+    "text", ["Better: 1 and 2 are equal", "Neither answer is better: 1 and 2 lack sources."]
+)
+def test_both_are_no_choice(text):
+    with pytest.raises(UnparsableError):
+        read_choice(text)
 
 
 @pytest.fixture
