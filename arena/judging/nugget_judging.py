@@ -265,7 +265,8 @@ class _Run:
             n_nuggets = len(self._nuggets[answer[0]])
             if set(reply.value) != set(range(1, n_nuggets + 1)):
                 # The reply is sound, but its marks are of other nuggets than were shown.
-                detail = f"the reply marks {len(reply.value)} nuggets; there are {n_nuggets}"
+                numbers = ", ".join(map(str, sorted(reply.value)[:20]))
+                detail = f"the reply marks the nuggets {numbers}; expected 1 to {n_nuggets}"
                 answered.usage.count_failure(UNPARSABLE, 1, detail)
                 failed = replace(reply, value=None, reason=UNPARSABLE, detail=detail)
                 self._failures[answer] = _failure(failed)

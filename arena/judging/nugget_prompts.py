@@ -14,7 +14,7 @@ from arena.judging.prompt import SHOWN_QUESTION
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import Completion, UnparsableError
 from arena.llm.requests import object_schema, schema_format
-from arena.text.json_replies import JsonReplyError, last_json_object, with_plain_keys
+from arena.text.json_replies import JsonReplyError, json_list, last_json_object, with_plain_keys
 from arena.text.prompts import ReplaceablePrompt, Variable
 
 MOST_NUGGETS = 20
@@ -24,6 +24,9 @@ LONGEST_NUGGET = 1_000
 
 _SPACE_OR_LINE = re.compile(r"[\s_-]+")
 _LETTER_OR_DIGIT = re.compile(r"\w")
+_NUGGET_NUMBER = re.compile(r"[\W_]*(?:(?:nugget|fact)[\W_]*)?(\d{1,3})(?:\.0)?\W*", re.IGNORECASE)
+_EXAMPLES = frozenset({"the first fact", "the second fact"})
+"""Texts by which the prompt shows the form of a reply: whoever repeats them names no fact."""
 _IMPORTANCE_OF_WORD = MappingProxyType[str, Importance](
     {"vital": "vital", "okay": "okay", "ok": "okay"}
 )
@@ -34,6 +37,7 @@ _SUPPORT_OF_WORD = MappingProxyType[str, Support](
         "fully supported": "supported",
         "partly": "partly",
         "partial": "partly",
+        "partially": "partly",
         "partial support": "partly",
         "partly supported": "partly",
         "partially supported": "partly",
@@ -41,6 +45,9 @@ _SUPPORT_OF_WORD = MappingProxyType[str, Support](
         "not support": "not",
         "not supported": "not",
         "unsupported": "not",
+        "not stated": "not",
+        "not mentioned": "not",
+        "contradicted": "not",
     }
 )
 """Our words, and those that models write in their place."""
@@ -137,9 +144,12 @@ def read_nuggets(completion: Completion) -> tuple[Nugget, ...]:
     """
     nuggets: dict[str, Nugget] = {}
     for number, record in enumerate(_records(completion, "nuggets"), start=1):
-        text = " ".join(str(record.get("text", "")).split())
+        stated = record.get("text")
+        text = " ".join(stated.split()) if isinstance(stated, str) else ""
         if not _LETTER_OR_DIGIT.search(text):
             raise UnparsableError(f"nugget {number} has no text")
+        if text.casefold().rstrip(".") in _EXAMPLES:
+            raise UnparsableError(f"nugget {number} repeats the prompt's example")
         if len(text) > LONGEST_NUGGET:
             raise UnparsableError(f"nugget {number} has {len(text)} characters: no single fact")
         importance = _IMPORTANCE_OF_WORD.get(_word(record.get("importance")))
@@ -161,16 +171,18 @@ def read_marks(completion: Completion) -> dict[int, Support]:
     """
     marks: dict[int, Support] = {}
     for record in _records(completion, "marks"):
-        number = str(record.get("nugget", "")).strip()
-        if not (number.isascii() and number.isdecimal() and len(number) < 4):
-            raise UnparsableError(f"a mark is of nugget {number[:40]!r}; expected a number")
+        stated = str(record.get("nugget", ""))
+        match = _NUGGET_NUMBER.fullmatch(stated)
+        if match is None:
+            raise UnparsableError(f"a mark is of nugget {stated[:40]!r}; expected a number")
+        number = int(match[1])
         support = _SUPPORT_OF_WORD.get(_word(record.get("support")))
         if support is None:
             shown = str(record.get("support"))[:40]
             raise UnparsableError(
                 f"nugget {number} is {shown!r}; expected supported, partly or not"
             )
-        if marks.setdefault(int(number), support) != support:
+        if marks.setdefault(number, support) != support:
             raise UnparsableError(f"nugget {number} has two marks")
     return marks
 
@@ -180,12 +192,13 @@ def _word(value: object) -> str:
 
 
 def _records(completion: Completion, name: str) -> list[dict[str, Any]]:
-    """Return the objects in a list of the reply's last JSON object that has one."""
-    try:
-        reply = last_json_object(completion.answer, [name], not completion.is_cut)
-    except JsonReplyError as error:
-        raise UnparsableError(str(error)) from error
-    records = reply[name]
+    """Return the objects in a list of the reply's last JSON object that has one, or in its list."""
+    records = json_list(completion.answer, name)
+    if records is None:
+        try:
+            records = last_json_object(completion.answer, [name], not completion.is_cut)[name]
+        except JsonReplyError as error:
+            raise UnparsableError(str(error)) from error
     if not isinstance(records, list):
         raise UnparsableError(f"{name} is no list")
     plain = []

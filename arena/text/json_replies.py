@@ -103,6 +103,21 @@ def last_json_object(text: str, fields: Collection[str], is_whole: bool) -> dict
     return last
 
 
+def json_list(text: str, name: str) -> list[Any] | None:
+    """Return the JSON list that a reply is, in a code block or under a name or not; else None."""
+    text = _without_quotes(text).strip()
+    if not text.endswith(("]", "}", _CODE_MARK)):
+        return None
+    text = _CODE_BLOCK.sub(r"\1", text)
+    try:
+        value = json.loads(text, strict=False, object_pairs_hook=_without_contradiction)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(value, Mapping):
+        value = with_plain_keys(value).get(name)
+    return value if isinstance(value, list) else None
+
+
 def _without_quotes(text: str) -> str:
     """Return what a reply holds that is one JSON text, as where an object was encoded twice."""
     for _ in range(_MOST_ENCODINGS):

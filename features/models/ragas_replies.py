@@ -9,13 +9,15 @@ from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extractOne
 
 from arena.llm.replies import Completion, UnparsableError
+from arena.text.json_replies import json_list
 from arena.text.quotations import own_matches
 
 ALIKE = 90.0
 """Percent of characters that must agree for a line to count as a copy of a sentence."""
 
 _ITEM = re.compile(
-    r"(?:[-*•]|\(?\d{1,3}[.):]|statement\s{0,3}\d{0,3}\s{0,3}:)\s{1,8}", re.IGNORECASE
+    r"(?:[-*•]|\(?\d{1,3}[.):]|\|\s?\d{1,3}\s{0,8}\||statement\s{0,3}\d{0,3}\s{0,3}:)\s{1,8}",
+    re.IGNORECASE,
 )
 _MARKS = re.compile(r"[*_`\"“”]")
 _VERDICT = re.compile(
@@ -32,7 +34,7 @@ _WORD = re.compile(r"\w+")
 
 
 def read_statements(completion: Completion) -> list[str]:
-    """Read the statements of a reply: its numbered or bulleted lines, or all lines without any.
+    """Read the statements of a reply: a JSON list, its numbered or bulleted lines, or all lines.
 
     Returns:
         Statements; none if the reply says that there are none.
@@ -40,12 +42,17 @@ def read_statements(completion: Completion) -> list[str]:
     Raises:
         UnparsableError: If the reply was cut off or holds no words.
     """
-    lines = [line for line in _lines(read_whole(completion)) if not _HEADING.fullmatch(line)]
-    if [_folded(line) for line in lines] == ["none"]:
-        return []
-    marked = [line for line in lines if _ITEM.match(line)]
-    texts = [_ITEM.sub("", line, count=1) for line in marked] if marked else lines
-    statements = [text.strip() for text in texts if _WORD.search(text)]
+    reply = read_whole(completion)
+    texts = json_list(reply, "statements")
+    if texts is None:
+        lines = [line for line in _lines(reply) if not _HEADING.fullmatch(line)]
+        if lines and _folded(lines[-1]) == "none":
+            return []
+        marked = [line for line in lines if _ITEM.match(line)]
+        texts = [_ITEM.sub("", line, count=1) for line in marked] if marked else lines
+    if not all(isinstance(text, str) for text in texts):
+        raise UnparsableError("the reply's JSON holds something that is no statement")
+    statements = [text.strip(" |") for text in texts if _WORD.search(text)]
     if not statements:
         raise UnparsableError("the reply holds no statement")
     return statements

@@ -278,6 +278,8 @@ def test_systems_with_the_same_answer_share_a_call_and_are_tied(serve, tmp_path)
         lambda *_: as_json(nuggets=[]),
         lambda *_: as_json(nuggets=[{"text": "red", "importance": "huge"}]),
         lambda *_: as_json(nuggets=[{"text": " . ", "importance": "okay"}]),
+        lambda *_: as_json(nuggets=[{"text": None, "importance": "okay"}]),
+        lambda *_: as_json(nuggets=[{"text": "the first fact", "importance": "vital"}]),
     ],
 )
 def test_questions_without_nuggets_are_counted_and_give_no_verdict(judged, responder):
@@ -330,6 +332,16 @@ def test_replies_as_models_write_them_are_read():
         )
     )
     assert marks == {2: "partly", 1: "not"}
+    listed = """```json
+    [{"nugget": "Nugget 1", "support": "partially"}, {"nugget": 2.0, "support": "contradicted"}]
+    ```"""
+    assert read_marks(Completion(listed, finish_reason="stop")) == {1: "partly", 2: "not"}
+
+
+def test_a_list_in_which_one_record_contradicts_itself_is_not_read():
+    listed = '[{"nugget": 1, "support": "supported", "support": "not"}]'
+    with pytest.raises(UnparsableError):
+        read_marks(Completion(listed, finish_reason="stop"))
 
 
 def test_a_reply_that_was_cut_off_is_not_completed():

@@ -11,12 +11,12 @@ pytest.importorskip("openai", reason="needs the extra llm")
 from chat_server import ChatServer, broken, completion, filtered, refused
 
 from arena import Arena, ArenaInfo, UsageError
-from arena.llm import LlmSettings
+from arena.llm import Completion, LlmSettings, UnparsableError
 from features import extract
 from features.declare.sample import EMPTY_ANSWER, NO_PASSAGES
 from features.measures.registry import FEATURES
 from features.models.ragas import load_ragas
-from features.models.ragas_replies import count_copied, find_verdicts
+from features.models.ragas_replies import count_copied, find_verdicts, read_statements
 from features.models.scorer import ModelOptions
 
 FAITHFULNESS = "ragas_faithfulness"
@@ -62,6 +62,25 @@ SENTENCES = ["Oslo is the capital of Norway.", "It has 720,000 inhabitants.", "T
 )
 def test_copied_sentences_are_counted(text, count):
     assert count_copied(text, SENTENCES) == count
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Here are the statements:\n- It was built.\n- It is tall.",
+        '["It was built.", "It is tall."]',
+        '```json\n{"statements": ["It was built.", "It is tall."]}\n```',
+        "| # | Statement |\n|---|---|\n| 1 | It was built. |\n| 2 | It is tall. |",
+    ],
+)
+def test_statements_are_read_from_lists_and_tables(text):
+    assert read_statements(Completion(text)) == ["It was built.", "It is tall."]
+
+
+def test_an_answer_without_a_claim_has_no_statement():
+    assert read_statements(Completion("The answer makes no claim.\n\nNONE")) == []
+    with pytest.raises(UnparsableError, match="no statement"):
+        read_statements(Completion('[{"statement": "It was built."}]'))
 
 
 def arena_of(*answers):
