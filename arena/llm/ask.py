@@ -19,6 +19,7 @@ from arena.llm.batch_ledger import BatchLedger
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.names import is_file_name, is_same_model, names_deployments
 from arena.llm.replies import (
+    CUT,
     OTHER_MODEL,
     OVER_BUDGET,
     UNPARSABLE,
@@ -295,7 +296,8 @@ class _Run(Generic[T]):
         try:
             return self._parse(completion), None, ""
         except UnparsableError as error:
-            return None, UNPARSABLE, _why_unparsable(error, completion)
+            is_cut = completion.finish_reason == CUT and self._llm.settings.max_tokens != 1
+            return None, UNPARSABLE, _why_unparsable(error, completion, is_cut)
 
     def _stop_if_hopeless(self, served: str) -> None:
         """Stop if another model alone answers; its answers are in the store."""
@@ -316,10 +318,16 @@ class _Run(Generic[T]):
         self._count(rows)
 
 
-def _why_unparsable(error: UnparsableError, completion: Completion) -> str:
-    """Explain why a reply has no value, and quote its beginning and end."""
+def _why_unparsable(error: UnparsableError, completion: Completion, is_cut: bool) -> str:
+    """Explain why a reply has no value, and quote its beginning and end.
+
+    Args:
+        error: What the parser says.
+        completion: The reply.
+        is_cut: Whether it was cut off, unless a single token was asked for.
+    """
     words = " ".join((completion.text or "").split())
     if len(words) > 160:
         words = f"{words[:80]} … {words[-80:]}"
-    cut_off = "; it was cut off: raise max_tokens" if completion.finish_reason == "length" else ""
+    cut_off = "; it was cut off: raise max_tokens" if is_cut else ""
     return f"{error}{cut_off}; the reply: {words!r}"

@@ -8,6 +8,9 @@ from typing import Any
 from arena.llm.message_parts import storable_text
 from arena.llm.replies import LEAST_LOGPROB, MOST_LOGPROB, TokenLogprobs
 
+NUMBERED = "token_id:"
+"""Before the numbers by which vLLM names tokens where it is told to."""
+
 
 def read_logprobs(value: object) -> tuple[TokenLogprobs, ...] | None:
     """Read the tokens of an answer, and at each place the likeliest ones.
@@ -64,7 +67,18 @@ def _alternatives(entry: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def _pair(entry: Any) -> tuple[str, float]:  # noqa: ANN401 - of JSON
-    token, logprob = storable_text(entry["token"]), entry["logprob"]
+    token, logprob = storable_text(_text(entry)), entry["logprob"]
     if token is None or not logprob <= MOST_LOGPROB:
         raise TypeError("a token has no log-probability")
     return token, min(max(float(logprob), LEAST_LOGPROB), 0.0)
+
+
+def _text(entry: Mapping[str, Any]) -> object:
+    """Return a token's text, which is in its bytes alone where a server writes tokens as ids."""
+    token = entry["token"]
+    if isinstance(token, str) and token.startswith(NUMBERED) and entry.get("bytes"):
+        try:
+            return bytes(entry["bytes"]).decode()
+        except (TypeError, ValueError):
+            return token
+    return token

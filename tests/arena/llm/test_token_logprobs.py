@@ -31,6 +31,15 @@ def test_a_malformed_alternative_leaves_the_others():
     assert dict(token.alternatives) == {"A": -1.8, "B": -0.2}
 
 
+def test_tokens_that_are_named_by_numbers_are_read_from_their_bytes():
+    listed = [{"token": "token_id:33", "logprob": -2.0, "bytes": [66]}]
+    chosen = {"token": "token_id:32", "logprob": -0.1, "bytes": [65], "top_logprobs": listed}
+    (token,) = read_logprobs({"content": [chosen]})
+    assert (token.token, token.alternatives) == ("A", (("B", -2.0),))
+    (unnamed,) = read_logprobs({"content": [chosen | {"bytes": [200]}]})
+    assert unnamed.token == "token_id:32"
+
+
 @pytest.mark.parametrize(
     "value", [None, [], {}, {"tokens": ["A"]}, {"tokens": ["A"], "token_logprobs": [None]}]
 )
