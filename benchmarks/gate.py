@@ -1,8 +1,10 @@
 """How often is a gate wrong, how often does it find a difference, and after how many verdicts?
 
-Two parts. Verdicts: scores of questions (both orders: 0, 0.25, 0.5, 0.75 or 1) of a given mean and
-variance, as many as find 5 points; printed are the shares of sequences that end as better, same,
-worse and undecided, their mean number of questions, and what a test of fixed size takes. Surrogate:
+Three parts. Verdicts: scores of questions (both orders: 0, 0.25, 0.5, 0.75 or 1) of a given mean
+and variance, as many as find 5 points; printed are the shares of sequences that end as better,
+same, worse and undecided, their mean number of questions, and what a test of fixed size takes.
+Arena: single verdicts, looked at after every fifth of a thousand; printed are the shares of
+sequences that are ever called better or worse, and the median number of verdicts then. Surrogate:
 every judged system of a board, rated by a surrogate that had not seen it, as a candidate against
 every other as a baseline; printed are the statements, and how many of them have the arena's own
 ratings, noise and all, against them.
@@ -84,6 +86,33 @@ def simulated(n_sequences: int, test: SequentialTest) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def watched(n_sequences: int, test: SequentialTest) -> pd.DataFrame:
+    """Simulate verdicts of an arena, looked at as they come until they tell a difference."""
+    rng = np.random.default_rng(0)
+    n_most = 1000
+    rows = []
+    for difference, tied in product(DIFFERENCES, (0.0, 0.33, 0.9)):
+        lost = (1 - tied) / 2 - difference
+        if lost < 0:
+            continue
+        shares = [lost, tied, lost + 2 * difference]
+        decisions = []
+        n_used = []
+        for scores in rng.choice([0.0, 0.5, 1.0], size=(n_sequences, n_most), p=shares):
+            for size in range(5, n_most + 1, 5):
+                decision = test.decide_anytime(scores[:size])
+                if decision in ("better", "worse"):
+                    decisions.append(decision)
+                    n_used.append(size)
+                    break
+        row = {"difference": difference, "ties": tied}
+        for decision in ("better", "worse"):
+            row[decision] = decisions.count(decision) / n_sequences
+        row["median verdicts"] = float(np.median(n_used)) if n_used else math.nan
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
 def replayed(ratings: pd.DataFrame, rates: GateRates) -> dict[str, object]:
     """Compare every judged system, as if unseen, with every other."""
     rated = ratings[ratings["arena_rating"].notna() & ratings["surrogate_rating"].notna()]
@@ -111,13 +140,14 @@ def replayed(ratings: pd.DataFrame, rates: GateRates) -> dict[str, object]:
 
 
 def main() -> None:
-    """Print both parts."""
+    """Print all parts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("boards", nargs="*", type=Path)
     parser.add_argument("--sequences", type=int, default=2000)
     options = parser.parse_args()
     rates = GateRates()
     print(simulated(options.sequences, rates.test()).round(3).to_string(index=False))
+    print(watched(options.sequences, rates.test()).round(3).to_string(index=False))
     rows = [{"board": path.name, **replayed(RATINGS.read(path), rates)} for path in options.boards]
     if rows:
         print(pd.DataFrame(rows).round(3).to_string(index=False))
