@@ -106,8 +106,8 @@ def watched(n_sequences: int, test: SequentialTest) -> pd.DataFrame:
                     n_used.append(size)
                     break
         row = {"difference": difference, "ties": tied}
-        for decision in ("better", "worse"):
-            row[decision] = decisions.count(decision) / n_sequences
+        row["better"] = decisions.count("better") / n_sequences
+        row["worse"] = decisions.count("worse") / n_sequences
         row["median verdicts"] = float(np.median(n_used)) if n_used else math.nan
         rows.append(row)
     return pd.DataFrame(rows)

@@ -16,7 +16,7 @@ from arena.llm.llm_settings import fields_by_use
 from surrogate.cli import options as opt
 from surrogate.cli.judging import STORE, kept_replies
 from surrogate.cli.options import OUT_FILE, given_board, given_features, named_columns
-from surrogate.cli.printing import plain, print_notes, progress_lines, show
+from surrogate.cli.printing import command, plain, print_notes, progress_lines, show
 from surrogate.cli.setting_options import LLM_OPTIONS, takes_settings
 
 if TYPE_CHECKING:
@@ -107,6 +107,10 @@ def gate_command(
             feature_table=_features_of(feature_table, answers),
         )
     _show_decision(decision, as_json)
+    is_in_arena = decision.candidate in read.info.systems
+    if decision.verdict == "cannot say" and judge is None and is_in_arena and not as_json:
+        versions = f"{decision.baseline},{decision.candidate}"
+        print(command("vote", folder, "--systems", versions, "--out", "vote.html"))
     if decision.verdicts is not None:
         require_verdicts(decision.verdicts.usage)
     if junit is not None:
