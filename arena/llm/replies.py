@@ -13,7 +13,15 @@ from typing import Generic, Literal, TypeVar
 
 from arena.data.errors import ARGUMENT_MARK
 from arena.text.quotations import own_matches
-from arena.text.statements import CLOSING, INSIDE, OPENING, is_labeled, stated_rating, still_weighs
+from arena.text.statements import (
+    CLOSING,
+    INSIDE,
+    OPENING,
+    heads_line,
+    is_labeled,
+    stated_rating,
+    still_weighs,
+)
 from arena.text.thoughts import answer_start, without_thoughts
 
 REFUSAL = "refusal"
@@ -73,7 +81,8 @@ _RATING_FORMATS = {
 _LABELED = re.compile(
     r"(?:\b(?:rating|score|mark(?=\W{0,4}(?:[:：=]|is\b))|bewertung|punktzahl|puntuación|оценка)\b"
     r"|评分|評分|得分|評価|점수|평점|التقييم|الدرجة|रेटिंग|अंक)"
-    rf"\W{{0,6}}?(?:(?:is|of)\b\W{{0,6}}?)?{_NUMBER}",
+    rf"\W{{0,6}}?(?:(?:is|of)\b\W{{0,6}}?)?{_NUMBER}"
+    r"(?!\d|\s(?:mistake|error|problem|omission|fact|sentence)s?\b)",
     re.IGNORECASE,
 )
 _BARE = re.compile(r"\s*[^\w−-]{0,6}(?P<number>\d{1,9}(?:[.,]0{1,3})?)(?:\s?/\s?5)?\W{0,6}")
@@ -238,7 +247,11 @@ def find_rating(text: str, form: RatingForm, is_cut: bool | None = None) -> tupl
     start = answer_start(text, is_cut)
     # Blanks take the place of thoughts, so that places in the text stay what they are.
     answer = " " * start + text[start:]
-    matches = own_matches(_RATING_FORMATS[form], answer) or own_matches(_LABELED, answer)
+    matches = own_matches(_RATING_FORMATS[form], answer)
+    if not matches:
+        labeled = own_matches(_LABELED, answer)
+        # In the midst of a line, "rating 3" may be on a part of the answer.
+        matches = [match for match in labeled if heads_line(answer, match)] or labeled
     bare = None if matches else _BARE.fullmatch(answer)
     if bare is not None:
         matches = [bare]

@@ -22,18 +22,20 @@ _DOUBT = re.compile(
 )
 """Words behind a value that show that the writer still thinks about it."""
 _NAMED_AFTER = re.compile(
-    r"[\s*`\])}］】]*(?:would|could|might)\s"
-    r"(?:have\b|need\b|require\b|(?!be (?:my|the)\b)[^.!?\n]{0,80}?\b(?:if (?!I\b)|had\b|were\b))",
+    r"[ \t*`\])}］】]*(?:if (?!I\b)|(?:would|could|might)\s"
+    r"(?:have\b|need\b|require\b|(?!be (?:my|the)\b)[^.!?\n]{0,80}?\b(?:if (?!I\b)|had\b|were\b)))",
     re.IGNORECASE,
 )
-"""``[[B]] would have won``, ``a verdict of [[B]] would be fair if``."""
+"""``[[B]] would have won``, ``a verdict of [[B]] would be fair if``, ``[[B]] if``."""
 _NAMED_BEFORE = re.compile(
     r"(?:\bto (?:get|earn|reach|deserve|merit)|\b(?:would|could|might) have (?:been|had|given|got"
     r"|earned|said|chosen|picked|preferred))\b[^.;:!?\n]{0,40}\Z"
-    r"|(?:\b(?:is|was) not(?: an?| the)?|(?<!other )\bthan)[\s*`]*\Z",
+    r"|\bif (?!I\b)[^.;!?\n]{0,60}\Z"
+    r"|(?:\bnot(?: an?| the)?|(?<!other )\bthan|\blike|\bsuch as|\be\.g\.)[\s*`]*\Z"
+    r"|[(（](?![^()（）\n]*(?:verdict|final|rating|mark|score))[^()（）\n]*\w[^()（）\n]*\Z",
     re.IGNORECASE,
 )
-"""``To get [[5]]``, ``I would have chosen [[B]]``, ``it is not [[5]]``, ``more than [[B]]``."""
+"""``To get [[5]]``, ``if length counted: [[B]]``, ``not [[5]]``, ``(so 40% [[B]])``."""
 _RATING_NEEDS = re.compile(
     r"[\s*`\])}］】]*(?:would|could|might|needs?|requires?|calls? for)\b", re.IGNORECASE
 )
@@ -48,8 +50,9 @@ _ENDS = re.compile(
 """What follows a value that is not the beginning of a description, as in ``[[5]]: complete``."""
 _LABEL = re.compile(rf"[^.,;!?。！？、，；\n]{{0,{LONGEST_LABEL}}}")
 _OVERALL = re.compile(
-    r"overall|final|total|gesamt|general|global|итог|общ|总|總|最终|最終|総合|종합|최종"
-    r"|النهائ|الإجمال|कुल|अंतिम",
+    r"overall|final|total|mark|rating|score|grade|verdict|judge?ment|result|conclusion|reflection"
+    r"|gesamt|bewertung|urteil|général|general|global|nota|оценка|итог|общ"
+    r"|总|總|最终|最終|総合|評価|评分|評分|종합|최종|النهائ|الإجمال|الدرجة|कुल|अंतिम|अंक",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")
@@ -63,6 +66,12 @@ def still_weighs(text: str) -> bool:
 def is_labeled(text: str, match: re.Match[str]) -> bool:
     """Return whether nothing but a label stands before a value in its line."""
     return _label(text, match) is not None
+
+
+def heads_line(text: str, match: re.Match[str]) -> bool:
+    """Return whether a value begins its line, or stands behind a word for the whole."""
+    label = _label(text, match)
+    return label is not None and (not label or _OVERALL.search(label) is not None)
 
 
 def is_only_named(text: str, match: re.Match[str]) -> bool:
@@ -135,6 +144,11 @@ def _overall(apart: Sequence[re.Match[str]], text: str) -> re.Match[str]:
     for match, label in zip(apart, labels, strict=True):
         if _OVERALL.search(label):
             return match
+    if len(set(labels) - {""}) < 2:
+        return apart[-1]
     unlabeled = [match for match, label in zip(apart, labels, strict=True) if not label]
-    has_criteria = len(set(labels) - {""}) > 1
-    return unlabeled[-1] if unlabeled and has_criteria else apart[-1]
+    if not unlabeled:
+        raise ValueError(
+            "the reply rates several criteria, and none of the ratings is the overall one"
+        )
+    return unlabeled[-1]

@@ -27,7 +27,7 @@ _VERDICT = re.compile(
 )
 _FINAL = re.compile(r"final\s{1,3}verdicts?", re.IGNORECASE)
 _LABELED_VERDICT = re.compile(r"\bverdict\b\W{1,6}(yes|no)\b", re.IGNORECASE)
-_HEADING = re.compile(r"\W{0,4}statements?\W{0,4}:\W{0,4}", re.IGNORECASE)
+_HEADING = re.compile(r"[^\n]{1,120}[:：]\W{0,4}")
 _YES_OR_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 _LABEL = re.compile(r"\W{0,4}question\s{0,3}\d{0,3}\s{0,3}:\W{0,4}", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
@@ -45,7 +45,9 @@ def read_statements(completion: Completion) -> list[str]:
     reply = read_whole(completion)
     texts = json_list(reply, "statements")
     if texts is None:
-        lines = [line for line in _lines(reply) if not _HEADING.fullmatch(line)]
+        lines = _lines(reply)
+        if lines and _HEADING.fullmatch(lines[0]):
+            lines = lines[1:]
         if lines and _folded(lines[-1]) == "none":
             return []
         marked = [line for line in lines if _ITEM.match(line)]

@@ -179,6 +179,8 @@ def test_orders_are_read_as_written(order, signs):
     [
         ("[[2 > 1]]. By length it would be 1 > 2.", (2, 1)),
         ("[[2 > 1]]\n\n[[1 > 2]] would be fair if length counted.", (2, 1)),
+        ("[[2 > 1]]\n\nIf brevity mattered: [[1 > 2]]", (2, 1)),
+        ("[[2 > 1]] and not [[1 > 2]]", (2, 1)),
         ("So the order is 2 > 1.", (2, 1)),
         ("1 = 2", (1, 1)),
     ],

@@ -68,6 +68,7 @@ def test_copied_sentences_are_counted(text, count):
     "text",
     [
         "Here are the statements:\n- It was built.\n- It is tall.",
+        "Here are the statements of the answer:\nIt was built.\nIt is tall.",
         '["It was built.", "It is tall."]',
         '```json\n{"statements": ["It was built.", "It is tall."]}\n```',
         "| # | Statement |\n|---|---|\n| 1 | It was built. |\n| 2 | It is tall. |",
