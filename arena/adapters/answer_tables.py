@@ -17,7 +17,7 @@ from arena.adapters.evident import evident_kind
 from arena.adapters.files import checked_language, distinct_names
 from arena.adapters.foreign_arena import ForeignArena
 from arena.adapters.judges import judge_and_voter
-from arena.adapters.lacking_columns import lacking_columns
+from arena.adapters.lacking_columns import lacking_columns, paths_of_verdicts
 from arena.adapters.notes import note_on_systems
 from arena.adapters.passage_columns import with_whole_passages
 from arena.adapters.sheets import sheets_of_systems
@@ -32,12 +32,19 @@ from arena.adapters.table_columns import (
     with_shares,
 )
 from arena.adapters.table_shapes import in_known_shape, with_named_paths
+from arena.adapters.voter_columns import (
+    BATTLE_ID,
+    HINT,
+    columns_of_verdicts,
+    with_row_for_each_voter,
+)
 from arena.data.cells import is_missing_cell
 from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.judge_names import UNKNOWN_JUDGE
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows
 from arena.data.schema import VOTER
+from arena.data.wording import first_of
 
 TABLE = "csv"
 
@@ -141,7 +148,7 @@ def _with_layout(
     # Rows that could not be read may hold the columns that are missing.
     layout = table_layout(tables, columns, is_broken=bool(problems))
     if layout is not None:
-        return tables, layout
+        return _with_votes(collected, tables, layout, columns)
     if problems:
         raise DataError(problems)
     # Whoever gives the export of a tool is told which kind reads all that it holds.
@@ -164,6 +171,24 @@ def _with_layout(
     return known
 
 
+def _with_votes(
+    collected: Collected, tables: list[Rows], layout: TableLayout, columns: Mapping[str, str]
+) -> tuple[list[Rows], TableLayout]:
+    """Give each vote on a pair a row of its own, where columns hold those of one voter each."""
+    if not layout.is_pairs or "winner" in layout.columns.names:
+        return tables, layout
+    shaped = []
+    for rows in tables:
+        votes = with_row_for_each_voter(rows)
+        if votes is None:
+            return tables, layout
+        collected.notes.append(f"{rows.source}: {votes.notes[-1]}")
+        # Questions are known by their texts.
+        table = votes.table.drop(columns=BATTLE_ID, errors="ignore")
+        shaped.append(replace(votes, table=table))
+    return shaped, table_layout(shaped, columns, is_broken=False) or layout
+
+
 def _rows_of(
     collected: Collected, table: Rows, layout: TableLayout, judge: str | None
 ) -> Iterator[PlacedRecord]:
@@ -176,10 +201,7 @@ def _rows_of(
     if layout.is_pairs and "winner" not in names:
         winner_columns = columns_of_winners(rows.table)
         if not winner_columns:
-            collected.notes.append(
-                f"{rows.source}: no column holds the winner, so there are no verdicts; choose it "
-                "with --column winner=NAME"
-            )
+            collected.notes.append(_note_on_no_winner(rows))
     count_unread(collected, rows, layout.columns, tuple(winner_columns.values()))
     has_commas = has_only_decimal_commas(rows.table, names.get("verdict"))
     for place, record in collected.raw(rows):
@@ -206,3 +228,16 @@ def _rows_of(
             values["judge"] = f"{values['judge']}:{values['criterion']}"
             collected.criteria[values["judge"]] = str(values["criterion"])
         yield place, values
+
+
+def _note_on_no_winner(rows: Rows) -> str:
+    """Say that pairs have no winner, and where verdicts may be."""
+    note = f"{rows.source}: no column holds the winner, so there are no verdicts; choose it with"
+    candidates = paths_of_verdicts(rows.table)
+    if not candidates:
+        return f"{note} --column winner=NAME"
+    note += f" --column winner={candidates[0]}"
+    if len(candidates) == 1:
+        return note
+    note += f", or another of {first_of(candidates)}"
+    return f"{note}; {HINT}" if len(columns_of_verdicts(rows)) > 1 else note

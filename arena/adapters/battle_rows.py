@@ -29,7 +29,8 @@ from arena.adapters.judged_turns import CONVERSATIONS, judged_turns
 from arena.adapters.judges import JUDGE_SOURCES, judge_and_voter
 from arena.adapters.lacking_columns import paths_in
 from arena.adapters.table_shapes import shapes_of_battles, with_named_paths
-from arena.adapters.voter_columns import columns_of_verdicts
+from arena.adapters.vote_records import with_counted_wins
+from arena.adapters.voter_columns import HINT, columns_of_verdicts
 from arena.data.cells import (
     finite_number,
     is_missing_cell,
@@ -160,7 +161,8 @@ class BattleReader:
 
     def _in_known_shape(self, rows: Rows) -> Rows:
         """Turn a table that lacks sides or winners into one that has them, if that can be."""
-        if self._has_battles(rows):
+        # Columns of wins may be named for one vote, or for counts of them.
+        if self._has_battles(rows) and with_counted_wins(rows) is None:
             return rows
         for shaped in shapes_of_battles(rows):
             if self._has_battles(shaped):
@@ -251,9 +253,7 @@ class BattleReader:
         for name in absent:
             hint = f"choose it with --column {name}=NAME; the columns are {listed}"
             if name == "winner" and len(columns_of_verdicts(rows)) > 1:
-                hint += (
-                    "; if columns hold the verdicts of one person each, begin them with 'voter '"
-                )
+                hint += f"; {HINT}"
             if name in PROBABILITIES:
                 hint = f"add it: one of {' and '.join(PROBABILITIES)} alone is no verdict"
             fault = "this column is missing"

@@ -1,4 +1,4 @@
-"""Benchmarks that FastChat writes, such as MT-Bench.
+"""Benchmarks that FastChat writes, such as MT-Bench, and Arena-Hard, which writes them otherwise.
 
 Of a question of several turns every turn is a question of its own, ``81`` the first, ``81-2`` the
 second, which each system answers after turns of its own.
@@ -7,13 +7,16 @@ second, which each system answers after turns of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from arena.adapters.collected import Collected, Place, PlacedRecord
 from arena.adapters.files import checked_language
 from arena.adapters.foreign_arena import ForeignArena, foreign_arena
+from arena.adapters.record_values import at
 from arena.data.cells import finite_number, id_text
 from arena.data.languages import UNDETERMINED
+from arena.data.rows import Rows
 from arena.data.schema import REFERENCE
 from arena.data.types import Record
 from arena.data.winner_columns import WinnerReading
@@ -45,10 +48,13 @@ def read_fastchat(
     benchmark = _Benchmark(collected, language)
     # Answers need the questions, in whatever order the files are.
     records: dict[str, list[tuple[Path, PlacedRecord]]] = {"turns": [], "choices": [], "judge": []}
-    for path, rows in collected.files(paths):
+    for path, foreign in collected.files(paths):
+        rows = _in_usual_form(foreign)
         column = next((column for column in records if column in rows.table), "judge")
         needed = ["question_id"]
-        if column == "judge" and "score" not in rows.table:
+        if column == "judge" and "games" in rows.table:
+            needed += ["model", "judge"]
+        elif column == "judge" and "score" not in rows.table:
             needed += ["model_1", "model_2", "g1_winner", "g2_winner", "judge"]
         if column == "choices" and not _is_reference(path):
             needed.append("model_id")
@@ -58,8 +64,11 @@ def read_fastchat(
         benchmark.add_question(place, record)
     for path, (place, record) in records["choices"]:
         benchmark.add_answers(place, record, is_reference=_is_reference(path))
+    baseline = _only_baseline([record for _, (_, record) in records["judge"]], collected)
     for _, (place, record) in records["judge"]:
-        if "score" in record:
+        if "games" in record:
+            benchmark.add_games_against(place, record, baseline)
+        elif "score" in record:
             benchmark.add_mark(place, record)
         else:
             benchmark.add_games(place, record)
@@ -130,6 +139,20 @@ class _Benchmark:
             sides = (record[model_a], record[model_b])
             self.collected.judgment(place, key, sides, winner, _judge(record))
 
+    def add_games_against(self, place: Place, record: Record, baseline: str | None) -> None:
+        """Add a model's games of Arena-Hard: in the first the baseline is on side A."""
+        opponent = record.get("baseline") or baseline
+        if not isinstance(opponent, str):
+            hint = "write it in a field baseline of each row, or give the answers of all models"
+            self.collected.fault(place, "baseline", opponent, "names no baseline", hint)
+            return
+        games = record["games"]
+        scores = [at(game, "score") for game in games] if isinstance(games, list) else []
+        sides = (opponent, record["model"])
+        for number, score in enumerate(scores):
+            order = sides if number % 2 == 0 else sides[::-1]
+            self.collected.judgment(place, self._key(record, 1), order, score, _judge(record))
+
     def add_mark(self, place: Place, record: Record) -> None:
         """Add the mark of an answer."""
         score = finite_number(record["score"])
@@ -158,12 +181,42 @@ class _Benchmark:
         return self.language, query_id if number == "1" else f"{query_id}-{number}"
 
     def _texts(self, place: Place, name: str, value: object) -> list[str]:
-        if isinstance(value, list) and value and all(isinstance(text, str) for text in value):
-            return value
+        # Arena-Hard writes a record a turn.
+        turns = value if isinstance(value, list) else []
+        texts = [at(turn, "content") if isinstance(turn, dict) else turn for turn in turns]
+        if texts and all(isinstance(text, str) for text in texts):
+            return texts
         self.collected.fault(
             place, name, value, "holds no turns", hint="write the turns as a list of texts"
         )
         return []
+
+
+def _in_usual_form(rows: Rows) -> Rows:
+    """Write the questions and answers of Arena-Hard as FastChat does; other files stay."""
+    table = rows.table
+    if "uid" in table and "question_id" not in table:
+        table = table.rename(columns={"uid": "question_id"})
+    if "prompt" in table and not {"turns", "games"} & set(table):
+        table = table.assign(turns=[[prompt] for prompt in table["prompt"]])
+    if "messages" in table and "model" in table:
+        replies = [[_replies(messages)] for messages in table["messages"]]
+        table = table.assign(choices=replies, model_id=table["model"])
+    return replace(rows, table=table)
+
+
+def _replies(messages: object) -> Record:
+    """Return the replies of a conversation as one choice of FastChat."""
+    turns = messages if isinstance(messages, list) else []
+    replies = [at(turn, "content") for turn in turns if at(turn, "role") == "assistant"]
+    return {"turns": [at(reply, "answer") or reply for reply in replies]}
+
+
+def _only_baseline(judged: Sequence[Record], collected: Collected) -> str | None:
+    """Return the only model with answers that was not judged itself; None if there is none."""
+    models = {record.get("model") for record in judged if "games" in record}
+    others = {system for _, _, system in collected.answers} - models
+    return others.pop() if len(others) == 1 else None
 
 
 def _is_reference(answers: Path) -> bool:

@@ -18,6 +18,7 @@ from arena.adapters.columns import (
 from arena.adapters.record_values import paths_of
 from arena.adapters.table_columns import holds_records
 from arena.data.cells import finite_number, is_missing_cell
+from arena.data.winner_words import word_of
 from arena.data.wording import first_of
 
 _MOST_RECORDS = 50
@@ -107,6 +108,17 @@ def paths_in(frame: pd.DataFrame) -> list[str]:
             if path not in frame and isinstance(value, str | int | float):
                 paths[path] = None
     return list(paths)
+
+
+def paths_of_verdicts(frame: pd.DataFrame) -> list[str]:
+    """Return the columns, and the paths in them, that hold words for a winner and nothing else."""
+    sound: dict[str, bool] = {}
+    for record in frame.head(_MOST_RECORDS).to_dict(orient="records"):
+        for path, value in paths_of(record):
+            if not is_missing_cell(value):
+                is_word = isinstance(value, str) and word_of(value) is not None
+                sound[path] = sound.get(path, True) and is_word
+    return [path for path, is_sound in sound.items() if is_sound]
 
 
 def _texts_in(frames: Sequence[pd.DataFrame], taken: set[str]) -> list[str]:

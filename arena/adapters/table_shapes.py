@@ -29,6 +29,12 @@ from arena.adapters.system_columns import (
     with_answer_of_each_system,
 )
 from arena.adapters.table_columns import TableLayout, table_layout
+from arena.adapters.vote_records import (
+    with_chosen_options,
+    with_counted_wins,
+    with_logged_battles,
+    with_rated_replies,
+)
 from arena.adapters.voter_columns import with_row_for_each_voter
 from arena.data.errors import UsageError
 from arena.data.rows import Rows
@@ -102,6 +108,8 @@ def in_known_shape(
 def _other_shapes(tables: Sequence[Rows]) -> Iterator[list[Rows]]:
     """Yield tables in each other shape that all of them can have."""
     turns: list[Callable[[Rows], Rows | None]] = [
+        with_chosen_options,
+        with_rated_replies,
         with_sides,
         with_exchanges,
         _with_plain_names,
@@ -126,7 +134,17 @@ def _wide_shape(tables: Sequence[Rows], columns: Mapping[str, str]) -> Iterator[
 
 def shapes_of_battles(rows: Rows) -> Iterator[Rows]:
     """Yield a table of battles in each other shape that it can have."""
-    for shaped in (with_sides(rows), _with_plain_names(rows), with_row_for_each_voter(rows)):
+    turns: list[Callable[[Rows], Rows | None]] = [
+        with_counted_wins,
+        with_chosen_options,
+        with_rated_replies,
+        with_logged_battles,
+        with_sides,
+        _with_plain_names,
+        with_row_for_each_voter,
+    ]
+    for turn in turns:
+        shaped = turn(rows)
         if shaped is not None:
             yield shaped
     fields = field_names("pairs")

@@ -27,6 +27,11 @@ _PEOPLE = frozenset(
 other names may be those of qualities."""
 
 
+BATTLE_ID = "battle_id"
+HINT = "if columns hold the verdicts of one person each, begin them with 'voter '"
+"""What to do where columns of verdicts are not known to be of people."""
+
+
 def with_row_for_each_voter(rows: Rows) -> Rows | None:
     """Turn battles with the votes of several people in a row into a row for each vote.
 
@@ -43,7 +48,7 @@ def with_row_for_each_voter(rows: Rows) -> Rows | None:
     numbered = []
     for number, record in enumerate(rows.table.drop(columns=voters).to_dict(orient="records")):
         # The votes on a battle are on one question.
-        battle = {} if has_ids else {"battle_id": f"{rows.source}:{rows.lines.iloc[number]}"}
+        battle = {} if has_ids else {BATTLE_ID: f"{rows.source}:{rows.lines.iloc[number]}"}
         for voter in voters:
             vote = {"voter": voter.strip(), "winner": rows.table[voter].iloc[number]}
             numbered.append((number, record | battle | vote))

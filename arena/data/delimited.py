@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -59,15 +59,26 @@ def read_delimited(path: Path, source: str, usual: str) -> Rows:
             skipinitialspace=dialect.skips_spaces,
             strict=True,
         )
-        rows = _csv_rows(reader, source, n_skipped)
+        rows: Iterator[tuple[int, list[str] | Problem]] = _csv_rows(reader, source, n_skipped)
         line, cells = next(rows, (1, []))
         if isinstance(cells, Problem):
             return rows_of_records([(line, cells)], source)
+        second = next(rows, None)
+        joined = None
+        notes: tuple[str, ...] = ()
+        if second is not None and not isinstance(second[1], Problem):
+            joined = joined_header(cells, second[1])
+        if joined is not None:
+            cells = joined
+            notes = (f"{source}: {note_on_joined_header(joined)}",)
+        elif second is not None:
+            rows = chain([second], rows)
         header = clean_header(cells)
         problems = repeated_columns(header, source, line)
         if problems:
             return rows_of_records([(line, problem) for problem in problems], source)
-        return rows_of_records(_csv_records(rows, header, source), source, header)
+        table = rows_of_records(_csv_records(rows, header, source), source, header)
+        return replace(table, notes=(*table.notes, *notes))
 
 
 def _refuse_text_above_header(first_lines: Sequence[str], source: str, n_skipped: int) -> None:
@@ -227,6 +238,43 @@ def clean_header(header: Sequence[object]) -> list[str]:
         names.pop()
     # As pandas names a column without a name, by its number from 0.
     return [name or f"Unnamed: {number}" for number, name in enumerate(names)]
+
+
+def joined_header(first: Sequence[object], second: Sequence[object]) -> list[str] | None:
+    """Return the names of columns below titles that span several; None if there are none.
+
+    A title stands over its first column alone, as merged cells are saved. It is one where two or
+    more titles stand over the same names: ``alpha, , beta, `` over ``answer, score, answer,
+    score`` are ``alpha answer``, ``alpha score``, ``beta answer`` and ``beta score``.
+    """
+    titles = ["" if cell is None else str(cell).strip() for cell in first]
+    names = ["" if cell is None else str(cell).strip() for cell in second]
+    while names and not names[-1]:
+        names.pop()
+    titles += [""] * (len(names) - len(titles))
+    if len(titles) > len(names) or titles[0] == "" == names[0]:
+        return None
+    groups: list[tuple[str, list[str]]] = []
+    for title, name in zip(titles, names, strict=True):
+        if title or not groups:
+            groups.append((title, [name]))
+        else:
+            groups[-1][1].append(name)
+    wide = [below for title, below in groups if title and len(below) > 1]
+    # A row of data has other cells below each title.
+    if len(wide) < 2 or not all(wide[0]) or len(set(wide[0])) < len(wide[0]):
+        return None
+    if any(below != wide[0] for below in wide):
+        return None
+    header = []
+    for title, below in groups:
+        header += [f"{title} {name}".strip() for name in below]
+    return header
+
+
+def note_on_joined_header(header: Sequence[str]) -> str:
+    """Say that a header of two rows was read."""
+    return f"the header has two rows, read as {', '.join(header)}"
 
 
 def fitted(cells: Sequence[object], width: int) -> list[object] | None:

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from arena.data.delimited import clean_header, fitted, repeated_columns
+from arena.data.delimited import (
+    clean_header,
+    fitted,
+    joined_header,
+    note_on_joined_header,
+    repeated_columns,
+)
 from arena.data.errors import DataError, MissingDependencyError, Problem
 from arena.data.files import MIB, most_expanded, refuse_beyond
 from arena.data.rows import Numbered, Rows, rows_of_records
@@ -137,7 +143,14 @@ def _read_sheet(sheet: CalamineSheet, source: str) -> Sheet:
     if n_merged:
         cells = count_of(n_merged, "merged cell")
         notes.append(f"{source}: the value of {cells} counts for every row that it covers")
-    return Sheet(rows[n_above:], first_line + n_above, tuple(notes))
+    table = rows[n_above:]
+    first_line += n_above
+    joined = joined_header(*table[:2]) if len(table) > 2 else None
+    if joined is not None:
+        table = [list(joined), *table[2:]]
+        first_line += 1
+        notes.append(f"{source}: {note_on_joined_header(joined)}")
+    return Sheet(table, first_line, tuple(notes))
 
 
 def _rows_above_header(rows: Sequence[Sequence[object]]) -> int:

@@ -160,3 +160,65 @@ def test_a_set_of_conversations_keeps_turns_and_the_passages_of_each(tmp_path):
     assert [passage["passage_id"] for passage in second["passages"]] == ["d2"]
     assert second["reference"] == "target 2"
     assert arena.answers["answer"].tolist() == ["reply 1", "reply 2"]
+
+
+ARENA_HARD_GAMES = [{"score": "B>A"}, {"score": "A>>B"}]
+ARENA_HARD = {
+    "question.jsonl": [{"uid": "u1", "category": "hard", "prompt": "Why?"}],
+    "model_answer/x.jsonl": [
+        {
+            "uid": "u1",
+            "model": "x",
+            "messages": [
+                {"role": "user", "content": "Why?"},
+                {"role": "assistant", "content": {"answer": "x1"}},
+            ],
+        }
+    ],
+    "model_answer/base.jsonl": [
+        {
+            "uid": "u1",
+            "model": "base",
+            "messages": [
+                {"role": "user", "content": "Why?"},
+                {"role": "assistant", "content": "b1"},
+            ],
+        }
+    ],
+    "model_judgment/j/x.jsonl": [
+        {"uid": "u1", "judge": "j", "model": "x", "baseline": "base", "games": ARENA_HARD_GAMES}
+    ],
+}
+EARLIER_ARENA_HARD = {
+    "question.jsonl": [{"question_id": "u1", "category": "hard", "turns": [{"content": "Why?"}]}],
+    "model_answer/x.jsonl": [
+        {"question_id": "u1", "model_id": "x", "choices": [{"turns": [{"content": "x1"}]}]}
+    ],
+    "model_answer/base.jsonl": [
+        {"question_id": "u1", "model_id": "base", "choices": [{"turns": [{"content": "b1"}]}]}
+    ],
+    "model_judgment/j/x.jsonl": [
+        {"question_id": "u1", "judge": "j", "model": "x", "games": ARENA_HARD_GAMES}
+    ],
+}
+
+
+@pytest.mark.parametrize("files", [ARENA_HARD, EARLIER_ARENA_HARD])
+def test_games_of_arena_hard_are_against_the_baseline_in_both_orders(files, tmp_path):
+    arena = import_arena("fastchat", [write(tmp_path / "hard", files)], language="en").arena
+    assert arena.queries[["query_id", "query", "category"]].values.tolist() == [
+        ["u1", "Why?", "hard"]
+    ]
+    answers = dict(zip(arena.answers["system"], arena.answers["answer"], strict=True))
+    assert answers == {"x": "x1", "base": "b1"}
+    columns = ["system_a", "system_b", "winner", "judge"]
+    assert sorted(arena.judgments[columns].values.tolist()) == [
+        ["base", "x", "b", "j"],
+        ["x", "base", "a", "j"],
+    ]
+
+
+def test_games_without_a_baseline_are_refused(tmp_path):
+    files = {"x.jsonl": EARLIER_ARENA_HARD["model_judgment/j/x.jsonl"]}
+    with pytest.raises(DataError, match="names no baseline"):
+        import_arena("fastchat", [write(tmp_path / "hard", files)], language="en")
