@@ -26,6 +26,11 @@ _MARKS = tuple(
     )
 )
 """What stands before each of several passages, at the beginning of a line."""
+_TAGGED = re.compile(
+    r"<(?P<tag>document|doc|passage|context|chunk|source|excerpt)\b[^>]*>(?P<text>.*?)</(?P=tag)>",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A passage between tags, as prompts write it."""
 _RULE = re.compile(r"^[ \t]*(?:-{3,}|={3,}|\*{3,}|_{3,}|#{3,})[ \t]*$", re.MULTILINE)
 """A line between passages."""
 _BLANK_LINE = re.compile(r"\S[ \t]*\n[ \t]*\n[ \t]*\S")
@@ -106,13 +111,16 @@ def _with_split_passages(rows: Rows, columns: Mapping[str, str]) -> Rows:
 def _split_texts(texts: Sequence[str]) -> list[list[str]] | None:
     """Return the passages of each text of a column; None if the texts do not show them.
 
-    All texts have numbers of one form, or most have lines between passages: in a few, a line or a
-    list may belong to a passage.
+    All texts have numbers of one form, or tags, or most have lines between passages: in a few, a
+    line or a list may belong to a passage.
     """
     for mark in _MARKS:
         numbered = [list(_numbered_parts(text, mark)) for text in texts]
         if all(numbered) and any(len(parts) > 1 for parts in numbered):
             return numbered
+    tagged = [list(_tagged_parts(text)) for text in texts]
+    if all(tagged):
+        return tagged
     ruled = [[part.strip() for part in _RULE.split(text) if part.strip()] for text in texts]
     n_ruled = sum(len(parts) > 1 for parts in ruled)
     # Markdown has the properties of a document above its first such line.
@@ -131,4 +139,11 @@ def _numbered_parts(text: str, mark: re.Pattern[str]) -> Iterator[str]:
     ends = [found.start() for found in marks[1:]] + [len(text)]
     parts = [text[found.end() : end].strip() for found, end in zip(marks, ends, strict=True)]
     if all(parts):
+        yield from parts
+
+
+def _tagged_parts(text: str) -> Iterator[str]:
+    """Yield the passages of a text that holds nothing but tags and what is between them."""
+    parts = [found["text"].strip() for found in _TAGGED.finditer(text)]
+    if all(parts) and not _TAGGED.sub("", text).strip():
         yield from parts

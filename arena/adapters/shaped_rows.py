@@ -23,7 +23,7 @@ HOLDERS = frozenset(
             "record",
             "test_case",
         ),
-        *("attributes", "metadata", "meta"),
+        *("attributes", "metadata", "meta", "prediction"),
     }
 )
 """What programs call the records that hold a question, an answer, or what else belongs to it."""

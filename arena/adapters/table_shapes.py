@@ -62,6 +62,7 @@ _THEIR_ANSWERS = (
     ("winner_response", "loser_response"),
     ("better_answer", "worse_answer"),
 )
+_EXAMPLES = frozenset({"example", "doc", "item", "datasource_item", "test_case"})
 _DRAWS = frozenset({"draw", "is_draw", "tie", "is_tie"})
 _CONVERSATIONS = ("messages", "conversation", "conversations", "dialogue", "chat")
 
@@ -222,7 +223,10 @@ def _with_plain_names(rows: Rows) -> Rows | None:
         if len(parts) == 1 or bare_column(parts[0]) in HOLDERS:
             plain.setdefault(bare_column(parts[-1]), []).append(column)
     renamed: dict[str, str] = {}
+    answers = field_names("answers")["answer"]
     for name, fitting in plain.items():
+        if name in answers and len(fitting) > 1:
+            fitting = [column for column in fitting if not _is_of_example(column)]
         # Of two columns, none is surely meant.
         if len(fitting) == 1 and name in known and fitting[0] != name:
             renamed[fitting[0]] = name
@@ -233,6 +237,11 @@ def _with_plain_names(rows: Rows) -> Rows | None:
         plain_records.append({renamed.get(name, name): cell for name, cell in record.items()})
     shown = [f"{name} from {column!r}" for column, name in renamed.items()]
     return with_records(rows, enumerate(plain_records), f"fields of records: {first_of(shown)}")
+
+
+def _is_of_example(column: str) -> bool:
+    """Tell whether a field belongs to what was asked: an answer there is the right one."""
+    return bare_column(re.split(r"[./]", column)[0]) in _EXAMPLES
 
 
 def _names_of_fields(kind: Literal["answers", "pairs"]) -> set[str]:

@@ -67,6 +67,7 @@ def passages_of_cells(tmp_path, *cells):
         "[Document 0]: Cats purr.\n[Document 1]: Mills turn.",
         "### Passage 1\nCats purr.\n### Passage 2\nMills turn.",
         "Source [1]: Cats purr.\nSource [2]: Mills turn.",
+        '<doc id="1">Cats purr.</doc>\n<doc id="2">Mills turn.</doc>',
         "Cats purr.\n---\nMills turn.",
         "Cats purr.\n\n=====\n\nMills turn.",
     ],
@@ -317,3 +318,20 @@ def test_columns_that_may_hold_verdicts_are_named_where_there_is_no_winner(tmp_p
     notes = " ".join(read.notes)
     assert "--column winner=Anna, or another of Anna, Ben" in notes
     assert "begin them with 'voter '" in notes
+
+
+def test_the_answer_of_an_example_is_not_that_of_the_system(tmp_path):
+    files = {}
+    for system, texts in ANSWERS.items():
+        rows = []
+        for number, question in enumerate(QUESTIONS):
+            example = {"question": question, "answer": "the right one"}
+            rows.append({"example": example, "prediction": {"answer": texts[number]}})
+        files[f"{system}.json"] = rows
+    assert answers_in(imported(tmp_path, files).arena) == EXPECTED
+
+
+def test_a_text_with_more_than_tags_stays_whole(tmp_path):
+    cell = "See <doc>Cats purr.</doc>"
+    texts, _ = passages_of_cells(tmp_path, cell)
+    assert texts == [[cell]]
