@@ -56,7 +56,10 @@ def with_counted_wins(rows: Rows) -> Rows | None:
 
 
 def _with_matrix_of_wins(rows: Rows) -> Rows | None:
-    """Read a square table whose cells count the wins of a row's system against a column's."""
+    """Read a square table whose cells count the wins of a row's system against a column's.
+
+    Who stood where is not known: sides are in the order of their names.
+    """
     columns = list(map(str, rows.table))
     if len(columns) < 3 or len(columns) != len(rows.table) + 1:
         return None
@@ -67,9 +70,13 @@ def _with_matrix_of_wins(rows: Rows) -> Rows | None:
     battles = []
     for number, record in enumerate(rows.table.to_dict(orient="records")):
         for other in others:
-            if names[number] != other:
-                sides = {"system_a": names[number], "system_b": other, "winner": "a"}
-                battles.append(_CountedBattles(number, sides, record[other]))
+            if names[number] == other:
+                continue
+            # If the winner always stood first, a judge would seem to prefer what stands first.
+            first, second = sorted((names[number], other))
+            winner = "a" if first == names[number] else "b"
+            battle = {"system_a": first, "system_b": second, "winner": winner}
+            battles.append(_CountedBattles(number, battle, record[other]))
     return _with_row_for_each_battle(rows, battles)
 
 

@@ -178,6 +178,7 @@ def test_a_matrix_counts_the_wins_of_its_rows(tmp_path):
     text = ",alpha,beta\nalpha,,3\nbeta,1,\n"
     arena = imported(tmp_path, {"t.csv": text}, kind="lmarena").arena
     assert winners_in(arena) == ["alpha", "alpha", "alpha", "beta"]
+    assert set(arena.judgments["system_a"]) == {"alpha"}
 
 
 def test_columns_that_say_by_1_and_0_who_won_are_no_counts(tmp_path):
