@@ -26,6 +26,7 @@ from arena.diagnostics.agreement import agreement_findings, agreement_table
 from arena.diagnostics.bias import flip_check, length_check, position_check
 from arena.diagnostics.connections import connection_check
 from arena.diagnostics.influence import first_place_findings, first_places, support_table
+from arena.diagnostics.judge_label import without_identical
 from arena.diagnostics.verdicts import (
     GROUP,
     SHOWN_NAMES,
@@ -174,7 +175,9 @@ def _diagnosis(
         *name_findings(table, declared),
         *row_findings(counted),
     ]
-    counts, check_findings = _checked(table, _checks(arena))
+    answers = arena.answers if arena is not None else None
+    informative = without_identical(counted, answers).index
+    counts, check_findings = _checked(table, _checks(arena, informative))
     findings += check_findings
     agreement = _agreement(chosen, all_judgments, seed)
     places = first_places(counted)
@@ -188,14 +191,21 @@ def _diagnosis(
     )
 
 
-def _checks(arena: Arena | None) -> list[Callable[[pd.DataFrame], CheckResult]]:
-    """List the checks of one judge's verdicts in one language that an arena allows."""
+def _checks(
+    arena: Arena | None, informative: pd.Index
+) -> list[Callable[[pd.DataFrame], CheckResult]]:
+    """List the checks of one judge's verdicts in one language that an arena allows.
+
+    Args:
+        arena: The arena; None for a table of judgments alone.
+        informative: Index of the verdicts that are no ties of identical answers: these never flip.
+    """
     declared = () if arena is None else arena.info.systems
     checks: list[Callable[[pd.DataFrame], CheckResult]] = [
         connection_check,
         partial(amount_check, declared=declared),
         position_check,
-        flip_check,
+        lambda part: flip_check(part.loc[part.index.isin(informative)]),
     ]
     # A table of judgments alone has no answers to count or to measure.
     if arena is not None and len(arena.answers):

@@ -11,7 +11,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.judge_names import UNKNOWN_JUDGE, is_person, judges_named
-from arena.data.schema import FLAG_SEPARATOR, IDENTICAL, VERDICT_FLAGS
+from arena.data.schema import ANSWER_KEY, FLAG_SEPARATOR, IDENTICAL, QUESTION_KEY, VERDICT_FLAGS
 from arena.data.wording import count_of
 from arena.diagnostics.agreement import LOW_KAPPA
 from arena.diagnostics.bias import (
@@ -139,7 +139,7 @@ def label_judge(
         judge: Its name, or several as ``judges_named`` takes them.
         judgments: Verdicts of all judges; the judge is compared with the people among them.
         answers: Columns ``ANSWER_KEY`` and ``answer``; without them the effect of length is not
-            tested.
+            tested, and only flagged ties of identical answers are left out.
         people: Its agreement with people, if already measured.
         invalid: Number of unparsable replies: answers without a readable verdict, but no refusals
             or failed calls. None if not known.
@@ -150,7 +150,7 @@ def label_judge(
     with suppress(UsageError):
         judges = judges_named(sorted(judgments["judge"].unique()), judge)
     verdicts = judgments[judgments["judge"].isin(judges)]
-    judged = without_identical(verdicts)
+    judged = without_identical(verdicts, answers)
     is_by_people = all(map(is_person, judges))
     if people is None and not is_by_people:
         people = agreement_with_people(judgments, judges)
@@ -197,12 +197,27 @@ def _overall_grade(grades: set[Grade], is_by_people: bool) -> Grade:
     return worst
 
 
-def without_identical(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Drop ties between identical answers, which no judge saw."""
-    if VERDICT_FLAGS not in judgments:
+def without_identical(judgments: pd.DataFrame, answers: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Drop ties between identical answers, which say nothing about a judge.
+
+    Args:
+        judgments: Verdicts; those that no judge was asked for have a flag.
+        answers: Columns ``ANSWER_KEY`` and ``answer``, to find the others, such as imported ones.
+    """
+    if VERDICT_FLAGS in judgments:
+        flags = judgments[VERDICT_FLAGS].fillna("").astype(str).str.split(FLAG_SEPARATOR)
+        judgments = judgments[[IDENTICAL not in names for names in flags]]
+    if answers is None:
         return judgments
-    flags = judgments[VERDICT_FLAGS].fillna("").astype(str).str.split(FLAG_SEPARATOR)
-    return judgments[[IDENTICAL not in names for names in flags]]
+    ties = judgments[judgments["winner"] == "tie"]
+    texts = answers.drop_duplicates(ANSWER_KEY).set_index(ANSWER_KEY)["answer"]
+    sides = []
+    for side in ("system_a", "system_b"):
+        keys = pd.MultiIndex.from_frame(ties[[*QUESTION_KEY, side]], names=ANSWER_KEY)
+        sides.append(texts.reindex(keys).to_numpy(dtype=object))
+    # An absent answer is equal to nothing, itself included.
+    is_identical = (sides[0] == sides[1]) & pd.notna(sides[0])
+    return judgments.drop(index=ties.index[is_identical])
 
 
 def same_verdict(winners: pd.Series) -> tuple[str, int] | None:

@@ -76,6 +76,28 @@ def test_ties_of_identical_answers_are_no_verdicts_of_the_judge():
     assert any(fact.startswith("0 of 80 verdicts on answers that differ") for fact in found.facts)
 
 
+def test_imported_ties_of_identical_answers_neither_blame_nor_praise_a_judge():
+    """They come without a flag; the answers show what they are."""
+    table = judgments(lambda n, side: "a" if n % 2 else "b", questions=200)
+    is_same = table["query_id"].isin(table["query_id"].unique()[:160])
+    table["winner"] = table["winner"].mask(is_same, "tie")
+    names = sorted({*table["system_a"], *table["system_b"]})
+    rows = []
+    for query_id, same in is_same.groupby(table["query_id"]).first().items():
+        for number, system in enumerate(names):
+            text = "the same" if same else "long " * (1 + number)
+            rows.append({"language": "en", "query_id": query_id, "system": system, "answer": text})
+    answers = pd.DataFrame(rows)
+    found = label_judge("j", table, answers)
+    by_differing = label_judge("j", table[~is_same], answers)
+    assert (found.grade, len(found.faults)) == (by_differing.grade, len(by_differing.faults))
+    assert "ties" not in " ".join(found.faults)
+    remarks = [*found.faults, *found.facts]
+    flips = [sentence for sentence in remarks if "judged in both orders" in sentence]
+    assert flips
+    assert set(flips) <= {*by_differing.faults, *by_differing.facts}
+
+
 @pytest.mark.parametrize(
     ("invalid", "grade"),
     [(0, "consistent"), (4, "consistent"), (8, "doubtful"), (100, "unreliable")],
