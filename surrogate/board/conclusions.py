@@ -122,8 +122,8 @@ LOST = Conclusion(
     "those by verdicts and surrogate: rely on verdicts alone here."
 )
 NOT_SPLIT = Conclusion(
-    sentence="How ratings hold on other questions is not known: verdicts are missing, too few or "
-    "all ties, so that their questions cannot be split in half."
+    sentence="How ratings hold on other questions is not known: verdicts are missing, all ties, or "
+    "on too few systems or questions to compare two halves of them."
 )
 ON_NUMBERS = (UNSEEN_RANKED, UNSEEN_LIKELY, UNSEEN_BY_CHANCE, GAINED, NOT_GAINED, LOST)
 """Conclusions from a number, which is a mean where a board has several languages."""

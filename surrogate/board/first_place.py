@@ -39,7 +39,8 @@ def first_place_sentence(board: Board) -> str:
     if board.summary.is_first:
         return _first_without_verdicts(board, leaders[0])
     if board.summary.macro.is_unreliable:
-        return "These ranks are no more reliable than their judge."
+        # Many such verdicts may average out, so that ranks can be better than a single one.
+        return "These ranks rest on verdicts that cannot be relied on one by one."
     tiers = board.ratings.pivot(index="language", columns="system", values="tier").astype(float)
     if tiers[systems].isna().all(axis=None):
         verb = "has" if n_first == 1 else "have"
@@ -49,16 +50,17 @@ def first_place_sentence(board: Board) -> str:
     probabilities = ranked["probability_best"].iloc[:n_first].tolist()
     scope = _scope(board, has_alike=bool(alike))
     is_part = len(ranked) < len(board.overall)
-    shown_systems = [*_shown_leaders(board, leaders), *systems[n_first:]]
-    return f"{leading(shown_systems, alike, n_first, probabilities, scope, is_part=is_part)}."
+    is_unjudged = n_first == 1 and _is_unjudged(board, leaders[0])
+    sentence = leading(
+        systems, alike, n_first, probabilities, scope, is_part=is_part, is_unjudged=is_unjudged
+    )
+    return f"{sentence}."
 
 
-def _shown_leaders(board: Board, leaders: Sequence[str]) -> Sequence[str]:
-    """Say of a system that is first alone if no verdict of its own has rated it."""
-    is_leader = board.ratings["system"] == leaders[0]
-    if len(leaders) > 1 or (board.ratings.loc[is_leader, "split"] != "unjudged").any():
-        return leaders
-    return [f"{leaders[0]}, rated by its answers alone,"]
+def _is_unjudged(board: Board, system: str) -> bool:
+    """Return whether no verdict of its own has rated a system, in any language."""
+    splits = board.ratings.loc[board.ratings["system"] == system, "split"]
+    return bool((splits == "unjudged").all())
 
 
 def _scope(board: Board, *, has_alike: bool) -> str:
@@ -82,6 +84,7 @@ def leading(
     test: str = "a test of all pairs",
     *,
     is_part: bool = False,
+    is_unjudged: bool = False,
 ) -> str:
     """Say who is first, how surely, and which systems may be as good.
 
@@ -96,13 +99,16 @@ def leading(
         scope: In how many languages the test holds, with a space in front.
         test: What tells systems apart.
         is_part: Whether there are further systems, without a rank, which may be better.
+        is_unjudged: Whether a system that is first alone is rated by its answers alone.
 
     Returns:
         A sentence without its full stop.
     """
-    if len(ranked) == 1:
-        return f"{ranked[0]} is the only system with a rank"
     first = _listed(ranked[:n_first])
+    if is_unjudged:
+        first += ", rated by its answers alone,"
+    if len(ranked) == 1:
+        return f"{first} is the only system with a rank"
     among = f" among the {len(ranked)} systems with a rank" if is_part else ""
     likely = ""
     if 0 < len(probabilities) <= MOST_NAMED and not pd.isna(probabilities).any():

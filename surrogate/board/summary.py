@@ -14,6 +14,7 @@ from arena.data.arena import Arena
 from arena.data.schema import REFERENCE
 from arena.data.tables import plain_records
 from arena.data.types import Floats
+from arena.data.wording import count_of
 from arena.diagnostics.judge_label import JudgeLabel
 from surrogate.board.conclusions import (
     UNSEEN_BY_NOTHING,
@@ -225,8 +226,9 @@ class MacroSummary(Agreements):
         conclusion = on_mean(on_unseen, self.mean)
         if self.worth is None or on_unseen is not UNSEEN_RANKED:
             return conclusion
-        rounded = float(f"{self.worth:.2g}")
-        worth = f" What it expects of one is worth about {rounded:,.0f} verdicts on it."
+        rounded = round(float(f"{self.worth:.2g}"))
+        amount = f"about {count_of(rounded, 'verdict')}" if rounded else "less than a verdict"
+        worth = f" What it expects of one is worth {amount} on it."
         return Conclusion(sentence=conclusion.sentence + worth, is_warning=False)
 
     @property

@@ -198,6 +198,15 @@ def test_a_leader_that_nobody_has_judged_is_said_to_be_rated_by_its_answers(quic
     )
 
 
+def test_an_unjudged_leader_may_tell_from_one_other_or_be_the_only_one():
+    pair = leading(["A", "B"], ["B"], is_unjudged=True)
+    assert pair == (
+        "A, rated by its answers alone, is first, but by a test of all pairs B may be as good"
+    )
+    alone = leading(["A"], [], is_unjudged=True)
+    assert alone == "A, rated by its answers alone, is the only system with a rank"
+
+
 def test_a_mean_over_languages_is_not_stated_of_the_languages(small_board):
     """Some languages may show less than the mean, and their cautions say so next to it."""
     numbers = Agreements(tau_unseen=0.6, tau_unseen_low=0.3, tau_unseen_high=0.8)
@@ -208,6 +217,9 @@ def test_a_mean_over_languages_is_not_stated_of_the_languages(small_board):
         sentence = macro.conclusions[0].sentence
         assert sentence.startswith("In the mean over 4 languages the surrogate ranks") == bool(mean)
         assert "about 48 verdicts" in sentence
+    one, none = (MacroSummary(**{**fields, "worth": worth}).conclusions[0] for worth in (1.2, 0.3))
+    assert "worth about 1 verdict on it" in one.sentence
+    assert "worth less than a verdict on it" in none.sentence
     fields |= {"tau_unseen": -0.2, "tau_unseen_low": -0.6, "tau_unseen_high": 0.2}
     unproven = MacroSummary(**{**fields, "mean": "mean over 2 languages"}).conclusions[0]
     # Whether a system without verdicts has a rank is decided in each language.
