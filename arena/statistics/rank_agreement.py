@@ -131,6 +131,52 @@ def _quotient(products: Floats, untied: Floats) -> Floats:
     return np.asarray(np.divide(products, np.sqrt(untied), out=taus, where=untied > 0))
 
 
+def lowest_tau(n_systems: int) -> float:
+    """Return the lowest Kendall tau under which so few systems may agree perfectly by chance.
+
+    With it, n systems of a bivariate normal population are all in the same order with probability
+    2.5%. The formula is fitted to simulations with 5 to 20 systems, and off by at most 0.01; with
+    fewer than 5 systems, ratings without any association agree that often.
+    """
+    if n_systems < 5:
+        return 0.0
+    return 1 - 15.4 / (n_systems**2 - 1.5 * n_systems + 2.3)
+
+
+def tau_interval(replicates: npt.ArrayLike, n_systems: int) -> tuple[float, float]:
+    """Return the 95% percentile interval of a tau, which also allows for perfect agreement.
+
+    Resamples of systems that all agree agree as well: they say nothing of the error.
+
+    Args:
+        replicates: Tau in resamples of the systems, shape (B,).
+        n_systems: Systems compared.
+    """
+    low, high = percentile_interval(replicates)
+    if low > 1 - 1e-9:
+        low = lowest_tau(n_systems)
+    if high < -1 + 1e-9:
+        high = -lowest_tau(n_systems)
+    return low, high
+
+
+def difference_interval(replicates: npt.ArrayLike, n_systems: int) -> tuple[float, float]:
+    """Return the 95% percentile interval of a difference of two ratings' taus with a third.
+
+    Where the two order the systems alike, no resample shows any difference. They may still differ
+    in ``1 - lowest_tau`` of the pairs, each counted twice as tau does, and so may their taus.
+
+    Args:
+        replicates: The difference in resamples of the systems, shape (B,).
+        n_systems: Systems compared.
+    """
+    low, high = percentile_interval(replicates)
+    if low == high == 0:
+        high = 1 - lowest_tau(n_systems)
+        low = -high
+    return low, high
+
+
 @dataclass(frozen=True)
 class Agreement:
     """Kendall tau-b with its bootstrap replicates; NaN where it is not defined.

@@ -17,8 +17,7 @@ from arena.diagnostics.contents import same_answer_findings
 from arena.diagnostics.diagnosis import published_findings
 from arena.diagnostics.judge_label import JudgeLabel, label_judge
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
-from arena.statistics.bootstrap import percentile_interval
-from arena.statistics.rank_agreement import Agreement, macro_agreement
+from arena.statistics.rank_agreement import Agreement, macro_agreement, tau_interval
 from features.engine.columns import missing_counts
 from surrogate.board.intervals import unseen_intervals
 from surrogate.board.judge_report import JudgingRecords
@@ -99,10 +98,9 @@ def _language_summary(
     rows = learned.features[learned.features["language"] == language]
     notes = [*notes_on_answers, *_training_notes(study), *_verdict_notes(learned, study)]
     return LanguageSummary(
-        **_agreement_values(in_sample, resampled_taus, study.halves),
+        **_agreement_values(in_sample, resampled_taus, [study], study.halves),
         tau_unseen=study.unseen.tau,
         is_untested=interval.is_by_other_arenas,
-        systems_compared=_rated_unseen([study]),
         r2_unseen=study.unseen.explained,
         coverage_unseen=study.unseen.coverage,
         holdout=study.holdout,
@@ -155,10 +153,9 @@ def _macro_summary(
         mean = f"mean over {len(languages)} {plural_part(learned.settings.by)}"
     return MacroSummary(
         judge=_judge_label(learned.arena, learned.settings.judge, learned.judging_records),
-        **_agreement_values(in_sample, mean_resampled_taus, halves),
+        **_agreement_values(in_sample, mean_resampled_taus, learned.studies, halves),
         tau_unseen=_mean(language.tau_unseen for language in languages),
         is_untested=any(language.is_untested for language in languages),
-        systems_compared=_rated_unseen(learned.studies),
         r2_unseen=_mean(language.r2_unseen for language in languages),
         coverage_unseen=_mean(language.coverage_unseen for language in languages),
         holdout_r2_mean=_mean(language.holdout_r2.mean for language in languages),
@@ -168,12 +165,17 @@ def _macro_summary(
 
 
 def _agreement_values(
-    in_sample: Agreement, resampled_taus: Floats, halves: Replication
+    in_sample: Agreement,
+    resampled_taus: Floats,
+    studies: Sequence[LanguageStudy],
+    halves: Replication,
 ) -> dict[str, Any]:
     """Return the fields of ``Agreements`` that come from resamples and from split halves."""
-    unseen_low, unseen_high = percentile_interval(resampled_taus)
+    n_systems = _rated_unseen(studies)
+    unseen_low, unseen_high = tau_interval(resampled_taus, n_systems)
     replication = halves.summary()
     return {
+        "systems_compared": n_systems,
         "tau": in_sample.tau,
         "tau_low": in_sample.interval[0],
         "tau_high": in_sample.interval[1],

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.types import Floats
-from arena.statistics.bootstrap import percentile_interval
+from arena.statistics.rank_agreement import tau_interval
 from surrogate.learning.outcomes import Outcome, resample_outcomes
 from surrogate.learning.training import finite_means
 
@@ -63,15 +63,17 @@ def outcome_scores(outcomes: Sequence[Outcome], seed: int) -> pd.DataFrame:
     ]
     table = pd.DataFrame(rows, columns=SCORES)
     defined = table.loc[np.isfinite(table["tau"].astype(float)), "language"]
+    systems = {system for name in defined for system in rated[name]}
     low, high = np.nan, np.nan
     if len(defined):
-        low, high = percentile_interval(finite_means(np.array([taus[name] for name in defined])))
+        mean_taus = finite_means(np.array([taus[name] for name in defined]))
+        low, high = tau_interval(mean_taus, len(systems))
     macro = {
         "language": MACRO,
         **table[AVERAGED].astype(float).replace([np.inf, -np.inf], np.nan).mean(),
         "tau_low": low,
         "tau_high": high,
-        "systems": len({system for name in defined for system in rated[name]}),
+        "systems": len(systems),
         "reason": "" if len(defined) else NO_LANGUAGE,
     }
     return pd.DataFrame([*rows, macro], columns=SCORES)
@@ -81,7 +83,7 @@ def _row(outcome: Outcome, taus: Floats, systems: int) -> dict[str, object]:
     has_both = np.isfinite(outcome.predicted) & np.isfinite(outcome.arena_ratings)
     is_rated = has_both.sum(axis=1).max(initial=0) >= FEWEST_RATED
     tau = outcome.tau if is_rated else float("nan")
-    low, high = percentile_interval(taus) if np.isfinite(tau) else (np.nan, np.nan)
+    low, high = tau_interval(taus, systems) if np.isfinite(tau) else (np.nan, np.nan)
     is_alike = np.isnan(tau) or not np.ptp(outcome.predicted[has_both])
     why = (ALIKE if is_rated else NOT_RATED,) if is_alike else ()
     # Errors name the language, which the row names already.

@@ -21,8 +21,12 @@ from arena.data.types import Floats
 from arena.rating.bradley_terry import ConvergenceError
 from arena.rating.posterior import RatingPosterior
 from arena.rating.tournaments import DECIMALS
-from arena.statistics.bootstrap import percentile_interval
-from arena.statistics.rank_agreement import kendall_tau, resampled_taus
+from arena.statistics.rank_agreement import (
+    difference_interval,
+    kendall_tau,
+    resampled_taus,
+    tau_interval,
+)
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.estimation.observations import Observation, observe
@@ -99,8 +103,9 @@ class Replication:
         if self.resampled:
             taus = np.array([self.resampled[name] for name in sorted(self.resampled)])
             replicates = finite_means(taus)
-        tau_low, tau_high = percentile_interval(replicates[0])
-        gain_low, gain_high = percentile_interval(replicates[0] - replicates[1])
+        n_systems = int(self.rows["systems"].max()) if len(self.rows) else 0
+        tau_low, tau_high = tau_interval(replicates[0], n_systems)
+        gain_low, gain_high = difference_interval(replicates[0] - replicates[1], n_systems)
         return {
             "tau": tau,
             "tau_verdicts": tau_verdicts,

@@ -9,13 +9,18 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import kendalltau
 
+from arena.data.seeds import generator
+from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import (
     Agreement,
     agreement,
+    difference_interval,
     kendall_tau,
     kendall_taus,
+    lowest_tau,
     macro_agreement,
     resampled_taus,
+    tau_interval,
 )
 
 RATINGS = arrays(np.float64, 6, elements=st.sampled_from([-2.0, -1.0, 0.0, 1.0, np.nan]))
@@ -80,3 +85,24 @@ def test_macro_gives_each_language_the_same_weight_and_leaves_undefined_ones_out
     np.testing.assert_allclose(macro.replicates, [0.6])
     assert np.isnan(macro_agreement([undefined]).tau)
     assert np.isnan(macro_agreement([undefined]).interval).all()
+
+
+@pytest.mark.parametrize("n_systems", [5, 6, 8, 12])
+def test_the_lowest_tau_lets_systems_agree_perfectly_in_one_of_40_samples(n_systems):
+    random = generator(0, "perfect agreement")
+    correlation = np.sin(np.pi / 2 * lowest_tau(n_systems))
+    first = np.sort(random.normal(size=(20_000, n_systems)), axis=1)
+    noise = random.normal(size=first.shape)
+    second = correlation * first + np.sqrt(1 - correlation**2) * noise
+    is_perfect = (np.diff(second, axis=1) > 0).all(axis=1)
+    assert is_perfect.mean() == pytest.approx(0.025, abs=0.008)
+
+
+def test_intervals_allow_for_error_where_all_resamples_agree():
+    assert tau_interval(np.ones(100), 5) == (lowest_tau(5), 1)
+    assert tau_interval(-np.ones(100), 5) == (-1, -lowest_tau(5))
+    assert tau_interval(np.ones(100), 4)[0] == 0
+    low, high = difference_interval(np.zeros(100), 6)
+    assert low == -high == pytest.approx(lowest_tau(6) - 1)
+    spread = np.linspace(0.2, 0.8, 101)
+    assert tau_interval(spread, 5) == difference_interval(spread, 5) == percentile_interval(spread)
