@@ -76,6 +76,11 @@ UNSEEN_LIKELY = Conclusion(
     sentence="The surrogate probably ranks systems it has not seen better than chance, as it did "
     "in most other arenas, but the few systems here do not prove it: heed the intervals."
 )
+UNSEEN_BY_DOUBTFUL_JUDGE = Conclusion(
+    sentence="It is not known whether the surrogate ranks systems it has not seen better than "
+    "chance: it did in most other arenas, but systems are few here, and their judge is "
+    "questionable. Heed the intervals."
+)
 UNSEEN_BY_CHANCE = Conclusion(
     sentence="The surrogate is not shown to rank unseen systems better than chance here: a system "
     "without verdicts has no rank until it is judged."
@@ -152,6 +157,11 @@ def on_mean(conclusion: Conclusion, mean: str) -> Conclusion:
     finding = conclusion.sentence.removesuffix(".").partition(":")[0]
     sentence = f"In the {mean} {finding[0].lower()}{finding[1:]}."
     return Conclusion(sentence=sentence, is_warning=conclusion.is_warning)
+
+
+def of_judge(conclusion: Conclusion, *, has_fault: bool) -> Conclusion:
+    """Return a conclusion by verdicts of a judge: other arenas show nothing of one with a fault."""
+    return UNSEEN_BY_DOUBTFUL_JUDGE if has_fault and conclusion == UNSEEN_LIKELY else conclusion
 
 
 class Agreements(SummaryPart):

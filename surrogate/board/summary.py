@@ -23,6 +23,7 @@ from surrogate.board.conclusions import (
     Conclusion,
     Number,
     SummaryPart,
+    of_judge,
     on_mean,
 )
 from surrogate.board.resolved_settings import ResolvedSettings
@@ -222,7 +223,7 @@ class MacroSummary(Agreements):
     def _on_unseen(self) -> Conclusion:
         if self.is_one_sided:
             return UNSEEN_BY_NOTHING
-        on_unseen = super()._on_unseen()
+        on_unseen = of_judge(super()._on_unseen(), has_fault=bool(self.judge_fault))
         conclusion = on_mean(on_unseen, self.mean)
         if self.worth is None or on_unseen is not UNSEEN_RANKED:
             return conclusion
@@ -266,6 +267,12 @@ class BoardSummary(SummaryPart):
     def signature(self) -> str:
         """Settings that reproduce the board, as text."""
         return str(self.settings)
+
+    def warnings_of(self, part: LanguageSummary) -> tuple[str, ...]:
+        """Return a language's warnings, as its judge allows; see ``of_judge``."""
+        has_fault = bool(self.macro.judge_fault)
+        conclusions = [of_judge(conclusion, has_fault=has_fault) for conclusion in part.conclusions]
+        return tuple(conclusion.sentence for conclusion in conclusions if conclusion.is_warning)
 
     def ranks_unseen_in(self, language: str) -> bool:
         """Whether a language ranks systems without verdicts: the one rule of all commands.

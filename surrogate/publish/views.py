@@ -79,7 +79,7 @@ def language_cautions(board: Board, language: str) -> tuple[str, ...]:
     # Verdicts that are all the same say nothing of any language.
     if board.summary.macro.is_one_sided or language not in board.summary.languages:
         return ()
-    return board.summary.languages[language].warnings
+    return board.summary.warnings_of(board.summary.languages[language])
 
 
 def overview(

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.diagnostics.judge_label import WORDS
+from arena.diagnostics.judge_label import WORDS, JudgeLabel
 from features.engine.columns import feature_columns
 from surrogate import build_board
 from surrogate.board import language_study
@@ -18,12 +18,14 @@ from surrogate.board.conclusions import (
     NOT_GAINED,
     NOT_SPLIT,
     UNSEEN_BY_CHANCE,
+    UNSEEN_BY_DOUBTFUL_JUDGE,
     UNSEEN_CONCLUSIONS,
     UNSEEN_LIKELY,
     UNSEEN_RANKED,
     UNSEEN_UNKNOWN,
     UNSEEN_UNTESTED,
     Agreements,
+    of_judge,
     probability_of_use,
 )
 from surrogate.board.first_place import conclusion, leading
@@ -49,6 +51,29 @@ def test_intervals_decide_what_is_said_of_unseen_systems(unseen, low, high, mean
     assert found.conclusions[0] == meant
     assert (meant.sentence in found.warnings) == meant.is_warning
     assert meant.is_warning == (meant is not UNSEEN_RANKED)
+
+
+def test_a_judge_with_a_fault_is_not_said_to_be_as_others_are():
+    scores = {"tau_unseen": 0.6, "tau_unseen_low": -0.1, "tau_unseen_high": 0.9}
+    label = JudgeLabel(
+        judge="m",
+        grade="doubtful",
+        faults=("verdicts flip",),
+        facts=(),
+        is_one_sided=False,
+        is_compared=False,
+        is_tested=True,
+        has_lengths=True,
+    )
+    macro = MacroSummary(**scores, judge=label)
+    part = Agreements(**scores)
+    assert (
+        macro.conclusions[0]
+        == of_judge(part.conclusions[0], has_fault=True)
+        == UNSEEN_BY_DOUBTFUL_JUDGE
+    )
+    assert of_judge(part.conclusions[0], has_fault=False) == UNSEEN_LIKELY
+    assert MacroSummary(**scores).conclusions[0] == UNSEEN_LIKELY
 
 
 @pytest.mark.parametrize(
