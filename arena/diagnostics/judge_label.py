@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
@@ -207,17 +208,19 @@ def without_identical(judgments: pd.DataFrame, answers: pd.DataFrame | None = No
     if VERDICT_FLAGS in judgments:
         flags = judgments[VERDICT_FLAGS].fillna("").astype(str).str.split(FLAG_SEPARATOR)
         judgments = judgments[[IDENTICAL not in names for names in flags]]
-    if answers is None:
+    if answers is None or judgments.empty:
         return judgments
-    ties = judgments[judgments["winner"] == "tie"]
+    is_tie = judgments["winner"].eq("tie").to_numpy()
     texts = answers.drop_duplicates(ANSWER_KEY).set_index(ANSWER_KEY)["answer"]
     sides = []
     for side in ("system_a", "system_b"):
-        keys = pd.MultiIndex.from_frame(ties[[*QUESTION_KEY, side]], names=ANSWER_KEY)
+        ties = judgments.loc[is_tie, [*QUESTION_KEY, side]]
+        keys = pd.MultiIndex.from_frame(ties, names=ANSWER_KEY)
         sides.append(texts.reindex(keys).to_numpy(dtype=object))
+    is_identical = np.zeros(len(judgments), dtype=bool)
     # An absent answer is equal to nothing, itself included.
-    is_identical = (sides[0] == sides[1]) & pd.notna(sides[0])
-    return judgments.drop(index=ties.index[is_identical])
+    is_identical[is_tie] = (sides[0] == sides[1]) & pd.notna(sides[0])
+    return judgments[~is_identical]
 
 
 def same_verdict(winners: pd.Series) -> tuple[str, int] | None:
