@@ -28,7 +28,7 @@ COMMANDS = {
     "judge": ("judging:judge_command", "Judge pairs of answers with LLMs."),
     "generate": ("training:generate", "Answer an arena's questions with an LLM."),
     "prompts": ("prompts:prompts", "Show what LLMs are asked."),
-    "vote": ("verdicts:vote", "Let people judge pairs of answers."),
+    "vote": ("voting:vote", "Let people judge pairs of answers."),
     "agreement": ("verdicts:agreement_command", "Measure how far judges agree with people."),
     "diagnose": ("verdicts:diagnose_command", "Report what limits a board."),
     "fit": ("verdicts:fit", "Rate systems by judgments alone."),

@@ -95,10 +95,6 @@ class StudyTable:
     table: pd.DataFrame
     signature: str
 
-    def __repr__(self) -> str:
-        """Show the table."""
-        return f"<StudyTable>\n{self.table}"
-
     def _repr_html_(self) -> str:
         """Show the table in a notebook."""
         return notebook_html("Study", "", self.table, self.signature)
