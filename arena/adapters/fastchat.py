@@ -214,9 +214,9 @@ def _replies(messages: object) -> Record:
 
 def _only_baseline(judged: Sequence[Record], collected: Collected) -> str | None:
     """Return the only model with answers that was not judged itself; None if there is none."""
-    models = {record.get("model") for record in judged if "games" in record}
-    others = {system for _, _, system in collected.answers} - models
-    return others.pop() if len(others) == 1 else None
+    judged_models = {record.get("model") for record in judged if "games" in record}
+    unjudged = {system for _, _, system in collected.answers} - judged_models
+    return unjudged.pop() if len(unjudged) == 1 else None
 
 
 def _is_reference(answers: Path) -> bool:

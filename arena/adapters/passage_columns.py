@@ -130,20 +130,20 @@ def _split_texts(texts: Sequence[str]) -> list[list[str]] | None:
 
 def _numbered_parts(text: str, mark: re.Pattern[str]) -> Iterator[str]:
     """Yield the passages of a text that begin with the numbers 1, 2 … (or 0, 1 …)."""
-    marks = list(mark.finditer(text))
-    numbers = [int(found["number"]) for found in marks]
-    if not numbers or text[: marks[0].start()].strip():
+    matches = list(mark.finditer(text))
+    numbers = [int(match["number"]) for match in matches]
+    if not numbers or text[: matches[0].start()].strip():
         return
     if numbers[0] > 1 or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
         return
-    ends = [found.start() for found in marks[1:]] + [len(text)]
-    parts = [text[found.end() : end].strip() for found, end in zip(marks, ends, strict=True)]
+    ends = [match.start() for match in matches[1:]] + [len(text)]
+    parts = [text[match.end() : end].strip() for match, end in zip(matches, ends, strict=True)]
     if all(parts):
         yield from parts
 
 
 def _tagged_parts(text: str) -> Iterator[str]:
     """Yield the passages of a text that holds nothing but tags and what is between them."""
-    parts = [found["text"].strip() for found in _TAGGED.finditer(text)]
+    parts = [match["text"].strip() for match in _TAGGED.finditer(text)]
     if all(parts) and not _TAGGED.sub("", text).strip():
         yield from parts

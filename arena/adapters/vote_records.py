@@ -63,20 +63,20 @@ def _with_matrix_of_wins(rows: Rows) -> Rows | None:
     columns = list(map(str, rows.table))
     if len(columns) < 3 or len(columns) != len(rows.table) + 1:
         return None
-    first, *others = columns
+    first, *opponents = columns
     names = [str(cell) for cell in rows.table[first]]
-    if sorted(names) != sorted(others):
+    if sorted(names) != sorted(opponents):
         return None
     battles = []
     for number, record in enumerate(rows.table.to_dict(orient="records")):
-        for other in others:
-            if names[number] == other:
+        for opponent in opponents:
+            if names[number] == opponent:
                 continue
             # If the winner always stood first, a judge would seem to prefer what stands first.
-            first, second = sorted((names[number], other))
+            first, second = sorted((names[number], opponent))
             winner = "a" if first == names[number] else "b"
             battle = {"system_a": first, "system_b": second, "winner": winner}
-            battles.append(_CountedBattles(number, battle, record[other]))
+            battles.append(_CountedBattles(number, battle, record[opponent]))
     return _with_row_for_each_battle(rows, battles)
 
 

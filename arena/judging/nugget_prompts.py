@@ -144,8 +144,8 @@ def read_nuggets(completion: Completion) -> tuple[Nugget, ...]:
     """
     nuggets: dict[str, Nugget] = {}
     for number, record in enumerate(_records(completion, "nuggets"), start=1):
-        stated = record.get("text")
-        text = " ".join(stated.split()) if isinstance(stated, str) else ""
+        value = record.get("text")
+        text = " ".join(value.split()) if isinstance(value, str) else ""
         if not _LETTER_OR_DIGIT.search(text):
             raise UnparsableError(f"nugget {number} has no text")
         if text.casefold().rstrip(".") in _EXAMPLES:
@@ -171,10 +171,10 @@ def read_marks(completion: Completion) -> dict[int, Support]:
     """
     marks: dict[int, Support] = {}
     for record in _records(completion, "marks"):
-        stated = str(record.get("nugget", ""))
-        match = _NUGGET_NUMBER.fullmatch(stated)
+        written = str(record.get("nugget", ""))
+        match = _NUGGET_NUMBER.fullmatch(written)
         if match is None:
-            raise UnparsableError(f"a mark is of nugget {stated[:40]!r}; expected a number")
+            raise UnparsableError(f"a mark is of nugget {written[:40]!r}; expected a number")
         number = int(match[1])
         support = _SUPPORT_OF_WORD.get(_word(record.get("support")))
         if support is None:

@@ -301,12 +301,12 @@ def _stated_order(answer: str) -> re.Match[str]:
     """Return the last order that an answer states, in brackets if there is such a one."""
     orders = list(_ORDER.finditer(answer))
     if orders:
-        likely = [order for order in orders if not is_only_named(answer, order)] or orders
-        for first, second in pairwise(likely):
+        candidates = [order for order in orders if not is_only_named(answer, order)] or orders
+        for first, second in pairwise(candidates):
             between = answer[first.end() : second.start()]
             if first["steps"] != second["steps"] and _OR.fullmatch(between):
                 raise UnparsableError("the reply leaves a choice between orders")
-        return likely[-1]
+        return candidates[-1]
     other = _OTHER_ORDER.search(answer)
     if other is not None and not _NEARLY_ORDER.fullmatch(other[0]):
         raise UnparsableError(

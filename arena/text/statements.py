@@ -98,11 +98,11 @@ def stated_rating(matches: Sequence[re.Match[str]], group: int | str, text: str)
         ValueError: If several ratings differ, and none stands out.
     """
     ratings = _without_scales(matches, text)
-    own = [match for match in ratings if not _is_no_rating(text, match)] or ratings
-    last = own[-1]
+    likely_ratings = [match for match in ratings if not _is_no_rating(text, match)] or ratings
+    last = likely_ratings[-1]
     if len({match[group] for match in ratings}) == 1:
         return last
-    apart = [match for match in own if is_labeled(text, match) and _ends(text, match)]
+    apart = [match for match in likely_ratings if is_labeled(text, match) and _ends(text, match)]
     if last not in apart:
         if _ends(text, last) and last is ratings[-1]:
             return last
