@@ -15,12 +15,14 @@ from arena.data.wording import first_of
 from arena.llm.usage import Usage
 from arena.rating.outcomes import points_of_a, weights_of
 from arena.rating.soft_verdicts import calibrated_judgments
-from arena.statistics.significance import SequentialTest
+from arena.statistics.significance import EVEN, SequentialTest
 from surrogate.ranking.comparison import SCORE_COLUMNS, SystemComparison
 from surrogate.ranking.contenders import Contenders
 
 IN_ARENA = "they are in the arena, and the interval holds however often one looks"
-ONE_SIDE = "{} is side {} in all of them, so that they may be on the side alone"
+ONE_SIDE = "{} is side {} in {} of them, so that they may be on the side alone"
+FEWEST_ON_A_SIDE = 0.25
+"""Least share of the verdicts on each side: fewer that agree by chance would seem certain."""
 SEVERAL_JUDGES = "they are of several judges ({}), and count after  select --judges  keeps one"
 
 
@@ -66,10 +68,11 @@ def compare_by_arena(
         return None if judge is not None else ("", comparison)
     judgments = judgments[judgments["judge"].isin(members)]
     comparison = replace(comparison, judgments=judgments, reason=IN_ARENA)
-    sides = judgments["system_a"].eq(pair.judged_as)
-    if sides.nunique() == 1:
-        side = "A" if sides.iloc[0] else "B"
-        return chosen, replace(comparison, reason=ONE_SIDE.format(pair.candidate, side))
+    share_on_a = judgments["system_a"].eq(pair.judged_as).mean()
+    if min(share_on_a, 1 - share_on_a) < FEWEST_ON_A_SIDE:
+        side, share = ("A", share_on_a) if share_on_a > EVEN else ("B", 1 - share_on_a)
+        reason = ONE_SIDE.format(pair.candidate, side, f"{share:.0%}")
+        return chosen, replace(comparison, reason=reason)
     scores = balanced_scores(judgments, pair.judged_as)
     low, high, level = test.anytime_interval(scores["score"])
     return chosen, replace(
