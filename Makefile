@@ -73,7 +73,7 @@ locks: $(VENV)/bin/uv
 # A plain install of the lowest versions that pyproject.toml allows runs the heart of the suite.
 MINIMAL := .venv-minimal
 HEART := tests/arena/data tests/arena/rating tests/arena/statistics tests/surrogate/learning \
-	tests/surrogate/board/test_build.py tests/surrogate/cli/test_targets.py
+	tests/surrogate/board/test_build.py tests/surrogate_arena/cli/test_targets.py
 test-minimal: $(VENV)/bin/uv
 	$(PYTHON) -m venv --clear $(MINIMAL)
 	$(BIN)/uv pip install --quiet --python $(MINIMAL)/bin/python --resolution lowest-direct -e .

@@ -28,10 +28,10 @@ Errors:
     ArenaError                of which all others are: DataError (input, every problem with file,
                               line, field and hint), UsageError, MissingDependencyError
 
-Names are loaded on first use. Further stages: ``arena.adapters``, ``generation``, ``sample``,
+Names are loaded on first use. Further stages: ``surrogate_arena.importers``, ``generation``, ``sample``,
 ``simulation``, ``statistics``.
 """
 
-import lazy_loader as lazy
+from arena.data.lazy_names import lazy_names
 
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

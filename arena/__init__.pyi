@@ -1,17 +1,18 @@
-from . import adapters as adapters
+from surrogate_arena.diagnosis.diagnosis import Diagnosis as Diagnosis
+from surrogate_arena.diagnosis.diagnosis import diagnose as diagnose
+from surrogate_arena.importers.imports import import_arena as import_arena
+from surrogate_arena.importers.judgments import read_judgments as read_judgments
+from surrogate_arena.importers.new_answers import add_answers as add_answers
+from surrogate_arena.importers.new_answers import read_answers as read_answers
+
 from . import data as data
-from . import diagnostics as diagnostics
-from . import generation as generation
 from . import judging as judging
 from . import llm as llm
+from . import quality as quality
 from . import rating as rating
 from . import simulation as simulation
 from . import statistics as statistics
 from . import text as text
-from .adapters.imports import import_arena as import_arena
-from .adapters.judgments import read_judgments as read_judgments
-from .adapters.new_answers import add_answers as add_answers
-from .adapters.new_answers import read_answers as read_answers
 from .data import __version__ as __version__
 from .data.arena import Arena as Arena
 from .data.errors import ArenaError as ArenaError
@@ -23,8 +24,6 @@ from .data.folder import read_arena as read_arena
 from .data.folder import write_arena as write_arena
 from .data.schema import ArenaInfo as ArenaInfo
 from .data.schema import Passage as Passage
-from .diagnostics.diagnosis import Diagnosis as Diagnosis
-from .diagnostics.diagnosis import diagnose as diagnose
 from .judging.choosing.drawn_pairs import choose_pairs as choose_pairs
 from .judging.choosing.sampling import study_sampling as study_sampling
 from .judging.judging_settings import JudgingSettings as JudgingSettings

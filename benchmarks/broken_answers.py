@@ -20,8 +20,8 @@ import pandas as pd
 
 from arena import Arena, read_arena
 from arena.data.seeds import generator
-from surrogate.integrity.faults import measure_faults
-from surrogate.ranking.answer_checks import CHECKS, compare_measured
+from surrogate.checks.answer_checks import CHECKS, compare_measured
+from surrogate.checks.faults import measure_faults
 
 SHARES = (0.2, 0.5, 1.0)
 FOREIGN = {

@@ -33,14 +33,14 @@ STAGES = {
     "surrogate/learning/estimation/replication.py:replicate": "replication",
     "surrogate/board/language_study.py:_rate_unseen": "held out",
     "surrogate/board/language_study.py:study_languages": "learning",
-    "surrogate/integrity/": "looks",
+    "surrogate/checks/": "looks",
     "surrogate/board/summary_builder.py:": "summary",
     "surrogate/learning/": "predicting",
     "surrogate/board/rating_rows.py:": "rows",
     "surrogate/board/board.py:save": "writing",
     "surrogate/board/board.py:load": "reading",
-    "surrogate/publish/": "site",
-    "surrogate/cli/printing.py": "printing",
+    "surrogate_arena/pages/": "site",
+    "surrogate_arena/cli/printing.py": "printing",
 }
 """Beginning of a function's ``file:name`` to its stage; of a stack, the outermost one counts."""
 PERIOD_S = 0.01
@@ -101,7 +101,7 @@ def run_staged(arguments: Sequence[str]) -> None:
     root = str(Path(checkout).resolve())
     sys.path.insert(0, root)
     clock = Clock(root)
-    from surrogate.cli.app import main as run
+    from surrogate_arena.cli.app import main as run
 
     try:
         run(command)

@@ -42,7 +42,7 @@ from surrogate.learning.cross_fitting import (
 from surrogate.learning.language_data import FEW_TOURNAMENTS, LanguageData, judged_questions
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 from surrogate.learning.outcomes import Outcome, resample_outcomes
-from surrogate.validation.study import Study
+from surrogate_arena.studies.study import Study
 
 SIZES = (3, 4, 5, 6, 8, 9, 12, 16)
 QUESTIONS = (5, 20, 0)

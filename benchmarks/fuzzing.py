@@ -23,7 +23,6 @@ from damaged_input import changed, crafted, crafted_zip, damaged
 from published_rows import PUBLISHED
 
 from arena import Arena, write_arena
-from arena.adapters.judgments import read_judgments
 from arena.data.errors import ArenaError
 from arena.data.files import file_digest
 from arena.data.folder import read_arena
@@ -35,7 +34,8 @@ from arena.simulation import simulated_arena
 from surrogate import Board, build_board
 from surrogate.board.tables import BOARD_FILES, MANIFEST_FILE
 from surrogate.learning.saving import load_surrogate
-from surrogate.runs.config import read_configuration
+from surrogate_arena.importers.judgments import read_judgments
+from surrogate_arena.runs.config import read_configuration
 
 Border = Iterator[Callable[[], object]]
 

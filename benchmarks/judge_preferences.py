@@ -33,7 +33,7 @@ from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.estimation.question_scores import solved_language
 from surrogate.learning.language_data import FEW_TOURNAMENTS, LanguageData
 from surrogate.learning.preferences import JudgePreferences, LearnedFrom
-from surrogate.validation.study import Study
+from surrogate_arena.studies.study import Study
 
 SOURCES = (
     LearnedFrom(

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from arena import import_arena
-from arena.adapters.imports import Reader
-from surrogate.papers import read_memerag_answers, read_mirage
-from surrogate.papers.grouse.metrics import JUDGED_METRICS
-from surrogate.papers.grouse.unit_tests import read_unit_tests
-from surrogate.papers.memerag.sentences import read_memerag
-from surrogate.papers.wikieval.pairs import read_wikieval
+from surrogate_arena.importers.imports import Reader
+from surrogate_arena.papers import read_memerag_answers, read_mirage
+from surrogate_arena.papers.grouse.metrics import JUDGED_METRICS
+from surrogate_arena.papers.grouse.unit_tests import read_unit_tests
+from surrogate_arena.papers.memerag.sentences import read_memerag
+from surrogate_arena.papers.wikieval.pairs import read_wikieval
 
 Readers = tuple[Callable[[Path], object], ...]
 """What reads a folder: as judged by people, or as an arena."""

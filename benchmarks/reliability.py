@@ -34,7 +34,7 @@ from surrogate.learning.language_data import FEW_TOURNAMENTS, LanguageData
 from surrogate.learning.names import DEFAULT_SURROGATE, find_surrogate
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.training import finite_means
-from surrogate.validation.study import Study
+from surrogate_arena.studies.study import Study
 
 SPLITS = 200
 FOLDS = 5

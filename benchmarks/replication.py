@@ -26,7 +26,7 @@ from surrogate.learning.cross_fitting import Repeats
 from surrogate.learning.estimation.replication import replicate
 from surrogate.learning.language_data import LanguageData
 from surrogate.learning.names import find_surrogate
-from surrogate.validation.study import Study
+from surrogate_arena.studies.study import Study
 
 FEWEST_TOURNAMENTS = 2
 """The default surrogate and the posterior do not learn from tournaments."""

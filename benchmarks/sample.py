@@ -23,13 +23,13 @@ from pathlib import Path
 import pandas as pd
 
 from arena import Arena, ArenaInfo, read_arena, write_arena
-from arena.generation import SetRules, evaluation_set
 from arena.sample import sample_arena, sample_folder
 from features import extract
 from features.measures.registry import parse_features
 from surrogate import build_board
 from surrogate.board.detail_tables import compare_with_truth
-from surrogate.validation.hidden_verdicts import (
+from surrogate_arena.generation import SetRules, evaluation_set
+from surrogate_arena.studies.hidden_verdicts import (
     HiddenVerdicts,
     compare_with_hidden,
     hide_verdicts,

@@ -42,7 +42,7 @@ from arena import write_arena
 from arena.data.files import file_digest
 from arena.data.tables import write_rows
 
-COMMAND = [sys.executable, "-c", "from surrogate.cli.app import main; main()"]
+COMMAND = [sys.executable, "-c", "from surrogate_arena.cli.app import main; main()"]
 END_TO_END = Path(__file__).with_name("end_to_end.py")
 JUDGMENTS = 500
 """Of a system."""

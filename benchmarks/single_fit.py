@@ -101,8 +101,8 @@ def write_form(plain: Path, path: Path, form: str) -> None:
 
 def ours(path: Path) -> Callable[[], pd.Series]:
     """Rate from the checked file."""
-    from arena.adapters.judgments import counted_judgments_of
     from arena.rating.ratings import rate
+    from surrogate_arena.importers.judgments import counted_judgments_of
 
     judgments = counted_judgments_of(path).table
     return lambda: rate(judgments, language="all").table.set_index("system")["rating"]
@@ -110,9 +110,9 @@ def ours(path: Path) -> Callable[[], pd.Series]:
 
 def by_row(path: Path) -> Callable[[], pd.Series]:
     """Rate from the file, read row by row."""
-    from arena.adapters.battle_rows import BattleOptions
-    from arena.adapters.judgments import judgments_by_row
     from arena.rating.ratings import rate
+    from surrogate_arena.importers.battle_rows import BattleOptions
+    from surrogate_arena.importers.judgments import judgments_by_row
 
     judgments = judgments_by_row(path, BattleOptions()).table
     return lambda: rate(judgments, language="all").table.set_index("system")["rating"]

@@ -40,7 +40,7 @@ chat_server: Any = import_module("chat_server")
 SYSTEMS = 12
 CALLS_A_QUESTION = SYSTEMS * (SYSTEMS - 1)
 """All pairs in both orders."""
-COMMAND = [sys.executable, "-c", "from surrogate.cli.app import main; main()", "judge"]
+COMMAND = [sys.executable, "-c", "from surrogate_arena.cli.app import main; main()", "judge"]
 FAULTS = ("rate_limited", "broken", "dropped", "cut_body", "truncated_json", "empty_choices")
 RUNS = 5
 """At most, after the last kill: calls whose every try failed are asked again by the next run."""

@@ -33,8 +33,8 @@ from arena.data import __version__
 from arena.data.errors import ArenaError
 from features import extract
 from surrogate.learning.names import SURROGATE_NAMES
-from surrogate.validation.scores import outcome_scores
-from surrogate.validation.study import Study
+from surrogate_arena.studies.scores import outcome_scores
+from surrogate_arena.studies.study import Study
 
 Line = dict[str, Any]
 

@@ -25,7 +25,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def commands_page() -> str:
     """Write the help of every command."""
-    from surrogate.cli.app import app
+    from surrogate_arena.cli.app import app
 
     parts = ["# Commands\n"]
     for words in commands_of(get_command(app)):

@@ -20,8 +20,7 @@ import pandas as pd
 import xllamacpp
 from scipy.stats import kendalltau
 
-from arena import Arena, read_arena
-from arena.diagnostics import diagnose
+from arena import Arena, diagnose, read_arena
 from arena.judging import LlmJudge, judge_pairs, pairs_judged_in, pairwise_prompt
 from arena.judging.answer_pairs import pair_keys, unordered
 from arena.llm import LlmSettings, open_store

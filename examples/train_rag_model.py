@@ -24,9 +24,9 @@ from urllib.request import urlopen
 import pandas as pd
 
 from arena import read_arena
-from arena.generation import GenerationSettings, LlmSystem
-from surrogate.papers.base_models import save_merged
-from surrogate.papers.mirage.training_set import mirage_examples
+from surrogate_arena.generation import GenerationSettings, LlmSystem
+from surrogate_arena.papers.base_models import save_merged
+from surrogate_arena.papers.mirage.training_set import mirage_examples
 
 ROOT = Path(__file__).parents[1]
 
@@ -109,7 +109,7 @@ def run(*arguments: object) -> None:
     """Run a command of surrogate-arena in a process of its own."""
     words = [str(word) for word in arguments]
     print(f"\n$ surrogate-arena {' '.join(words)}", flush=True)
-    subprocess.run([sys.executable, "-m", "surrogate", *words], check=True)  # noqa: S603 - own words
+    subprocess.run([sys.executable, "-m", "surrogate_arena", *words], check=True)  # noqa: S603 - own words
 
 
 def smollm2() -> Path:

@@ -21,6 +21,6 @@ Declaring your own:
     Reading, model      what a model is to score, and which one; Item, Scores, require_model
 """
 
-import lazy_loader as lazy
+from arena.data.lazy_names import lazy_names
 
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

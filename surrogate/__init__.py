@@ -14,10 +14,10 @@ Judging, and new systems:
 Validation:
     validate                  how well surrogates rank what they have not seen
 
-Names are loaded on first use. Further stages: ``surrogate.papers``, ``publish``, ``diff``,
+Names are loaded on first use. Further stages: ``surrogate_arena.papers``, ``publish``, ``diff``,
 ``runs``, ``training``.
 """
 
-import lazy_loader as lazy
+from arena.data.lazy_names import lazy_names
 
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

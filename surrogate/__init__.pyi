@@ -1,11 +1,12 @@
+from surrogate_arena.gate.gate import gate as gate
+from surrogate_arena.gate.gate_result import Gate as Gate
+from surrogate_arena.pages.site import write_site as write_site
+from surrogate_arena.studies.validate import validate as validate
+
 from . import board as board
-from . import cli as cli
+from . import checks as checks
 from . import learning as learning
-from . import papers as papers
-from . import publish as publish
 from . import ranking as ranking
-from . import runs as runs
-from . import validation as validation
 from .board.board import Board as Board
 from .board.build import build_board as build_board
 from .board.settings import BoardSettings as BoardSettings
@@ -14,11 +15,7 @@ from .learning.names import find_surrogate as find_surrogate
 from .learning.saving import load_surrogate as load_surrogate
 from .learning.saving import save_surrogate as save_surrogate
 from .learning.surrogate import Surrogate as Surrogate
-from .publish.site import write_site as write_site
-from .ranking.gate import gate as gate
-from .ranking.gate_result import Gate as Gate
 from .ranking.judging import judge as judge
 from .ranking.placing import place_systems as place_systems
 from .ranking.rank import rank_systems as rank_systems
 from .ranking.ranked_systems import RankedSystems as RankedSystems
-from .validation.validate import validate as validate

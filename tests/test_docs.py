@@ -24,9 +24,9 @@ from arena import Arena
 from arena.sample import sample_arena
 from features import Question, Sample, parse_features
 from features.declare.sample import EMPTY_ANSWER, NO_REFERENCE_SYSTEM
-from surrogate.cli.app import app
 from surrogate.learning.surrogate import Surrogate
-from surrogate.ranking.gate_result import GateVerdict
+from surrogate_arena.cli.app import app
+from surrogate_arena.gate.gate_result import GateVerdict
 
 ROOT = Path(__file__).parents[1]
 GUIDES = sorted((ROOT / "docs").rglob("*.md"))

@@ -21,7 +21,7 @@ TEXTS = sorted(
     for path in ROOT.glob(pattern)
     if path.suffix in {".md", ".ipynb", ".py"}
 )
-TEMPLATES = sorted((ROOT / "surrogate/publish/templates").iterdir())
+TEMPLATES = sorted((ROOT / "surrogate_arena/pages/templates").iterdir())
 
 OLD_WORDS = {
     r"mend(?:s|ed|ing)?": "hint, or fix",
@@ -84,7 +84,9 @@ def test_building_boards_loads_neither_clients_nor_judging():
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
     )
-    assert not {"arena.llm", "arena.judging", "arena.adapters"} & set(done.stdout.split())
+    assert not {"arena.llm", "arena.judging", "surrogate_arena.importers"} & set(
+        done.stdout.split()
+    )
 
 
 def test_the_keys_of_questions_and_answers_are_spelled_out_once():

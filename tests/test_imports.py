@@ -35,34 +35,34 @@ STATEMENTS = {
     "import surrogate.board.build, surrogate.ranking.rank": {"sklearn", "scipy.optimize"},
     "help('--help')": {"sklearn"},
     "help('generate', '--help')": {"sklearn", "bm25s"},
-    "import surrogate.papers.memerag.benchmark": {"sklearn"},
-    "import surrogate.papers.wikieval.benchmark": {"sklearn"},
-    "import surrogate.papers.grouse.benchmark": {"sklearn"},
-    "import surrogate.papers.pairs.benchmark": {"sklearn"},
+    "import surrogate_arena.papers.memerag.benchmark": {"sklearn"},
+    "import surrogate_arena.papers.wikieval.benchmark": {"sklearn"},
+    "import surrogate_arena.papers.grouse.benchmark": {"sklearn"},
+    "import surrogate_arena.papers.pairs.benchmark": {"sklearn"},
     "help('metaeval', '--help')": {"sklearn"},
-    "help('finetune', '--help')": {"sklearn", "surrogate.papers.tuning"},
-    "help('trainset', 'grouse', '--help')": {"sklearn", "surrogate.papers.chats"},
-    "import surrogate.papers.tuning": set(),
+    "help('finetune', '--help')": {"sklearn", "surrogate_arena.papers.tuning"},
+    "help('trainset', 'grouse', '--help')": {"sklearn", "surrogate_arena.papers.chats"},
+    "import surrogate_arena.papers.tuning": set(),
     "import arena.judging": set(),
     "help('judge', '--help')": set(),
     "import arena, features, surrogate": set(),
     "import surrogate_arena; dir(surrogate_arena)": set(),
     "from surrogate import Board, build_board, rank_systems": set(),
-    "from arena.adapters import read_battles": set(),
-    "from surrogate.papers import read_mirage": set(),
-    "import surrogate.publish.figures.board_figures": set(),
+    "from surrogate_arena.importers import read_battles": set(),
+    "from surrogate_arena.papers import read_mirage": set(),
+    "import surrogate_arena.pages.figures.board_figures": set(),
 }
 PROGRAM = """
 import contextlib, io, json, sys
 
 def help(*arguments):
-    from surrogate.cli.app import main
+    from surrogate_arena.cli.app import main
     with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.suppress(SystemExit):
         main(list(arguments))
     assert "Usage" in printed.getvalue()
 
 def refused(*arguments):
-    from surrogate.cli.app import main
+    from surrogate_arena.cli.app import main
     with contextlib.redirect_stderr(io.StringIO()) as printed, contextlib.suppress(SystemExit):
         main(list(arguments))
     assert "nowhere" in printed.getvalue() and "does not exist" in printed.getvalue()
@@ -89,7 +89,7 @@ def test_nothing_heavy_is_loaded(loaded, statement):
 
 
 def test_packages_have_the_names_that_their_stubs_say():
-    for package in map(importlib.import_module, ("arena", "features", "surrogate")):
+    for package in map(importlib.import_module, ("arena", "features", "surrogate", "surrogate_arena")):
         stub = Path(package.__file__).with_suffix(".pyi").read_text()
         named = set(re.findall(r" as (\w+)$", stub, re.MULTILINE))
         assert named == set(dir(package))
@@ -100,11 +100,9 @@ def test_one_import_has_what_most_programs_need():
     import surrogate_arena
 
     assert 25 <= len(surrogate_arena.__all__) <= 32
-    for package, names in surrogate_arena.NAMES.items():
-        for name in names:
-            found = getattr(importlib.import_module(package), name)
-            assert getattr(surrogate_arena, name) is found
-            assert name in dir(surrogate_arena)
+    for name in surrogate_arena.__all__:
+        assert getattr(surrogate_arena, name) is not None
+        assert name in dir(surrogate_arena)
     assert (
         rlcompleter.Completer({"s": surrogate_arena}).complete("s.build_b", 0) == "s.build_board("
     )

@@ -80,7 +80,9 @@ def test_the_wheel_runs_the_demo_away_from_the_repository(built, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")
         assert not {name for name in archive.namelist() if name.startswith(("tests/", "docs/"))}
-    run = "import sys, arena; print(arena.__file__); from surrogate.cli.app import main; main()"
+    run = (
+        "import sys, arena; print(arena.__file__); from surrogate_arena.cli.app import main; main()"
+    )
     command = [sys.executable, "-c", run]
     around = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(tmp_path / "site")}}
     told = {**around, "capture_output": True, "text": True, "check": True}

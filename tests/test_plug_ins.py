@@ -15,8 +15,8 @@ from arena import Arena, JudgingSettings, UsageError, import_arena, read_arena, 
 from arena.data import plug_ins
 from arena.judging import judge_arena
 from features import extract, parse_features
-from surrogate.cli.app import main
 from surrogate.ranking.prior import judging_prior
+from surrogate_arena.cli.app import main
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = "arena_example"
@@ -37,7 +37,7 @@ def site(tmp_path_factory):
 
 def run_with(site, folder, *words):
     return subprocess.run(
-        [sys.executable, "-m", "surrogate", *map(str, words)],
+        [sys.executable, "-m", "surrogate_arena", *map(str, words)],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": os.pathsep.join([str(site), str(ROOT)])},
         capture_output=True,

@@ -113,9 +113,9 @@ for table in (board.ratings, first.ratings, board.rank(new, arena).board):
 def test_a_feature_added_as_written_is_listed_and_measured(checkout):
     """The recipe once left out the decorator, so that the import failed."""
     follow(section("Adding a feature"), checkout)
-    assert "capital_share" in run_in(checkout, "-m", "surrogate", "features")
+    assert "capital_share" in run_in(checkout, "-m", "surrogate_arena", "features")
     asked = ("--features", "capital_share", "--out", "measured.parquet")
-    run_in(checkout, "-m", "surrogate", "features", "my-arena", *asked)
+    run_in(checkout, "-m", "surrogate_arena", "features", "my-arena", *asked)
     program = (
         "import pandas; table = pandas.read_parquet('measured.parquet');"
         "assert table['capital_share'].between(0, 1).all()"
@@ -130,7 +130,7 @@ def test_a_regressor_named_as_written_is_validated(checkout):
     recipe, _, _ = section("Adding a surrogate").partition("**Any other surrogate**")
     follow(recipe, checkout)
     asked = ("--surrogate", "ridge", "--features", "answer_length", "--tournaments", 2, "--json")
-    validated = run_in(checkout, "-m", "surrogate", "validate", "my-arena", *asked)
+    validated = run_in(checkout, "-m", "surrogate_arena", "validate", "my-arena", *asked)
     assert "surrogate:ridge" in validated
 
 
@@ -138,9 +138,19 @@ def test_a_regressor_named_as_written_is_validated(checkout):
 def test_a_surrogate_added_as_written_is_validated_saved_loaded_and_ranked_with(checkout):
     follow(section("Adding a surrogate"), checkout)
     quick = ("--surrogate", "nearest", "--features", "answer_length", "--tournaments", 2)
-    validated = run_in(checkout, "-m", "surrogate", "validate", "my-arena", *quick, "--json")
+    validated = run_in(checkout, "-m", "surrogate_arena", "validate", "my-arena", *quick, "--json")
     assert "surrogate:nearest" in validated
-    run_in(checkout, "-m", "surrogate", "board", "my-arena", *quick, "--no-site", "--out", "board")
+    run_in(
+        checkout,
+        "-m",
+        "surrogate_arena",
+        "board",
+        "my-arena",
+        *quick,
+        "--no-site",
+        "--out",
+        "board",
+    )
     signature = json.loads((checkout / "board" / "summary.json").read_text())["signature"]
     assert "surrogate:nearest" in signature
     program = (
@@ -170,7 +180,7 @@ def test_a_form_of_judging_added_as_written_judges_within_its_calls(whole_checko
     server = serve(marks_by_length)
     (whole_checkout / "judge.toml").write_text('form = "joint"\n')
     where = ("--model", "marker", "--base-url", server.url, "--config", "judge.toml")
-    run_in(whole_checkout, "-m", "surrogate", "judge", "my-arena", *where, "--budget", 3)
+    run_in(whole_checkout, "-m", "surrogate_arena", "judge", "my-arena", *where, "--budget", 3)
     assert len(server.bodies) == 3
     program = """
 from arena import read_arena
@@ -206,11 +216,13 @@ def test_a_source_added_as_written_is_imported(whole_checkout):
     export = {"quiz": "capitals", "replies": replies}
     (whole_checkout / "app.json").write_text(json.dumps(export), encoding="utf-8")
     asked = ("import", "quiz", "quiz.jsonl", "--out", "quiz")
-    assert "the team did not reply" in run_in(whole_checkout, "-m", "surrogate", *asked)
-    run_in(whole_checkout, "-m", "surrogate", "import", "quiz-app", "app.json", "--out", "app")
+    assert "the team did not reply" in run_in(whole_checkout, "-m", "surrogate_arena", *asked)
+    run_in(
+        whole_checkout, "-m", "surrogate_arena", "import", "quiz-app", "app.json", "--out", "app"
+    )
     program = """
 from arena import read_arena
-from arena.adapters.evident import evident_kind
+from surrogate_arena.importers.evident import evident_kind
 
 assert evident_kind(["app.json"]) == ("quiz-app", "an export of the quiz app")
 

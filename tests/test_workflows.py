@@ -53,7 +53,7 @@ def test_a_pull_request_gets_its_place_and_its_pages(tmp_path, is_broken):
     (tmp_path / "sent" / "answers.jsonl").write_text(rows, encoding="utf-8")
     programs = {
         "pip": "#!/bin/sh\n",
-        "surrogate-arena": f'#!/bin/sh\nexec {sys.executable} -m surrogate "$@"\n',
+        "surrogate-arena": f'#!/bin/sh\nexec {sys.executable} -m surrogate_arena "$@"\n',
     }
     status = run_steps(jobs("examples/place.yml")["place"], tmp_path, programs, NUMBER="7")
     said = (tmp_path / "place" / "place.txt").read_text(encoding="utf-8")

@@ -1,5 +1,5 @@
 """Judging by LLMs: which pairs, prompts, verdicts, panels; one loop."""
 
-import lazy_loader as lazy
+from arena.data.lazy_names import lazy_names
 
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -19,8 +19,6 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UnusableRepliesError
 from arena.data.types import Progress
-from arena.diagnostics.judge_label import without_identical
-from arena.diagnostics.people_agreement import PeopleAgreement
 from arena.judging.choosing.chosen_pairs import joined_pairs
 from arena.judging.choosing.escalated_pairs import EscalatedPairs, ratings_by_first
 from arena.judging.choosing.plans import judging_budget
@@ -30,6 +28,8 @@ from arena.judging.llm_judge import llm_judges
 from arena.judging.run import judge_arena, judge_pairs
 from arena.llm.store import Store, open_store
 from arena.llm.usage import Price
+from arena.quality.judge_label import without_identical
+from arena.quality.people_agreement import PeopleAgreement
 
 FIRST_SHARE = 0.5
 """Share of a limit that the first judge may take."""

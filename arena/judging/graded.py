@@ -33,9 +33,9 @@ from arena.judging.prompt import SHOWN_QUESTION, TemplatePrompt
 from arena.judging.verdict_parsing import PairVerdict, read_order
 from arena.llm.ask import Asked, Llm, ask_table
 from arena.llm.llm_settings import LlmSettings
+from arena.llm.prompts import ReplaceablePrompt, Variable
 from arena.llm.replies import UNPARSABLE, Completion, Reply, find_rating
 from arena.llm.requests import Prompt
-from arena.text.prompts import ReplaceablePrompt, Variable
 
 LOG_ODDS_OF_MARK = 2.0
 """Logits of a side whose mark is higher by 1, before the temperature that ratings divide by."""

@@ -13,17 +13,17 @@ from arena.data.answer_digests import replaced_flags, with_digests
 from arena.data.arena import Arena
 from arena.data.schema import FLAG_SEPARATOR, WINNERS
 from arena.data.wording import count_of
-from arena.diagnostics.judge_label import (
+from arena.judging.choosing.chosen_pairs import ChosenPairs, Verdicts
+from arena.judging.llm_judge import LlmJudge, pairs_left
+from arena.llm.replies import CONTENT_FILTER, REFUSAL, UNPARSABLE
+from arena.llm.usage import Price, Usage
+from arena.quality.judge_label import (
     NOTABLE_INVALID,
     JudgeLabel,
     label_judge,
     without_identical,
 )
-from arena.diagnostics.people_agreement import PeopleAgreement
-from arena.judging.choosing.chosen_pairs import ChosenPairs, Verdicts
-from arena.judging.llm_judge import LlmJudge, pairs_left
-from arena.llm.replies import CONTENT_FILTER, REFUSAL, UNPARSABLE
-from arena.llm.usage import Price, Usage
+from arena.quality.people_agreement import PeopleAgreement
 
 
 @dataclass(frozen=True)

@@ -47,11 +47,11 @@ from arena.judging.stored_nuggets import AnswerKey, stored_marks, stored_nuggets
 from arena.judging.verdict_parsing import PairVerdict
 from arena.llm.ask import Llm, ask_table
 from arena.llm.llm_settings import LlmSettings
+from arena.llm.prompts import PromptTemplate, read_templates
 from arena.llm.replies import UNPARSABLE, Reply
 from arena.llm.requests import Prompt
+from arena.llm.trimming import Trimmer
 from arena.llm.usage import Usage
-from arena.text.prompts import PromptTemplate, read_templates
-from arena.text.trimming import Trimmer
 
 NO_PASSAGES = "no_passages"
 """Reason of a pair without a verdict: nothing to take the facts of its question from."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from arena.data.wording import count_of
 from arena.judging.answer_pairs import ArenaTexts, QuestionKey, ShownPassage
-from arena.text.trimming import PASSAGE_TOKENS, PROMPT_TOKENS, Trimmer
+from arena.llm.trimming import PASSAGE_TOKENS, PROMPT_TOKENS, Trimmer
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from typing import Any
 from arena.data.schema import IMPORTANCES, SUPPORTS
 from arena.judging.nugget_scores import Importance, Support
 from arena.judging.prompt import SHOWN_QUESTION
+from arena.llm.json_replies import JsonReplyError, json_list, last_json_object, with_plain_keys
 from arena.llm.llm_settings import LlmSettings
+from arena.llm.prompts import ReplaceablePrompt, Variable
 from arena.llm.replies import Completion, UnparsableError
 from arena.llm.requests import object_schema, schema_format
-from arena.text.json_replies import JsonReplyError, json_list, last_json_object, with_plain_keys
-from arena.text.prompts import ReplaceablePrompt, Variable
 
 MOST_NUGGETS = 20
 """Nuggets of a reply that are kept; the prompt asks for the most important ones first."""

@@ -19,9 +19,9 @@ from arena.judging.prompt import SHOWN_QUESTION, JudgePrompt, TemplatePrompt
 from arena.judging.verdict_parsing import PairVerdict, read_letter, read_verdict
 from arena.llm.ask import Llm, ask_table
 from arena.llm.llm_settings import LlmSettings
+from arena.llm.prompts import ReplaceablePrompt, Variable
 from arena.llm.replies import Completion
 from arena.llm.requests import Prompt
-from arena.text.prompts import ReplaceablePrompt, Variable
 
 VARIABLES = MappingProxyType(
     {

@@ -20,7 +20,7 @@ from arena.judging.judging_task import JudgingTask, Outcomes, PlannedRequests
 from arena.judging.verdict_parsing import holds_verdict
 from arena.llm.ask import Llm
 from arena.llm.llm_settings import LlmSettings
-from arena.text.prompts import PromptTemplate, ReplaceablePrompt, Variable, delimiter_code
+from arena.llm.prompts import PromptTemplate, ReplaceablePrompt, Variable, delimiter_code
 
 STATES_VERDICT = "states_verdict"
 ADDRESSES_JUDGE = "addresses_judge"

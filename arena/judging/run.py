@@ -16,9 +16,6 @@ from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, REPEAT
 from arena.data.selection import are_in
 from arena.data.types import Progress
 from arena.data.wording import repeated
-from arena.diagnostics.agreement import agreement_table
-from arena.diagnostics.people_agreement import PeopleAgreement
-from arena.diagnostics.verdicts import oriented_verdicts
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.choosing.adaptive import AdaptivePairs
 from arena.judging.choosing.chosen_pairs import ChosenPairs, PairChooser
@@ -32,6 +29,9 @@ from arena.judging.panel import Panel, panel_verdicts
 from arena.judging.rounds import JudgedRounds, joined_rows, stacked_verdicts
 from arena.llm.store import Store, open_store
 from arena.llm.usage import Budget, Price, Usage
+from arena.quality.agreement import agreement_table
+from arena.quality.people_agreement import PeopleAgreement
+from arena.quality.verdicts import oriented_verdicts
 
 
 def judge_arena(

@@ -13,10 +13,9 @@ from typing import Self
 
 from scipy.special import expit
 
-from arena.data.winner_columns import Winner, likeliest_winner
+from arena.llm.quotations import own_matches
 from arena.llm.replies import Completion, TokenLogprobs, UnparsableError, candidate_masses
-from arena.text.quotations import own_matches
-from arena.text.statements import (
+from arena.llm.statements import (
     CLOSING,
     INSIDE,
     LONGEST_LABEL,
@@ -25,6 +24,7 @@ from arena.text.statements import (
     still_weighs,
 )
 from arena.text.thoughts import answer_start, without_thoughts
+from surrogate_arena.importers.winner_columns import Winner, likeliest_winner
 
 WINNER_OF_LETTER: MappingProxyType[str, Winner] = MappingProxyType({"A": "a", "B": "b", "C": "tie"})
 

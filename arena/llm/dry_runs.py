@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from arena.llm.batch_ledger import BatchLedger
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.requests import Prompt, request_for
+from arena.llm.trimming import BYTES_A_TOKEN
 from arena.llm.usage import Price
-from arena.text.trimming import BYTES_A_TOKEN
 
 if TYPE_CHECKING:
     from arena.llm.store import Store

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Generic, Literal, TypeVar
 
 from arena.data.errors import ARGUMENT_MARK
-from arena.text.quotations import own_matches
-from arena.text.statements import (
+from arena.llm.quotations import own_matches
+from arena.llm.statements import (
     CLOSING,
     INSIDE,
     OPENING,

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from arena.data.errors import ArenaError, UsageError
 from arena.data.wording import did_you_mean
-from arena.text.prompts import PACKAGED, Templates
+from arena.llm.prompts import PACKAGED, Templates
 from features.declare.sample import Missing, Sample
 
 Value = float | Missing

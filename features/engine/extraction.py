@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from arena.adapters.new_answers import open_answers
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
@@ -28,6 +27,7 @@ from features.engine.workers import work
 from features.measures.registry import DEFAULT_FEATURES, chosen_features, require, with_templates
 from features.models.scorer import KINDS, ModelOptions, Scorer, load_scorer
 from features.text.sentences import require_sentences
+from surrogate_arena.importers.new_answers import open_answers
 
 CHUNK = 512
 """Answers measured together."""

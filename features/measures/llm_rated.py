@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arena.text.prompts import PACKAGED
+from arena.llm.prompts import PACKAGED
 from features.declare.feature import (
     Items,
     Reading,

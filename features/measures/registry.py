@@ -12,7 +12,7 @@ import pandas as pd
 
 from arena.data.errors import ArenaError, MissingDependencyError, UsageError
 from arena.data.plug_ins import Guarded, PlugIn, find_plug_in, plug_ins
-from arena.text.prompts import PACKAGED, Templates
+from arena.llm.prompts import PACKAGED, Templates
 from features.declare.feature import (
     CUTOFF,
     DECLARED,

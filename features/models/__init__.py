@@ -3,6 +3,6 @@
 Nothing heavy is imported before a model is loaded.
 """
 
-import lazy_loader as lazy
+from arena.data.lazy_names import lazy_names
 
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

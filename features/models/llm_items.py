@@ -19,7 +19,7 @@ class LlmItem:
 
     Attributes:
         kind: The first text of the item, by which it is known what the others are.
-        template: Signature of the templates; see ``arena.text.prompts.Templates.signature``.
+        template: Signature of the templates; see ``arena.llm.prompts.Templates.signature``.
     """
 
     kind: ClassVar[str]

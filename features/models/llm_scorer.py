@@ -16,6 +16,7 @@ from arena.data.types import Progress
 from arena.llm.ask import Asked, Llm, ask_table
 from arena.llm.awaiting import AwaitedReplies
 from arena.llm.llm_settings import LlmSettings
+from arena.llm.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
 from arena.llm.replies import (
     Completion,
     RatingForm,
@@ -25,9 +26,8 @@ from arena.llm.replies import (
 )
 from arena.llm.requests import Prompt
 from arena.llm.store import open_store
+from arena.llm.trimming import PASSAGE_TOKENS, Trimmer
 from arena.llm.usage import Budget
-from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
-from arena.text.trimming import PASSAGE_TOKENS, Trimmer
 from features.declare.feature import Item, Scores, Value
 from features.declare.sample import Missing
 from features.models.llm_items import FluencyItem, LlmItem, OverlapItem, RatingItem

@@ -10,9 +10,9 @@ from importlib.resources import files
 
 import numpy as np
 
+from arena.llm.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
 from arena.llm.replies import UNPARSABLE, Reply, UnparsableError
 from arena.llm.requests import Message, Prompt, canonical_json, digest
-from arena.text.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
 from features.declare.feature import Item, Value
 from features.models import scorer
 from features.models.embedders import EndpointEmbedder, cosines, load_embedder
@@ -123,7 +123,7 @@ EVASIVE = _prompt_of(
 RAGAS_PROMPTS = (STATEMENTS, VERDICTS, QUESTION, SENTENCES)
 """Those of the paper."""
 FEATURE_PROMPTS = (*RATING_PROMPTS, *RAGAS_PROMPTS, USEFUL, EVASIVE)
-"""Prompts of features that a user's templates may replace; see ``arena.text.prompts``."""
+"""Prompts of features that a user's templates may replace; see ``arena.llm.prompts``."""
 
 
 def load_ragas(model: str, options: ModelOptions) -> LlmScorer:

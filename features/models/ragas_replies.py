@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extractOne
 
+from arena.llm.json_replies import json_list
+from arena.llm.quotations import own_matches
 from arena.llm.replies import Completion, UnparsableError
-from arena.text.json_replies import json_list
-from arena.text.quotations import own_matches
 
 ALIKE = 90.0
 """Percent of characters that must agree for a line to count as a copy of a sentence."""

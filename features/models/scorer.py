@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from arena.data.errors import UsageError
-from arena.text.prompts import NO_TEMPLATES, Templates
+from arena.llm.prompts import NO_TEMPLATES, Templates
 from features.declare.feature import Item, Scores, Value
 from features.declare.sample import Missing
 from features.models.model_folder import ENDPOINT
@@ -52,7 +52,7 @@ class ModelOptions:
         download: Whether a model that is not on this machine may be fetched from the hub.
         llm: Settings for calls to LLMs; ``OPENAI_BASE_URL`` and ``SURROGATE_ARENA_STORE`` replace
             an address and a store that it does not state.
-        templates: Files that replace prompts; see ``arena.text.prompts.read_templates``.
+        templates: Files that replace prompts; see ``arena.llm.prompts.read_templates``.
         budget: Maximum number of prompts, shared by all LLMs and embedding models, and the usage so
             far. By default any number.
     """

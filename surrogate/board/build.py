@@ -51,7 +51,7 @@ from surrogate.board.settings import (
 )
 from surrogate.board.summary import UNPROVEN, BoardSummary
 from surrogate.board.summary_builder import summarize_board
-from surrogate.integrity.status import bar_from_ranks
+from surrogate.checks.status import bar_from_ranks
 from surrogate.learning.language_data import language_data, others_of
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.surrogate import Surrogate, reseeded

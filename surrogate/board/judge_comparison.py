@@ -13,7 +13,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.types import Floats
 from arena.data.wording import count_of
-from arena.diagnostics.agreement import posteriors_by_language
+from arena.quality.agreement import posteriors_by_language
 from arena.rating.posterior import RatingPosterior
 from arena.statistics.rank_agreement import kendall_tau
 from surrogate.board.tables import BY_JUDGE

@@ -16,9 +16,9 @@ from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.judge_names import PEOPLE, is_derived, is_person
 from arena.data.judgments import panel_members
 from arena.data.tables import read_rows
-from arena.diagnostics.influence import LISTED, first_place, support_sentence
-from arena.diagnostics.judge_label import JudgeLabel, label_judge
-from arena.diagnostics.verdicts import share_of
+from arena.quality.influence import LISTED, first_place, support_sentence
+from arena.quality.judge_label import JudgeLabel, label_judge
+from arena.quality.verdicts import share_of
 from arena.rating.discrimination import judge_discriminations
 from surrogate.board.conclusions import Number
 from surrogate.board.judge_preferences import JudgePreference
@@ -30,7 +30,7 @@ from surrogate.board.metaevaluations import (
 )
 
 if TYPE_CHECKING:
-    from arena.diagnostics import Diagnosis
+    from surrogate_arena.diagnosis import Diagnosis
 
 
 def labels_of_judges(
@@ -97,7 +97,7 @@ class DroppedVerdict(BaseModel):
 
 
 class FirstPlaceRecord(BaseModel):
-    """What holds up first place in a language, see ``arena.diagnostics.influence``.
+    """What holds up first place in a language, see ``arena.quality.influence``.
 
     Attributes:
         first: System with the highest rating by the verdicts alone.

@@ -19,7 +19,7 @@ from arena.data.progress import finish
 from arena.data.seeds import generator
 from arena.data.types import Floats, Progress
 from arena.data.wording import first_of
-from arena.diagnostics.verdicts import SHOWN_NAMES
+from arena.quality.verdicts import SHOWN_NAMES
 from arena.rating.posterior import RatingPosterior
 from arena.rating.published import PublishedTournaments
 from arena.rating.ratings import Ratings

@@ -12,13 +12,12 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.progress import finish
 from arena.data.types import Progress
-from arena.diagnostics import Diagnosis, diagnose_languages
 from surrogate.board.judge_report import JudgingRecords
 from surrogate.board.language_study import LanguageStudy, study_languages
 from surrogate.board.resolved_settings import ResolvedSettings
-from surrogate.integrity.inspection import inspect_answers
-from surrogate.integrity.notes import flag_judged, unusual_features
-from surrogate.integrity.status import ranking_status
+from surrogate.checks.inspection import inspect_answers
+from surrogate.checks.notes import flag_judged, unusual_features
+from surrogate.checks.status import ranking_status
 from surrogate.learning.estimation.observations import JointPosterior
 from surrogate.learning.language_data import (
     LanguageData,
@@ -27,6 +26,7 @@ from surrogate.learning.language_data import (
     with_answers,
 )
 from surrogate.learning.surrogate import Surrogate
+from surrogate_arena.diagnosis import Diagnosis, diagnose_languages
 
 
 @dataclass(frozen=True)

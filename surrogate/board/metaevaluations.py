@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from arena.data.errors import UsageError
 from arena.data.judge_names import is_person
 from arena.data.safe_writes import write_text
-from arena.diagnostics.people_agreement import PeopleAgreement
+from arena.quality.people_agreement import PeopleAgreement
 from surrogate.board.tables import read_json
 
 METAEVALUATION_FILE = "metaevaluation.json"
@@ -105,7 +105,7 @@ def agreements(kappas: pd.DataFrame, reference: str) -> tuple[list[MetaEvaluatio
     """Return judges' agreement with a reference, such as ``people``, as meta-evaluations.
 
     Args:
-        kappas: As of ``arena.diagnostics.agreement.agreement_with_reference``.
+        kappas: As of ``arena.quality.agreement.agreement_with_reference``.
         reference: Whom the judges were compared with.
 
     Returns:

@@ -15,7 +15,7 @@ from arena.data.schema import REFERENCE
 from arena.data.tables import plain_records
 from arena.data.types import Floats
 from arena.data.wording import count_of
-from arena.diagnostics.judge_label import JudgeLabel
+from arena.quality.judge_label import JudgeLabel
 from surrogate.board.conclusions import (
     UNSEEN_BY_NOTHING,
     UNSEEN_RANKED,
@@ -172,7 +172,7 @@ class MacroSummary(Agreements):
     """Averages over languages, each with the same weight; undefined ones are left out.
 
     Attributes:
-        judge: How good the judge is known to be, see ``arena.diagnostics.JudgeLabel``; null where
+        judge: How good the judge is known to be, see ``arena.quality.JudgeLabel``; null where
             nobody has judged, or ratings are published.
         beside: A sentence on each other judge, compared with the board's own.
         worth: Verdicts on a system that tell as much of it as a surrogate that has not seen it.

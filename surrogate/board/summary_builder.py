@@ -13,9 +13,7 @@ from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
 from arena.data.judge_names import judges_named
 from arena.data.types import Floats
-from arena.diagnostics.contents import same_answer_findings
-from arena.diagnostics.diagnosis import published_findings
-from arena.diagnostics.judge_label import JudgeLabel, label_judge
+from arena.quality.judge_label import JudgeLabel, label_judge
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.rank_agreement import Agreement, macro_agreement, tau_interval
 from features.engine.columns import missing_counts
@@ -39,6 +37,8 @@ from surrogate.learning.estimation.replication import Replication
 from surrogate.learning.outcomes import resample_outcomes
 from surrogate.learning.surrogate import NO_VALUE
 from surrogate.learning.training import finite_means, training_ratings
+from surrogate_arena.diagnosis.contents import same_answer_findings
+from surrogate_arena.diagnosis.diagnosis import published_findings
 
 NO_JUDGMENTS = "no judgments here: nothing to learn from"
 BORROWED = (

@@ -1,14 +1,6 @@
 from .advice import advise as advise
-from .comparison import SystemComparison as SystemComparison
-from .comparison import compare_systems as compare_systems
-from .gate import GateJudging as GateJudging
-from .gate import gate as gate
-from .gate_report import gate_junit as gate_junit
-from .gate_report import gate_markdown as gate_markdown
-from .gate_result import Gate as Gate
 from .judging import judge as judge
 from .placing import place_systems as place_systems
 from .prior import judging_prior as judging_prior
 from .rank import rank_systems as rank_systems
 from .ranked_systems import RankedSystems as RankedSystems
-from .rating_difference import GateRates as GateRates

@@ -10,7 +10,6 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.folder import open_arena
 from arena.data.types import Progress
-from arena.diagnostics.people_agreement import PeopleAgreement
 from arena.judging.choosing.plans import judging_budget
 from arena.judging.escalation import judge_escalated
 from arena.judging.judging_result import Judging
@@ -18,6 +17,7 @@ from arena.judging.judging_settings import JudgingSettings
 from arena.judging.run import judge_arena
 from arena.llm.store import Store
 from arena.llm.usage import Price
+from arena.quality.people_agreement import PeopleAgreement
 from surrogate.ranking.prior import judging_prior
 
 

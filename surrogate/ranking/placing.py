@@ -20,8 +20,8 @@ from surrogate.board.rating_rows import (
 )
 from surrogate.board.summary import UNPROVEN
 from surrogate.board.tables import DECIMALS, RATINGS
-from surrogate.integrity.notes import Findings, unusual_features
-from surrogate.integrity.status import bar_from_ranks, ranking_status
+from surrogate.checks.notes import Findings, unusual_features
+from surrogate.checks.status import bar_from_ranks, ranking_status
 from surrogate.ranking.judged import (
     JUDGED_COLUMNS,
     counted_judgments,

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from arena.adapters.new_answers import open_answers
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
@@ -23,14 +22,15 @@ from features.measures.registry import chosen_features, with_templates
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
 from surrogate.board.summary import fingerprint
-from surrogate.integrity.faults import measure_faults
-from surrogate.integrity.inspection import inspect_answers
-from surrogate.integrity.notes import Findings
+from surrogate.checks.answer_checks import AnswerChecks, compare_measured
+from surrogate.checks.faults import measure_faults
+from surrogate.checks.inspection import inspect_answers
+from surrogate.checks.notes import Findings
 from surrogate.learning.language_data import with_answers
 from surrogate.learning.surrogate import known_features
-from surrogate.ranking.answer_checks import AnswerChecks, compare_measured
 from surrogate.ranking.placing import place_systems
 from surrogate.ranking.ranked_systems import RankedSystems
+from surrogate_arena.importers.new_answers import open_answers
 
 
 def rank_systems(

@@ -11,7 +11,7 @@ import pandas as pd
 
 from arena.data.notebook import notebook_html
 from arena.data.wording import count_of
-from surrogate.ranking.answer_checks import AnswerChecks
+from surrogate.checks.answer_checks import AnswerChecks
 from surrogate.ranking.feature_clauses import feature_clause
 
 LEAST_MOVE = 0.05

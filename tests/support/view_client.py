@@ -34,8 +34,8 @@ class Client:
 
 @contextlib.contextmanager
 def running(folders, host="127.0.0.1", port=0):
-    from surrogate.cli.serving import _service
-    from surrogate.serving.server import Server
+    from surrogate_arena.cli.serving import _service
+    from surrogate_arena.voting.server import Server
 
     board, _ = folders
     server = Server(_service(Path(board), None), host, port)

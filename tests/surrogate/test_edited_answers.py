@@ -11,13 +11,13 @@ from chat_server import ChatServer, completion
 from judged_systems import QUALITY, better, build_arena
 
 from arena import read_arena, write_arena
-from arena.adapters.judgments import read_judgments
 from arena.data.tables import read_rows, write_rows
-from arena.diagnostics.judge_label import without_identical
 from arena.judging.ballots import NamedVote
-from arena.judging.voting import Voting
+from arena.quality.judge_label import without_identical
 from surrogate import build_board
-from surrogate.ranking.gate import gate
+from surrogate_arena.gate.gate import gate
+from surrogate_arena.importers.judgments import read_judgments
+from surrogate_arena.voting.voting import Voting
 
 SYSTEMS = tuple(QUALITY)
 PAIR = ["query_id", "system_a", "system_b"]

@@ -15,7 +15,7 @@ from surrogate import Board, build_board, place_systems
 from surrogate.board import language_study
 from surrogate.learning.names import DEFAULT_SURROGATE, SURROGATE_NAMES, surrogate_name
 from surrogate.ranking.advice import advise
-from surrogate.validation import validate
+from surrogate_arena.studies import validate
 
 BOOSTING = GradientBoostingRegressor(max_depth=2)
 FEATURES = "answer_length,content_coverage,citation_recall@10"

@@ -12,7 +12,6 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import SAME_DECIMALS, by_content
 from arena.data.selection import are_in
 from arena.data.wording import count_of
-from arena.diagnostics.judge_label import without_identical
 from arena.judging.answer_pairs import (
     PAIR_COLUMNS,
     ArenaTexts,
@@ -32,6 +31,7 @@ from arena.judging.choosing.pairing import AdaptivePairing, round_size
 from arena.judging.judging_settings import JudgingSettings
 from arena.llm.replies import OVER_BUDGET, PASSING
 from arena.llm.usage import Budget
+from arena.quality.judge_label import without_identical
 from arena.rating.outcomes import points_of_a
 from arena.statistics.significance import NORMAL_90
 

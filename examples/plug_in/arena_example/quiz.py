@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from arena import Arena
-from arena.adapters import ForeignArena
+from surrogate_arena.importers import ForeignArena
 
 
 def read_quiz(

@@ -18,7 +18,7 @@ from scipy.special import expit
 
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Floats, Indices
-from arena.diagnostics.verdicts import QUESTION_PAIR
+from arena.quality.verdicts import QUESTION_PAIR
 from arena.rating.battles import Battles
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior

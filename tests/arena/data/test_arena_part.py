@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from arena import UsageError, read_arena, write_arena
-from arena.adapters import ForeignArena, write_import
-from arena.generation import SetRules, evaluation_set
 from arena.simulation import simulated_arena
+from surrogate_arena.generation import SetRules, evaluation_set
+from surrogate_arena.importers import ForeignArena, write_import
 
 
 @pytest.fixture(scope="module")

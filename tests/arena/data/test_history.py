@@ -9,14 +9,14 @@ from chat_server import completion
 pytest.importorskip("openai", reason="needs the extra llm")
 
 from arena import Arena, DataError, read_arena, write_arena
-from arena.generation import GenerationSettings, LlmSystem, generate_answers
-from arena.generation.questions import given_questions
 from arena.judging import JudgingSettings, LlmJudge, choose_pairs, judge_pairs
 from arena.judging.answer_pairs import ArenaTexts, Comparison, ShownTurn
 from arena.judging.forms import prompt_of
 from arena.judging.judging_task import JudgingTask
 from arena.judging.pairwise import pairwise_prompt
 from arena.llm import LlmSettings
+from surrogate_arena.generation import GenerationSettings, LlmSystem, generate_answers
+from surrogate_arena.generation.questions import given_questions
 
 FIRST = {"role": "user", "content": "What is the capital of Peru?"}
 REPLY = {"role": "assistant", "content": "Lima."}

@@ -13,7 +13,7 @@ from arena.judging.judging_settings import JudgingForm, VerdictForm
 from arena.judging.pairwise import REPLY_FORMS, VARIABLES, ReplyForm
 from arena.judging.verdict_parsing import WINNER_OF_LETTER, PairVerdict
 from arena.llm import UnparsableError
-from arena.text.prompts import ReplaceablePrompt
+from arena.llm.prompts import ReplaceablePrompt
 
 TEMPLATE = """{{ question }}
 [The Start of Assistant A's Answer {{ answer_code }}]

@@ -54,7 +54,7 @@ def test_contents_have_keys_of_their_own():
 KILLED_RUN = """
 import sys
 from features.engine import extraction
-from surrogate.cli.app import main
+from surrogate_arena.cli.app import main
 extraction.CHUNK = 8
 main(["features", sys.argv[1], "--out", sys.argv[2], "--features", "{features}", "--jobs", "1"])
 """

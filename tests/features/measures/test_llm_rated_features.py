@@ -11,8 +11,8 @@ from chat_server import ChatServer, broken, completion, filtered, refused
 
 from arena import UsageError
 from arena.llm import LlmSettings, RepliesAwaitedError, UnparsableError
+from arena.llm.prompts import read_templates
 from arena.llm.replies import find_rating
-from arena.text.prompts import read_templates
 from features import extract
 from features.declare.sample import EMPTY_ANSWER
 from features.engine import extraction

@@ -13,11 +13,11 @@ from arena import Arena, UsageError, write_arena
 from features import extract
 from surrogate import Board, build_board
 from surrogate.board.summary import UNPROVEN
-from surrogate.publish.exports import ALL, OVERALL, export_text
-from surrogate.publish.figures.board_figures import board_drawings
-from surrogate.publish.site import write_site
-from surrogate.ranking import gate
-from surrogate.runs.diff import diff_boards
+from surrogate_arena.gate import gate
+from surrogate_arena.pages.exports import ALL, OVERALL, export_text
+from surrogate_arena.pages.figures.board_figures import board_drawings
+from surrogate_arena.pages.site import write_site
+from surrogate_arena.runs.diff import diff_boards
 
 EXPORTS = ("csv", "latex")
 LANGUAGES = ("en", "sw")

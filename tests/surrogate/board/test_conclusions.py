@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.diagnostics.judge_label import WORDS, JudgeLabel
+from arena.quality.judge_label import WORDS, JudgeLabel
 from features.engine.columns import feature_columns
 from surrogate import build_board
 from surrogate.board import language_study
@@ -30,7 +30,7 @@ from surrogate.board.conclusions import (
 )
 from surrogate.board.first_place import conclusion, leading
 from surrogate.board.summary import MacroSummary
-from surrogate.validation import validate
+from surrogate_arena.studies import validate
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,10 @@ from surrogate.board.rating_rows import NO_ANSWER
 from surrogate.board.settings import NOBODY
 from surrogate.board.summary import PREFERENCES, fingerprint
 from surrogate.learning.preferences import shipped_preferences
-from surrogate.publish.exports import export_text
-from surrogate.publish.figures.board_figures import draw_ratings
-from surrogate.publish.site import write_site
 from surrogate.ranking.prior import expected_systems
+from surrogate_arena.pages.exports import export_text
+from surrogate_arena.pages.figures.board_figures import draw_ratings
+from surrogate_arena.pages.site import write_site
 
 BY_VERDICTS = [
     *("surrogate_rating", "surrogate_low", "surrogate_high"),

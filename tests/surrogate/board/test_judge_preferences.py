@@ -14,7 +14,7 @@ from arena.rating.traits import LENGTH
 from surrogate import build_board
 from surrogate.board.equal_length import equal_length_ratings
 from surrogate.board.judge_preferences import judge_preferences
-from surrogate.publish.site import write_site
+from surrogate_arena.pages.site import write_site
 
 
 def bias(trait=SIDE, coefficient=0.0, error=0.1):

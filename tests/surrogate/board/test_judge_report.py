@@ -9,10 +9,10 @@ import pytest
 
 from arena import read_arena, write_arena
 from arena.data.errors import DataError
-from arena.diagnostics import diagnose_languages
 from arena.judging import panel_verdicts
 from surrogate.board.judge_report import JudgingRecords, read_judging_records, report_judge
 from surrogate.board.metaevaluations import MetaEvaluation, add_metaevaluations
+from surrogate_arena.diagnosis import diagnose_languages
 
 
 def entry(judge, dataset="memerag", value=0.712):

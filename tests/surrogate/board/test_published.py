@@ -15,7 +15,7 @@ from arena.rating.published import (
 )
 from surrogate import Board, build_board
 from surrogate.board.summary_builder import PUBLISHED
-from surrogate.publish.site import write_site
+from surrogate_arena.pages.site import write_site
 
 KEYS = ["language", "system"]
 

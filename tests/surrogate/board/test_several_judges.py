@@ -11,9 +11,9 @@ from arena import write_arena
 from arena.rating.ratings import rate
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
-from surrogate.cli.app import main
 from surrogate.learning.estimation.other_judges import learn_from_other_judges
-from surrogate.publish.site import write_site
+from surrogate_arena.cli.app import main
+from surrogate_arena.pages.site import write_site
 
 COLUMNS = ["rating_by:people", "rating_by:coin", "rating_by:gpt <4>"]
 

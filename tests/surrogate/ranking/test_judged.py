@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 from simulations import simulated_part
 
-from arena.adapters.judgments import read_judgments
 from arena.data.errors import DataError, UsageError
 from surrogate import build_board
 from surrogate.learning.language_data import with_answers
 from surrogate.ranking.advice import advise
 from surrogate.ranking.judged import NOBODY, judged_ratings
 from surrogate.ranking.placing import place_systems
+from surrogate_arena.importers.judgments import read_judgments
 
 FEATURES = "answer_length,content_coverage,citation_recall@10"
 

@@ -1,0 +1,45 @@
+"""Public names of a package, loaded on first use: the packages stay quick to import."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import resolve_name
+from pathlib import Path
+
+LazyNames = tuple[Callable[[str], object], Callable[[], list[str]], list[str]]
+
+
+def lazy_names(package: str, file: str) -> LazyNames:
+    """Return ``__getattr__, __dir__, __all__`` of a package whose stub says where names live.
+
+    The stub stands beside ``__init__.py`` and holds lines ``from MODULE import NAME as NAME``,
+    which type checkers read too. MODULE may be in another package, also in one above: nothing is
+    imported before a name is asked for.
+
+    Args:
+        package: ``__name__`` of the package.
+        file: ``__file__`` of the package.
+    """
+    stub = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
+    homes: dict[str, str] = {}
+    for node in ast.parse(stub).body:
+        if isinstance(node, ast.ImportFrom):
+            module = resolve_name("." * node.level + (node.module or ""), package)
+            homes.update({alias.name: module for alias in node.names})
+
+    def load(name: str) -> object:
+        if name not in homes:
+            raise AttributeError(f"No {package} attribute {name}")
+        home = homes[name]
+        if home == package:  # a folder or file of the package itself
+            return import_module(f"{package}.{name}")
+        loaded = getattr(import_module(home), name)
+        setattr(import_module(package), name, loaded)
+        return loaded
+
+    def names() -> list[str]:
+        return sorted(homes)
+
+    return load, names, names()

@@ -1,5 +1,0 @@
-"""Answers of RAG systems to the questions of an arena: prompts, generation, context."""
-
-import lazy_loader as lazy
-
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,339 @@
+"""Prompts: templates, which a user's files can replace, and their variables."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import traceback
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from arena.data.errors import UsageError
+from arena.data.files import small_file
+from arena.data.wording import did_you_mean
+
+DIGEST_DIGITS = 12
+PACKAGED = "packaged"
+"""Name for prompts that come with the package."""
+
+_SUFFIX = ".jinja"
+_UNCLEAR = re.compile(r"[\s@+|,()=]+")
+"""Characters in the name of a file that a signature would mistake for its own."""
+
+
+@dataclass(frozen=True)
+class PromptTemplate:
+    """A template, ready to be filled.
+
+    Attributes:
+        version: Its name and a digest of its text, such as ``pairwise.v1@0f3c5a7b9d1e``.
+        text: The text.
+        also: Further names of variables, each with the variable's own.
+    """
+
+    version: str
+    text: str = field(repr=False)
+    also: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    @property
+    def digest(self) -> str:
+        """Digest of the text: twelve hexadecimal digits."""
+        return self.version.rpartition("@")[2]
+
+    def fill(self, values: Mapping[str, Any]) -> str:
+        """Put values into the template, in one pass: template marks inside of values stay.
+
+        Raises:
+            UsageError: If the template fails, such as on an attribute that a value does not have.
+        """
+        variables = dict(values)
+        for further_name, name in self.also:
+            if name in values:
+                variables[further_name] = values[name]
+        from arena.llm.template_sandbox import fill_template
+
+        with _usage_errors(self.version):
+            return fill_template(self.text, variables)
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of a template.
+
+    Attributes:
+        meaning: Its description in the documentation.
+        sample: A value to try templates with.
+        is_required: Whether a template must show it, that is, the texts of the sample.
+        also: Further names, such as a paper's.
+    """
+
+    meaning: str
+    sample: Any
+    is_required: bool = False
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReplaceablePrompt:
+    """A prompt that is sent unless the user's file takes its place.
+
+    Attributes:
+        name: Its name for a user's file: ``--template fluency=FILE``.
+        asks: The question it puts to the model, in one line.
+        reply: The part of a reply that is read.
+        variables: Variables of templates, by name.
+        package: The package whose folder ``prompts`` holds the template that is used otherwise.
+        packaged_name: The name of that file.
+    """
+
+    name: str
+    asks: str
+    reply: str
+    variables: Mapping[str, Variable] = field(repr=False, compare=False)
+    package: str = field(repr=False)
+    packaged_name: str
+
+    @property
+    def variable_names(self) -> tuple[str, ...]:
+        """Names of all variables, each followed by its further names."""
+        names: list[str] = []
+        for name, variable in self.variables.items():
+            names += [name, *variable.also]
+        return tuple(names)
+
+    def packaged(self) -> PromptTemplate:
+        """Return the template that comes with the package."""
+        return packaged_prompt(self.package, self.packaged_name, self.variable_names)
+
+    def packaged_text(self) -> str:
+        """Return the text of the file that comes with the package."""
+        return _packaged_text(self.package, self.packaged_name)
+
+    def template(self, path: Path | str | None) -> PromptTemplate:
+        """Return the user's template, see ``read``, or the packaged one if there is no path."""
+        return self.packaged() if path is None else self.read(path)
+
+    def read(self, path: Path | str) -> PromptTemplate:
+        """Read a user's template, or the one of this prompt's name in a folder, and try it.
+
+        Raises:
+            UsageError: If there is no such file, it is no template, it uses another variable,
+                cannot be filled, or does not show what it must.
+        """
+        path = Path(path)
+        path = path / f"{self.name}{_SUFFIX}" if path.is_dir() else path
+        try:
+            text = small_file(path).decode()
+        except UnicodeDecodeError as error:
+            raise UsageError(f"the template {path.name} is not UTF-8 text") from error
+        also = []
+        for name, variable in self.variables.items():
+            also += [(further_name, name) for further_name in variable.also]
+        template_name = path.name.removesuffix(_SUFFIX)
+        template = _checked(template_name, text, self.variable_names, tuple(also))
+        # Each is shown, even if it is not required: that tries the template with the samples.
+        hidden = [
+            name
+            for name, variable in self.variables.items()
+            if not self.shows(template, name) and variable.is_required
+        ]
+        if hidden:
+            needed = ", ".join(f"{{{{ {name} }}}}" for name in hidden)
+            raise UsageError(
+                f"the template {template.version} does not show {' and '.join(hidden)}; "
+                f"write {needed} where a prompt for {self.name} should show it"
+            )
+        return template
+
+    def shows(self, template: PromptTemplate, name: str) -> bool:
+        """Return whether a template shows a variable, by filling it with samples.
+
+        Raises:
+            UsageError: If it cannot be filled.
+        """
+        samples = {name: variable.sample for name, variable in self.variables.items()}
+        prompt = template.fill(samples)
+        return all(text in prompt for text in _texts(samples[name]))
+
+
+@dataclass(frozen=True)
+class Templates:
+    """A user's templates by names of prompts.
+
+    Attributes:
+        templates: Names of prompts, each with its template.
+        from_folder: Prompts whose templates a folder holds: these may serve other commands.
+    """
+
+    templates: tuple[tuple[str, PromptTemplate], ...] = ()
+    from_folder: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.templates)
+
+    def of(self, prompt: ReplaceablePrompt) -> PromptTemplate:
+        """Return the user's template for a prompt, or the packaged one."""
+        return self.replacing(prompt) or prompt.packaged()
+
+    def replacing(self, prompt: ReplaceablePrompt) -> PromptTemplate | None:
+        """Return the user's template for a prompt, if there is one."""
+        return dict(self.templates).get(prompt.name)
+
+    def signature(self, names: Iterable[str]) -> str:
+        """Return which of some prompts are replaced: ``name@digest+...``, or ``packaged``."""
+        templates = dict(self.templates)
+        parts = [f"{name}@{templates[name].digest}" for name in names if name in templates]
+        return "+".join(parts) or PACKAGED
+
+    def for_signature(self, signature: str) -> Templates:
+        """Return the templates of a signature.
+
+        Raises:
+            UsageError: If one of them was not given, or another one was.
+        """
+        if signature == PACKAGED:
+            return NO_TEMPLATES
+        templates = dict(self.templates)
+        chosen = []
+        for part in signature.split("+"):
+            name, _, digest = part.partition("@")
+            template = templates.get(name)
+            if template is None or template.digest != digest:
+                instead = "" if template is None else f", and the one given has {template.digest}"
+                raise UsageError(
+                    f"this needs the template for {name} with the digest {digest}{instead}; "
+                    f"give that file by --template {name}=FILE, or ModelOptions(templates=...)"
+                )
+            chosen.append((name, template))
+        return Templates(tuple(chosen))
+
+
+NO_TEMPLATES = Templates()
+
+
+def read_templates(
+    sources: Mapping[str, Path | str] | Sequence[str], prompts: Sequence[ReplaceablePrompt]
+) -> Templates:
+    """Read a user's templates, and try each.
+
+    Args:
+        sources: File of each prompt by its name; or texts ``NAME=FILE``, where ``NAME=`` may be
+            left out if there is one prompt; or folders of files ``NAME.jinja``, of which those
+            of these prompts are read.
+        prompts: Prompts that can be replaced.
+
+    Raises:
+        UsageError: If there is no such prompt or file, two files are given for one prompt, or a
+            file cannot be used, see ``ReplaceablePrompt.read``.
+    """
+    by_name = {prompt.name: prompt for prompt in prompts}
+    paths: list[tuple[str, Path | str]] = []
+    if isinstance(sources, Mapping):
+        paths = list(sources.items())
+    else:
+        for text in sources:
+            paths += _named_paths(text, list(by_name))
+    templates: dict[str, PromptTemplate] = {}
+    for name, path in paths:
+        if name not in by_name:
+            raise UsageError(f"there is no prompt {name!r} to replace; {_offered(name, by_name)}")
+        if name in templates:
+            raise UsageError(f"two templates are given for {name}; give one")
+        templates[name] = by_name[name].read(path)
+    from_folder = frozenset(name for name, path in paths if Path(path).is_dir())
+    return Templates(tuple(templates.items()), from_folder)
+
+
+def _named_paths(text: str, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the prompts that ``NAME=FILE``, a folder or a file is for, with its path."""
+    name, equals, path = text.partition("=")
+    # With one prompt an unknown name before "=" is part of the file's name.
+    if equals and (len(names) > 1 or name in names):
+        return [(name.strip(), path.strip())]
+    if Path(text).is_dir():
+        held = [name for name in names if (Path(text) / f"{name}{_SUFFIX}").is_file()]
+        if not held:
+            files = ", ".join(f"{name}{_SUFFIX}" for name in names)
+            raise UsageError(f"there is no template in {text}; it may hold {files}")
+        return [(name, text) for name in held]
+    if len(names) == 1:
+        return [(names[0], text)]
+    raise UsageError(f"{text!r} names no prompt; write NAME=FILE, NAME one of {', '.join(names)}")
+
+
+def _offered(name: str, names: Collection[str]) -> str:
+    return f"{did_you_mean(name, names)} available: {', '.join(names)}".lstrip()
+
+
+def _texts(sample: object) -> Iterator[str]:
+    """Yield the texts that a sample is made of."""
+    if isinstance(sample, str):
+        yield sample
+    elif isinstance(sample, Mapping):
+        yield from _texts(sample["text"])
+    elif isinstance(sample, Sequence):
+        for part in sample:
+            yield from _texts(getattr(part, "text", part))
+
+
+@cache
+def packaged_prompt(package: str, name: str, variables: tuple[str, ...]) -> PromptTemplate:
+    """Load a template from the folder ``prompts`` of a package, such as ``pairwise.v1``."""
+    return _checked(name, _packaged_text(package, name), variables)
+
+
+def _packaged_text(package: str, name: str) -> str:
+    return files(package).joinpath("prompts", name + _SUFFIX).read_text(encoding="utf-8")
+
+
+def _checked(
+    name: str, text: str, variables: Collection[str], also: tuple[tuple[str, str], ...] = ()
+) -> PromptTemplate:
+    from jinja2 import meta
+
+    from arena.llm.template_sandbox import compiled_template, sandbox
+
+    digest = hashlib.sha256(text.encode()).hexdigest()[:DIGEST_DIGITS]
+    with _usage_errors(name):
+        used = meta.find_undeclared_variables(sandbox().parse(text))
+        compiled_template(text)
+    unknown = sorted(used - set(variables))
+    if unknown:
+        raise UsageError(
+            f"the template {name} uses {', '.join(unknown)}, which do not exist; "
+            f"{_offered(unknown[0], variables)}"
+        )
+    return PromptTemplate(f"{_UNCLEAR.sub('-', name)}@{digest}", text, also)
+
+
+@contextmanager
+def _usage_errors(name: str) -> Iterator[None]:
+    """Turn any exception of a template into a UsageError with its line."""
+    try:
+        yield
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == "<template>"]
+        line = getattr(error, "lineno", None) or next(iter(lines[-1:]), None)
+        place = f"template {name}" + (f", line {line}" if line else "")
+        raise UsageError(f"{place}: {error or type(error).__name__}") from error
+
+
+def delimiter_code(*texts: str) -> str:
+    """Choose a code of twelve hexadecimal digits that is found in none of the texts.
+
+    It is a digest of all of them, so whoever writes one of them cannot foresee it, and equal
+    texts give equal prompts.
+    """
+    joined = "\x1f".join(texts)
+    for salt in count():
+        code = hashlib.sha256(f"{salt}\x1f{joined}".encode()).hexdigest()[:DIGEST_DIGITS]
+        if code not in joined:
+            break
+    return code

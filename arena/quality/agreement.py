@@ -1,0 +1,249 @@
+"""How far judges agree on the same items, with each other or with a reference: Cohen's kappa."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from arena.data.errors import UsageError, argument
+from arena.data.seeds import generator
+from arena.data.types import Floats
+from arena.data.wording import count_of
+from arena.quality.verdicts import (
+    QUESTION_PAIR,
+    Finding,
+    Severity,
+    majorities,
+    oriented_verdicts,
+)
+from arena.rating.battles import Battles
+from arena.rating.posterior import RatingPosterior, battle_posterior
+from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
+from arena.statistics.agreement import cohen_kappas
+from arena.statistics.bootstrap import percentile_interval, resampled_sums
+from arena.statistics.rank_agreement import (
+    Agreement,
+    kendall_tau,
+    kendall_taus,
+    macro_agreement,
+)
+
+LOW_KAPPA = 0.4
+"""Below it, agreement is fair at best (Landis and Koch, 1977)."""
+FEWEST_ITEMS = 20
+"""Items from which kappa gets an interval: with fewer, the bootstrap's is too narrow."""
+MANY_JUDGES = 50
+"""Pairs grow with the square of the judges; those with the most judgments are compared."""
+
+RANKED = ["tau", "tau_low", "tau_high", "systems", "decided", "decided_reference"]
+MEASURED = ["items", "questions", "agreement", "kappa", "standard_error", "low", "high"]
+
+
+def agreement_table(table: pd.DataFrame, of: Collection[str], seed: int = 0) -> pd.DataFrame:
+    """Compare every two judges on the items both judged.
+
+    Several judgments of an item by one judge count as their majority. Of more than
+    ``MANY_JUDGES`` judges, those with the most judgments are compared.
+
+    Args:
+        table: As ``oriented_verdicts`` returns it.
+        seed: Seed of the bootstrap.
+        of: Judges to compare with all others; all where it is empty.
+
+    Returns:
+        Columns ``language, judge, other_judge`` and ``MEASURED``, sorted: ``agreement`` is the
+        share of items with equal verdicts; kappa has a bootstrap standard error and a 95%
+        interval over questions (NaN with one question or fewer than ``FEWEST_ITEMS`` items).
+    """
+    counts = table["judge"].value_counts().sort_index().sort_values(ascending=False, kind="stable")
+    judges = {*counts.index[:MANY_JUDGES], *of}
+    items = majorities(table[table["judge"].isin(judges)], [*QUESTION_PAIR, "judge"])
+    # Items of one judge alone would make the join below large for nothing.
+    items = items[items.duplicated(QUESTION_PAIR, keep=False)]
+    shared = items.merge(items, on=QUESTION_PAIR, suffixes=("", "_other"))
+    shared = shared[shared["judge"] < shared["judge_other"]]
+    if of:
+        shared = shared[shared["judge"].isin(of) | shared["judge_other"].isin(of)]
+    rows = []
+    for key, part in shared.groupby(["language", "judge", "judge_other"]):
+        language, judge, other_judge = key
+        random = generator(seed, "agreement", *key)
+        row = {"language": language, "judge": judge, "other_judge": other_judge}
+        rows.append(row | _measured(part, part["outcome_other"], random))
+    return pd.DataFrame(rows, columns=["language", "judge", "other_judge", *MEASURED])
+
+
+def _measured(
+    items: pd.DataFrame, others: pd.Series, random: np.random.Generator
+) -> dict[str, object]:
+    """Return ``MEASURED`` of items with an ``outcome``, compared with another judge's."""
+    cells = question_cells(items, others)
+    has_interval = len(cells) > 1 and len(items) >= FEWEST_ITEMS
+    # Questions are resampled, not items: verdicts on one question depend on each other.
+    replicates = _kappas(resampled_sums(cells, 2000 if has_interval else 0, random))
+    replicates = replicates[np.isfinite(replicates)]
+    standard_error = float(replicates.std()) if replicates.size else math.nan
+    low, high = percentile_interval(replicates)
+    return {
+        "items": len(items),
+        "questions": len(cells),
+        "agreement": float((items["outcome"] == others).mean()),
+        "kappa": float(_kappas(cells.sum(axis=0))[0]),
+        "standard_error": standard_error,
+        "low": low,
+        "high": high,
+    }
+
+
+def question_cells(items: pd.DataFrame, others: pd.Series) -> Floats:
+    """Count the verdicts of one judge by another's, in a 3 x 3 table per question.
+
+    Which system of a pair is called the first is arbitrary, so every item counts half in either
+    orientation: wins and losses have the same share for each judge, and relabeling systems
+    changes nothing.
+
+    Args:
+        items: Columns ``query_id, outcome`` (1, 0 or -1).
+        others: The other judge's outcomes.
+
+    Returns:
+        Shape (questions, 9), the rows of each table one after another.
+    """
+    questions, names = pd.factorize(items["query_id"])
+    cells = np.zeros((len(names), 9))
+    for sign in (1, -1):
+        rows = 1 + sign * items["outcome"]
+        columns = 1 + sign * others
+        indices = (3 * rows + columns).to_numpy(dtype=np.intp)
+        np.add.at(cells, (questions, indices), 0.5)
+    return cells
+
+
+def _kappas(cells: Floats) -> Floats:
+    return cohen_kappas(cells.reshape(-1, 3, 3))
+
+
+def agreement_findings(agreement: pd.DataFrame) -> Iterator[Finding]:
+    """Report how far judges agree: each pair of judges, or many pairs together."""
+    for language, part in agreement.groupby("language"):
+        if len(part) <= 6:
+            yield from (_pair_finding(str(language), row) for row in part.to_dict("records"))
+            continue
+        kappas = part["kappa"].dropna()
+        sentence = (
+            f"{len(part):,} pairs of judges share items; median kappa {kappas.median():.2f}, "
+            f"below {LOW_KAPPA} for {(kappas < LOW_KAPPA).sum():,} of {len(kappas):,} pairs"
+        )
+        severity: Severity = "warning" if kappas.median() < LOW_KAPPA else "info"
+        yield Finding(severity, "agreement", str(language), sentence)
+
+
+def _pair_finding(language: str, row: dict[Any, Any]) -> Finding:
+    subject = f"{language}, {row['judge']} and {row['other_judge']}"
+    kappa = row["kappa"]
+    sentence = f"agree on {row['agreement']:.1%} of {count_of(row['items'], 'item')}"
+    if math.isnan(kappa):
+        # Without a verdict that is no tie, agreement by chance is 1.
+        sentence += "; kappa is not defined, for both only tie"
+        return Finding("info", "agreement", subject, sentence)
+    sentence += f"; kappa {kappa:.2f}"
+    if not math.isnan(row["low"]):
+        sentence += f", 95% interval {row['low']:.2f} to {row['high']:.2f}"
+    return Finding("warning" if kappa < LOW_KAPPA else "info", "agreement", subject, sentence)
+
+
+def agreement_with_reference(
+    judgments: pd.DataFrame, reference: Sequence[str], seed: int = 0
+) -> pd.DataFrame:
+    """Compare every judge with a reference, such as people: all of them, by majority.
+
+    Returns:
+        Columns ``judge``, ``MEASURED`` (all languages together), the items' ``languages``, and
+        ``RANKED``: Kendall's tau of the rankings by all verdicts of either, mean over languages,
+        with its 95% interval for these systems (NaN below three ``systems``); and the
+        shares of shared items that the judge, and the reference, decide.
+
+    Raises:
+        UsageError: If a judge of the reference, or any other, has no judgment.
+    """
+    judgments = calibrated_judgments(judgments, learn_temperatures(judgments))
+    table = oriented_verdicts(judgments)
+    _require_reference(reference, set(table["judge"]))
+    # The same id in two languages is of two questions, which are resampled together.
+    table["query_id"] = table["language"] + "\x1f" + table["query_id"]
+    shared = _shared_items(table, reference)
+    if shared.empty:
+        hint = ""
+        if len(reference) > 1:
+            hint = f"; compare these with one of them: {argument('reference')} {min(reference)!r}"
+        raise UsageError(f"no other judge has judged a pair that the reference has{hint}")
+    reference_posteriors = posteriors_by_language(judgments[judgments["judge"].isin(reference)])
+    rows = []
+    for judge, part in shared.groupby("judge"):
+        random = generator(seed, "agreement", str(judge))
+        row = {"judge": judge} | _measured(part, part["outcome_reference"], random)
+        posteriors = posteriors_by_language(judgments[judgments["judge"] == judge])
+        row |= _rankings(posteriors, reference_posteriors, random)
+        row["languages"] = sorted(part["language"].unique())
+        row["decided"] = float((part["outcome"] != 0).mean())
+        row["decided_reference"] = float((part["outcome_reference"] != 0).mean())
+        rows.append(row)
+    return pd.DataFrame(rows, columns=["judge", *MEASURED, "languages", *RANKED])
+
+
+def _require_reference(reference: Sequence[str], judges: set[str]) -> None:
+    """Refuse a reference that is empty, or names a judge without judgments."""
+    absent = [name for name in reference if name not in judges]
+    if absent or not reference:
+        raise UsageError(
+            f"no judge {', '.join(map(repr, absent)) or 'of the reference'} here; the judges are "
+            f"{', '.join(sorted(judges)) or 'none'}"
+        )
+
+
+def _shared_items(table: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
+    """Join each judge's items, by majority, with those of the reference (``_reference``)."""
+    is_reference = table["judge"].isin(set(reference))
+    reference_items = majorities(table[is_reference], QUESTION_PAIR)
+    items = majorities(table[~is_reference], ["judge", *QUESTION_PAIR])
+    return items.merge(reference_items, on=QUESTION_PAIR, suffixes=("", "_reference"))
+
+
+def posteriors_by_language(judgments: pd.DataFrame) -> dict[str, RatingPosterior]:
+    """Rate the largest connected group of systems in each language, by verdicts alone."""
+    return {
+        str(language): battle_posterior(Battles.from_judgments(rows).largest_group())
+        for language, rows in judgments.groupby("language")
+    }
+
+
+def _rankings(
+    posteriors: Mapping[str, RatingPosterior],
+    references: Mapping[str, RatingPosterior],
+    random: np.random.Generator,
+) -> dict[str, object]:
+    """Return tau with its bounds, mean over languages, and the number of systems compared."""
+    agreements: list[Agreement] = []
+    compared: set[str] = set()
+    for language in sorted(posteriors.keys() & references.keys()):
+        posterior = posteriors[language]
+        reference = references[language]
+        systems = [system for system in reference.systems if system in posterior.systems]
+        # Two systems have one order or the other: no ranking to agree on.
+        if len(systems) < 3:
+            continue
+        indices = [posterior.systems.index(system) for system in systems]
+        reference_indices = [reference.systems.index(system) for system in systems]
+        # Every draw of the one is compared with every draw of the other.
+        draws = posterior.draws(random, 100)[:, indices]
+        reference_draws = reference.draws(random, 100)[:, reference_indices]
+        tau = kendall_tau(posterior.ratings[indices], reference.ratings[reference_indices])
+        agreements.append(Agreement(tau, kendall_taus(draws, reference_draws).ravel()))
+        compared.update(systems)
+    overall = macro_agreement(agreements)
+    low, high = overall.interval
+    return {"tau": overall.tau, "tau_low": low, "tau_high": high, "systems": len(compared)}

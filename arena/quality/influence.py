@@ -1,0 +1,330 @@
+"""How few verdicts decide first place: without them another system would be first.
+
+Intervals treat verdicts as a sample; this is the worst case. The effect of a verdict on a rating is
+approximated by one Newton step (Broderick, Giordano and Meager, 2020, "An automatic finite-sample
+robustness metric"); the verdicts that it names are left out and the ratings fitted again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+
+from arena.data.judge_names import PEOPLE, is_person
+from arena.data.types import Floats, Indices
+from arena.data.wording import count_of
+from arena.quality.verdicts import Finding, Severity
+from arena.rating.battles import Battles
+from arena.rating.outcomes import points_of_a, weights_of
+from arena.rating.penalized_likelihood import DEFAULT_RIDGE
+
+FRAGILE = 0.005
+"""Share of the verdicts; a first place that fewer of them decide gets a warning."""
+EQUAL = 1e-6
+"""Ratings closer than this are equal, in logits."""
+OPPONENTS = 5
+"""Systems next to the first one that may take its place."""
+MOST_SYSTEMS = 1_000
+MOST_DROPPED = 0.5
+"""Largest share of the verdicts to leave out."""
+MOST_JUDGES = 20
+LISTED = 50
+"""Number of verdicts that a record of first place lists."""
+VERDICT_COLUMNS = ["query_id", "system_a", "system_b", "winner"]
+
+
+@dataclass(frozen=True)
+class FirstPlace:
+    """The fewest verdicts that decide first place, by one judge in one language.
+
+    Attributes:
+        language: Language code.
+        judge: Name of the judge.
+        first: System with the highest rating by the verdicts alone.
+        successor: System that would be first without ``dropped``.
+        verdicts: Number of all verdicts.
+        dropped: The fewest verdicts that decide it, most influential first: columns ``query_id,
+            system_a, system_b, winner``.
+    """
+
+    language: str
+    judge: str
+    first: str
+    successor: str
+    verdicts: int
+    dropped: pd.DataFrame
+
+    @property
+    def share(self) -> float:
+        """Share of the verdicts that decide first place."""
+        return len(self.dropped) / self.verdicts
+
+    @property
+    def sentence(self) -> str:
+        """How few verdicts decide first place, as a sentence."""
+        return support_sentence(self.first, self.successor, len(self.dropped), self.verdicts)
+
+
+def support_sentence(first: str, successor: str, dropped: int, whole: int) -> str:
+    """Write how few verdicts decide first place, without the full stop."""
+    return (
+        f"by the verdicts alone {first} is first, and without {dropped:,} of "
+        f"{count_of(whole, 'verdict')} ({dropped / whole:.2%}) {successor} would be"
+    )
+
+
+def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlace | None:
+    """Find the fewest verdicts without which another system would be first.
+
+    Ratings are Bradley-Terry coefficients with a weak prior; a tie is half a win for both. For each
+    of the systems next to the first one, verdicts are ordered by how much the lead over it shrinks
+    without them; as many are left out as it takes, checked by fitting again.
+
+    Args:
+        judgments: Verdicts of one judge in one language.
+        language: Language code.
+        judge: Name of the judge.
+
+    Returns:
+        None with fewer than two systems, more than ``MOST_SYSTEMS``, a shared first place, or if
+        more than half of the verdicts would have to go.
+    """
+    systems = list(Battles.from_judgments(judgments).largest_group().systems)
+    if not 2 <= len(systems) <= MOST_SYSTEMS:
+        return None
+    rows = judgments[judgments["system_a"].isin(systems) & judgments["system_b"].isin(systems)]
+    # Equally influential verdicts are named in one order, whatever the order of the rows.
+    rows = rows.sort_values(VERDICT_COLUMNS, kind="stable")
+    matches = _Matches.of(rows, systems)
+    ratings = matches.ratings()
+    order = np.argsort(-ratings, kind="stable")
+    leader = int(order[0])
+    if ratings[order[1]] > ratings[leader] - EQUAL:
+        return None
+    fewest: tuple[Indices, int] | None = None
+    for opponent in order[1 : 1 + OPPONENTS]:
+        supporters, n_needed = matches.supporters(ratings, leader, int(opponent))
+        limit = len(rows) * MOST_DROPPED
+        if fewest is not None:
+            limit = len(fewest[0]) - 1
+            # The Newton step is seldom wrong by a factor of two: do not fit again in vain.
+            if n_needed > 2 * limit:
+                continue
+        fewer = _fewest(matches, supporters, n_needed, leader, ratings, int(limit))
+        if fewer is not None:
+            fewest = fewer
+    if fewest is None:
+        return None
+    dropped, successor = fewest
+    return FirstPlace(
+        language=language,
+        judge=judge,
+        first=systems[leader],
+        successor=systems[successor],
+        verdicts=len(rows),
+        dropped=rows.iloc[dropped][VERDICT_COLUMNS].reset_index(drop=True),
+    )
+
+
+@dataclass(frozen=True)
+class _Matches:
+    """N verdicts between S systems.
+
+    Attributes:
+        side_a: System on side A, shape (N,).
+        side_b: System on side B.
+        points: Points of side A, 0 to 1.
+        weights: How many verdicts each counts for.
+        n_systems: Number of systems S.
+    """
+
+    side_a: Indices
+    side_b: Indices
+    points: Floats
+    weights: Floats
+    n_systems: int
+
+    @classmethod
+    def of(cls, judgments: pd.DataFrame, systems: Sequence[str]) -> _Matches:
+        """Read judgments between some systems."""
+        code = {name: index for index, name in enumerate(systems)}
+        weights = weights_of(judgments)
+        return cls(
+            side_a=judgments["system_a"].map(code).to_numpy(np.intp),
+            side_b=judgments["system_b"].map(code).to_numpy(np.intp),
+            points=points_of_a(judgments).to_numpy(np.float64),
+            weights=np.ones(len(judgments)) if weights is None else weights,
+            n_systems=len(systems),
+        )
+
+    def ratings(self, dropped: Sequence[int] | Indices = (), start: Floats | None = None) -> Floats:
+        """Fit Bradley-Terry coefficients without some of the verdicts.
+
+        Args:
+            dropped: Indices of the verdicts to leave out.
+            start: Ratings to start from, shape (S,); by default 0.
+
+        Returns:
+            Shape (S,).
+        """
+        won, met = self._counts(dropped)
+        ratings = np.zeros(self.n_systems) if start is None else start.copy()
+        for _ in range(50):
+            information, gradient = self._information_and_gradient(ratings, won, met)
+            step = np.linalg.solve(information, gradient)
+            length = float(np.abs(step).max())
+            # Longer steps of Newton's method may overshoot.
+            ratings += step / max(1.0, length / 2)
+            if length < 1e-9:
+                break
+        return ratings
+
+    def supporters(self, ratings: Floats, leader: int, opponent: int) -> tuple[Indices, int]:
+        """Order verdicts by how much the leader's lead over an opponent shrinks without them.
+
+        Returns:
+            Indices of the verdicts that support the lead, the most influential first; and how many
+            of them take the lead away by one Newton step, all of them if none do.
+        """
+        won, met = self._counts()
+        information, _ = self._information_and_gradient(ratings, won, met)
+        contrast = np.zeros(self.n_systems)
+        contrast[leader] = 1.0
+        contrast[opponent] = -1.0
+        # The lead falls by contrast' H^-1 g, with g the verdict's part of the gradient.
+        direction = np.linalg.solve(information, contrast)
+        residuals = self.points - expit(ratings[self.side_a] - ratings[self.side_b])
+        losses = self.weights * residuals * (direction[self.side_a] - direction[self.side_b])
+        ordered = np.argsort(-losses, kind="stable")
+        ordered = ordered[losses[ordered] > 0]
+        is_gone = np.cumsum(losses[ordered]) > ratings[leader] - ratings[opponent]
+        if not is_gone.any():
+            return ordered, len(ordered)
+        return ordered, int(np.argmax(is_gone)) + 1
+
+    def _counts(self, dropped: Sequence[int] | Indices = ()) -> tuple[Floats, Floats]:
+        """Count points of each system against each other one, and verdicts, each (S, S)."""
+        is_counted = np.ones(len(self.points), dtype=np.bool_)
+        is_counted[np.asarray(dropped, dtype=np.intp)] = False
+        sides = self.side_a[is_counted], self.side_b[is_counted]
+        won = np.zeros((self.n_systems, self.n_systems))
+        met = np.zeros((self.n_systems, self.n_systems))
+        np.add.at(won, sides, (self.weights * self.points)[is_counted])
+        np.add.at(met, sides, self.weights[is_counted])
+        return won, met
+
+    def _information_and_gradient(
+        self, ratings: Floats, won: Floats, met: Floats
+    ) -> tuple[Floats, Floats]:
+        """Of the penalized log-likelihood: information, (S, S), and gradient, (S,)."""
+        expected = expit(ratings[:, None] - ratings[None, :])
+        residuals = won - met * expected
+        variances = met * expected * (1 - expected)
+        variances = variances + variances.T
+        information = np.diag(variances.sum(axis=1) + DEFAULT_RIDGE) - variances
+        gradient = residuals.sum(axis=1) - residuals.sum(axis=0) - DEFAULT_RIDGE * ratings
+        return information, gradient
+
+
+def _fewest(
+    matches: _Matches,
+    supporters: Indices,
+    n_needed: int,
+    leader: int,
+    ratings: Floats,
+    limit: int,
+) -> tuple[Indices, int] | None:
+    """Find the fewest verdicts to leave out for another system to be first.
+
+    Args:
+        matches: All verdicts.
+        supporters: Indices of those that support the leader, the most influential first.
+        n_needed: How many of them take the lead away by one Newton step.
+        leader: The first system.
+        ratings: Ratings by all verdicts, shape (S,).
+        limit: How many to leave out at most.
+
+    Returns:
+        Indices of the verdicts, and the system that is first without them; None above the limit.
+    """
+    limit = min(limit, len(supporters))
+
+    def successor(n_dropped: int) -> int | None:
+        """Return the system that is first without some supporters, if the leader is not."""
+        refitted = matches.ratings(supporters[:n_dropped], ratings)
+        first = int(np.argmax(refitted))
+        if refitted[first] > refitted[leader] + EQUAL:
+            return first
+        return None
+
+    enough = min(n_needed, limit)
+    while successor(enough) is None:
+        if enough >= limit:
+            return None
+        enough = min(enough + max(1, enough // 10), limit)
+    too_few = 0
+    # Bisect between a number that is too small and one that is enough.
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        if successor(middle) is None:
+            too_few = middle
+        else:
+            enough = middle
+    taken = successor(enough)
+    if taken is None:
+        return None
+    return supporters[:enough], taken
+
+
+def first_places(judgments: pd.DataFrame) -> list[FirstPlace]:
+    """Find the verdicts that decide first place, for each judge and language.
+
+    People count as one judge. Of more than ``MOST_JUDGES`` judges only those with the most verdicts
+    are examined.
+    """
+    is_by_people = judgments["judge"].map(is_person).astype(bool)
+    judged = judgments.assign(judge=judgments["judge"].mask(is_by_people, PEOPLE))
+    n_verdicts = judged["judge"].value_counts()
+    # By name first: of judges with as many verdicts the same ones are always examined.
+    n_verdicts = n_verdicts.sort_index().sort_values(ascending=False, kind="stable")
+    judged = judged[judged["judge"].isin(n_verdicts.index[:MOST_JUDGES])]
+    places = []
+    for (language, judge), rows in judged.groupby(["language", "judge"]):
+        place = first_place(rows, str(language), str(judge))
+        if place is not None:
+            places.append(place)
+    return places
+
+
+def first_place_findings(places: list[FirstPlace]) -> Iterator[Finding]:
+    """Yield how few verdicts decide first place, for each language and judge."""
+    for place in places:
+        severity: Severity = "warning" if place.share < FRAGILE else "info"
+        subject = f"{place.language}, {place.judge}"
+        yield Finding(severity, "first place", subject, place.sentence)
+
+
+def support_table(places: list[FirstPlace]) -> pd.DataFrame:
+    """List the verdicts that decide first place.
+
+    Returns:
+        Columns ``language, judge, first, successor`` and ``VERDICT_COLUMNS``, the most influential
+        first.
+    """
+    parts = [
+        place.dropped.assign(
+            language=place.language,
+            judge=place.judge,
+            first=place.first,
+            successor=place.successor,
+        )
+        for place in places
+    ]
+    columns = ["language", "judge", "first", "successor", *VERDICT_COLUMNS]
+    if not parts:
+        return pd.DataFrame(columns=columns)
+    return pd.concat(parts, ignore_index=True)[columns]

@@ -1,0 +1,221 @@
+"""How far a judge agrees with people on the same pairs, and people with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from arena.data.codes import without_categories
+from arena.data.errors import UsageError
+from arena.data.judge_names import is_person
+from arena.data.judgments import named_voters
+from arena.data.schema import VOTER
+from arena.data.seeds import generator
+from arena.data.types import Floats
+from arena.quality.agreement import FEWEST_ITEMS, agreement_with_reference
+from arena.quality.verdicts import PAIR, QUESTION_PAIR, majorities, oriented_verdicts
+from arena.statistics.agreement import cohen_kappas
+from arena.statistics.bootstrap import resampled_sums
+from arena.statistics.significance import NORMAL_95
+
+ONE_VOTE = ["judge", "items", "kappa", "kappa_of_people", "difference", "low", "high"]
+_OUTCOMES = (-1, 0, 1)
+"""Of a pair's first system, in the order of the rows and columns of a table."""
+_RESAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class AmongPeople:
+    """Kappa of two votes by different people on the same pair, and of the judge with one vote.
+
+    Both are on the pairs that several people judged. A majority is steadier than one vote, so that
+    a judge's kappa with the majority cannot be compared with that of two votes.
+
+    Attributes:
+        kappa: Cohen's kappa of two people's votes.
+        judge_kappa: Of the judge's verdict and one person's vote.
+        difference_error: Standard error of the judge's less the people's, by bootstrap over
+            questions.
+        items: Pairs that the judge and several people judged.
+    """
+
+    kappa: float
+    judge_kappa: float
+    difference_error: float
+    items: int
+
+    @property
+    def is_as_good(self) -> bool:
+        """Whether the judge is not shown to agree with people less than they with each other."""
+        return self.kappa - self.judge_kappa <= NORMAL_95 * self.difference_error
+
+
+@dataclass(frozen=True)
+class PeopleAgreement:
+    """How far a judge agrees with people on the same pairs.
+
+    Attributes:
+        kappa: Cohen's kappa with the majority of the votes on a pair.
+        standard_error: Of kappa, by bootstrap over questions.
+        items: Pairs that both judged.
+        among_people: How far people agree with each other; None where no several of them judged
+            the same pairs.
+    """
+
+    kappa: float
+    standard_error: float
+    items: int
+    among_people: AmongPeople | None = None
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Lower and upper bound of the 95% interval."""
+        half_width = NORMAL_95 * self.standard_error
+        return self.kappa - half_width, self.kappa + half_width
+
+
+def agreement_with_people(judgments: pd.DataFrame, judges: Sequence[str]) -> PeopleAgreement | None:
+    """Compare judges, taken as one, with the people who judged the same pairs.
+
+    Returns:
+        None where there are no people, or too few shared pairs for an interval.
+    """
+    is_by_people = judgments["judge"].map(is_person).astype(bool)
+    is_by_judge = judgments["judge"].isin(judges) & ~is_by_people
+    people = sorted(set(judgments.loc[is_by_people, "judge"]))
+    if not people or not is_by_judge.any():
+        return None
+    judgments = without_categories(judgments)
+    both = judgments[is_by_judge | is_by_people]
+    both = both.assign(judge=both["judge"].mask(is_by_judge, judges[0]))
+    try:
+        measured = agreement_with_reference(both, people)
+    except UsageError:  # no pair in common
+        return None
+    row = measured.iloc[0]
+    if not np.isfinite(row["kappa"] + row["standard_error"]):
+        return None
+    agreement = PeopleAgreement(
+        kappa=float(row["kappa"]),
+        standard_error=float(row["standard_error"]),
+        items=int(row["items"]),
+    )
+    among_people = agreement_among_people(judgments[is_by_judge], judgments[is_by_people])
+    return replace(agreement, among_people=among_people)
+
+
+def agreement_with_one_vote(judgments: pd.DataFrame, people: Sequence[str]) -> pd.DataFrame:
+    """Compare judges with one person's vote, and people with each other, on the same pairs.
+
+    A judge that reaches people's kappa agrees with them as well as they do with each other.
+
+    Args:
+        judgments: Verdicts of judges and people.
+        people: The judges that are people.
+
+    Returns:
+        Columns ``ONE_VOTE``, a row for each other judge who shares enough pairs that several people
+        judged: number of these pairs, kappa of judge and one person, kappa of two people, and the
+        first less the second with its 95% interval.
+    """
+    is_by_people = judgments["judge"].isin(people)
+    by_people = judgments[is_by_people]
+    rows = []
+    for judge, by_judge in judgments[~is_by_people].groupby("judge"):
+        among_people = agreement_among_people(by_judge, by_people)
+        if among_people is None:
+            continue
+        kappa = among_people.judge_kappa
+        difference = kappa - among_people.kappa
+        half_width = NORMAL_95 * among_people.difference_error
+        bounds = (difference - half_width, difference + half_width)
+        rows.append([judge, among_people.items, kappa, among_people.kappa, difference, *bounds])
+    return pd.DataFrame(rows, columns=ONE_VOTE)
+
+
+def agreement_among_people(by_judge: pd.DataFrame, by_people: pd.DataFrame) -> AmongPeople | None:
+    """Compare every two people's votes on a pair, and the judge's verdict with one vote.
+
+    Votes of one person on a pair, such as in both orders, count as their majority; a vote that
+    does not say whose it is counts as one more person's. Every pair has the same weight.
+
+    Args:
+        by_judge: Judgments that count as those of one judge.
+        by_people: People's judgments.
+
+    Returns:
+        None where the judge and several people judged too few pairs for an interval.
+    """
+    votes = oriented_verdicts(by_people)
+    votes["person"] = _persons(by_people)
+    votes = majorities(votes, [*QUESTION_PAIR, "person"])
+    counts = votes.groupby([*QUESTION_PAIR, "outcome"]).size().unstack("outcome", fill_value=0)
+    counts = counts.reindex(columns=list(_OUTCOMES), fill_value=0)
+    counts = counts[counts.sum(axis=1) > 1]
+    judged_pairs = majorities(oriented_verdicts(by_judge), QUESTION_PAIR)
+    judged = judged_pairs.set_index(QUESTION_PAIR)["outcome"]
+    shared = counts.index.intersection(judged.index)
+    if len(shared) < FEWEST_ITEMS:
+        return None
+    # Shape (items, 3): how many people said each outcome, and which one the judge said.
+    by_outcome = counts.loc[shared].to_numpy(np.float64)
+    by_judge_outcome = (judged.loc[shared].to_numpy()[:, None] == np.array(_OUTCOMES)).astype(float)
+    tables = _vote_tables(by_outcome, by_judge_outcome)
+    codes, questions = shared.droplevel(PAIR).factorize()
+    if len(questions) < 2:
+        return None
+    sums = np.zeros((len(questions), tables[0].size))
+    np.add.at(sums, codes, tables.reshape(len(tables), -1))
+    kappas = _kappas(sums.sum(axis=0, keepdims=True))[0]
+    resampled = _kappas(resampled_sums(sums, _RESAMPLES, generator(0, "agreement among people")))
+    differences = resampled[:, 1] - resampled[:, 0]
+    error = float(np.nanstd(differences)) if np.isfinite(differences).any() else np.nan
+    if not np.isfinite(kappas.sum() + error):
+        return None
+    return AmongPeople(float(kappas[0]), float(kappas[1]), error, len(shared))
+
+
+def _vote_tables(by_outcome: Floats, by_judge_outcome: Floats) -> Floats:
+    """Cross-tabulate votes on each item: one person's by another's, then the judge's by people's.
+
+    Args:
+        by_outcome: Number of people that voted for each outcome, shape (items, 3).
+        by_judge_outcome: 1 for the judge's outcome, else 0, shape (items, 3).
+
+    Returns:
+        Shares that add up to 1 in each table, shape (items, 2, 3, 3).
+    """
+    n_votes = by_outcome.sum(axis=1)[:, None, None]
+    # Ordered pairs of different votes: all pairs, less those of a vote with itself.
+    pairs = by_outcome[:, :, None] * by_outcome[:, None, :]
+    pairs -= by_outcome[:, :, None] * np.eye(len(_OUTCOMES))
+    tables = np.stack(
+        [
+            pairs / (n_votes * (n_votes - 1)),
+            by_judge_outcome[:, :, None] * by_outcome[:, None, :] / n_votes,
+        ],
+        axis=1,
+    )
+    # Which system is called the first is arbitrary: count each pair half in either orientation.
+    return np.asarray((tables + tables[:, :, ::-1, ::-1]) / 2)
+
+
+def _persons(by_people: pd.DataFrame) -> pd.Series:
+    """Name the person of each vote; a vote that does not say whose it is has a name of its own."""
+    judges = by_people["judge"].astype(object)
+    rows = "row " + pd.Series(range(len(by_people)), by_people.index).astype(str)
+    if VOTER not in by_people:
+        voters = pd.Series("", by_people.index)
+    else:
+        # A missing name would make the whole name of a person missing.
+        voters = by_people[VOTER].astype(object).fillna("")
+    return judges + "/" + voters.where(named_voters(by_people), rows)
+
+
+def _kappas(sums: Floats) -> Floats:
+    """Kappa of people and of the judge, from flat tables of shape (N, 18): shape (N, 2)."""
+    n_outcomes = len(_OUTCOMES)
+    return cohen_kappas(sums.reshape(-1, n_outcomes, n_outcomes)).reshape(-1, 2)

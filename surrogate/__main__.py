@@ -1,6 +1,0 @@
-"""``python -m surrogate``: the command line."""
-
-from surrogate.cli.app import main
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,315 @@
+"""Arena folders: ``init``, ``add``, ``check``, ``select``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from typer import Argument, Option
+
+from arena.data.errors import DataError, UsageError
+from arena.data.judge_names import PEOPLE, is_person
+from arena.data.wording import count_of, first_of, split_names
+from surrogate_arena.cli import options as opt
+from surrogate_arena.cli.imports import write_and_print
+from surrogate_arena.cli.options import FILE, named_columns
+from surrogate_arena.cli.printing import command, print_notes, show
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from arena import Arena
+    from surrogate_arena.generation import SetRules
+
+FAULTY = 1
+"""Exit status of an arena folder with problems."""
+SHOWN_GAPS = 6
+
+
+def init(
+    folder: Annotated[Path, Argument(help="Arena folder to write.")],
+    replace_there: opt.Replace = False,
+) -> None:
+    """Write a small arena folder to put your own questions, answers and judgments into."""
+    from arena.data.folder import write_arena
+    from surrogate_arena.importers import check_import_folder
+    from surrogate_arena.importers.backups import backup_of, replaced_arena
+
+    check_import_folder(folder, replace_there)
+    backup = backup_of(folder)
+    with replaced_arena(folder, backup) as writing:
+        write_arena(_template(folder.resolve().name), writing, ".jsonl")
+    if backup is not None:
+        print(backup.sentence)
+    print(f"Template written to {folder}: arena.json, queries, answers and judgments (.jsonl)")
+    print(command("check", folder))
+
+
+def _template(name: str) -> Arena:
+    """Cut a few questions, answers and judgments out of the simulated arena."""
+    from arena.simulation import simulated_arena
+    from surrogate_arena.generation import SetRules, evaluation_set
+
+    simulated = simulated_arena()
+    part = simulated.select(["en"], list(simulated.info.systems[:3]))
+    template, _ = evaluation_set(part, SetRules(questions=4))
+    info = template.info.model_copy(
+        update={
+            "name": name,
+            "note": "A template: all that it holds is made up; replace it with your own.",
+            "reference_system": None,
+        }
+    )
+    return replace(template, info=info)
+
+
+def check(
+    arena: opt.Arena,
+    systems: Annotated[str | None, Option(help="Comma-separated systems. Default: all")] = None,
+    tokenizer: Annotated[
+        Path | None,
+        Option(
+            help="A model's tokenizer.json, to count tokens instead of words between spaces.",
+            **FILE,
+        ),
+    ] = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Report every problem of an arena, what it lacks, and what it holds, by language.
+
+    The status is 1 if there are problems.
+    """
+    from arena.llm.trimming import read_tokenizer
+    from surrogate_arena.diagnosis import arena_contents, white_space_words
+    from surrogate_arena.generation import read_arena_to_answer
+
+    try:
+        read = read_arena_to_answer(arena)
+    except (DataError, UsageError) as error:
+        problems = list(map(str, getattr(error, "problems", [error])))
+        if as_json:
+            show({"problems": problems}, as_json)
+        else:
+            print("\n".join([*problems, f"{count_of(len(problems), 'problem')} in {arena}"]))
+        raise SystemExit(FAULTY) from None
+    unit = "words"
+    length = white_space_words
+    if tokenizer is not None:
+        token_counter = read_tokenizer(tokenizer)
+        unit = f"tokens of {token_counter.name}"
+        length = token_counter.count
+    contents = arena_contents(read, length, split_names(systems))
+    gaps = [*answer_gaps(read), *judgment_gaps(read)]
+    if as_json:
+        show({"problems": [], "unit": unit, "languages": contents, "gaps": gaps}, as_json)
+        return
+    print_checked(read, gaps, arena)
+
+
+def print_checked(arena: Arena, gaps: Sequence[str], folder: Path) -> None:
+    """Print what a valid arena holds and lacks, and the next command."""
+    counts = [
+        count_of(len(arena.queries), "question"),
+        count_of(len(arena.answers), "answer"),
+        count_of(len(arena.judgments), "judgment"),
+        count_of(len(arena.info.systems), "system"),
+        count_of(len(arena.info.languages), "language"),
+    ]
+    print(f"Arena {arena.info.name}: its files are valid\n{', '.join(counts)}")
+    people = [name for name in arena.judges if is_person(name)]
+    judges = list(arena.judges)
+    # Hundreds of voters are one judge to a board, and would fill the screen here.
+    if len(people) > 1:
+        voters = f"{PEOPLE} ({count_of(len(people), 'voter')})"
+        judges = [voters, *(name for name in judges if name not in people)]
+    print_notes([f"Judges: {first_of(judges) or 'none'}", *gaps], "", SHOWN_GAPS)
+    if not arena.judges or len(arena.outdated):
+        print(command("judge", folder, "--model", "MODEL", "--dry-run"))
+        return
+    # Where people judged, a board takes all judges: machines help to predict people.
+    must_choose = len(arena.judges) > 1 and not people
+    choice = ("--judge", arena.judges[0]) if must_choose else ()
+    print(command("board", folder, *choice, "--out", "out/board"))
+
+
+def answer_gaps(arena: Arena) -> Iterator[str]:
+    """Yield what is odd about an arena's names and answers, though its files are valid."""
+    from arena.data.schema import ANSWER_KEY, QUESTION_KEY
+    from arena.data.systems import alike
+    from surrogate_arena.diagnosis.contents import citation_findings, same_answer_findings
+    from surrogate_arena.diagnosis.diagnosis import copy_findings, outdated_findings
+    from surrogate_arena.importers.notes import thoughts_note
+
+    note = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))
+    if note:
+        yield note
+    for first, name in alike([*arena.info.systems, *arena.judges]):
+        yield f"the names {first!a} and {name!a} look alike"
+    yield from map(str, outdated_findings(arena.outdated))
+    answer_keys = arena.answers.set_index(ANSWER_KEY).index
+    has_a = arena.judgments.set_index([*QUESTION_KEY, "system_a"]).index.isin(answer_keys)
+    has_b = arena.judgments.set_index([*QUESTION_KEY, "system_b"]).index.isin(answer_keys)
+    n_absent = int((~(has_a & has_b)).sum())
+    if n_absent:
+        yield f"{count_of(n_absent, 'judgment')} of answers that are not in the arena"
+    yield from map(str, copy_findings(arena.judgments))
+    yield from map(str, same_answer_findings(arena))
+    yield from map(str, citation_findings(arena))
+
+
+def judgment_gaps(arena: Arena) -> Iterator[str]:
+    """Yield which answers, judgments and passages an arena lacks; it need not have them."""
+    from arena.data.schema import QUESTION_KEY
+
+    rated = set(arena.rated_systems)
+    n_questions = len(arena.queries)
+    questions = count_of(n_questions, "question")
+    counts = arena.answers["system"].value_counts()
+    for system in arena.info.systems:
+        n_answers = int(counts.get(system, 0))
+        if n_answers == 0 and system in rated:
+            yield f"{system} is judged and has no answer: were its answers lost?"
+        elif n_answers < n_questions:
+            yield f"{system} has answers to {n_answers} of {questions}"
+        if arena.judges and system not in rated:
+            yield f"{system} has no judgment"
+    n_without = sum(not passages for passages in arena.queries["passages"])
+    if n_without:
+        yield f"{n_without} of {questions} without passages of their own"
+    if not arena.judges:
+        yield "nobody has judged"
+    n_judged = len(arena.judgments.drop_duplicates(QUESTION_KEY))
+    if 0 < n_judged < n_questions:
+        yield f"{n_judged} of {questions} with judgments"
+
+
+def select(
+    arena: opt.Arena,
+    out: opt.ArenaFolder,
+    languages: opt.Languages = None,
+    systems: Annotated[str | None, Option(help="Comma-separated systems. Default: all")] = None,
+    judges: Annotated[str | None, Option(help="Comma-separated judges. Default: all")] = None,
+    only_hard: Annotated[
+        bool, Option("--only-hard", help="Keep questions with a passage labeled not relevant.")
+    ] = False,
+    at_least: Annotated[int, Option(min=0, help="With --only-hard: fill up to this many.")] = 0,
+    bm25: Annotated[
+        int | None, Option(min=1, help="Passages to keep, by BM25 (5: MEMERAG).")
+    ] = None,
+    corpus: Annotated[
+        list[Path] | None,
+        Option(
+            help="With --bm25: JSONL with docid, title, text to search; repeatable. "
+            "Default: a question's own passages"
+        ),
+    ] = None,
+    least_words: Annotated[int, Option(min=0, help="Fewest words per answer (10: MEMERAG).")] = 0,
+    questions: Annotated[
+        int | None, Option(min=1, help="Questions to draw in each language. Default: all")
+    ] = None,
+    others: Annotated[bool, Option("--others", help="Keep those not drawn (test split).")] = False,
+    one_answer: Annotated[bool, Option("--one-answer", help="One answer per question.")] = False,
+    seed: opt.Seed = 0,
+    replace_there: opt.Replace = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Cut an arena down: to some languages, systems or judges, or to an evaluation set."""
+    import pandas as pd
+
+    from surrogate_arena.generation import SetRules
+    from surrogate_arena.importers import ForeignArena, check_import_folder
+
+    if others and questions is None:
+        raise UsageError("--others keeps what --questions does not draw; give both")
+    if corpus and bm25 is None:
+        raise UsageError("--corpus is what --bm25 selects from; give both")
+    check_import_folder(out, replace_there)
+    parts = _Parts(
+        split_names(languages) or None,
+        split_names(systems) or None,
+        split_names(judges) or None,
+    )
+    rules = SetRules(
+        only_hard=only_hard,
+        at_least=at_least,
+        least_words=least_words,
+        questions=questions,
+        others=others,
+        one_answer=one_answer,
+        seed=seed,
+    )
+    chosen, counts = _evaluation_set(arena, parts, rules)
+    notes: list[str] = []
+    if bm25 is not None:
+        chosen, notes = _with_best_passages(chosen, bm25, corpus)
+    skipped = pd.DataFrame(columns=["source", "item", "reason", "count"])
+    foreign = ForeignArena(chosen, skipped)
+    write_and_print(foreign, out, [], replace_there, as_json, counts, notes)
+
+
+class _Parts(NamedTuple):
+    """Parts of an arena to keep; None keeps all."""
+
+    languages: Sequence[str] | None
+    systems: Sequence[str] | None
+    judges: Sequence[str] | None
+
+
+def _evaluation_set(folder: Path, parts: _Parts, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
+    """Read the selected parts of an arena, and cut them down by the rules."""
+    from arena.data.folder import read_arena
+    from surrogate_arena.generation import SetRules, evaluation_set, read_arena_to_answer
+
+    if rules.least_words or rules.one_answer:
+        return evaluation_set(read_arena(folder).select(*parts), rules)
+    if (folder / "answers.parquet").is_dir():
+        # Answers in parts may be too many for memory: draw questions first, then read theirs.
+        unread = read_arena_to_answer(folder, without_answers=True)
+        drawn, counts = evaluation_set(unread.select(parts.languages, parts.systems), rules)
+        chosen, _ = evaluation_set(read_arena(folder, drawn.queries).select(*parts), SetRules())
+        return chosen, counts
+    return evaluation_set(read_arena_to_answer(folder).select(*parts), rules)
+
+
+def _with_best_passages(
+    arena: Arena, k: int, corpus: Sequence[Path] | None
+) -> tuple[Arena, list[str]]:
+    """Keep each question's k best passages by BM25, and say what was replaced."""
+    from surrogate_arena.generation import select_context
+    from surrogate_arena.importers import read_corpus
+
+    languages = arena.info.languages
+    only_language = languages[0] if len(languages) == 1 else None
+    passages = read_corpus(corpus, only_language, languages) if corpus else None
+    queries, n_replaced, n_without = select_context(arena.queries, passages, k)
+    notes = [
+        f"BM25: of {count_of(n_replaced, 'question')} a relevant passage took the last place",
+        f"BM25: {count_of(n_without, 'question')} without a relevant passage",
+    ]
+    return replace(arena, queries=queries), notes
+
+
+def add(
+    arena: opt.Arena,
+    answers: opt.Answers,
+    columns: opt.Columns = None,
+    repeats: opt.Repeats = None,
+) -> None:
+    """Add new systems' answers to an arena; 'judge' then asks for their pairs alone."""
+    from arena.data.folder import read_arena
+    from surrogate_arena.importers.new_answers import add_answers, read_answers
+
+    column_names = named_columns(columns)
+    before = read_arena(arena, is_judged=False)
+    new = read_answers(answers, before.queries, column_names, repeats)
+    systems = list(dict.fromkeys(new["system"]))
+    file, n_added, n_present = add_answers(arena, answers, column_names, repeats)
+    read = read_arena(arena, is_judged=False)
+    added = f"{count_of(n_added, 'answer')} of {', '.join(systems)}"
+    print(f"{added} added to {file} ({n_present} were there)")
+    for system in systems:
+        n_answers = int((read.answers["system"] == system).sum())
+        print(f"  {system}: answers to {n_answers} of {count_of(len(read.queries), 'question')}")
+    print(command("judge", arena, "--model", "MODEL", "--dry-run"))

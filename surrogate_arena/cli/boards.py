@@ -1,0 +1,307 @@
+"""Boards: ``board``, ``demo``, and what is printed of one."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
+
+from arena.data.errors import UsageError, argument
+from arena.data.progress import finish
+from arena.data.wording import count_of, split_names
+from surrogate.board.settings import PRESET, BoardSettings, board_judges, chosen_settings
+from surrogate_arena.cli import options as opt
+from surrogate_arena.cli.options import given_features, given_models, named_values
+from surrogate_arena.cli.printing import (
+    INTERVAL,
+    OVERALL_RANKS,
+    cell,
+    command,
+    cut_middle,
+    print_ranks,
+    progress_lines,
+    show,
+    shown_board,
+    spans,
+    two_decimals,
+    wrapped,
+)
+from surrogate_arena.cli.setting_options import takes_settings
+from surrogate_arena.cli.timings import printed_timings
+
+if TYPE_CHECKING:
+    from arena.data.arena import Arena
+    from arena.data.types import Progress
+    from surrogate.board.board import Board
+    from surrogate_arena.runs.criteria import Overview
+    from surrogate_arena.studies.hidden_verdicts import HiddenComparison, HiddenVerdicts
+
+SITE = "site"
+DEMO_QUESTIONS = 6
+"""Judged questions of each language in the demo."""
+MOST_CRITERIA = 3
+"""Criteria of an overview that are printed; its file has all."""
+LONGEST_CRITERION = 10
+
+
+@takes_settings(
+    BoardSettings,
+    "judge",
+    "by",
+    "features",
+    "surrogate",
+    "tournaments",
+    "hard_verdicts",
+    "config",
+)
+def board(
+    arena: opt.Arena,
+    out: opt.BoardFolder,
+    settings: BoardSettings,
+    preset: opt.Preset = None,
+    weights: Annotated[
+        str | None,
+        Option(
+            metavar="NAME=WEIGHT,...",
+            help="Weight of each criterion in the overview. Default: 1 each",
+        ),
+    ] = None,
+    feature_table: opt.FeatureTable = None,
+    download: opt.Download = False,
+    templates: opt.Templates = None,
+    site: Annotated[bool, Option("--site/--no-site", help="Write pages to OUT/site.")] = True,
+    jobs: opt.Jobs = -1,
+    timings: opt.Timings = False,
+    _backend: opt.Backend = None,
+    _scheduler: opt.Scheduler = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Rate every system of an arena by verdicts and surrogate, in all its languages.
+
+    An arena without verdicts gets a first board: by how far answers agree with each other (without
+    passages, by what judges of other arenas liked), with reference answers and with relevance
+    labels. Judgments by several criteria give one board each, in folders of their own, and an
+    overview.
+    """
+    settings = chosen_settings(settings, {PRESET: preset})
+
+    from arena.data.folder import read_arena
+    from surrogate.board.board import check_board_target
+    from surrogate.board.tables import FEATURE_CACHE
+
+    with printed_timings(timings) as progress:
+        read = read_arena(arena)
+        finish(progress, "reading")
+        shares = named_values("--weights", split_names(weights), "faithfulness=2,fluency=1")
+        has_several = len(read.criteria) > 1 and settings.judge not in read.judges
+        is_overview = settings.criterion is None and has_several
+        if shares and not is_overview:
+            raise UsageError(
+                f"{argument('weights')} are of several criteria, which judgments here do not have"
+            )
+        judges: tuple[str, ...] = ()
+        if not is_overview:
+            check_board_target(out)
+            # Before anything slow: a judge that the arena lacks is refused at once.
+            judges = board_judges(read, settings)
+
+        from surrogate.board.build import build_board
+        from surrogate.board.judge_report import read_judging_records
+
+        options: dict[str, Any] = {
+            "feature_table": given_features(feature_table, read.answers),
+            "n_jobs": jobs,
+            "models": given_models(templates, download=download),
+            "progress": progress,
+            "cache": out / FEATURE_CACHE,
+        }
+        if is_overview:
+            from surrogate_arena.runs.criteria import (
+                build_criteria,
+                check_overview_target,
+                weighted_overview,
+            )
+
+            check_overview_target(out)
+            boards_of_criteria, left_out = build_criteria(read, settings, arena, **options)
+            criteria = weighted_overview(boards_of_criteria, left_out, shares)
+            publish_overview(criteria, out, arena, read, site, as_json)
+            finish(progress, "files and site")
+            return
+        judging_records = read_judging_records(arena, judges[0]) if judges else None
+        built = build_board(read, settings, judging_records=judging_records, **options)
+        publish_board(built, out, arena, read, site, as_json, progress)
+
+
+def demo(out: opt.BoardFolder = Path("out/demo"), jobs: opt.Jobs = -1) -> None:
+    """Build a board from few verdicts of the sample arena, and compare it with all others.
+
+    The sample is part of NoMIRACL: 11 LLMs answered 40 questions in each of 4 languages. Six
+    questions of each are judged here, and one system is not. OUT/arena is the sample with all
+    verdicts.
+    """
+    from surrogate.board.board import check_board_target
+
+    check_board_target(out)
+    from arena.sample import sample_arena, sample_folder
+    from surrogate.board.build import build_board
+    from surrogate_arena.pages.site import write_site
+    from surrogate_arena.studies.hidden_verdicts import compare_with_hidden, hide_verdicts
+
+    hidden = hide_verdicts(sample_arena(), DEMO_QUESTIONS)
+    built = build_board(hidden.shown, n_jobs=jobs, progress=progress_lines())
+    folder = out / "arena"
+    saved = built.save(out, folder)
+    # The contents alone: files of an installed package may be read-only.
+    shutil.copytree(sample_folder(), folder, copy_function=shutil.copyfile, dirs_exist_ok=True)
+    index = write_site(saved, out / SITE, hidden.shown)
+    lines = comparison_lines(hidden, compare_with_hidden(saved, hidden))
+    print_board(saved, "\n".join([*lines, command("init", "my-arena")]), index)
+
+
+def comparison_lines(hidden: HiddenVerdicts, compared: HiddenComparison) -> list[str]:
+    """Say how close a board from few verdicts comes to the verdicts that it did not see."""
+    macro = compared.taus.iloc[-1]
+    places = compared.places
+    n_languages = len(places)
+    of_languages = f"mean of {count_of(n_languages, 'language')}"
+    agreement = (
+        f"Agreement with {len(hidden.hidden):,} verdicts on other questions (Kendall tau, "
+        f"{of_languages}): ratings {macro['rating']:.2f}; the same "
+        f"{count_of(len(hidden.shown.judgments), 'verdict')} without a surrogate "
+        f"{macro['verdicts_alone']:.2f}."
+    )
+    hidden_rank = places["hidden_rank"].mean()
+    if places["rank"].isna().any():
+        place = f"no rank here in {places['rank'].isna().sum()} of {n_languages} languages"
+    else:
+        place = f"mean rank {places['rank'].mean():.1f} here"
+    unjudged = (
+        f"{hidden.unjudged}, which nobody judged: {place}, {hidden_rank:.1f} by those verdicts; "
+        f"its rank interval contains theirs in {places['is_inside'].sum()} of {n_languages}."
+    )
+    return [*wrapped(agreement), *wrapped(unjudged)]
+
+
+def publish_board(
+    built: Board,
+    out: Path,
+    folder: Path,
+    arena: Arena,
+    site: bool,
+    as_json: bool = False,
+    progress: Progress | None = None,
+) -> None:
+    """Write a board and its pages, and print it with the page to open."""
+    from arena.data.systems import alike
+    from surrogate_arena.pages.site import write_site
+
+    saved = built.save(out, folder)
+    finish(progress, "files")
+    index = write_site(saved, out / SITE, arena) if site else None
+    finish(progress, "site")
+    if as_json:
+        content = {"summary": built.summary, "overall": built.overall, "board": built.ratings}
+        show(content, as_json)
+        return
+    print_board(saved, next_command(saved, folder), index)
+    for first, name in alike(built.overall["system"]):
+        print(f"Note: the names {first!a} and {name!a} look alike")
+
+
+def publish_overview(
+    overview: Overview, out: Path, folder: Path, arena: Arena, site: bool, as_json: bool
+) -> None:
+    """Write boards of criteria and their overview, and print it."""
+    from surrogate_arena.runs.criteria import save_overview
+
+    saved, index = save_overview(overview, out, folder, arena, site=site)
+    table = overview.table
+    if as_json:
+        content = {"weights": overview.weights, "left_out": overview.left_out, "overview": table}
+        show(content, as_json)
+        return
+    printed = table.assign(score=table["score"].map(two_decimals), **{INTERVAL: spans(table)})
+    columns = ["rank", "system", "score", INTERVAL]
+    for criterion in list(overview.weights)[:MOST_CRITERIA]:
+        heading = cut_middle(criterion, LONGEST_CRITERION)
+        columns.append(heading)
+        ratings = table[f"{criterion}_rating"].map(two_decimals)
+        ranks = table[f"{criterion}_rank"].map(cell)
+        printed[heading] = ratings + " (" + ranks + ")"
+    sentences = [overview.sentence]
+    for criterion, reason in overview.left_out.items():
+        sentences.append(f"{criterion} left out: {reason}")
+    # The board of the criterion that counts most decides what to do next.
+    heaviest = max(overview.weights, key=overview.weights.__getitem__)
+    last = [
+        f"Open {index}" if index else f"Overview written to {out}",
+        next_command(saved[heaviest], folder),
+    ]
+    print_ranks(printed, columns, sentences, last)
+
+
+def print_board(board: Board, then: str, index: Path | None = None) -> None:
+    """Print a board's ranks, what it concludes, what limits that, and what to do next."""
+    from surrogate.board.first_place import conclusion
+    from surrogate.board.savings import saving_sentence
+
+    summary = board.summary.macro
+    rows, columns = shown_board(board.ratings, board.overall)
+    if board.summary.is_compared:
+        # Over languages the best and worst rank make room for the rank by verdicts alone.
+        position = columns.index("rank") + 1
+        if OVERALL_RANKS in columns:
+            columns.remove(OVERALL_RANKS)
+        columns.insert(position, "arena_rank")
+    headline = conclusion(board)
+    sentences = wrapped(headline, 5)
+    sentences += _first_remarks(summary.beside)
+    sentences += [warning for warning in summary.warnings if warning not in headline][:1]
+    sentences += fragile_places(board)
+    sentences += filter(None, [saving_sentence(board)])
+    last = [f"Open {index}" if index else f"Board written to {board.folder}", then]
+    print_ranks(rows, columns, sentences, last)
+
+
+def _first_remarks(remarks: Sequence[str]) -> list[str]:
+    """Return the lines of the first remarks on a board, and how many there are more."""
+    # A board is printed on one screen.
+    most = 2
+    lines: list[str] = []
+    for remark in remarks[:most]:
+        lines += wrapped(remark, 2)
+    n_more = len(remarks) - most
+    if n_more > 0:
+        lines.append(f"… and {count_of(n_more, 'more remark')} on the first page")
+    return lines
+
+
+def fragile_places(board: Board) -> list[str]:
+    """Return how few verdicts a first place rests on, in the language where it is weakest."""
+    from surrogate_arena.pages.formats import language_name, sentence
+
+    places = board.judge_report.first_places
+    # An unreliable judge's first place is in doubt, however many verdicts it rests on.
+    if not places or board.summary.macro.is_unreliable:
+        return []
+    weakest = min(places, key=lambda place: place.dropped)
+    prefix = f"{language_name(weakest.language)}: " if len(board.languages) > 1 else ""
+    return [prefix + sentence(weakest.sentence)]
+
+
+def next_command(board: Board, arena: Path) -> str:
+    """Return the command that helps a board most: one that checks its judge, if nobody has."""
+    summary = board.summary
+    if summary.is_first:
+        return command("judge", arena, "--model", "MODEL", "--dry-run")
+    label = summary.macro.judge
+    if label is not None and label.faults:
+        return command("diagnose", arena, "--judge", summary.judge)
+    is_unchecked = label is not None and label.grade in ("not known", "consistent")
+    if is_unchecked and not board.judge_report.metaevaluations:
+        return command("vote", arena, "--out", "vote.html")
+    return command("validate", arena, "--judge", summary.judge)

@@ -1,0 +1,210 @@
+"""``gate``: is a new version broken, better, the same, or worse?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Option
+
+from arena.data.errors import UsageError
+from arena.data.wording import split_names
+from arena.judging.judging_settings import JudgingSettings
+from arena.llm.llm_settings import fields_by_use
+from surrogate_arena.cli import options as opt
+from surrogate_arena.cli.judging import STORE, kept_replies
+from surrogate_arena.cli.options import OUT_FILE, given_board, given_features, named_columns
+from surrogate_arena.cli.printing import command, plain, print_notes, progress_lines, show
+from surrogate_arena.cli.setting_options import LLM_OPTIONS, takes_settings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from arena.data.arena import Arena
+    from arena.judging.llm_judge import LlmJudge
+    from surrogate.board.board import Board
+    from surrogate_arena.gate.gate import GateJudging
+    from surrogate_arena.gate.gate_result import Gate
+
+
+@takes_settings(
+    JudgingSettings,
+    "model",
+    *LLM_OPTIONS,
+    "config",
+    # The gate plans the pairs itself, and asks an LLM.
+    leave_out={*fields_by_use(JudgingSettings, plans_pairs=True), "plug_in"},
+)
+def gate_command(
+    settings: JudgingSettings,
+    board: opt.GateBoard = None,
+    candidate: Annotated[
+        str | None,
+        Option(
+            metavar="FILE|SYSTEM",
+            help="Answers of the new version, or its name in the arena. Default: its latest",
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        Option(help="System to compare with. Default: the board's best, or the arena's latest"),
+    ] = None,
+    accept: Annotated[
+        str | None,
+        Option(metavar="CHECKS", help="Comma-separated checks that may differ, such as cut."),
+    ] = None,
+    cheaper: Annotated[
+        bool,
+        Option("--cheaper", help="Pass if it costs less and is at most the margin worse."),
+    ] = False,
+    columns: opt.Columns = None,
+    features: opt.OtherFeatures = None,
+    feature_table: opt.FeatureTable = None,
+    budget: Annotated[int | None, Option(min=2, help="Maximum number of verdicts.")] = None,
+    error: Annotated[float, Option(help="Probability of a wrong decision.")] = 0.05,
+    margin: Annotated[float, Option(help="Difference of a win rate from 0.5 that matters.")] = 0.05,
+    arena: opt.MovedArena = None,
+    junit: Annotated[
+        Path | None, Option(help="JUnit file of the result, for CI servers.", **OUT_FILE)
+    ] = None,
+    markdown: Annotated[
+        Path | None, Option(help="Markdown file of the result, for a comment.", **OUT_FILE)
+    ] = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Decide whether a new version is broken, better than a baseline, the same, or worse.
+
+    Answers are compared question by question first, which takes an arena alone: no board, no
+    verdict. Where they do not decide, --model judges pairs; without it the arena's verdicts on the
+    two count. The status is 0 for better or the same, 3 for broken or worse, 4 where this cannot
+    be said. With --cheaper it is 0 for cheaper, 3 for not cheaper or worse by more than the margin.
+    """
+    from arena.data.folder import read_arena
+    from arena.data.safe_writes import write_text
+    from arena.judging.judging_result import require_verdicts
+    from surrogate_arena.gate.gate import gate
+    from surrogate_arena.gate.gate_report import gate_junit, gate_markdown
+    from surrogate_arena.gate.rating_difference import GateRates
+
+    judge = _gate_judge(settings, budget)
+    published = None if board is None else given_board(board, features)
+    folder = _arena_folder(published, arena)
+    read = read_arena(folder)
+    answers = candidate_answers(candidate, read, columns)
+    rates = GateRates(error, margin, accepted=tuple(split_names(accept)), cheaper=cheaper)
+    store_path = Path(settings.store or folder / STORE)
+    with _opened_judging(judge, store_path, budget, settings.seed) as judging:
+        decision = gate(
+            published,
+            answers,
+            read,
+            baseline,
+            judging=judging,
+            rates=rates,
+            languages=settings.languages,
+            feature_table=_features_of(feature_table, answers),
+        )
+    _show_decision(decision, as_json)
+    is_in_arena = decision.candidate in read.info.systems
+    if decision.verdict == "cannot say" and judge is None and is_in_arena and not as_json:
+        versions = f"{decision.baseline},{decision.candidate}"
+        print(command("vote", folder, "--systems", versions, "--out", "vote.html"))
+    if decision.verdicts is not None:
+        require_verdicts(decision.verdicts.usage)
+    if junit is not None:
+        write_text(gate_junit(decision), junit)
+    if markdown is not None:
+        write_text(gate_markdown(decision), markdown)
+    raise SystemExit(_exit_status(decision))
+
+
+def _gate_judge(settings: JudgingSettings, budget: int | None) -> LlmJudge | None:
+    """Return the judge of the settings' model; None without a model.
+
+    Raises:
+        UsageError: For batches, and for options of judging where no model judges.
+    """
+    from arena.judging.llm_judge import llm_judges
+
+    if settings.batch:
+        raise UsageError(
+            "a gate asks for verdicts until it can decide, and each batch may take a day; leave "
+            "batch out of --config"
+        )
+    if settings.model:
+        return llm_judges(settings)[0]  # a gate has no panel
+    judging_options = settings.model_fields_set - {"model", "languages", "seed"}
+    if judging_options or budget is not None:
+        raise UsageError("judging options need --model")
+    return None
+
+
+def _arena_folder(board: Board | None, arena: Path | None) -> Path:
+    """Return the arena that is named, or else the board's."""
+    folder = arena
+    if folder is None and board is not None:
+        folder = board.arena_folder()
+    if folder is None:
+        raise UsageError("name a board (--board) or an arena (--arena)")
+    return folder
+
+
+def candidate_answers(
+    candidate: str | None, arena: Arena, columns: Sequence[str] | None
+) -> pd.DataFrame | str | None:
+    """Return the answers of a candidate's file, or the name of a system of the arena."""
+    from arena.data.errors import checked_choice
+    from surrogate_arena.importers.new_answers import read_answers
+
+    if candidate is None:
+        return None
+    if Path(candidate).is_file():
+        return read_answers(candidate, arena.queries, named_columns(columns))
+    return checked_choice(candidate, arena.info.systems, "file or system of the arena")
+
+
+def _features_of(path: Path | None, answers: pd.DataFrame | str | None) -> pd.DataFrame | None:
+    """Read the feature table of a candidate's file, if there is one."""
+    if path is None:
+        return None
+    if answers is None or isinstance(answers, str):
+        raise UsageError("--feature-table is of the answers in a file; name it with --candidate")
+    return given_features(path, answers)
+
+
+@contextmanager
+def _opened_judging(
+    judge: LlmJudge | None, store_path: Path, budget: int | None, seed: int
+) -> Iterator[GateJudging | None]:
+    """Open the store of a judge's replies; without a judge nothing is opened."""
+    from arena.llm import open_store
+    from surrogate_arena.gate.gate import GateJudging
+
+    if judge is None:
+        yield None
+        return
+    with kept_replies(store_path), open_store(store_path) as store:
+        yield GateJudging(judge, store, budget, seed, progress_lines())
+
+
+def _show_decision(decision: Gate, as_json: bool) -> None:
+    if not as_json:
+        print_notes(decision.sentences, "", most=len(decision.sentences))
+        return
+    shown = plain(decision)
+    shown["sentences"] = decision.sentences
+    shown["win_rate"] = decision.win_rate
+    show(shown, as_json)
+
+
+def _exit_status(decision: Gate) -> int:
+    """Return the status for CI: 1 and 2 are errors, so that a worse system differs from them."""
+    from surrogate_arena.gate.gate_report import FAILED
+
+    if decision.verdict in FAILED:
+        return 3
+    if decision.verdict == "cannot say":
+        return 4
+    return 0

@@ -1,0 +1,195 @@
+"""``import``: arena folders of what others published, or other tools wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+from arena.data.errors import UsageError
+from arena.data.languages import UNDETERMINED
+from arena.data.wording import count_of, split_names
+from surrogate_arena.cli import options as opt
+from surrogate_arena.cli.options import named_columns
+from surrogate_arena.cli.printing import command, show
+from surrogate_arena.cli.setting_options import toml_options
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from surrogate_arena.importers import ForeignArena
+    from surrogate_arena.importers.backups import Backup
+    from surrogate_arena.importers.imports import Reader
+
+OWN_TABLES = ("csv", "lmarena", "search-arena")
+"""Kinds of source that are named for the arena's folder: their files hold anybody's data."""
+
+
+def import_command(
+    kind: Annotated[
+        str,
+        Argument(
+            help="csv (your table: CSV, JSONL, Parquet, JSON); deepeval, inspect, langfuse, "
+            "langsmith, open-rag-eval, opentelemetry, phoenix, promptfoo, ragchecker, ragelo "
+            "(tools); fastchat, lmarena, memerag, miracl, mirage, mtrag, search-arena, trec-rag "
+            "(published); or an importer of another installed package."
+        ),
+    ],
+    out: opt.ArenaFolder,
+    paths: Annotated[
+        list[Path] | None, Argument(help="Clones, folders or files.", exists=True)
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        Option(
+            "--column",
+            metavar="FIELD=NAME",
+            help="Column of a table, or path in a record, such as question=vars.topic, "
+            "question=input.args.0 or system=file (the file's name); repeatable. The guide lists "
+            "the fields.",
+        ),
+    ] = None,
+    judge: Annotated[str | None, Option(help="Judge of rows that name none.")] = None,
+    scores: Annotated[str | None, Option(help="Comma-separated scores. Default: all")] = None,
+    reference_system: Annotated[str | None, Option(help="System that is the reference.")] = None,
+    apart: Annotated[
+        list[str] | None,
+        Option(
+            help="Comma-separated systems to keep out of the arena; their answers go to its "
+            "apart_answers.jsonl.gz, to be ranked as new ones."
+        ),
+    ] = None,
+    repeats: Annotated[
+        str | None,
+        Option(
+            help="A question that a system answers again: first (keep the first answer) or each "
+            "(a question for each asking). Default: an error for csv, first for tools"
+        ),
+    ] = None,
+    language: Annotated[str | None, Option(help="Language of rows that name none.")] = None,
+    languages: opt.Languages = None,
+    download: Annotated[
+        bool, Option("--download", help="mirage: read the data sets from the Hugging Face hub.")
+    ] = False,
+    qrels: Annotated[list[Path] | None, Option(help="miracl: TREC relevance files.")] = None,
+    corpus: Annotated[list[Path] | None, Option(help="miracl: JSONL of passages.")] = None,
+    name: Annotated[
+        str | None,
+        Option(
+            help="Name of the arena. Default: its folder's for csv, lmarena and search-arena; "
+            "else the kind"
+        ),
+    ] = None,
+    config: opt.Config = None,
+    replace_there: opt.Replace = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Read what others published, or other tools wrote, into an arena folder.
+
+    Further settings of a kind's reader, such as the split of mirage, are keys of --config.
+    """
+    from surrogate_arena.importers import check_import_folder, import_arena, reader_options
+
+    source = _reader_or_kind(kind)
+    check_import_folder(out, replace_there)
+    if not paths and not download:
+        raise UsageError("name the files, folders or clones to read")
+    options: dict[str, object] = {
+        "columns": named_columns(columns),
+        "judge": judge,
+        "name": name,
+        "scores": split_names(scores),
+        "languages": split_names(languages),
+        "reference_system": reference_system,
+        "language": language,
+        "repeats": repeats,
+        "qrels": qrels,
+        "corpus": corpus,
+        "download": download or None,
+    }
+    # A reader refuses options that it does not have, so only those in use are passed on.
+    used = {key: value for key, value in options.items() if value not in (None, [], {})}
+    from_file = toml_options(config, reader_options(source))
+    combined = {**from_file, **used}
+    if kind in OWN_TABLES:
+        combined.setdefault("name", out.resolve().name)
+    read = import_arena(source, paths or (), **combined)
+    write_and_print(read, out, split_names(",".join(apart or ())), replace_there, as_json)
+
+
+def _reader_or_kind(kind: str) -> str | Reader:
+    """Return the reader of a paper's data, or else the kind itself, which ``import_arena`` knows.
+
+    Raises:
+        UsageError: If nothing reads this kind.
+    """
+    from surrogate_arena.importers import READERS, check_kind
+    from surrogate_arena.papers import read_memerag_answers, read_mirage
+
+    papers = {"memerag": read_memerag_answers, "mirage": read_mirage}
+    check_kind(kind, [*READERS, *papers])
+    return papers.get(kind, kind)
+
+
+def write_and_print(
+    read: ForeignArena,
+    out: Path,
+    apart: Sequence[str],
+    is_replaced: bool,
+    as_json: bool,
+    left_out: pd.DataFrame | None = None,
+    notes: Sequence[str] = (),
+) -> None:
+    """Write an arena; print what was read, left out on reading, and (``left_out``) on choosing."""
+    from surrogate_arena.importers import write_import
+
+    written = write_import(read, out, apart, is_replaced=is_replaced)
+    counts: object = written.counts
+    if not as_json:
+        counts = _counts_line(written.counts)
+    content = {
+        "arena": written.folder,
+        "counts": counts,
+        "features": written.features,
+        "apart": written.apart,
+        "skipped": read.skipped,
+        "questions_left_out": left_out,
+        "notes": [*_import_notes(read, written.backup), *notes],
+    }
+    titles = {
+        "arena": "Arena written to",
+        "features": "Published features, for --feature-table",
+        "apart": "Answers kept apart, for rank",
+        "skipped": "Left out on reading",
+        "questions_left_out": "Left out on choosing",
+    }
+    show(content, as_json, titles)
+    if not as_json:
+        print(command("check", out))
+
+
+def _counts_line(counts: Mapping[str, int]) -> str:
+    """Write the numbers of what was written, such as ``8 systems, 1 judgment``."""
+    parts: list[str] = []
+    for key, number in counts.items():
+        # Answers kept apart have a line that names their file.
+        if number and key != "apart":
+            parts.append(count_of(number, key.replace("_", " ").removesuffix("s")))
+    return ", ".join(parts)
+
+
+def _import_notes(read: ForeignArena, backup: Backup | None) -> list[str]:
+    """Return what to say of the folder that was replaced, of the source, and of its languages."""
+    notes: list[str] = []
+    if backup is not None:
+        notes.append(backup.sentence)
+    if read.arena.info.note:
+        notes.append(read.arena.info.note)
+    notes.extend(note for note in read.notes if note)
+    if UNDETERMINED in read.arena.info.languages:
+        notes.append(
+            "rows without a language have 'und', unknown: import again with --language en, say"
+        )
+    return notes

@@ -1,0 +1,243 @@
+"""LLMs that judge: ``judge``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arena.judging.judging_settings import JudgingSettings
+from surrogate_arena.cli import options as opt
+from surrogate_arena.cli.printing import command, print_notes, progress_lines, show
+from surrogate_arena.cli.setting_options import LLM_OPTIONS, takes_settings
+
+if TYPE_CHECKING:
+    from arena.data.arena import Arena
+    from arena.judging import ChosenPairs, EscalationForecast, Forecast, Judging
+    from arena.judging.judging_summary import JudgingSummary
+    from arena.llm import Price
+
+STORE = "judging.sqlite"
+PAIRS = "Pairs, each order counted"
+DRY_RUN = "Dry run: nothing was asked; tokens are estimates"
+RANDOM_DRY_RUN = (
+    "Dry run of as many random pairs: nothing was asked; the same prompt takes one call; tokens "
+    "are estimates"
+)
+NO_COST = "not known; give each model's price (--prices FILE)"
+NO_BATCH_COST = "not known; give each model's price in batches (--prices FILE: batch_tokens_in, …)"
+
+
+@takes_settings(
+    JudgingSettings,
+    "model",
+    "plug_in",
+    *LLM_OPTIONS,
+    "batch",
+    "questions",
+    "pairs",
+    "budget",
+    "max_cost",
+    "prior",
+    "panel",
+    "escalate",
+    "both_orders",
+    "template",
+    "join",
+    "config",
+)
+def judge_command(
+    arena: opt.Arena,
+    settings: JudgingSettings,
+    dry_run: opt.DryRun = False,
+    prices: opt.Prices = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Judge pairs of answers with an LLM or a panel, and add the verdicts to the arena folder."""
+    settings.require_plan()
+
+    from arena.data.folder import read_arena
+    from arena.judging import forecast, forecast_escalated
+    from arena.judging.choosing.plans import judging_budget
+    from arena.judging.judging_result import lasting_failures, require_verdicts
+    from arena.llm import read_prices
+    from surrogate.board.metaevaluations import recorded_agreements
+    from surrogate.ranking import judging_prior
+    from surrogate.ranking.judging import judge
+
+    price_of = {} if prices is None else read_prices(prices)
+    judging_budget(settings, price_of)  # a model without a price is refused before anything is done
+    read = read_arena(arena)
+    store_path = Path(settings.store or arena / STORE)
+    expected = judging_prior(read, settings)
+    failed = lasting_failures(arena)
+    likely: Forecast | EscalationForecast | None = None
+    if settings.escalate is not None:
+        likely = forecast_escalated(read, settings, expected)
+    elif settings.is_adaptive:
+        likely = forecast(read, settings, prior=expected, failed=failed)
+    if dry_run:
+        _dry_run(read, settings, store_path, price_of, likely, as_json)
+        return
+    if likely is not None:
+        print(f"{likely}.", file=sys.stderr)
+    with kept_replies(store_path):
+        judging = judge(
+            read,
+            settings,
+            store_path,
+            prior=expected,
+            failed=failed,
+            prices=price_of,
+            progress=progress_lines(),
+            people=recorded_agreements(arena),
+        )
+    file, n_added = judging.write(arena)
+    _show_judging(judging, file, n_added, as_json)
+    if judging.error is not None:
+        # The first judge's verdicts are in the arena by now, and a board can be built of them.
+        print(command("board", arena, "--judge", settings.first_judge), file=sys.stderr)
+        raise judging.error
+    require_verdicts(judging.usage)
+    if as_json:
+        return
+    judges = settings.judge
+    asked = {summary.judge for summary in judging.summaries}
+    if settings.escalate is not None and settings.escalate not in asked:
+        judges = settings.first_judge
+    # A board of an unreliable judge misleads: first show what is wrong with the verdicts.
+    if any(summary.check.grade == "unreliable" for summary in judging.summaries):
+        print(command("diagnose", arena, "--judge", judges))
+    else:
+        print(command("board", arena, "--judge", judges, "--out", "out/board"))
+
+
+def _dry_run(
+    arena: Arena,
+    settings: JudgingSettings,
+    store_path: Path,
+    prices: Mapping[str, Price],
+    likely: Forecast | EscalationForecast | None,
+    as_json: bool,
+) -> None:
+    """Show what judging would ask and cost, without any call."""
+    import pandas as pd
+
+    from arena.judging import EscalationForecast, Forecast, dry_run_judge
+    from arena.judging.choosing.plans import draw_pairs, sample_pairs
+    from arena.judging.llm_judge import llm_judges
+    from arena.llm import open_for_dry_run
+
+    # Which pairs adaptive judging asks about depends on verdicts; as many others cost as much.
+    if likely is None:
+        pairs = draw_pairs(arena, settings)
+    elif isinstance(likely, Forecast):
+        pairs = sample_pairs(arena, settings, likely.verdicts)
+    else:
+        pairs = sample_pairs(arena, settings, likely.first_calls)
+    planned = [(judge, pairs) for judge in llm_judges(settings)]
+    if isinstance(likely, EscalationForecast):
+        second = settings.model_copy(update={"model": likely.second_judge, "name": ""})
+        of_second = sample_pairs(arena, second, likely.second.verdicts)
+        planned.append((llm_judges(second)[0], of_second))
+    rows = []
+    with open_for_dry_run(store_path) as store:
+        for judge, of_judge in planned:
+            counts = dry_run_judge(arena, judge, of_judge, store, prices)
+            rows.append({"judge": judge.judge, **vars(counts)})
+    shown = _counts_of(pairs, as_json)
+    shown["forecast"] = likely
+    shown["judges"] = pd.DataFrame(rows)
+    shown["cost"] = "" if prices else NO_COST
+    title = DRY_RUN if likely is None else RANDOM_DRY_RUN
+    show(shown, as_json, {"pairs": PAIRS, "judges": title})
+
+
+def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> None:
+    if not as_json:
+        for summary in judging.summaries:
+            _print_summary(summary)
+    shown = _counts_of(judging.pairs, as_json)
+    shown["judges"] = [summary.as_json() for summary in judging.summaries]
+    shown["panel"] = judging.panel and {
+        "verdicts": len(judging.panel.judgments),
+        "ties for want of a majority": judging.panel.split,
+        "pairs with fewer than half of the judges": judging.panel.too_few,
+    }
+    shown["members"] = judging.panel and judging.panel.members
+    shown["agreement"] = judging.agreement
+    shown["failures"] = judging.usage.failures
+    if judging.pairs.adaptive:
+        shown["languages"] = judging.progress
+        shown["ratings"] = judging.ratings
+        shown["rounds"] = judging.rounds
+        shown["stopped"] = judging.reason
+    if n_added:
+        shown["file"] = file
+    shown["added"] = n_added
+    shown["nuggets"] = judging.nuggets.counts() if judging.nuggets else None
+    shown["renewed"] = judging.n_renewed or None
+    titles = {
+        "pairs": PAIRS,
+        "judges": "",
+        "members": "How far a verdict of each member separates the systems (1: their mean)",
+        "agreement": "Agreement with other judges on the same pairs (Cohen's kappa)",
+        "failures": "Without a verdict, listed in failed_judgments.jsonl",
+        "languages": "Pairs of the questions drawn",
+        "ratings": "Ratings by which the pairs were chosen (90% intervals)",
+        "added": "Verdicts added",
+        "nuggets": "New in nuggets.jsonl and nugget_marks.jsonl",
+        "renewed": "Verdicts made again from nuggets and marks as they are now",
+    }
+    show(shown, as_json, titles)
+
+
+@contextmanager
+def kept_replies(store: Path | str) -> Iterator[None]:
+    """On Ctrl-C, say where replies are kept and how to continue."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(
+            f"Interrupted. Replies that came are kept in {store}; run the same command again to "
+            "continue: no call is repeated.",
+            file=sys.stderr,
+        )
+        interrupted = 130  # the exit status after Ctrl-C, as shells have it
+        raise SystemExit(interrupted) from None
+
+
+def _counts_of(chosen: ChosenPairs, as_json: bool) -> dict[str, Any]:
+    # An audit may ask some pairs in both orders all the same: a bare "False" would mislead.
+    is_shown = as_json or chosen.both_orders
+    return {
+        "questions": chosen.counts,
+        "pairs": len(chosen),
+        "both_orders": chosen.both_orders if is_shown else None,
+        "identical_answers": len(chosen.identical),
+    }
+
+
+def _print_summary(summary: JudgingSummary) -> None:
+    verdicts = ", ".join(f"{count} {winner}" for winner, count in summary.verdicts.items())
+    earlier = f"{summary.already_judged} were judged before"
+    if summary.rejudged:
+        earlier += f", {summary.rejudged} judged again because an answer was edited"
+    lines = [
+        f"{summary.check.short} ({summary.prompt})",
+        f"{verdicts} ({summary.identical} of identical answers); unparsable: {summary.invalid}",
+        f"{summary.usage}; {earlier}",
+    ]
+    if summary.cost is not None:
+        lines.append(f"Cost: {summary.cost:.4f}")
+    elif summary.usage.collected > 0:
+        lines.append(f"Cost: {NO_BATCH_COST}")
+    elif summary.usage.calls > 0:
+        lines.append(f"Cost: {NO_COST}")
+    if summary.flags:
+        flags = ", ".join(f"{count} {name}" for name, count in summary.flags.items())
+        lines.append(f"Flags: {flags}")
+    print_notes([*lines, *summary.warnings, *summary.check.faults], "")
+    print_notes(summary.check.facts, "")

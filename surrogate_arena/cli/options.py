@@ -1,0 +1,243 @@
+"""Options that several commands share, and what they name; targets."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Context, Option
+
+from arena.data.errors import UsageError
+from arena.data.safe_writes import is_stream, resolved
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from features.models import ModelOptions
+    from surrogate.board.board import Board as LoadedBoard
+
+
+FOLDER: Any = {"exists": True, "file_okay": False}
+"""For arguments that name a folder; typer refuses others before anything is loaded."""
+FILE: Any = {"exists": True, "dir_okay": False}
+Arena = Annotated[Path, Argument(help="Arena folder.", **FOLDER)]
+Answers = Annotated[
+    Path, Argument(help="Answers of the new systems (JSONL, CSV, Parquet).", **FILE)
+]
+Columns = Annotated[
+    list[str] | None,
+    Option(
+        "--column",
+        metavar="FIELD=NAME",
+        help="Column of a field, such as answer=output; repeatable. The guide lists the fields.",
+    ),
+]
+Repeats = Annotated[
+    str | None,
+    Option(
+        help="How to treat repeated answers of a system to a question: first keeps the first one; "
+        "each makes every repetition a question of its own. Default: an error"
+    ),
+]
+Board = Annotated[Path, Option("--board", help="Board folder.", **FOLDER)]
+GateBoard = Annotated[
+    Path | None, Option("--board", help="Board folder. Default: none, the arena alone.", **FOLDER)
+]
+MovedArena = Annotated[
+    Path | None,
+    Option("--arena", help="Arena folder, if it moved since the board was made.", **FOLDER),
+]
+Judgments = Annotated[
+    Path | None, Option(help="Judgments that involve the new systems.", exists=True)
+]
+Replace = Annotated[
+    bool,
+    Option(
+        "--replace",
+        help="Replace an arena folder that exists. One with judgments, votes or stores is kept "
+        "next to the new one, as DIR.replaced.",
+    ),
+]
+Config = Annotated[
+    Path | None,
+    Option(
+        metavar="FILE.toml",
+        help="More settings: keys are the fields of the settings in Python. Options override.",
+        **FILE,
+    ),
+]
+Json = Annotated[bool, Option("--json", help="Print JSON instead of tables.")]
+Jobs = Annotated[
+    int, Option(min=-1, help="Processes to use; -1 for all cores. Results do not vary.")
+]
+Timings = Annotated[
+    bool,
+    Option("--timings", help="Print how long each stage took, and its processor time, at the end."),
+]
+Seed = Annotated[int, Option(min=0, help="Random seed.")]
+Language = Annotated[str | None, Option(help="Language. Default: all")]
+Languages = Annotated[str | None, Option(help="Comma-separated languages. Default: all")]
+Judge = Annotated[str | None, Option(help="Judge to use, where there are several.")]
+Preset = Annotated[
+    str | None, Option(help="mirage: settings of MIRAGE-Bench as published. Options override.")
+]
+FeatureTable = Annotated[
+    Path | None,
+    Option(help="Feature table, or folder, to use instead of computing features.", exists=True),
+]
+OtherFeatures = Annotated[
+    str | None,
+    Option(
+        help="Comma-separated features of other installed packages that the board was built with."
+    ),
+]
+Download = Annotated[
+    bool, Option("--download", help="Download models that are not on this machine.")
+]
+Templates = Annotated[
+    list[str] | None,
+    Option(
+        "--template",
+        metavar="NAME=FILE",
+        help="Jinja template that replaces a prompt, by the name 'prompts' lists; repeatable. "
+        "Or a folder of files NAME.jinja.",
+    ),
+]
+Prices = Annotated[
+    Path | None,
+    Option(
+        help='JSON of prices per million tokens: {"MODEL": {"tokens_in": 2.5, "tokens_out": 10}}; '
+        "batch_tokens_in and batch_tokens_out for batches.",
+        **FILE,
+    ),
+]
+DryRun = Annotated[
+    bool, Option("--dry-run", help="Print what would be asked and cost; ask nothing.")
+]
+
+
+def named_values(option: str, texts: Sequence[str] | None, example: str) -> dict[str, str]:
+    """Read an option that is repeated as NAME=VALUE.
+
+    Raises:
+        UsageError: If one has no name, no value, or no sign between them.
+    """
+    values = {}
+    for text in texts or ():
+        name, _, value = text.partition("=")
+        if not name or not value:
+            raise UsageError(f"{option} is {text!r}; write {example}")
+        values[name] = value
+    return values
+
+
+def named_columns(texts: Sequence[str] | None) -> dict[str, str]:
+    """Read --column."""
+    return named_values("--column", texts, "FIELD=NAME, such as question=prompt")
+
+
+def given_models(templates: Sequence[str] | None, **options: Any) -> ModelOptions:  # noqa: ANN401
+    """Return how features' models are run: with the templates that a user names, if any."""
+    from features.models import ModelOptions
+
+    if templates:
+        from arena.llm.prompts import read_templates
+        from features.models import FEATURE_PROMPTS
+
+        options["templates"] = read_templates(templates, FEATURE_PROMPTS)
+    return ModelOptions(**options)
+
+
+def given_features(path: Path | None, answers: pd.DataFrame) -> pd.DataFrame | None:
+    """Read the feature table that a user names, if any; see ``read_feature_table``."""
+    from surrogate.board.tables import read_feature_table
+
+    return None if path is None else read_feature_table(path, answers)
+
+
+def given_board(folder: Path, features: str | None) -> LoadedBoard:
+    """Load a board, with the features of other packages that the user names for it, if any."""
+    from features.measures.registry import parse_features
+    from surrogate.board.board import Board
+
+    return Board.load(folder, parse_features(features) if features else ())
+
+
+def check_target(path: Path | str, is_folder: bool) -> None:
+    """Check before any work that a file or folder can be written, by writing next to it.
+
+    Raises:
+        UsageError: If it cannot.
+    """
+    try:
+        if is_stream(Path(path)) and not is_folder:
+            return
+        target = resolved(Path(path))
+        # A name that is not UTF-8 would fail later, in a file that lists what was written.
+        os.fsencode(str(target)).decode()
+        if target.exists() and target.is_dir() != is_folder:
+            kind = "file; name a folder" if is_folder else "folder; name a file"
+            raise UsageError(f"{target} is a {kind} to write to")
+        parent = target.parent
+        if is_folder:
+            # Folders are made as needed, so the nearest one that exists is what counts.
+            parent = next(place for place in (target, *target.parents) if place.exists())
+        if not parent.is_dir():
+            reason = f"{parent} is a file" if parent.exists() else f"there is no folder {parent}"
+            raise UsageError(f"{reason}; make it, or name another place to write {target.name} to")
+        # Permissions tell less than a try: the disk may be full or mounted read-only.
+        with tempfile.TemporaryFile(dir=parent) as probe:
+            probe.write(b"x")
+            probe.flush()
+    except UnicodeDecodeError:
+        raise UsageError(f"{str(path)!a} is not UTF-8; name another place to write to") from None
+    except OSError as error:
+        raise UsageError(f"nothing can be written to {path} ({error})") from error
+
+
+def _checked(is_folder: bool) -> dict[str, Any]:
+    def check_and_return(path: Path | None) -> Path | None:
+        if path is not None:
+            check_target(path, is_folder)
+        return path
+
+    return {"callback": check_and_return}
+
+
+OUT_FOLDER: Any = _checked(is_folder=True)
+"""For options that name a folder to write."""
+OUT_FILE: Any = _checked(is_folder=False)
+
+BoardFolder = Annotated[Path, Option("--out", help="Board folder to write.", **OUT_FOLDER)]
+ArenaFolder = Annotated[Path, Option("--out", help="Arena folder to write.", **OUT_FOLDER)]
+
+
+def _with_cluster(context: Context, scheduler: str | None) -> str | None:
+    """Let the command work on the cluster that --backend names."""
+    # --backend is eager, so that it is read before --scheduler, whose callback this is.
+    backend = context.params.get("_backend")
+    if backend is not None or scheduler is not None:
+        from surrogate_arena.runs.cluster import cluster
+
+        context.with_resource(cluster(backend, scheduler))
+    return scheduler
+
+
+Backend = Annotated[
+    str | None,
+    Option(
+        "--backend", is_eager=True, help="dask or ray: work on a cluster. Default: this machine"
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        callback=_with_cluster,
+        help="Cluster of --backend. Default: one that is started on this machine",
+    ),
+]

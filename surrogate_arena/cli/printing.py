@@ -1,0 +1,389 @@
+"""Printing: results as JSON or as tables and lines; how far a run is."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shlex
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from arena.data.wording import count_of
+from surrogate_arena.pages.formats import short_digest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WIDTH_WHERE_PIPED = 120
+WIDTH = 80
+"""Columns of the terminal that a board is printed for."""
+LINES = 20
+"""Lines that a printed board takes at most, if its texts leave room for five systems."""
+FEWEST_ROWS = 5
+INTERVAL = "90% interval"
+RANKS_AT_ONCE = "95% ranks"
+"""Of one language: it holds the ranks of all systems at once."""
+OVERALL_RANKS = "90% ranks"
+"""Of several languages: it holds the rank of one system."""
+MOST_MARKS = 3
+"""Kinds of notes that a board explains."""
+MOST_OF_A_TEXT = 9
+"""Lines of a text."""
+SIGNATURE = "signature"
+SHORTEST_NAME = 12
+SHOWN_NOTES = 10
+NUMBER = re.compile(r"[-+]?([\d.,]+%?|inf)|–")
+UNBROKEN = re.compile(r"-?[\d.]+ to -?(?:[\d.]+|inf)|\S{1,24}")
+"""Intervals and words, of which longer ones may be broken."""
+
+
+def show(
+    content: Mapping[str, Any], as_json: bool, titles: Mapping[str, str] | None = None
+) -> None:
+    """Print a result as strict JSON, or for people.
+
+    Args:
+        content: Its parts by name. People see tables as tables, lists as notes, the rest as lines.
+        as_json: Whether to print JSON.
+        titles: What to call parts instead of their names; a part with an empty title is in JSON
+            only.
+    """
+    import pandas as pd
+
+    if as_json:
+        print(json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False))
+        return
+    for name, value in content.items():
+        title = (titles or {}).get(name, name.replace("_", " ").capitalize())
+        if not title or value is None or (hasattr(value, "__len__") and not len(value)):
+            continue
+        if isinstance(value, pd.DataFrame):
+            print_table(title, value)
+        elif isinstance(value, Mapping):
+            parts = [f"{cell(part)} {key}" for key, part in value.items()]
+            print(f"{title}: {', '.join(parts)}")
+        elif isinstance(value, str) or not isinstance(value, Sequence):
+            line = f"{title}: {cell(value)}"
+            if name == SIGNATURE and len(line) > 2 * WIDTH:
+                line = f"{title}: {short_digest(cell(value))} (--json has it whole)"
+            print("\n".join(wrapped(line, MOST_OF_A_TEXT)))
+        else:
+            print_notes(value, title.removesuffix("s"))
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401 - anything that JSON can hold
+    """Return a value as JSON holds it: tables as rows, records as objects, nothing for NaN."""
+    import pandas as pd
+
+    from arena.data.tables import plain_records
+
+    if isinstance(value, pd.DataFrame):
+        return plain(plain_records(value))
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if is_dataclass(value):
+        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return list(map(plain, value))
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return str(value) if isinstance(value, Path) else value
+
+
+def print_table(
+    title: str,
+    table: pd.DataFrame,
+    columns: Sequence[str] | None = None,
+    width: int | None = None,
+    *,
+    is_error: bool = False,
+) -> None:
+    """Print a title, and a table, of some columns; numbers to the right, a dash for no value.
+
+    With ``is_error`` it goes to standard error.
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(width=width, stderr=is_error)
+    if width is None and not console.is_terminal:
+        console = Console(width=WIDTH_WHERE_PIPED, stderr=is_error)
+    if title:
+        console.print(Text(f"\n{title}"), highlight=False)
+    names = list(table if columns is None else columns)
+    headings = [str(name).replace("_", " ") for name in names]
+    rows = [list(map(cell, row)) for row in table[names].itertuples(index=False, name=None)]
+    texts_by_column = list(zip(headings, *rows, strict=True))
+    widths = _widths(texts_by_column, console.width)
+    printed = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+    for (heading, *texts), column_width in zip(texts_by_column, widths, strict=True):
+        side: Any = "right" if all(map(NUMBER.fullmatch, texts)) else "left"
+        printed.add_column(heading, justify=side, overflow="fold", width=column_width)
+    for row in rows:
+        # As Text, so that brackets in names are not read as rich's markup.
+        printed.add_row(*map(Text, row))
+    console.print(printed)
+
+
+def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
+    """Return how wide columns are: the widest are narrowed, but no word or interval is broken.
+
+    Headings, the first texts of ``columns``, give way before cells do.
+    """
+    from rich.cells import cell_len
+
+    least = [max(map(cell_len, UNBROKEN.findall(" ; ".join(texts)))) for texts in columns]
+    widths = [max(map(cell_len, texts)) for texts in columns]
+    cell_widths = [max(map(cell_len, texts[1:]), default=0) for texts in columns]
+    gaps = 2 * len(widths) - 1
+    while sum(widths) + gaps > room:
+        candidates = [index for index, width in enumerate(widths) if width > least[index]]
+        if not candidates:
+            break
+        # Of columns of the same width the last one gives way.
+        widest = max(
+            candidates,
+            key=lambda index: (widths[index] > cell_widths[index], widths[index], index),
+        )
+        widths[widest] -= 1
+    return widths
+
+
+def print_ranks(
+    rows: pd.DataFrame, columns: Sequence[str], sentences: Sequence[str], last: Sequence[str]
+) -> None:
+    """Print ranked systems in 20 lines of 80 columns.
+
+    Args:
+        rows: Systems by rank. Where they do not fit, those that are ``new``, or the first, are
+            printed with the nearest ones.
+        columns: Columns to print; notes become letters that are explained below.
+        sentences: Printed below.
+        last: Lines that are always printed whole.
+    """
+    marks, explanations = _marks_of_notes(rows["note"])
+    lines: list[str] = []
+    for text in explanations:
+        # A single note may be long; of several each has a line.
+        lines += wrapped(text, 2 if len(explanations) == 1 else 1)
+    for text in sentences:
+        lines += wrapped(text)
+    names = list(columns)
+    if any(marks):
+        names.append(" ")
+    table = rows.assign(**{" ": marks}).reset_index(drop=True)
+    table["system"] = _fitted_names(table, names)
+    room = max(LINES - 2 - len(lines) - len(last), FEWEST_ROWS)
+    if len(table) > room:
+        table = _nearest_rows(table, room - 1)
+        lines.insert(0, f"… and {count_of(len(rows) - len(table), 'more system')}")
+    print_table("", table, names, WIDTH)
+    print("\n".join((*lines, *last)))
+
+
+def _fitted_names(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Shorten names of systems to the room that the other columns leave."""
+    room = WIDTH - 2 * len(columns)
+    for name in columns:
+        if name != "system":
+            # Headings may break between words.
+            room -= max(map(len, [*re.split("[ _]", name), *map(cell, table[name])]))
+    return [cut_middle(system, max(room, SHORTEST_NAME)) for system in table["system"]]
+
+
+def _nearest_rows(table: pd.DataFrame, n_rows: int) -> pd.DataFrame:
+    """Return the rows of new systems, or the first row, and the rows nearest to them."""
+    import numpy as np
+
+    centers = table.index[table["new"] != ""] if "new" in table else table.index[:1]
+    distances = np.abs(np.subtract.outer(table.index.to_numpy(), centers.to_numpy())).min(axis=1)
+    nearest = np.argsort(distances, kind="stable")[:n_rows]
+    return table.iloc[np.sort(nearest)]
+
+
+def _marks_of_notes(notes: pd.Series) -> tuple[list[str], list[str]]:
+    """Replace notes by letters; return these, and what each of the most frequent means."""
+    parts_by_row = [[part for part in note.split("; ") if part] for note in notes]
+    # What holds for every system is said once, without a letter in each row.
+    common: set[str] = set()
+    if len(parts_by_row) > 1:
+        common = set(parts_by_row[0]).intersection(*parts_by_row)
+    letters: dict[str, str] = {}
+    others: set[str] = set()
+    marks: list[str] = []
+    for parts in parts_by_row:
+        row_letters: list[str] = []
+        for part in parts:
+            if part in common:
+                continue
+            if part not in letters and len(letters) < MOST_MARKS:
+                letters[part] = chr(ord("a") + len(letters))
+            if part not in letters:
+                others.add(part)
+            row_letters.append(letters.get(part, "+"))
+        marks.append("".join(dict.fromkeys(row_letters)))
+    explanations = [f"{letter}: {part}" for part, letter in letters.items()]
+    explanations += [f"All: {part}" for part in sorted(common)[: MOST_MARKS - len(letters)]]
+    if others:
+        explanations[-1] += f"; +: {count_of(len(others), 'other note')}"
+    return marks, explanations
+
+
+def wrapped(text: str, most: int = 3) -> list[str]:
+    """Break a text into at most so many lines of 80 columns, whole sentences where one fits.
+
+    An ellipsis stands for the rest.
+    """
+    lines = _lines(text)
+    if len(lines) <= most:
+        return lines
+    sentences = re.split(r"(?<=[.;]) ", text)
+    for n_sentences in range(len(sentences) - 1, 0, -1):
+        lines = _lines(" ".join(sentences[:n_sentences]) + " …")
+        if len(lines) <= most:
+            return lines
+    return _lines(text, max_lines=most)
+
+
+def _lines(text: str, max_lines: int | None = None) -> list[str]:
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        max_lines=max_lines,
+        placeholder=" …",
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+def cut_middle(name: str, longest: int) -> str:
+    """Shorten a long name in its middle: names of models often differ only at the end."""
+    if len(name) <= longest:
+        return name
+    half = longest // 2
+    return f"{name[: longest - half - 1]}…{name[-half:]}"
+
+
+def command(*words: object) -> str:
+    """Return what to type next, complete."""
+    return f"Next: {shlex.join(['surrogate-arena', *map(str, words)])}"
+
+
+def print_notes(notes: Sequence[object], title: str = "Note", most: int = SHOWN_NOTES) -> None:
+    """Print the first notes, and how many there are more."""
+    for note in notes[:most]:
+        print("\n".join(wrapped(f"{title}: {note}" if title else str(note), MOST_OF_A_TEXT)))
+    if len(notes) > most:
+        print(f"… and {len(notes) - most:,} more; --json has all")
+
+
+def is_missing(value: object) -> bool:
+    """Return whether there is no value."""
+    import pandas as pd
+
+    return value is None or bool(pd.isna(value))
+
+
+def cell(value: Any) -> str:  # noqa: ANN401 - any value of a table
+    """Show one value: three digits for numbers, a dash for a missing one."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list | tuple | dict) and is_missing(value):
+        return "–"
+    return f"{value:z.3f}" if isinstance(value, float) else str(value)
+
+
+def two_decimals(value: float | None) -> str:
+    """Show a number with two decimals, a dash for a missing one."""
+    return cell(None) if is_missing(value) else f"{value:z.2f}"
+
+
+def spans(
+    table: pd.DataFrame,
+    low: str = "low",
+    high: str = "high",
+    between: str = " to ",
+    shown: Callable[[Any], str] = two_decimals,
+) -> list[str]:
+    """Show two columns of bounds as one, such as ``-0.12 to 0.40``; a dash where one is missing."""
+    texts = []
+    for lower, upper in zip(table[low], table[high], strict=True):
+        if is_missing(lower) or is_missing(upper):
+            texts.append(cell(None))
+        else:
+            texts.append(f"{shown(lower)}{between}{shown(upper)}")
+    return texts
+
+
+def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Return a board's rows as they are shown, and the columns.
+
+    Of several languages: overall ranks with their 90% interval, mean ratings. The interval of a
+    mean rating is the mean of those in the languages: at least as wide as that of the mean.
+    """
+    from surrogate.board.summary import HELD_OUT
+
+    held_out = ratings["split"].eq("holdout").map({True: f"; {HELD_OUT}", False: ""})
+    rows = ratings.assign(note=(ratings["note"] + held_out).str.removeprefix("; "))
+    has_languages = ratings["language"].nunique() > 1
+    rank_interval = OVERALL_RANKS if has_languages else RANKS_AT_ONCE
+    columns = ["rank", rank_interval, "system", "rating", INTERVAL]
+    if has_languages:
+        columns.insert(3, "mean_rank")
+        grouped = rows.groupby("system")
+        means = grouped[["rating", "low", "high"]].mean().astype({"rating": float})
+        means["note"] = grouped["note"].agg(
+            lambda notes: "; ".join(dict.fromkeys(filter(None, notes)))
+        )
+        rows = overall.join(means, on="system")
+        rows["mean_rank"] = rows["mean_rank"].map(two_decimals)
+    incomplete = rows["coverage"].lt(1).map({True: "; did not answer every question", False: ""})
+    # A system without a rank has too few verdicts for its rating to be read.
+    rated = rows[["rating", "low", "high"]].mask(rows["rank"].isna())
+    texts = {
+        rank_interval: spans(rows, "rank_low", "rank_high", "–", str),
+        "rating": rated["rating"].map(two_decimals),
+        INTERVAL: spans(rated),
+        "note": rows["note"] + incomplete,
+    }
+    return rows.assign(**texts), columns
+
+
+def with_spans(table: pd.DataFrame) -> pd.DataFrame:
+    """Show decimals, two of them, and columns ``NAME_low`` and ``NAME_high`` as one."""
+    for low in [name for name in table if str(name).endswith("_low")]:
+        name = low.removesuffix("_low")
+        table = table.assign(**{low: spans(table, low, f"{name}_high")})
+        table = table.drop(columns=f"{name}_high").rename(columns={low: f"{name} 95%"})
+    decimals = table.select_dtypes("float")
+    return table.assign(**{str(name): decimals[name].map(two_decimals) for name in decimals})
+
+
+def progress_lines() -> Callable[[str, int, int], None]:
+    """Return a function that prints a line at every tenth of a stage, on standard error.
+
+    A stage of a single step has none.
+    """
+    tenths: dict[str, int] = {}
+    started = time.monotonic()
+
+    def print_tenth(stage: str, done: int, total: int) -> None:
+        tenth = 10 * done // max(total, 1)
+        if total > 1 and tenth > tenths.get(stage, 0):
+            tenths[stage] = tenth
+            seconds = time.monotonic() - started
+            print(f"{stage}: {done:,} of {total:,} ({seconds:.0f} s)", file=sys.stderr, flush=True)
+
+    return print_tenth

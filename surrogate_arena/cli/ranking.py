@@ -1,0 +1,226 @@
+"""New systems on a board: ``rank``, ``advise``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
+
+from surrogate_arena.cli import options as opt
+from surrogate_arena.cli.options import (
+    OUT_FILE,
+    given_board,
+    given_features,
+    given_models,
+    named_columns,
+)
+from surrogate_arena.cli.printing import (
+    command,
+    is_missing,
+    plain,
+    print_notes,
+    print_ranks,
+    show,
+    shown_board,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from arena.data.arena import Arena
+    from surrogate.board.board import Board
+    from surrogate.ranking.advice import Advice
+    from surrogate.ranking.ranked_systems import RankedSystems
+
+NONE_RANKED = 1
+"""Exit status where no new system has a rank."""
+MOST_EXPLAINED = 2
+"""New systems whose ranks are explained below the table."""
+MOST_NOTES = 3
+"""Printed notes; a line counts the rest."""
+MOST_NOTES_OF_ADVICE = 2
+MOST_NEIGHBORS = 6
+
+
+def _about(judgments: int) -> str:
+    # Beyond that, the number would be an extrapolation that nobody can act on.
+    limit = 10_000
+    return f"about {judgments:,}" if judgments <= limit else f"over {limit:,}"
+
+
+def _place(rank: object, expected: int) -> str:
+    """Return a new system's rank as text, or the rank that is expected where it has none."""
+    return f"no rank yet, expected at {expected}" if is_missing(rank) else f"rank {rank}"
+
+
+def _first_notes(notes: Sequence[str], most: int) -> list[str]:
+    """Return the first notes, and a line that counts the rest."""
+    from arena.data.wording import count_of
+
+    first = list(notes[:most])
+    n_more = len(notes) - len(first)
+    if n_more:
+        first.append(f"… and {count_of(n_more, 'more note')}: --json has all")
+    return first
+
+
+def read_to_rank(
+    board: Path,
+    arena: Path | None,
+    answers: Path,
+    columns: Sequence[str] | None,
+    *,
+    repeats: str | None = None,
+    features: str | None,
+) -> tuple[Board, Arena, pd.DataFrame]:
+    """Return a board, its arena without judgments, and new answers to its questions."""
+    from arena.data.folder import read_arena
+    from surrogate_arena.importers.new_answers import read_answers
+
+    published = given_board(board, features)
+    read = read_arena(arena or published.arena_folder(), is_judged=False)
+    new = read_answers(answers, read.queries, named_columns(columns), repeats)
+    return published, read, new
+
+
+def _judged(path: Path | None, arena: Arena) -> pd.DataFrame | None:
+    if path is None:
+        return None
+    from surrogate_arena.importers.judgments import read_judgments
+
+    return read_judgments(path, arena.queries)
+
+
+def rank(
+    answers: opt.Answers,
+    board: opt.Board,
+    arena: opt.MovedArena = None,
+    out: Annotated[Path | None, Option(help="CSV file for the new board.", **OUT_FILE)] = None,
+    columns: opt.Columns = None,
+    repeats: opt.Repeats = None,
+    features: opt.OtherFeatures = None,
+    feature_table: opt.FeatureTable = None,
+    judgments: opt.Judgments = None,
+    jobs: opt.Jobs = 1,
+    download: opt.Download = False,
+    templates: opt.Templates = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Place new systems on a board by their answers, and by judgments of them if there are any.
+
+    The board's rows stay as they are, and no LLM is called.
+    """
+    from arena.data.safe_writes import write_text
+    from arena.data.tables import guarded_csv
+    from surrogate.ranking.rank import rank_systems
+
+    published, read, new = read_to_rank(
+        board, arena, answers, columns, repeats=repeats, features=features
+    )
+    placed = rank_systems(
+        published,
+        new,
+        read,
+        jobs,
+        given_models(templates, download=download),
+        feature_table=given_features(feature_table, new),
+        judgments=_judged(judgments, read),
+    )
+    if out is not None:
+        write_text(guarded_csv(placed.board), out)
+    named = ("--features", features) if features else ()
+    print_ranked(placed, command("advise", answers, "--board", board, *named), as_json)
+    if placed.new["rank"].isna().all():
+        raise SystemExit(NONE_RANKED)
+
+
+def ranked_content(placed: RankedSystems) -> dict[str, Any]:
+    """Return the places of new systems as JSON has them, each with its reasons."""
+    rows = zip(plain(placed.new), plain(placed.explanations), strict=True)
+    return {
+        "new": [{**row, **explanation} for row, explanation in rows],
+        "board": placed.board,
+        "overall": placed.overall,
+        "notes": placed.notes,
+    }
+
+
+def print_ranked(placed: RankedSystems, then: str, as_json: bool) -> None:
+    """Print the places of new systems, why they have them, and what to do next."""
+    import pandas as pd
+
+    from arena.data.wording import count_of
+
+    new = placed.new
+    if as_json:
+        show(ranked_content(placed), as_json)
+        return
+    table, columns = shown_board(placed.board, placed.overall)
+    # Ranks are those of the board, which does not change, and of each new system among its rows.
+    is_new = table["system"].isin(set(new["system"]))
+    table["new"] = is_new.map({True: "new", False: ""})
+    n_ranked = int(table.loc[~is_new, "rank"].notna().sum()) + 1
+    sentences: list[str] = []
+    for system, rank in table.loc[table["new"] != "", ["system", "rank"]].to_numpy():
+        place = "" if pd.isna(rank) else f"rank {rank} of {n_ranked}"
+        parts = [text for text in (place, placed.reasons[system]) if text]
+        sentences.append(f"{system}: {'; '.join(parts)}")
+    if len(sentences) > MOST_EXPLAINED:
+        more = count_of(len(sentences) - MOST_EXPLAINED, "more new system")
+        sentences[MOST_EXPLAINED:] = [f"… and {more}: --json says why of all"]
+    sentences += _first_notes(placed.notes, MOST_NOTES)
+    print_ranks(table, [*columns, "new"], sentences, [then])
+
+
+def advise_command(
+    answers: opt.Answers,
+    board: opt.Board,
+    judgments: opt.Judgments = None,
+    arena: opt.MovedArena = None,
+    columns: opt.Columns = None,
+    questions: Annotated[int, Option(min=1, help="Number of questions to suggest.")] = 20,
+    features: opt.OtherFeatures = None,
+    feature_table: opt.FeatureTable = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Suggest which questions to judge to settle a new system's rank, and how many judgments."""
+    from surrogate.ranking.advice import advise
+    from surrogate.ranking.rank import rank_systems
+
+    published, read, new = read_to_rank(board, arena, answers, columns, features=features)
+    placed = rank_systems(
+        published,
+        new,
+        read,
+        feature_table=given_features(feature_table, new),
+        judgments=_judged(judgments, read),
+    )
+    advice = advise(published, placed, questions=questions)
+    if as_json:
+        content = {
+            "neighbors": advice.neighbors,
+            "questions": advice.questions,
+            "notes": placed.notes,
+        }
+        show(content, as_json)
+        return
+    print_advice(advice, placed)
+
+
+def print_advice(advice: Advice, placed: RankedSystems) -> None:
+    """Print how far new systems are from their neighbors, and what to judge first."""
+    lines = _first_notes(placed.notes, MOST_NOTES_OF_ADVICE)
+    for row in advice.neighbors.head(MOST_NEIGHBORS).itertuples():
+        place = _place(row.rank, row.expected_rank)
+        distance = row.reason or f"{_about(row.judgments)} judgments separate it"
+        lines.append(
+            f"{row.system} ({row.language}), {place}: {distance} from {row.neighbor}, {row.side} it"
+        )
+    if advice.questions.empty:
+        lines.append("No question is left to judge: all that were answered are judged.")
+    for (language, system), rows in advice.questions.groupby(["language", "system"]):
+        query_ids = ", ".join(rows["query_id"].astype(str))
+        lines.append(f"Questions to judge first for {system} ({language}): {query_ids}")
+    print_notes(lines, "")

@@ -1,0 +1,190 @@
+"""Options that are fields of settings: read from the command line, and from a TOML file."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Collection, Mapping
+from functools import wraps
+from inspect import Parameter, signature
+from pathlib import Path
+from types import NoneType
+from typing import Annotated, Any, TypeVar, get_args
+
+from annotated_types import Ge, Le
+from pydantic import BaseModel, ValidationError
+from typer import BadParameter, Option
+
+from arena.data.errors import UsageError
+from arena.data.files import small_file
+from arena.data.wording import did_you_mean
+from surrogate_arena.cli.app import flag_of
+from surrogate_arena.cli.options import FILE, Columns, Config, named_columns
+
+Settings = TypeVar("Settings", bound=BaseModel)
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    """Read the JSON object of an option."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadParameter(f"is not JSON ({error}); write such as '{{\"top_p\": 0.9}}'") from error
+    if not isinstance(value, dict):
+        raise BadParameter("is not a JSON object; write such as '{\"top_p\": 0.9}'")
+    return value
+
+
+SETTING_OPTIONS: Mapping[str, Any] = {
+    "config": Config,
+    "columns": Columns,
+    "temperature": Annotated[
+        float | None,
+        Option(help="Temperature; below 0, none is sent. Default: what the prompt needs"),
+    ],
+    "max_tokens": Annotated[
+        int | None,
+        Option(min=1, help="Maximum length of a reply in tokens. Default: what the prompt needs"),
+    ],
+    "body": Annotated[
+        Any,
+        Option(
+            parser=_json_object,
+            metavar="JSON",
+            help="Further fields of the request, such as '{\"max_completion_tokens\": 4000}'.",
+        ),
+    ],
+    "join": Annotated[
+        list[Path] | None,
+        Option(help="Stores of other machines to take replies from first; repeatable.", **FILE),
+    ],
+}
+"""Options of settings whose field does not say all that the command line needs."""
+
+
+LLM_OPTIONS = ("base_url", "api_key_env", "temperature", "max_tokens", "body", "omit")
+"""Settings of a server and its calls, which all commands that ask an LLM have as options."""
+
+
+def takes_settings(
+    model: type[BaseModel], *names: str, leave_out: Collection[str] = ()
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command an option for each of some settings.
+
+    The options stand in the place of the command's argument ``settings``, which takes the record
+    that ``settings_of`` makes of them.
+
+    Args:
+        model: The settings.
+        names: Fields that have an option; and ``config``, for a file of all.
+        leave_out: Fields that the command does not have.
+    """
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        plain = signature(function, eval_str=True)
+        parameters: list[Parameter] = []
+        for parameter in plain.parameters.values():
+            if parameter.name != "settings":
+                parameters.append(parameter)
+                continue
+            for name in names:
+                annotation = _setting_annotation(model, name)
+                parameters.append(parameter.replace(name=name, annotation=annotation, default=None))
+        combined = plain.replace(parameters=parameters)
+
+        @wraps(function)
+        def command(*args: object, **kwargs: object) -> None:
+            bound = combined.bind(*args, **kwargs)
+            bound.apply_defaults()
+            options = {name: bound.arguments.pop(name) for name in names}
+            if "columns" in options:
+                options["columns"] = named_columns(options["columns"]) or None
+            settings = settings_of(model, options.pop("config", None), options, leave_out)
+            function(settings=settings, **bound.arguments)
+
+        command.__dict__["__signature__"] = combined
+        return command
+
+    return decorate
+
+
+def _setting_annotation(model: type[BaseModel], name: str) -> Any:  # noqa: ANN401 - of typer
+    if name in SETTING_OPTIONS:
+        return SETTING_OPTIONS[name]
+    annotation: Any = model.model_fields[name].annotation
+    kinds = set(get_args(annotation) or (annotation,)) - {NoneType}
+    kind: Any = kinds.pop() if len(kinds) == 1 else str
+    if kind not in (bool, int, float):
+        # Lists of names, and choices, are texts, which the settings read.
+        kind = str
+    return Annotated[kind | None, setting(model, name)]
+
+
+def setting(model: type[BaseModel], name: str) -> Any:  # noqa: ANN401
+    """Return the option for a field of a settings record, with the field's own words as help."""
+    field = model.model_fields[name]
+    text = field.description or ""
+    default = field.get_default(call_default_factory=True)
+    is_in_text = "Default" in text or "default" in text
+    if default not in (None, "", (), False) and not is_in_text:
+        shown_default = ",".join(default) if isinstance(default, tuple) else default
+        text = f"{text.rstrip('.')}. Default: {shown_default}"
+    minimum: Any = next((bound.ge for bound in field.metadata if isinstance(bound, Ge)), None)
+    maximum: Any = next((bound.le for bound in field.metadata if isinstance(bound, Le)), None)
+    flag = flag_of(name)
+    if field.annotation is bool:
+        # A file may have turned it on.
+        flag += f"/--no-{flag.removeprefix('--')}"
+    return Option(flag, min=minimum, max=maximum, help=text, show_default=False)
+
+
+def settings_of(
+    model: type[Settings],
+    config: Path | None,
+    options: Mapping[str, object],
+    leave_out: Collection[str] = (),
+) -> Settings:
+    """Return settings from options and a TOML file; options override the file.
+
+    Args:
+        model: The settings.
+        config: The file, if any.
+        options: Options by name. Those that are None, or no fields of the settings, do not count.
+        leave_out: Fields of the settings that the command does not have.
+
+    Raises:
+        UsageError: If the file is not valid TOML, it has an unknown key, or a value cannot be
+            used; it names the option, or file and key.
+    """
+    fields = [name for name in model.model_fields if name not in leave_out]
+    chosen = {name: options[name] for name in fields if options.get(name) is not None}
+    values = {**toml_options(config, fields), **chosen}
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        name = str(fault["loc"][0])
+        message = fault["msg"]
+        place = flag_of(name) if name in chosen or config is None else f"{config}: {name}"
+        # An API key that somebody pasted must not reach a terminal or a log.
+        value = "" if fault["type"] == "confidential" else f"is {values.get(name)!r}: "
+        raise UsageError(f"{place} {value}{message[:1].lower()}{message[1:]}") from None
+
+
+def toml_options(path: Path | None, fields: Collection[str]) -> dict[str, Any]:
+    """Read a TOML file of settings; nothing without one.
+
+    Raises:
+        UsageError: If it is no TOML, or has a key that is no field.
+    """
+    if path is None:
+        return {}
+    try:
+        read = tomllib.loads(small_file(path).decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not valid TOML: {error}") from error
+    for key in read:
+        if key not in fields:
+            hint = did_you_mean(key, fields) or f"use any of {', '.join(fields)}"
+            raise UsageError(f"{path}: unknown key {key!r}; {hint}")
+    return read

@@ -1,0 +1,5 @@
+"""What limits a board: connections, verdicts, contents, judges, in sentences."""
+
+from arena.data.lazy_names import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

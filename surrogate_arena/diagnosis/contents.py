@@ -1,0 +1,206 @@
+"""The contents of an arena: questions, passages, answers, their lengths, and copied answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.errors import checked_choice
+from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
+from arena.data.wording import count_of, first_of
+from arena.quality.verdicts import SHOWN_NAMES, Finding
+from arena.text.answers import parse_answer
+from arena.text.citations import cited_passages
+
+FEWEST_ANSWERS = 5
+"""Number of answers from which a finding says that they are the same."""
+
+
+def white_space_words(text: str) -> int:
+    """Count the words between white space, as MEMERAG's table 1 does.
+
+    Scripts without spaces (Chinese, Japanese, Thai) have hardly any: count these by a tokenizer.
+    """
+    return len(text.split())
+
+
+def arena_contents(
+    arena: Arena,
+    length: Callable[[str], int] = white_space_words,
+    systems: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Count what an arena holds (MIRAGE-Bench, table 1; MEMERAG, table 1).
+
+    Args:
+        arena: Questions, and answers and judgments, if there are any.
+        length: Length of a text, such as its tokens.
+        systems: Systems whose answers and judgments count; all if left out.
+
+    Returns:
+        One row per language. Passages are means per question, by label: ``relevant_passages,
+        other_passages`` (not relevant), ``unlabeled_passages``. Lengths are means: of a question,
+        of a passage with its title, of all passages of a question (``context_length``), of the
+        reason before an answer, of an answer; missing if there is none. ``questions, systems,
+        answers, judgments`` are counts.
+
+    Raises:
+        UsageError: If the arena has no such system.
+    """
+    answers = arena.answers
+    judgments = arena.judgments
+    if systems:
+        chosen = [checked_choice(system, arena.info.systems, "system") for system in systems]
+        answers = answers[answers["system"].isin(chosen)]
+        judgments = judgments[judgments[["system_a", "system_b"]].isin(chosen).all(axis=1)]
+    questions = _question_counts(arena.queries, length).groupby("language", sort=True)
+    means = questions.mean()
+    totals = questions.sum()
+    by_language = _answer_lengths(answers, length).groupby("language")
+    has_passages = totals["number"] > 0
+    table = means.drop(columns="number").assign(
+        questions=questions.size(),
+        passage_length=totals["context_length"] / totals["number"].where(has_passages),
+        context_length=means["context_length"].where(has_passages),
+        systems=by_language["system"].nunique(),
+        answers=by_language.size(),
+        reason_length=by_language["reason"].mean(),
+        answer_length=by_language["answer"].mean(),
+        judgments=judgments.groupby("language").size(),
+    )
+    # A language without answers or judgments has 0 of them; its mean lengths stay missing.
+    counts = ["questions", "systems", "answers", "judgments"]
+    table[counts] = table[counts].fillna(0).astype(int)
+    return table.reset_index()
+
+
+def _answer_lengths(answers: pd.DataFrame, length: Callable[[str], int]) -> pd.DataFrame:
+    """Measure each answer, and the reason before it (missing if there is none)."""
+    parts = [parse_answer(output) for output in answers["answer"]]
+    reason_lengths = [np.nan if part.reason is None else length(part.reason) for part in parts]
+    return answers[["language", "system"]].assign(
+        reason=reason_lengths,
+        answer=[float(length(part.text)) for part in parts],
+    )
+
+
+def _question_counts(queries: pd.DataFrame, length: Callable[[str], int]) -> pd.DataFrame:
+    """Count the passages of each question, and the lengths of the question and its passages."""
+    rows = []
+    for query in queries[["language", "query", "passages"]].to_dict("records"):
+        labels = [passage.get("relevance") for passage in query["passages"]]
+        passage_lengths = [
+            length(f"{passage.get('title') or ''} {passage['text']}".strip())
+            for passage in query["passages"]
+        ]
+        row = (
+            query["language"],
+            length(query["query"]),
+            labels.count(1),
+            labels.count(0),
+            labels.count(None),
+            len(passage_lengths),
+            sum(passage_lengths),
+        )
+        rows.append(row)
+    columns = [
+        "language",
+        "question_length",
+        "relevant_passages",
+        "other_passages",
+        "unlabeled_passages",
+        "number",
+        "context_length",
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def same_answer_findings(arena: Arena) -> Iterator[Finding]:
+    """Name systems whose answers repeat the question, each other, or another system's.
+
+    Texts are compared without regard to case and white space.
+    """
+    queries = arena.queries[[*QUESTION_KEY, "query"]]
+    rows = arena.answers[[*QUESTION_KEY, "system", "answer"]].merge(queries, on=QUESTION_KEY)
+    rows["text"] = [_plain(parse_answer(output).text) for output in rows["answer"]]
+    rows["question"] = rows["query"].map(_plain)
+    # Empty answers are counted elsewhere, as missing.
+    rows = rows[rows["text"] != ""]
+    for (language, system), answers in rows.groupby(["language", "system"]):
+        if len(answers) < FEWEST_ANSWERS:
+            continue
+        n_repeated = int((answers["text"] == answers["question"]).sum())
+        n_same = int(answers["text"].value_counts().iloc[0])
+        if n_repeated > len(answers) / 2:
+            sentence = f"{n_repeated:,} of {count_of(len(answers), 'answer')} repeat the question"
+        elif n_same > len(answers) / 2:
+            sentence = f"{n_same:,} of {count_of(len(answers), 'answer')} are the same text"
+        else:
+            continue
+        yield Finding("warning", "same answers", f"{language}, {system}", sentence)
+    for language, answers in rows.groupby("language"):
+        for group in _groups_alike(answers):
+            systems = first_of(group, SHOWN_NAMES)
+            sentence = f"most of their shared questions have the same answer from {systems}"
+            yield Finding("warning", "same answers", str(language), sentence)
+
+
+def citation_findings(arena: Arena) -> Iterator[Finding]:
+    """Name languages whose answers cite, but never the id of a passage: ``[1]`` for ``doc-17``.
+
+    Only answers with the passages of their question count; the first few tell.
+    """
+    most_read = 500
+    answers = arena.answers
+    if OWN_PASSAGES in answers:
+        answers = answers[answers[OWN_PASSAGES].isna()].drop(columns=OWN_PASSAGES)
+    answers = answers.groupby("language").head(most_read)
+    answers = answers.merge(arena.queries[[*QUESTION_KEY, "passages"]], on=QUESTION_KEY)
+    for language, rows in answers.groupby("language"):
+        n_matched = 0
+        dead = []
+        for answer, passages in zip(rows["answer"], rows["passages"], strict=True):
+            passage_ids = [passage["passage_id"] for passage in passages]
+            found = cited_passages(answer, passage_ids)
+            n_matched += len(found.matched)
+            if passage_ids and found.unmatched:
+                dead.append((found.unmatched[0], passage_ids[0]))
+        if n_matched or len(dead) < FEWEST_ANSWERS:
+            continue
+        cited, passage_id = dead[0]
+        sentence = (
+            f"answers cite, such as [{cited}], but never the id of a passage, such as "
+            f"{passage_id}: citations and grounding are not measured; use the same ids in both"
+        )
+        yield Finding("warning", "citations", str(language), sentence)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _groups_alike(rows: pd.DataFrame) -> list[list[str]]:
+    """Group systems whose answers are the same text on most questions."""
+    by_system = rows.assign(code=pd.factorize(rows["text"])[0]).pivot_table(
+        index="system", columns="query_id", values="code", aggfunc="first"
+    )
+    # Code of each answer's text, -1 where there is no answer: (systems, questions).
+    codes = by_system.fillna(-1).to_numpy(np.int64)
+    groups: list[list[str]] = []
+    # Systems are compared with the first one of each group: not with every other system, whose
+    # number grows with the square.
+    firsts = np.empty_like(codes)
+    for system, system_codes in zip(by_system.index, codes, strict=True):
+        is_answered = system_codes >= 0
+        others = firsts[: len(groups), is_answered]
+        n_shared = (others >= 0).sum(axis=1)
+        n_same = (others == system_codes[is_answered]).sum(axis=1)
+        is_alike = (n_shared >= FEWEST_ANSWERS) & (n_same > n_shared / 2)
+        if is_alike.any():
+            groups[int(np.argmax(is_alike))].append(str(system))
+        else:
+            firsts[len(groups)] = system_codes
+            groups.append([str(system)])
+    return [group for group in groups if len(group) > 1]

@@ -1,0 +1,75 @@
+"""How much a judge has judged: few judgments, ties, and what has no judgment or no answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from arena.data.schema import ANSWER_KEY, QUESTION_KEY
+from arena.data.wording import count_of, first_of
+from arena.quality.verdicts import SHOWN_NAMES, CheckRemark, CheckResult
+
+
+def amount_check(part: pd.DataFrame, declared: Sequence[str]) -> CheckResult:
+    """Count judgments, systems and questions, and report where there are few."""
+    judged = {*part["first"], *part["second"]}
+    unjudged = sorted(set(declared) - judged)
+    n_judgments = len(part)
+    n_questions = part["query_id"].nunique()
+    n_ties = int((part["outcome"] == 0).sum())
+    questions = count_of(n_questions, "question")
+    sentence = (
+        f"{count_of(n_judgments, 'judgment')} of {count_of(len(judged), 'system')} on {questions}"
+    )
+    remarks = [CheckRemark("info", "amount", sentence)]
+    # A bootstrap over fewer questions has too few distinct resamples.
+    if n_questions < 10:
+        remarks.append(
+            CheckRemark("warning", "questions", f"only {questions} judged; intervals will be rough")
+        )
+    if n_ties >= n_judgments / 2:
+        sentence = (
+            f"{n_ties / n_judgments:.0%} of the judgments are ties; few verdicts distinguish "
+            "systems"
+        )
+        remarks.append(CheckRemark("warning", "ties", sentence))
+    if unjudged:
+        systems = count_of(len(unjudged), "declared system")
+        sentence = f"{systems} never judged: {first_of(unjudged, SHOWN_NAMES)}"
+        remarks.append(CheckRemark("warning", "never judged", sentence))
+    row = {
+        "judgments": n_judgments,
+        "ties": n_ties,
+        "questions": n_questions,
+        "never_judged": len(unjudged),
+    }
+    return CheckResult(row, remarks)
+
+
+def unmet_check(part: pd.DataFrame, answers: pd.Series) -> CheckResult:
+    """Report judgments without answers, and answers without judgments.
+
+    The index of ``answers`` is ``ANSWER_KEY``.
+    """
+    first = pd.MultiIndex.from_frame(part[[*QUESTION_KEY, "first"]], names=ANSWER_KEY)
+    second = pd.MultiIndex.from_frame(part[[*QUESTION_KEY, "second"]], names=ANSWER_KEY)
+    has_answers = first.isin(answers.index) & second.isin(answers.index)
+    n_without_answer = int((~has_answers).sum())
+    is_of_languages = answers.index.isin(part["language"].unique(), level="language")
+    keys = answers.index[is_of_languages]
+    n_not_judged = len(keys) - int(keys.isin(first.union(second)).sum())
+    remarks: list[CheckRemark] = []
+    if n_without_answer:
+        judgments = count_of(n_without_answer, "judgment")
+        sentence = f"{judgments} of a system that gave no answer to that question"
+        remarks.append(CheckRemark("warning", "absent answers", sentence))
+    if n_not_judged:
+        sentence = f"{n_not_judged:,} of {len(keys):,} answers are in no judgment"
+        remarks.append(CheckRemark("info", "answers not judged", sentence))
+    row = {
+        "answers": len(keys),
+        "not_judged": n_not_judged,
+        "judgments_without_answer": n_without_answer,
+    }
+    return CheckResult(row, remarks)

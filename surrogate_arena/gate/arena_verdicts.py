@@ -1,0 +1,127 @@
+"""Two systems compared by the verdicts on them that an arena holds, of people or of an LLM."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from arena.data.errors import UsageError
+from arena.data.judge_names import chosen_judges, judges_named
+from arena.data.schema import QUESTION_KEY
+from arena.data.types import Floats
+from arena.data.wording import first_of
+from arena.llm.usage import Usage
+from arena.rating.outcomes import points_of_a, weights_of
+from arena.rating.soft_verdicts import calibrated_judgments
+from arena.statistics.significance import EVEN, SequentialTest
+from surrogate_arena.gate.comparison import SCORE_COLUMNS, SystemComparison
+from surrogate_arena.gate.contenders import Contenders
+
+IN_ARENA = "they are in the arena, and the interval holds however often one looks"
+ONE_SIDE = "{} is side {} in {} of them, so that they may be on the side alone"
+FEWEST_ON_A_SIDE = 0.25
+"""Least share of the verdicts on each side: fewer that agree by chance would seem certain."""
+SEVERAL_JUDGES = "they are of several judges ({}), and count after  select --judges  keeps one"
+
+
+def compare_by_arena(
+    pair: Contenders, judge: str | None, test: SequentialTest
+) -> tuple[str, SystemComparison] | None:
+    """Compare candidate and baseline by the verdicts on both that the arena holds.
+
+    More verdicts may come, and be looked at, at any time, so that the bounds are those of
+    ``anytime_bounds``.
+
+    Args:
+        pair: Candidate and baseline.
+        judge: Whose verdicts count; by default those of people where some judged, or of the only
+            judge.
+        test: Which difference matters, and the error allowed.
+
+    Returns:
+        The judge and the comparison, without scores where the verdicts do not tell the systems
+        apart from something else; None if there is no such verdict.
+    """
+    judgments = _judgments_on_both(pair)
+    names = sorted(judgments["judge"].unique())
+    if not names:
+        return None
+    comparison = SystemComparison(
+        difference=None,
+        scores=pd.DataFrame(columns=SCORE_COLUMNS, dtype=object),
+        low=0.0,
+        high=1.0,
+        level=1.0,
+        judgments=judgments,
+        failures=judgments.iloc[:0],
+        questions=pair.n_common,
+        reason=SEVERAL_JUDGES.format(first_of(names)),
+        usage=Usage(""),
+    )
+    try:
+        chosen = chosen_judges(names)[0] if judge is None else judge
+        members = judges_named(names, chosen)
+    except UsageError:
+        # The board's judge has not judged these two; or no judge goes before the others.
+        return None if judge is not None else ("", comparison)
+    judgments = judgments[judgments["judge"].isin(members)]
+    comparison = replace(comparison, judgments=judgments, reason=IN_ARENA)
+    share_on_a = judgments["system_a"].eq(pair.judged_as).mean()
+    if min(share_on_a, 1 - share_on_a) < FEWEST_ON_A_SIDE:
+        side, share = ("A", share_on_a) if share_on_a > EVEN else ("B", 1 - share_on_a)
+        reason = ONE_SIDE.format(pair.candidate, side, f"{share:.0%}")
+        return chosen, replace(comparison, reason=reason)
+    scores = balanced_scores(judgments, pair.judged_as)
+    low, high, level = test.anytime_interval(scores["score"])
+    return chosen, replace(
+        comparison,
+        difference=test.decide_anytime(scores["score"]),
+        scores=scores,
+        low=low,
+        high=high,
+        level=level,
+    )
+
+
+def _judgments_on_both(pair: Contenders) -> pd.DataFrame:
+    """Return the arena's judgments on the two systems, in the languages that are compared."""
+    judgments = pair.arena.judgments
+    systems = [pair.judged_as, pair.baseline]
+    languages = pair.answers["language"].unique()
+    is_on_both = judgments["system_a"].isin(systems) & judgments["system_b"].isin(systems)
+    return judgments[is_on_both & judgments["language"].isin(languages)]
+
+
+def balanced_scores(judgments: pd.DataFrame, system: str) -> pd.DataFrame:
+    """Score a system on each question, so that the mean is its win rate on both sides alike.
+
+    The share of points is regressed on the side, by least squares; its value halfway between the
+    sides is the win rate, whatever a judge likes about a side. Each question's score is the win
+    rate and the influence of its residuals on it, so that verdicts on one question count together.
+
+    Args:
+        judgments: Verdicts on the system and one other, on either side.
+        system: The system.
+
+    Returns:
+        ``SCORE_COLUMNS``, a row a question. Scores may lie outside 0 to 1.
+    """
+    judgments = calibrated_judgments(judgments, hard=True)
+    is_a = judgments["system_a"].eq(system)
+    points_a = points_of_a(judgments)
+    points = points_a.where(is_a, 1.0 - points_a).to_numpy(np.float64)
+    weights = weights_of(judgments)
+    if weights is None:
+        weights = np.ones(len(judgments))
+    side = np.where(is_a, 0.5, -0.5)
+    design = np.column_stack([np.ones(len(side)), side])
+    weighted = design * weights[:, None]
+    inverse = np.linalg.inv(design.T @ weighted)
+    coefficients = inverse @ weighted.T @ points
+    residuals = points - design @ coefficients
+    influences: Floats = (weighted @ inverse[:, 0]) * residuals
+    by_question = judgments[QUESTION_KEY].assign(score=influences)
+    totals = by_question.groupby(QUESTION_KEY, sort=True, observed=True)["score"].sum()
+    return (coefficients[0] + len(totals) * totals).reset_index()[SCORE_COLUMNS]

@@ -1,0 +1,247 @@
+"""Judging one system against another, question by question, until the difference is clear."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.errors import UsageError
+from arena.data.schema import QUESTION_KEY
+from arena.data.types import Progress
+from arena.judging.answer_pairs import ArenaTexts, QuestionKey
+from arena.judging.choosing.chosen_pairs import ChosenPairs, Rounds, joined_pairs
+from arena.judging.choosing.drawn_pairs import asked_pairs, by_draw
+from arena.judging.llm_judge import LlmJudge
+from arena.judging.run import judge_pairs
+from arena.llm.usage import Usage
+from arena.quality.judge_label import same_verdict, without_identical
+from arena.rating.outcomes import points_of_a
+from arena.rating.soft_verdicts import calibrated_judgments
+from arena.statistics.significance import EVEN, Difference, SequentialTest
+
+if TYPE_CHECKING:
+    from arena.llm.store import Store
+
+ORDERS = 2
+"""Verdicts on a question: one with either answer on side A."""
+SCORE_COLUMNS = [*QUESTION_KEY, "score"]
+
+DECIDED = "these decide"
+ONE_SIDED = "stopped, because the judge always chooses the same side"
+SPENT = "the planned {:,} verdicts are judged"
+ALL_JUDGED = "every question that both answered is judged"
+
+
+@dataclass(frozen=True)
+class SystemComparison:
+    """How a system compares with another, by verdicts on questions that both answered.
+
+    Attributes:
+        difference: None if it is not clear yet.
+        scores: ``SCORE_COLUMNS``, in the order judged: the system's share of the points on a
+            question in both orders, 0 to 1.
+        low: Lower bound of its win rate.
+        high: Upper bound.
+        level: Probability that the bounds hold it.
+        judgments: The verdicts.
+        failures: Pairs without one; their questions have no score.
+        questions: Number of questions that both answered.
+        reason: Why the judge was asked no more, or which verdicts these are.
+        usage: Calls and tokens.
+    """
+
+    difference: Difference | None
+    scores: pd.DataFrame
+    low: float
+    high: float
+    level: float
+    judgments: pd.DataFrame
+    failures: pd.DataFrame
+    questions: int
+    reason: str
+    usage: Usage
+
+    @property
+    def win_rate(self) -> float:
+        """Mean score, NaN without any."""
+        return float(self.scores["score"].mean())
+
+    @property
+    def variance(self) -> float:
+        """Mean squared deviation of the scores from one half; NaN without any."""
+        return float(((self.scores["score"] - EVEN) ** 2).mean())
+
+    @property
+    def one_side(self) -> tuple[str, int] | None:
+        """The side that nearly all verdicts choose, and their number; None if there is none.
+
+        Such a judge makes any two systems equal: each wins in one of the two orders.
+        """
+        return chosen_side(self.judgments)
+
+
+def chosen_side(judgments: pd.DataFrame) -> tuple[str, int] | None:
+    """Return the side that nearly all verdicts choose, and their number; None if there is none."""
+    if judgments.empty:
+        return None
+    same = same_verdict(without_identical(judgments)["winner"])
+    if same is None:
+        return None
+    winner, count = same
+    return None if winner == "tie" else (winner.upper(), count)
+
+
+def compare_systems(
+    arena: Arena,
+    systems: tuple[str, str],
+    judge: LlmJudge,
+    store: Store,
+    test: SequentialTest,
+    *,
+    budget: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> SystemComparison:
+    """Judge a system against another until the test tells how they differ.
+
+    Questions come in an order that is drawn by their content, all languages together. Each is
+    judged in both orders of sides, as many at a time as lie between two looks of the test. Answers
+    that are the same text are ties without a call. After the first few questions and at every look,
+    the run stops if the judge always chooses the same side; nothing is concluded from such
+    verdicts.
+
+    Args:
+        arena: Questions, and the answers of both.
+        systems: The system, and the one it is compared with.
+        judge: One that is asked about pairs.
+        store: See ``arena.judging.judge``, as for ``progress``.
+        test: Which difference matters, and the error allowed.
+        budget: Maximum number of verdicts, those in the store and of identical answers included;
+            None asks all.
+        seed: Seed of the order and the sides.
+        progress: Callback.
+
+    Raises:
+        UsageError: If the judge cannot be used, no question has answers of both, or the budget
+            is too small for one.
+    """
+    if budget is not None and budget < ORDERS:
+        raise UsageError(f"a budget of {budget} judges no question, which takes {ORDERS} verdicts")
+    # Without earlier judgments: verdicts of other runs would spoil the test's planned looks.
+    arena = replace(
+        arena,
+        answers=arena.answers[arena.answers["system"].isin(systems)],
+        judgments=arena.judgments.iloc[:0],
+    )
+    pairs = _ComparedPairs(arena, systems, test, budget, seed)
+    judging = judge_pairs(arena, judge, pairs, store, progress=progress)
+    scores = np.array(list(pairs.scores.values()), dtype=np.float64)
+    low, high = test.interval(scores)
+    questions = pd.DataFrame(list(pairs.scores), columns=QUESTION_KEY, dtype=object)
+    (summary,) = judging.summaries
+    return SystemComparison(
+        difference=pairs.difference,
+        scores=questions.assign(score=scores),
+        low=low,
+        high=high,
+        level=test.level,
+        judgments=judging.judgments,
+        failures=judging.failures,
+        questions=len(pairs.questions),
+        reason=judging.reason,
+        usage=summary.usage,
+    )
+
+
+class _ComparedPairs:
+    """Chooses the questions on which two systems are compared, until a test tells the difference.
+
+    Attributes:
+        questions: All questions that both answered, in the order drawn.
+        n_planned: Maximum number of verdicts.
+        scores: Score of the first system on each judged question.
+        difference: The test's conclusion; None until there is one.
+    """
+
+    def __init__(
+        self,
+        arena: Arena,
+        systems: tuple[str, str],
+        test: SequentialTest,
+        budget: int | None,
+        seed: int,
+    ) -> None:
+        self._systems = systems
+        self._test = test
+        texts = ArenaTexts(arena)
+        answered: list[QuestionKey] = []
+        for language in arena.info.languages:
+            for query_id in texts.questions(language):
+                if len(texts.systems((language, query_id))) == len(systems):
+                    answered.append((language, query_id))
+        if not answered:
+            raise UsageError(f"no question has answers of both {systems[0]!r} and {systems[1]!r}")
+        self.questions = by_draw(texts, answered, seed)
+        n_questions = len(answered)
+        if budget is not None:
+            n_questions = min(n_questions, budget // ORDERS)
+        self._n_questions = n_questions
+        self.n_planned = ORDERS * n_questions
+        keys = [(*question, *systems) for question in self.questions[:n_questions]]
+        self._pairs = asked_pairs(texts, keys, tuple(answered), audit=1.0, seed=seed)
+        self.scores: dict[QuestionKey, float] = {}
+        self.difference: Difference | None = None
+        self._judgments: list[pd.DataFrame] = []
+
+    def rounds(self) -> Rounds:
+        # Questions after which a judge of one side shows for the first time, before the first look.
+        n_first = min(10, self._n_questions)
+        looks = self._test.looks(self._n_questions)
+        n_judged = 0
+        for end in sorted({*looks, n_first}):
+            questions = self.questions[n_judged:end]
+            n_judged = end
+            outcome = yield self._pairs.on(questions)
+            self._judgments.append(outcome.judgments)
+            scores = question_scores(outcome.judgments, self._systems[0])
+            for question in questions:
+                if question in scores:
+                    self.scores[question] = scores[question]
+            if chosen_side(pd.concat(self._judgments, ignore_index=True)) is not None:
+                return ONE_SIDED
+            # The test's error holds for its own looks alone.
+            if end not in looks:
+                continue
+            is_last = end == self._n_questions
+            self.difference = self._test.decide(list(self.scores.values()), is_last=is_last)
+            if self.difference is not None:
+                return DECIDED
+        if n_judged == len(self.questions):
+            return ALL_JUDGED
+        return SPENT.format(ORDERS * n_judged)
+
+    def chosen(self, rounds: Sequence[ChosenPairs]) -> ChosenPairs:
+        return joined_pairs(self._pairs.on([]), rounds)
+
+
+def question_scores(judgments: pd.DataFrame, system: str) -> dict[QuestionKey, float]:
+    """Return a system's share of the points on each question that is judged in both orders.
+
+    Winners count, not their probabilities: the margin of a gate is a win rate.
+    """
+    judgments = calibrated_judgments(judgments, hard=True)
+    is_a = judgments["system_a"] == system
+    points_a = points_of_a(judgments)
+    points = judgments[QUESTION_KEY].assign(is_a=is_a, points=points_a.where(is_a, 1.0 - points_a))
+    by_side = points.groupby([*QUESTION_KEY, "is_a"])["points"].mean().unstack("is_a")
+    # A question with a verdict in one order alone has no score: the side could decide it.
+    scores = by_side.reindex(columns=[True, False]).dropna().mean(axis=1)
+    return {
+        (str(language), str(query_id)): float(score)
+        for (language, query_id), score in scores.items()
+    }

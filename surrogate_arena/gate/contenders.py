@@ -1,0 +1,176 @@
+"""Who is compared at a gate: the candidate and the baseline, with their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.errors import UsageError, argument
+from arena.data.schema import QUESTION_KEY
+from features.declare.feature import offer
+from surrogate.board.board import Board
+from surrogate_arena.importers.new_answers import open_answers
+
+CandidateAnswers: TypeAlias = pd.DataFrame | Path | str | None
+"""Answers of a candidate, their file, or the name of a system of the arena; None for its latest."""
+
+
+@dataclass(frozen=True)
+class Contenders:
+    """A candidate and a baseline.
+
+    Attributes:
+        arena: Their questions, with the answers of both.
+        candidate: Name of the candidate, which is on no board.
+        judged_as: Name by which the arena's judgments know its answers.
+        baseline: Name of the baseline.
+        answers: The candidate's answers, in the languages that are compared.
+        baseline_answers: The baseline's.
+        n_common: Questions that both answered.
+        n_unanswered: Questions that the baseline alone answered.
+        is_same: Whether all answers are the baseline's, word for word.
+    """
+
+    arena: Arena
+    candidate: str
+    judged_as: str
+    baseline: str
+    answers: pd.DataFrame
+    baseline_answers: pd.DataFrame
+    n_common: int
+    n_unanswered: int
+    is_same: bool
+
+
+def contenders(
+    arena: Arena,
+    board: Board | None,
+    answers: CandidateAnswers,
+    baseline: str | None,
+    languages: Collection[str] = (),
+) -> Contenders:
+    """Find candidate and baseline, by default the best of the board, or the latest of the arena.
+
+    Args:
+        arena: Questions and answers.
+        board: The board with the baseline; None for any system of the arena.
+        answers: The candidate's.
+        baseline: Name of the baseline.
+        languages: Languages to compare in, or a single one; all by default.
+
+    Raises:
+        UsageError: If there is no such system, or the answers are of several.
+        DataError: For malformed or duplicate answers and answers to unknown questions.
+    """
+    system = _named_system(arena, answers)
+    if system is not None:
+        answers = arena.answers[arena.answers["system"] == system]
+    rows = open_answers(answers, arena.queries)
+    # The latest version comes last in an arena, the best one first on a board.
+    names = list(arena.info.systems)[::-1] if board is None else list(board.systems)
+    baseline = _baseline([name for name in names if name != system], baseline)
+    own_name = _only_system(rows) if system is None else system
+    candidate = own_name
+    # A version of the arena keeps its name, unless its earlier answers are on the board.
+    if system is None or board is not None:
+        while candidate in names:
+            candidate = f"{candidate} (candidate)"
+    if system is None or candidate != own_name:
+        rows = rows.assign(system=candidate)
+        arena = _with_system(arena, rows, candidate)
+    baseline_rows = arena.answers[arena.answers["system"] == baseline]
+    if isinstance(languages, str):
+        languages = [languages]
+    if languages:
+        rows = rows[rows["language"].isin(languages)]
+        baseline_rows = baseline_rows[baseline_rows["language"].isin(languages)]
+    if rows.empty:
+        raise UsageError(f"{candidate} has no answer in these languages")
+    judged_as = candidate if system is None else system
+    return _compared(arena, rows, judged_as, baseline_rows, baseline)
+
+
+def _compared(
+    arena: Arena,
+    answers: pd.DataFrame,
+    judged_as: str,
+    baseline_answers: pd.DataFrame,
+    baseline: str,
+) -> Contenders:
+    """Count the questions that both answered, and tell whether all answers are the same."""
+    keys = set(answers[QUESTION_KEY].itertuples(index=False, name=None))
+    baseline_keys = set(baseline_answers[QUESTION_KEY].itertuples(index=False, name=None))
+    columns = [*QUESTION_KEY, "answer"]
+    same_texts = answers.merge(baseline_answers[columns], on=columns)
+    return Contenders(
+        arena=arena,
+        candidate=_only_system(answers),
+        judged_as=judged_as,
+        baseline=baseline,
+        answers=answers,
+        baseline_answers=baseline_answers,
+        n_common=len(keys & baseline_keys),
+        n_unanswered=len(baseline_keys - keys),
+        is_same=keys == baseline_keys and len(same_texts) == len(answers),
+    )
+
+
+def _named_system(arena: Arena, answers: CandidateAnswers) -> str | None:
+    """Return the system of the arena that is meant, by default the latest; None for other answers.
+
+    A file of that name goes before a system.
+    """
+    if answers is None:
+        return _latest(arena.info.systems)
+    is_name = isinstance(answers, str) and answers in arena.info.systems
+    if is_name and not Path(str(answers)).is_file():
+        return str(answers)
+    return None
+
+
+def _latest(versions: Sequence[str]) -> str:
+    """Return the last system of an arena that has one to compare it with."""
+    if len(versions) == 1:
+        raise UsageError(
+            f"the arena has one system, {versions[0]}; name the answers of another one "
+            f"({argument('candidate')}), or add them to the arena"
+        )
+    return versions[-1]
+
+
+def _only_system(answers: pd.DataFrame) -> str:
+    """Return the one system that answers are of."""
+    systems = sorted(set(answers["system"]))
+    if len(systems) != 1:
+        raise UsageError(
+            f"a gate is for one candidate, and the answers are of {len(systems)} systems: "
+            f"{', '.join(systems[:5])}; give a file of one"
+        )
+    return str(systems[0])
+
+
+def _baseline(names: Sequence[str], baseline: str | None) -> str:
+    """Return the system to compare with; by default the first."""
+    if baseline is None and names:
+        return names[0]
+    if baseline is None or baseline not in names:
+        raise UsageError(
+            f"there is no system {baseline!r} to compare with, given as {argument('baseline')}; "
+            f"{offer(baseline or '', sorted(names))}"
+        )
+    return baseline
+
+
+def _with_system(arena: Arena, answers: pd.DataFrame, name: str) -> Arena:
+    """Add the answers of one more system to an arena."""
+    systems = (*arena.info.systems, name)
+    return replace(
+        arena,
+        info=arena.info.model_copy(update={"systems": systems}),
+        answers=pd.concat([arena.answers, answers], ignore_index=True),
+    )

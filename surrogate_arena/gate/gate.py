@@ -1,0 +1,279 @@
+"""A gate for a new version of a system: broken, better than a baseline, the same, or worse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.errors import UsageError, argument
+from arena.data.folder import open_arena
+from arena.quality.judge_label import JudgeLabel, label_judge
+from arena.quality.length_effect import nearly_all_longer
+from arena.rating.outcomes import points_of_a
+from arena.rating.soft_verdicts import calibrated_judgments
+from arena.statistics.significance import EVEN, Difference
+from surrogate.board.board import Board, open_board
+from surrogate.board.costs import uncompared_systems
+from surrogate.board.metaevaluations import recorded_agreement
+from surrogate.checks.answer_checks import compare_answers
+from surrogate.ranking.judged import interval_of
+from surrogate.ranking.rank import rank_systems
+from surrogate.ranking.ranked_systems import RankedSystems
+from surrogate_arena.gate.arena_verdicts import compare_by_arena
+from surrogate_arena.gate.comparison import ORDERS, SystemComparison, compare_systems
+from surrogate_arena.gate.contenders import CandidateAnswers, Contenders, contenders
+from surrogate_arena.gate.cost_comparison import compare_costs
+from surrogate_arena.gate.gate_result import SURROGATE_SHARE, Gate, GateVerdict
+from surrogate_arena.gate.rating_difference import (
+    GateRates,
+    RatingDifference,
+    rating_difference,
+)
+
+VERDICTS: Mapping[Difference, GateVerdict] = {
+    "better": "better",
+    "same": "same",
+    "not worse": "cheaper",
+    "worse": "worse",
+}
+"""Verdict of the gate for each difference; ``not worse`` is tested only of a cheaper candidate."""
+
+if TYPE_CHECKING:
+    from arena.data.types import Progress
+    from arena.judging.llm_judge import LlmJudge
+    from arena.llm.store import Store
+
+
+@dataclass(frozen=True)
+class GateJudging:
+    """Who judges candidate and baseline where the surrogate is inconclusive.
+
+    Attributes:
+        judge: LLM that is asked about pairs.
+        store: Where its replies are and go.
+        budget: Most verdicts; None allows all questions.
+        seed: Seed of the order of questions and sides.
+        progress: Called with the judge's name, the questions done, and all.
+    """
+
+    judge: LlmJudge
+    store: Store
+    budget: int | None = None
+    seed: int = 0
+    progress: Progress | None = None
+
+
+def gate(
+    board: Board | Path | str | None = None,
+    answers: CandidateAnswers = None,
+    arena: Arena | Path | str | None = None,
+    baseline: str | None = None,
+    *,
+    judging: GateJudging | None = None,
+    rates: GateRates | None = None,
+    languages: Collection[str] = (),
+    feature_table: pd.DataFrame | None = None,
+) -> Gate:
+    """Compare a candidate with a system of a board, or with another version of an arena.
+
+    Answers that are the baseline's, word for word, are the same at once. Others are compared
+    question by question: what is broken needs no rating and no verdict (``compare_answers``).
+    Otherwise the ratings decide first: the candidate's by the surrogate, with the interval of
+    systems unseen in training, the baseline's as on the board. Where they are inconclusive and
+    there is a judge, its verdicts on the two decide, as many as find a difference of the margin
+    (``compare_systems``). Without a judge to ask, verdicts on the two that the arena holds decide,
+    by people or the board's judge (``compare_by_arena``). Where there are verdicts, the surrogate
+    may use a fifth of the permitted error and they the rest, so that the sum is the error asked
+    for.
+
+    A candidate that is meant to be cheaper (``rates.cheaper``) is compared by cost first, on the
+    questions where both state one, and by quality only where it costs less.
+
+    Args:
+        board: The board, or the path of its folder; None where there is none yet.
+        answers: The candidate's, columns ``query_id, language, system, answer``, of one system, or
+            the path of their file; one of a name on the board is taken for a new version of it.
+            Or the name of a system of the arena; by default its latest.
+        arena: The arena the board was built from, or the path of its folder; by default the one
+            that the board knows.
+        baseline: System to compare with; by default the best one of the board, or the latest other
+            one of the arena.
+        judging: Judge to ask if the surrogate is inconclusive; None asks nobody.
+        rates: How often the gate may be wrong, and what it lets pass.
+        languages: Languages to compare in, or a single one; all by default.
+        feature_table: Features of the answers already at hand.
+
+    Raises:
+        UsageError: If the answers are of several systems, there is no such baseline, or neither a
+            board nor an arena.
+        DataError: For malformed or duplicate answers and answers to unknown questions.
+    """
+    rates = rates or GateRates()
+    if board is not None:
+        board = open_board(board)
+        arena = board.own_arena() if arena is None else arena
+    if arena is None:
+        raise UsageError(f"name a board ({argument('board')}) or an arena ({argument('arena')})")
+    pair = contenders(open_arena(arena), board, answers, baseline, languages)
+    checks = compare_answers(pair.arena, pair.answers, pair.baseline_answers, rates.accepted)
+    result = Gate(
+        verdict="cannot say",
+        by="",
+        candidate=pair.candidate,
+        baseline=pair.baseline,
+        rates=rates,
+        checks=checks,
+        questions=pair.n_common,
+        unanswered=pair.n_unanswered,
+        variance=_planned_variance(board, pair.arena),
+        n_outdated=len(pair.arena.outdated),
+    )
+    if checks.is_broken:
+        return replace(result, verdict="broken", by="answers")
+    if rates.cheaper:
+        costs = compare_costs(pair)
+        result = replace(result, costs=costs)
+        if costs.is_dearer:
+            return replace(result, verdict="not cheaper", by="answers")
+        # Whether it is worse does not matter before it is known to save anything.
+        if not costs.is_cheaper:
+            return result
+    if pair.is_same:
+        return replace(result, verdict="cheaper" if rates.cheaper else "same", by="answers")
+    by_arena = None
+    if judging is None:
+        board_judge = None if board is None or board.summary.is_first else board.summary.judge
+        by_arena = compare_by_arena(pair, board_judge, rates.test(1 - SURROGATE_SHARE))
+    if board is not None and not board.summary.is_first:
+        placed = rank_systems(board, pair.answers, pair.arena, feature_table=feature_table)
+        ratings = _compared_ratings(
+            board,
+            placed,
+            pair.baseline,
+            rates,
+            has_verdicts=judging is not None or by_arena is not None,
+        )
+        result = replace(result, ratings=ratings)
+        if ratings.difference is not None:
+            return replace(result, verdict=VERDICTS[ratings.difference], by="surrogate")
+    if not pair.n_common:
+        return result
+    if judging is not None:
+        verdicts = _ask_judge(pair, judging, rates, result.variance)
+        if verdicts.variance > 0:
+            result = replace(result, variance=verdicts.variance)
+        label = _judge_label(board, pair.arena, judging.judge.judge, verdicts.judgments)
+        return _decided_by(verdicts, label, pair, result)
+    if by_arena is not None:
+        judge, verdicts = by_arena
+        arena_label = _judge_label(board, pair.arena, judge) if judge else None
+        return _decided_by(verdicts, arena_label, pair, result)
+    return result
+
+
+def _decided_by(
+    verdicts: SystemComparison, label: JudgeLabel | None, pair: Contenders, result: Gate
+) -> Gate:
+    """Decide by verdicts if they tell a difference."""
+    result = replace(
+        result,
+        verdicts=verdicts,
+        judge=label,
+        longer_wins=nearly_all_longer(verdicts.judgments, pair.arena.answers),
+    )
+    if verdicts.difference is not None and verdicts.one_side is None:
+        return replace(result, verdict=VERDICTS[verdicts.difference], by="verdicts")
+    return result
+
+
+def _compared_ratings(
+    board: Board, placed: RankedSystems, baseline: str, rates: GateRates, *, has_verdicts: bool
+) -> RatingDifference:
+    """Compare candidate and baseline by their ratings, unless the surrogate may not decide."""
+    error = rates.error * SURROGATE_SHARE if has_verdicts else rates.error
+    baseline_ratings = board.ratings[board.ratings["system"] == baseline]
+    freedom = min(_freedom(board, language) for language in board.languages)
+    ratings = rating_difference(placed.new, baseline_ratings, rates, error, freedom)
+    languages = list(ratings.languages["language"])
+    doubts = list(_doubts(board, placed, languages))
+    if rates.cheaper:
+        uncompared = uncompared_systems(board.ratings, board.overall, board.summary, [baseline])
+        doubts += [f"the baseline is not compared: {reason}" for reason in uncompared.values()]
+    if doubts:
+        ratings = replace(ratings, difference=None, reason="; ".join(doubts))
+    if ratings.difference is not None:
+        return ratings
+    reasons = [ratings.reason]
+    for language in languages:
+        narrowing = interval_of(board, language).narrowing
+        if narrowing:
+            reasons.append(f"intervals in {language} are wide: {narrowing}")
+    return replace(ratings, reason="; ".join(reasons))
+
+
+def _freedom(board: Board, language: str) -> float:
+    """Return the degrees of freedom of intervals; infinite where many systems are judged."""
+    freedom = interval_of(board, language).freedom
+    return math.inf if freedom is None else freedom
+
+
+def _doubts(board: Board, placed: RankedSystems, compared: Sequence[str]) -> Iterator[str]:
+    """Yield why the surrogate may not decide alone."""
+    if board.summary.macro.standing != "shown":
+        yield "the systems here do not show that it ranks unseen systems better than chance"
+        return
+    unrated = placed.new[placed.new["rating"].isna() & (placed.new["answers"] > 0)]
+    for note, rows in unrated.groupby("note", sort=False):
+        yield f"the candidate has no rating in {', '.join(rows['language'])}: {note}"
+    if not compared:
+        yield "there is no language in which both have a rating"
+
+
+def _planned_variance(board: Board | None, arena: Arena) -> float:
+    """Return the largest variance of a question's score that the judge's ties and doubts leave."""
+    smallest_variance = 0.05
+    judgments = arena.judgments
+    if board is not None and not board.summary.is_first:
+        judgments = arena.judged_by(board.summary.judge).judgments
+    judgments = calibrated_judgments(judgments, hard=True)
+    if not len(judgments):
+        return 0.25  # as if each question were won or lost
+    variance = ((points_of_a(judgments) - EVEN) ** 2).mean()
+    return max(float(variance), smallest_variance)
+
+
+def _ask_judge(
+    pair: Contenders, judging: GateJudging, rates: GateRates, variance: float
+) -> SystemComparison:
+    """Have a judge compare two systems, by as many verdicts as find a difference of the margin."""
+    test = rates.test(1 - SURROGATE_SHARE)
+    budget = ORDERS * test.scores_needed(rates.margin, variance, rates.power)
+    if judging.budget is not None:
+        budget = min(judging.budget, budget)
+    return compare_systems(
+        pair.arena,
+        (pair.candidate, pair.baseline),
+        judging.judge,
+        judging.store,
+        test,
+        budget=budget,
+        seed=judging.seed,
+        progress=judging.progress,
+    )
+
+
+def _judge_label(
+    board: Board | None, arena: Arena, judge: str, verdicts: pd.DataFrame | None = None
+) -> JudgeLabel:
+    """Label a judge by its verdicts in the arena, and by those of this run."""
+    judgments = pd.concat([arena.judgments, verdicts], ignore_index=True)
+    people = None
+    if board is not None:
+        people = recorded_agreement(board.judge_report.metaevaluations, judge)
+    return label_judge(judge, judgments, arena.answers, people=people)

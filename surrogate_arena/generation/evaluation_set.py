@@ -1,0 +1,176 @@
+"""Evaluation sets: which questions are asked, and whose answers kept (MIRAGE-Bench, MEMERAG)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.errors import UsageError
+from arena.data.schema import QUESTION_KEY
+from arena.data.seeds import generator
+from arena.data.types import Flags
+from arena.judging.answer_pairs import QuestionKey
+from arena.text.answers import parse_answer
+from surrogate_arena.generation.context import context_words
+from surrogate_arena.generation.questions import choose_questions, is_drawn, question_keys
+
+EASY = "questions without a passage labeled not relevant"
+NOT_DRAWN = "questions not drawn"
+DRAWN = "questions drawn, of which the others are kept"
+SHORT = "questions with an answer of fewer words"
+UNANSWERED = "questions that not all systems answered"
+
+
+@dataclass(frozen=True)
+class SetRules:
+    """Which questions and answers make an evaluation set.
+
+    Attributes:
+        only_hard: Leave out questions without a passage labeled not relevant (MIRAGE-Bench, 3.2).
+        at_least: If a language has fewer hard questions, fill up to this number with others, drawn
+            at random (the paper's footnote 4).
+        least_words: Leave out questions to which any system gave an answer with fewer words
+            (MEMERAG, 3.3); scripts without spaces are counted in pairs of characters.
+        questions: Questions to draw of each language; None keeps all.
+        others: Keep the questions that are not drawn instead.
+        one_answer: Keep one answer per question, as many of each system (MEMERAG, 3.5).
+        seed: Seed of all draws, which depend on each question's content alone.
+    """
+
+    only_hard: bool = False
+    at_least: int = 0
+    least_words: int = 0
+    questions: int | None = None
+    others: bool = False
+    one_answer: bool = False
+    seed: int = 0
+
+
+def evaluation_set(arena: Arena, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
+    """Cut an arena down to an evaluation set; answers and judgments go with their questions.
+
+    Returns:
+        The evaluation set; and columns ``language, reason, count`` of the questions left out.
+
+    Raises:
+        UsageError: For a negative number, or if no question is left.
+    """
+    for number, noun in ((rules.at_least, "questions"), (rules.least_words, "words")):
+        if number < 0:
+            raise UsageError(f"there cannot be at least {number} {noun}; give 0 or more")
+    queries = arena.queries
+    empty = pd.DataFrame({"language": [], "reason": [], "count": []}).astype({"count": int})
+    left_out: list[pd.DataFrame] = [empty]
+
+    def filtered(is_kept: Flags, reason: str) -> pd.DataFrame:
+        left_out.append(_counted(queries[~is_kept], reason))
+        return queries[is_kept]
+
+    if rules.only_hard:
+        queries = filtered(_is_hard(queries, rules), EASY)
+        if queries.empty:
+            raise UsageError("no question has a passage labeled not relevant")
+    if rules.least_words:
+        is_short = arena.answers["answer"].map(answer_words) < rules.least_words
+        has_short_answer = _is_in(queries, question_keys(arena.answers[is_short]))
+        queries = filtered(~has_short_answer, f"{SHORT} than {rules.least_words}")
+    if rules.one_answer:
+        is_complete = _is_in(queries, _keys_that_all_answer(arena.answers))
+        queries = filtered(is_complete, UNANSWERED)
+    if queries.empty:
+        raise UsageError("no question is left; ask for fewer words, or look at the answers")
+    if rules.questions is not None:
+        drawn = choose_questions(queries, None, rules.questions, rules.seed)
+        is_among_drawn = _is_in(queries, question_keys(drawn))
+        if rules.others:
+            queries = filtered(~is_among_drawn, DRAWN)
+        else:
+            queries = filtered(is_among_drawn, NOT_DRAWN)
+        if queries.empty:
+            raise UsageError("all questions are drawn, so there are no others; draw fewer")
+    evaluation = _with_questions(arena, queries)
+    if rules.one_answer:
+        chosen = one_answer_each(evaluation.answers, rules.seed)
+        # Judgments compare two answers to a question, of which one is left.
+        evaluation = replace(
+            evaluation,
+            answers=chosen.reset_index(drop=True),
+            judgments=evaluation.judgments.iloc[:0],
+        )
+    counts = pd.concat(left_out, ignore_index=True).astype({"count": int})
+    return evaluation, counts
+
+
+def one_answer_each(answers: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Keep one answer to each question; numbers of answers of two systems differ by at most one.
+
+    MEMERAG's design: 250 questions per language, 50 per model, none twice (section 3.5). Every
+    system must have answered every question.
+    """
+    chosen: list[int] = []
+    for language, rows in answers.groupby("language", sort=True):
+        query_ids = sorted(rows["query_id"].unique())
+        systems = sorted(rows["system"].unique())
+        random = generator(seed, "generation", "one answer", str(language))
+        order = random.permutation(len(query_ids))
+        random = generator(seed, "generation", "first system", str(language))
+        first = int(random.integers(len(systems)))
+        answer_index = pd.Series(rows.index, index=[rows["query_id"], rows["system"]])
+        # Systems take turns over the questions in random order, from a system drawn.
+        for turn, question in enumerate(order):
+            system = systems[(first + turn) % len(systems)]
+            chosen.append(int(answer_index[query_ids[question], system]))
+    return answers[answers.index.isin(chosen)]
+
+
+def answer_words(output: str) -> int:
+    """Count the words of an answer, without its reason; as BM25 cuts them."""
+    return len(context_words(parse_answer(output).text))
+
+
+def _keys_that_all_answer(answers: pd.DataFrame) -> list[QuestionKey]:
+    """Return the questions that every system of their language answered."""
+    n_systems = answers.groupby("language")["system"].nunique()
+    n_answers = answers.groupby(QUESTION_KEY)["system"].nunique()
+    return [key for key, count in n_answers.items() if count == n_systems[key[0]]]
+
+
+def _is_hard(queries: pd.DataFrame, rules: SetRules) -> Flags:
+    """Mark the questions that are hard, or drawn if a language has too few hard ones."""
+
+    def has_irrelevant(passages: Sequence[dict[str, object]]) -> bool:
+        return any(passage.get("relevance") == 0 for passage in passages)
+
+    is_hard = queries["passages"].map(has_irrelevant).astype(bool)
+    for language, easy in queries[~is_hard].groupby("language"):
+        n_missing = rules.at_least - int(is_hard[queries["language"] == language].sum())
+        if n_missing > 0:
+            is_hard[easy.index[is_drawn(easy, n_missing, rules.seed)]] = True
+    return np.asarray(is_hard, np.bool_)
+
+
+def _is_in(table: pd.DataFrame, keys: Collection[QuestionKey]) -> Flags:
+    key_set = set(keys)
+    return np.array([key in key_set for key in question_keys(table)], np.bool_)
+
+
+def _with_questions(arena: Arena, queries: pd.DataFrame) -> Arena:
+    part = arena.select(languages=set(queries["language"]))
+    keys = question_keys(queries)
+    answers = part.answers[_is_in(part.answers, keys)]
+    judgments = part.judgments[_is_in(part.judgments, keys)]
+    return replace(
+        part,
+        queries=queries.reset_index(drop=True),
+        answers=answers.reset_index(drop=True),
+        judgments=judgments.reset_index(drop=True),
+    )
+
+
+def _counted(rows: pd.DataFrame, reason: str) -> pd.DataFrame:
+    counts = rows.groupby("language").size().rename("count").reset_index()
+    return counts.assign(reason=reason)[["language", "reason", "count"]]

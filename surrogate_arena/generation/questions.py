@@ -1,0 +1,225 @@
+"""Questions to answer: drawn from an arena's, and as a prompt sees them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from arena.data.errors import UsageError
+from arena.data.languages import named_language
+from arena.data.rows import selected_columns
+from arena.data.schema import HISTORY, QUESTION_KEY
+from arena.data.types import Flags, Progress
+from arena.judging.answer_pairs import QuestionKey, ShownPassage, ShownTurn, shown_turns
+from arena.judging.choosing.drawn_pairs import question_draw
+from arena.llm.ask import Llm, ask_table
+from arena.llm.llm_settings import LlmSettings
+from arena.llm.prompts import (
+    NO_TEMPLATES,
+    PromptTemplate,
+    ReplaceablePrompt,
+    Templates,
+    Variable,
+)
+from arena.llm.replies import Completion, UnparsableError
+from arena.llm.requests import Prompt
+from arena.llm.usage import Budget, Usage
+from surrogate_arena.generation.generation_settings import GenerationSettings
+
+if TYPE_CHECKING:
+    from arena.llm.store import Store
+
+TIME_DEPENDENT = "time_dependent"
+UNDETERMINED = "time_dependence_"
+"""Begins the reason of a failure if a question could not be labeled."""
+
+TIME_PROMPT = ReplaceablePrompt(
+    name="time-dependence",
+    asks="Whether a question needs the present date or news (MEMERAG, appendix G.1)",
+    reply="the last <label>yes</label> or no, and <rationale>",
+    variables={
+        "question": Variable("the question", "samplequestion", is_required=True),
+        "language": Variable("English name of its language", "English"),
+    },
+    package="surrogate_arena.generation",
+    packaged_name="time-dependent.v1",
+)
+_LABEL = re.compile(r"<label>([^<]{0,40})</label>", re.IGNORECASE)
+_RATIONALE = re.compile(r"<rationale>(.*?)</rationale>", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenQuestion:
+    """A question with its passages and earlier turns as a RAG system gets them.
+
+    Relevance is not shown: it is what the system has to find out.
+    """
+
+    key: QuestionKey
+    question: str
+    passages: tuple[ShownPassage, ...]
+    history: tuple[ShownTurn, ...] = ()
+
+
+def choose_questions(
+    queries: pd.DataFrame,
+    languages: Sequence[str] | None = None,
+    questions: int | None = None,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Choose questions to answer.
+
+    With the same number and seed, these are the questions that ``arena.judging.choose_pairs``
+    draws, if all of the arena's have answers to compare.
+
+    Args:
+        queries: An arena's questions.
+        languages: None takes all.
+        questions: Number of each language; None, or more than there are, takes all.
+        seed: Seed of the draw, which depends on each question's content alone.
+
+    Raises:
+        UsageError: For a number below 1, an unknown language, or if there are no questions.
+    """
+    if questions is not None and questions < 1:
+        raise UsageError(f"cannot draw {questions} questions; ask for 1 or more")
+    present = set(queries["language"])
+    unknown = [language for language in languages or () if language not in present]
+    if unknown:
+        available = ", ".join(sorted(present))
+        raise UsageError(f"no questions in {unknown[0]!r} here; available: {available}")
+    chosen = queries
+    if languages:
+        chosen = queries[queries["language"].isin(languages)]
+    if chosen.empty:
+        raise UsageError("there are no questions to answer")
+    if questions is not None:
+        chosen = chosen[is_drawn(chosen, questions, seed)]
+    return chosen.reset_index(drop=True)
+
+
+def given_questions(queries: pd.DataFrame, only_relevant: bool = False) -> Iterator[GivenQuestion]:
+    """Yield the questions of a table, in its order, with all passages or the relevant ones."""
+    table = selected_columns(queries, [*QUESTION_KEY, "query", "passages"], [HISTORY])
+    rows = table.itertuples(index=False, name=None)
+    for language, query_id, query, passages, history in rows:
+        shown = tuple(
+            ShownPassage(passage["passage_id"], passage["text"], passage.get("title"))
+            for passage in passages
+            if not only_relevant or passage.get("relevance") == 1
+        )
+        yield GivenQuestion((language, query_id), query, shown, shown_turns(history))
+
+
+def question_keys(table: pd.DataFrame) -> list[QuestionKey]:
+    """Return the key of every row of a table of questions or answers."""
+    return list(zip(table["language"], table["query_id"], strict=True))
+
+
+def is_drawn(queries: pd.DataFrame, questions: int, seed: int) -> Flags:
+    """Mark the questions that are drawn, so many of each language, by their content alone."""
+    contents = queries[[*QUESTION_KEY, "query"]].itertuples(index=False, name=None)
+    draws = [
+        question_draw(language, query_id, query, seed) for language, query_id, query in contents
+    ]
+    order = queries[QUESTION_KEY].assign(draw=draws).sort_values(["draw", "query_id"])
+    drawn = order.groupby("language", sort=False).head(questions).index
+    return np.asarray(queries.index.isin(drawn))
+
+
+@dataclass(frozen=True)
+class TimeFilter:
+    """An LLM that labels questions as time-dependent or not; the paper took Llama 3 70B.
+
+    Systems that are to be compared need the same filter, or they answer different questions.
+    """
+
+    settings: LlmSettings
+    template: PromptTemplate = field(default_factory=TIME_PROMPT.packaged)
+
+    @classmethod
+    def of(
+        cls, settings: GenerationSettings, templates: Templates = NO_TEMPLATES
+    ) -> TimeFilter | None:
+        """Return the filter that settings ask for; None for none.
+
+        Raises:
+            UsageError: If its template is given, and nothing is filtered.
+        """
+        if not settings.skip_time_dependent and settings.filter_model is None:
+            if templates.replacing(TIME_PROMPT) and TIME_PROMPT.name not in templates.from_folder:
+                raise UsageError(
+                    f"a template for {TIME_PROMPT.name} is given, but nothing is filtered; set "
+                    "skip_time_dependent = true"
+                )
+            return None
+        published = settings.as_published()
+        # Below 0 means that the server takes no temperature at all.
+        takes_temperature = published.temperature is not None and published.temperature >= 0
+        update = {
+            "model": settings.filter_model or settings.model,
+            "temperature": 0.0 if takes_temperature else None,
+            "max_tokens": 512,  # for a label and a rationale of a few sentences
+        }
+        return cls(settings=published.model_copy(update=update), template=templates.of(TIME_PROMPT))
+
+    def prompt_for(self, row: tuple[str, str]) -> Prompt:
+        """Make the prompt that asks whether a question, by language and text, is time-dependent."""
+        language, question = row
+        text = self.template.fill({"question": question, "language": named_language(language)})
+        return Prompt.of(text, version=self.template.version)
+
+
+def time_dependence(
+    queries: pd.DataFrame,
+    time_filter: TimeFilter,
+    store: Store,
+    *,
+    budget: Budget | None = None,
+    progress: Progress | None = None,
+) -> tuple[pd.DataFrame, Usage]:
+    """Ask an LLM which questions need the present date, current affairs or news.
+
+    Arguments are those of ``generate_answers``.
+
+    Returns:
+        One row per question, in their order: columns ``query_id, language, label`` (``yes``,
+        ``no``, or missing if there is a ``reason``), ``reason, detail`` (the rationale, or more on
+        the reason) and ``key``; and the calls and tokens used.
+
+    Raises:
+        UsageError: If the settings cannot be used.
+    """
+    llm = Llm(time_filter.settings, store, budget or Budget())
+    rows = list(queries[["language", "query"]].itertuples(index=False, name=None))
+    answered = ask_table(
+        rows, time_filter.prompt_for, read_label, llm, stage="time-dependence", progress=progress
+    )
+    labels = []
+    for reply in answered.replies:
+        label, detail = reply.value or (None, reply.detail)
+        labels.append((label, detail, reply.reason, reply.key))
+    table = pd.DataFrame(labels, columns=["label", "detail", "reason", "key"], dtype=object)
+    return queries[QUESTION_KEY].reset_index(drop=True).join(table), answered.usage
+
+
+def read_label(completion: Completion) -> tuple[str, str]:
+    """Read the last ``<label>`` of a reply, outside of thoughts, and the rationale.
+
+    Raises:
+        UnparsableError: If there is none, or it is neither yes nor no.
+    """
+    text = completion.answer
+    labels = _LABEL.findall(text)
+    if not labels:
+        raise UnparsableError("the reply has no <label>; expected yes or no in it")
+    label = labels[-1].strip(" \t\r\n'\".").casefold()
+    if label not in ("yes", "no"):
+        raise UnparsableError(f"the label is {label!r}; expected yes or no")
+    rationales = _RATIONALE.findall(text) or [""]
+    return label, rationales[-1].strip()

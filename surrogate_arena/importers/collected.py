@@ -1,0 +1,355 @@
+"""Rows of others' files, collected for an arena; what is left out is counted."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+import pandas as pd
+from pydantic import BaseModel, StringConstraints, ValidationError
+
+from arena.data.cells import id_text, is_unstorable
+from arena.data.checks import history_fault, validation_problems
+from arena.data.errors import DataError, Problem
+from arena.data.rows import Rows
+from arena.data.schema import HISTORY
+from arena.data.tables import read_rows
+from arena.data.types import Record
+from surrogate_arena.importers.files import files_below, shown_path
+from surrogate_arena.importers.judgment_records import (
+    ROW_DIGEST,
+    columns_of,
+    digest_of,
+    with_winner_readings,
+)
+from surrogate_arena.importers.winner_columns import WinnerReading
+from surrogate_arena.importers.winners import UndecidableWinnersError
+
+Key = tuple[str, str]
+"""Language and id of a question."""
+RecordT = TypeVar("RecordT", bound=BaseModel)
+StorableText = Annotated[str, StringConstraints(min_length=0)]
+"""Any text but half a surrogate pair, which pydantic refuses in constrained strings alone."""
+
+
+class Place(NamedTuple):
+    """The file and the line of a row."""
+
+    source: str
+    line: int
+
+
+PlacedRecord = tuple[Place, Record]
+"""A record with its file and line."""
+
+_NO_FURTHER: Mapping[str, object] = MappingProxyType({})
+
+
+@dataclass
+class Collected:
+    """Questions, answers and judgments as they are read, with what was wrong or left out.
+
+    Attributes:
+        names: Our field to the name it has in the files, by which faults call it.
+        queries: Questions by language and id.
+        answers: Answers by language and id of the question, and system.
+        judgments: Judgments of pairs.
+        marks: Marks of single answers: ``language, query_id, system, judge, mark``.
+        marked: Language, id of the question, system and judge of an answer to its mark.
+        criteria: Judge to the criterion of its judgments, if it has one.
+        notes: Remarks for the user on how the files were read.
+        problems: Everything wrong in the files.
+        skips: Source, item and reason of what was left out, with counts.
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    queries: dict[Key, Record] = field(default_factory=dict)
+    answers: dict[tuple[str, str, str], Record] = field(default_factory=dict)
+    judgments: list[Record] = field(default_factory=list)
+    marks: list[Record] = field(default_factory=list)
+    marked: dict[tuple[str, str, str, object], float] = field(default_factory=dict)
+    criteria: dict[object, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    skips: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+
+    def files(self, paths: Sequence[Path | str]) -> Iterator[tuple[Path, Rows]]:
+        """Read files, also those in folders; damaged files become problems."""
+        for path in files_below(paths):
+            try:
+                rows = read_rows(path, shown_path(path, paths))
+            # The other files are read all the same, so that one error names all problems.
+            except DataError as error:
+                self.problems += error.problems
+                continue
+            self.notes += rows.notes
+            yield path, rows
+
+    def records(self, rows: Rows, record: type[RecordT]) -> Iterator[tuple[Place, RecordT]]:
+        """Yield the sound rows of a file; faults, and columns that are not read, are kept.
+
+        The fields of ``record`` say in their description how to fix them.
+        """
+        fields = record.model_fields
+        self.skip_columns(rows, fields)
+        if self.lack_columns(rows, [name for name, info in fields.items() if info.is_required()]):
+            return
+        columns = [name for name in fields if name in rows.table]
+        # Columns of others are no part of the record, which may forbid further fields.
+        for place, values in self.raw(replace(rows, table=rows.table[columns])):
+            try:
+                yield place, record.model_validate(values)
+            except ValidationError as error:
+                self.problems += validation_problems(error, *place, lambda at: _hint(record, at))
+
+    def raw(self, rows: Rows) -> Iterator[PlacedRecord]:
+        """Yield every row of a file as it is; lines that are no row are problems."""
+        self.problems += rows.problems
+        for line, values in zip(rows.lines, rows.table.to_dict(orient="records"), strict=True):
+            record = {str(name): value for name, value in values.items()}
+            yield Place(rows.source, int(line)), record
+
+    def lack_columns(self, rows: Rows, needed: Iterable[str]) -> bool:
+        """Keep a fault for each column that a file lacks; a file without any row lacks none."""
+        if not len(rows.table.columns) and not len(rows.lines):
+            self.problems += rows.problems
+            return True
+        absent = [column for column in needed if column not in rows.table]
+        if absent:
+            self.problems += rows.problems
+        for column in absent:
+            fault = "this column is missing"
+            problem = Problem(rows.source, None, column, None, fault, "add it to every row")
+            self.problems.append(problem)
+        return bool(absent)
+
+    def skip_columns(self, rows: Rows, names: Collection[str]) -> None:
+        """Count the columns that have none of some names: they are not read."""
+        for column in rows.table:
+            if column not in names:
+                self.skip(rows.source, "column", f"{column!r} is not a column of this schema")
+
+    def skip(self, place: Place | str, noun: str, reason: str, count: int = 1) -> None:
+        """Count something that is left out of a file, which is named itself or by a place."""
+        source = place.source if isinstance(place, Place) else place
+        self.skips[source, noun, reason] += count
+
+    def fault(self, place: Place, name: str, value: object, fault: str, hint: str) -> None:
+        """Keep what is wrong with a field, by the name that it has in the files."""
+        self.problems.append(Problem(*place, self.names.get(name, name), value, fault, hint))
+
+    def question(
+        self, place: Place, key: Key, text: str, passages: list[Record], may_repeat: bool = False
+    ) -> Record:
+        """Add a question, and return its row: the first one that was added."""
+        language, query_id = key
+        row: Record = {
+            "query_id": query_id,
+            "language": language,
+            "query": text,
+            "passages": passages,
+            "place": place,
+        }
+        first = self.queries.setdefault(key, row)
+        if first is not row and not may_repeat:
+            self.fault(
+                place,
+                "query_id",
+                query_id,
+                fault=f"this question is already {seen_from(place, first['place'])}",
+                hint="keep one of the two",
+            )
+        return first
+
+    def answer(
+        self, place: Place, key: Key, system: str, text: str, may_repeat: bool = False
+    ) -> Record:
+        """Add a system's answer, and return its row; another one to the same question is a fault.
+
+        Args:
+            place: Its file and line.
+            key: The question.
+            system: Who answered.
+            text: The answer.
+            may_repeat: Whether further rows may have the same text.
+        """
+        language, query_id = key
+        name = self.system_name(place, system)
+        row: Record = {
+            "query_id": query_id,
+            "language": language,
+            "system": name,
+            "answer": text,
+            "place": place,
+        }
+        if not isinstance(name, str):
+            self.fault(place, "system", name, "is not a string", "write it as a JSON string")
+            return row
+        # The first row is the answer: later ones may add what it lacks.
+        first = self.answers.setdefault((language, query_id, name), row)
+        if first is not row and not (may_repeat and first["answer"] == text):
+            self.fault(
+                place,
+                "system",
+                name,
+                fault=f"has answered this question {seen_from(place, first['place'])}",
+                hint="keep one of its answers",
+            )
+        return first
+
+    def answer_after(
+        self, place: Place, key: Key, system: str, history: list[Record], text: str
+    ) -> None:
+        """Add an answer with the turns before it; it is left out if these are no conversation."""
+        fault = history_fault(history)
+        if fault is not None:
+            self.skip(place, "answer", f"of the turns before it, {fault}")
+            return
+        row = self.answer(place, key, system, text, may_repeat=True)
+        row.setdefault(HISTORY, history)
+
+    def share(self, column: str) -> None:
+        """Move values of a column that all answers to a question have to the question."""
+        with_value: dict[Key, list[Record]] = {}
+        for (language, query_id, _), answer in self.answers.items():
+            # An answer without a value agrees with any.
+            if answer.get(column) in (None, [], ""):
+                answer.pop(column, None)
+            else:
+                with_value.setdefault((language, query_id), []).append(answer)
+        for key, answers in with_value.items():
+            value = answers[0][column]
+            if all(answer[column] == value for answer in answers):
+                self.queries[key][column] = value
+                for answer in answers:
+                    del answer[column]
+
+    def judgment(
+        self,
+        place: Place,
+        key: tuple[str, Any],
+        sides: tuple[Any, Any],
+        winner: object,
+        judge: object,
+        *,
+        columns: Mapping[str, object] = _NO_FURTHER,
+        record: Record | None = None,
+    ) -> Record:
+        """Add a judgment of two systems, and return its row.
+
+        Args:
+            place: Its file and line.
+            key: The question.
+            sides: The systems, as shown.
+            winner: The cell of the file, which ``decide_winners`` reads together with the others
+                of the same file; or a reading of it.
+            judge: Who judged.
+            columns: Further columns of the judgment.
+            record: The whole row of the file, where one that is exactly like another row is a
+                copy of it.
+        """
+        language, query_id = key
+        side_a, side_b = sides
+        row = {
+            "query_id": query_id,
+            "language": language,
+            "system_a": self.system_name(place, side_a),
+            "system_b": self.system_name(place, side_b),
+            "winner": winner,
+            "judge": judge,
+            **columns,
+        }
+        if record is not None:
+            row[ROW_DIGEST] = digest_of(record)
+        row["place"] = place
+        self.judgments.append(row)
+        return row
+
+    def systems(self, *, with_judged: bool) -> list[str]:
+        """Return the systems that answer, and those that are judged if asked for, sorted."""
+        names = [system for *_, system in self.answers]
+        if with_judged:
+            names += [mark["system"] for mark in self.marks]
+            for row in self.judgments:
+                names += (row["system_a"], row["system_b"])
+            # Names at fault are no texts; the checks refuse them.
+            names = list(filter(is_sound_name, names))
+        return sorted(set(names))
+
+    def system_name(self, place: Place, value: object) -> Any:  # noqa: ANN401 - what a cell holds
+        """Return the name of a system: without spaces at its edges, which are counted; in digits.
+
+        A value that is neither text nor a number stays as it is, for the checks.
+        """
+        if isinstance(value, str):
+            name = value.strip()
+            if name != value and name:
+                self.skip(place, "name", f"{value!r} has spaces at its edges: read as {name!r}")
+            # A name of spaces alone stays, for the checks to refuse it.
+            return name or value
+        if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
+            return id_text(value)
+        return value
+
+    def decide_winners(self) -> None:
+        """Read the winners of all judgments, those of a file together.
+
+        Judgments without a winner are left out and counted.
+        """
+        column = self.names.get("winner", "winner")
+        by_source: dict[str, list[Record]] = {}
+        for row in self.judgments:
+            by_source.setdefault(row["place"].source, []).append(row)
+        # A winner such as 1 means something only with the other winners of its file.
+        self.judgments = []
+        for source, rows in by_source.items():
+            try:
+                readings = list(with_winner_readings(rows, column))
+            except UndecidableWinnersError as error:
+                self.problems.append(Problem(source, None, column, None, str(error), error.hint))
+                continue
+            for row, reading in readings:
+                if isinstance(reading, WinnerReading):
+                    self.judgments.append({**row, **columns_of(reading)})
+                elif reading.is_fault:
+                    value = reading.value if row["winner"] is reading else row["winner"]
+                    self.fault(row["place"], "winner", value, reading.reason, reading.hint)
+                else:
+                    self.skip(source, "judgment", reading.reason)
+
+    def skipped(self) -> pd.DataFrame:
+        """Return what was left out so far, as ``ForeignArena.skipped``."""
+        texts = ["source", "item", "reason"]
+        rows = [(*skip, count) for skip, count in sorted(self.skips.items()) if count]
+        table = pd.DataFrame(rows, columns=[*texts, "count"])
+        return table.astype({**dict.fromkeys(texts, "str"), "count": int})
+
+
+def is_sound_name(value: object) -> bool:
+    """Return whether a value can be the name of something."""
+    return isinstance(value, str) and bool(value.strip()) and not is_unstorable(value)
+
+
+def question_id(question: str, history: object = None) -> str:
+    """Return the id of a question that has none: digits of its text's digest, and its history's."""
+    text = f"{history}\x1f{question}" if history else question
+    n_digits = 12
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:n_digits]
+
+
+def seen_from(place: Place, other: Place) -> str:
+    """Say where another row is, to one who reads of a row."""
+    if other.source == place.source:
+        return f"on line {other.line}"
+    return f"at {other.source}:{other.line}"
+
+
+def _hint(record: type[BaseModel], place: str) -> str:
+    name = place.partition(".")[0]
+    description = record.model_fields[name].description
+    return f"give {name} as {description}" if description else f"correct {name} in the file"

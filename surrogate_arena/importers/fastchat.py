@@ -1,0 +1,233 @@
+"""Benchmarks that FastChat writes, such as MT-Bench, and Arena-Hard, which writes them otherwise.
+
+Of a question of several turns every turn is a question of its own, ``81`` the first, ``81-2`` the
+second, which each system answers after turns of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from arena.data.cells import finite_number, id_text
+from arena.data.languages import UNDETERMINED
+from arena.data.rows import Rows
+from arena.data.schema import REFERENCE
+from arena.data.types import Record
+from surrogate_arena.importers.collected import Collected, Place, PlacedRecord
+from surrogate_arena.importers.files import checked_language
+from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
+from surrogate_arena.importers.record_values import at
+from surrogate_arena.importers.winner_columns import WinnerReading
+
+FAILED = "$ERROR$"
+"""What FastChat writes where a model has not answered."""
+
+
+def read_fastchat(
+    paths: Sequence[Path | str], *, name: str = "mt-bench", language: str = UNDETERMINED
+) -> ForeignArena:
+    """Read ``question.jsonl``, ``model_answer``, ``model_judgment`` and ``reference_answer``.
+
+    Files are known by their columns. A pair's two games are two judgments, in both orders; marks
+    are a judge of their own, ``MODEL:pointwise``. Games that ended in an error, marks of -1 and
+    answers that failed are counted.
+
+    Args:
+        paths: The folder of a benchmark, or files.
+        name: Name of the arena.
+        language: Code of all questions.
+
+    Raises:
+        UsageError: If a file is absent or of unknown format, or the code is none.
+        DataError: With every problem of all files.
+    """
+    checked_language(language)
+    collected = Collected()
+    benchmark = _Benchmark(collected, language)
+    # Answers need the questions, in whatever order the files are.
+    records: dict[str, list[tuple[Path, PlacedRecord]]] = {"turns": [], "choices": [], "judge": []}
+    for path, foreign in collected.files(paths):
+        rows = _in_usual_form(foreign)
+        column = next((column for column in records if column in rows.table), "judge")
+        needed = ["question_id"]
+        if column == "judge" and "games" in rows.table:
+            needed += ["model", "judge"]
+        elif column == "judge" and "score" not in rows.table:
+            needed += ["model_1", "model_2", "g1_winner", "g2_winner", "judge"]
+        if column == "choices" and not _is_reference(path):
+            needed.append("model_id")
+        if not collected.lack_columns(rows, needed):
+            records[column] += [(path, placed) for placed in collected.raw(rows)]
+    for _, (place, record) in records["turns"]:
+        benchmark.add_question(place, record)
+    for path, (place, record) in records["choices"]:
+        benchmark.add_answers(place, record, is_reference=_is_reference(path))
+    baseline = _only_baseline([record for _, (_, record) in records["judge"]], collected)
+    for _, (place, record) in records["judge"]:
+        if "games" in record:
+            benchmark.add_games_against(place, record, baseline)
+        elif "score" in record:
+            benchmark.add_mark(place, record)
+        else:
+            benchmark.add_games(place, record)
+    return foreign_arena(collected, name, with_judged=True)
+
+
+class _Benchmark:
+    """Adds the rows of FastChat's files to what is collected."""
+
+    def __init__(self, collected: Collected, language: str) -> None:
+        self.collected = collected
+        self.language = language
+        self.turns: dict[str, list[str]] = {}
+        """Turns of each question by its id."""
+
+    def add_question(self, place: Place, record: Record) -> None:
+        """Add each turn of a question."""
+        turns = self._texts(place, "turns", record["turns"])
+        self.turns[_id(record)] = turns
+        for number, text in enumerate(turns, start=1):
+            question = self.collected.question(place, self._key(record, number), text, [])
+            if "category" in record:
+                question["category"] = record["category"]
+
+    def add_answers(self, place: Place, record: Record, *, is_reference: bool) -> None:
+        """Add a system's answers to the turns of a question, or the reference answers."""
+        collected = self.collected
+        if _id(record) not in self.turns:
+            collected.fault(
+                place,
+                "question_id",
+                record["question_id"],
+                fault="is not a question of question.jsonl",
+                hint="give the questions too",
+            )
+        # FastChat may draw several answers: the first is judged.
+        choices = record["choices"]
+        choice = choices[0] if isinstance(choices, list) and choices else choices
+        value = choice.get("turns") if isinstance(choice, dict) else choice
+        replies = self._texts(place, "choices", value)
+        history: list[Record] = []
+        turns = zip(self.turns.get(_id(record), ()), replies, strict=False)
+        for number, (question, text) in enumerate(turns, start=1):
+            key = self._key(record, number)
+            # A failed answer stays in the history, empty, so that turns alternate.
+            has_failed = text == FAILED
+            if is_reference:
+                collected.queries[key].setdefault(REFERENCE, text)
+            elif has_failed:
+                collected.skip(place, "answer", "the model has not answered")
+            else:
+                collected.answer_after(place, key, record["model_id"], history, text)
+            reply = "" if has_failed else text
+            history = [
+                *history,
+                {"role": "user", "content": question},
+                {"role": "assistant", "content": reply},
+            ]
+
+    def add_games(self, place: Place, record: Record) -> None:
+        """Add the two games of a pair: in the second the first model is on side B."""
+        key = self._key(record, record.get("turn") or 1)
+        games = {"g1_winner": ("model_1", "model_2"), "g2_winner": ("model_2", "model_1")}
+        for column, (model_a, model_b) in games.items():
+            winner = record[column]
+            if winner in (model_a, model_b):
+                winner = WinnerReading("a" if winner == model_a else "b")
+            sides = (record[model_a], record[model_b])
+            self.collected.judgment(place, key, sides, winner, _judge(record))
+
+    def add_games_against(self, place: Place, record: Record, baseline: str | None) -> None:
+        """Add a model's games of Arena-Hard: in the first the baseline is on side A."""
+        opponent = record.get("baseline") or baseline
+        if not isinstance(opponent, str):
+            hint = "write it in a field baseline of each row, or give the answers of all models"
+            self.collected.fault(place, "baseline", opponent, "names no baseline", hint)
+            return
+        games = record["games"]
+        scores = [at(game, "score") for game in games] if isinstance(games, list) else []
+        sides = (opponent, record["model"])
+        for number, score in enumerate(scores):
+            order = sides if number % 2 == 0 else sides[::-1]
+            self.collected.judgment(place, self._key(record, 1), order, score, _judge(record))
+
+    def add_mark(self, place: Place, record: Record) -> None:
+        """Add the mark of an answer."""
+        score = finite_number(record["score"])
+        if score is None or not isinstance(record.get("model"), str):
+            fault = "is not a mark for a model"
+            self.collected.fault(
+                place, "score", record["score"], fault, "write model, and a number"
+            )
+            return
+        if score < 0:
+            self.collected.skip(place, "mark", "the judge gave none")
+            return
+        language, query_id = self._key(record, record.get("turn") or 1)
+        mark = {
+            "language": language,
+            "query_id": query_id,
+            "system": record["model"],
+            "mark": score,
+            "judge": f"{_judge(record)}:pointwise",
+        }
+        self.collected.marks.append(mark)
+
+    def _key(self, record: Record, turn: object) -> tuple[str, str]:
+        number = id_text(turn)
+        query_id = _id(record)
+        return self.language, query_id if number == "1" else f"{query_id}-{number}"
+
+    def _texts(self, place: Place, name: str, value: object) -> list[str]:
+        # Arena-Hard writes a record a turn.
+        turns = value if isinstance(value, list) else []
+        texts = [at(turn, "content") if isinstance(turn, dict) else turn for turn in turns]
+        if texts and all(isinstance(text, str) for text in texts):
+            return texts
+        self.collected.fault(
+            place, name, value, "holds no turns", hint="write the turns as a list of texts"
+        )
+        return []
+
+
+def _in_usual_form(rows: Rows) -> Rows:
+    """Write the questions and answers of Arena-Hard as FastChat does; other files stay."""
+    table = rows.table
+    if "uid" in table and "question_id" not in table:
+        table = table.rename(columns={"uid": "question_id"})
+    if "prompt" in table and not {"turns", "games"} & set(table):
+        table = table.assign(turns=[[prompt] for prompt in table["prompt"]])
+    if "messages" in table and "model" in table:
+        replies = [[_replies(messages)] for messages in table["messages"]]
+        table = table.assign(choices=replies, model_id=table["model"])
+    return replace(rows, table=table)
+
+
+def _replies(messages: object) -> Record:
+    """Return the replies of a conversation as one choice of FastChat."""
+    turns = messages if isinstance(messages, list) else []
+    replies = [at(turn, "content") for turn in turns if at(turn, "role") == "assistant"]
+    return {"turns": [at(reply, "answer") or reply for reply in replies]}
+
+
+def _only_baseline(judged: Sequence[Record], collected: Collected) -> str | None:
+    """Return the only model with answers that was not judged itself; None if there is none."""
+    judged_models = {record.get("model") for record in judged if "games" in record}
+    unjudged = {system for _, _, system in collected.answers} - judged_models
+    return unjudged.pop() if len(unjudged) == 1 else None
+
+
+def _is_reference(answers: Path) -> bool:
+    return "reference_answer" in answers.parts
+
+
+def _id(record: Record) -> str:
+    return id_text(record["question_id"])
+
+
+def _judge(record: Record) -> object:
+    judge = record["judge"]
+    # FastChat writes the judge's model and the name of its prompt.
+    return judge[0] if isinstance(judge, list) and judge else judge

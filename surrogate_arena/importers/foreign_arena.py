@@ -1,0 +1,218 @@
+"""Arenas put together from collected rows, and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+
+from arena.data.arena import Arena, checked_arena
+from arena.data.cells import is_unstorable, storable
+from arena.data.checks import check_table
+from arena.data.errors import DataError, Problem, checked_choice, counted_problems, in_file_order
+from arena.data.rows import Rows, plain_table
+from arena.data.schema import (
+    ANSWER_KEY,
+    ANSWERS,
+    BOTH_BAD,
+    CRITERION,
+    HISTORY,
+    JUDGMENTS,
+    QUERIES,
+    QUESTION_KEY,
+    ArenaInfo,
+    TableSchema,
+)
+from arena.data.types import Record
+from surrogate_arena.importers.collected import Collected, Place
+from surrogate_arena.importers.judgment_records import number_repeats
+from surrogate_arena.importers.notes import thoughts_note
+
+
+@dataclass(frozen=True)
+class ForeignArena:
+    """An arena that was read from the files of others.
+
+    Attributes:
+        arena: Questions, answers and judgments, if there are any.
+        skipped: Counts of what was left out: ``source`` (file or data set), ``item`` (``judgment``,
+            ``battle``, ``answer``, ``passage``, ``column`` ...), ``reason, count``, sorted.
+        features: Published features, one row per answer: ``language, system, query_id``, one float
+            column per feature and one ``<feature>:missing`` with the reason of each NaN; empty
+            where none are published.
+        notes: Remarks for the user on how it was read.
+    """
+
+    arena: Arena
+    skipped: pd.DataFrame
+    features: pd.DataFrame = field(default_factory=pd.DataFrame)
+    notes: tuple[str, ...] = ()
+
+
+def foreign_arena(
+    collected: Collected,
+    name: str,
+    *,
+    source: str | None = None,
+    reference: str | None = None,
+    note: str = "",
+    most_pairs: int | None = None,
+    with_judged: bool = False,
+    features: pd.DataFrame | None = None,
+) -> ForeignArena:
+    """Put the arena together, and check it as any other.
+
+    Args:
+        collected: The rows that were read.
+        name: Name of the arena.
+        source: Where the data come from; the files' names by default.
+        reference: System whose answers serve as reference.
+        note: Anything a reader should know.
+        most_pairs: Pairs of marked answers to keep of each question and judge; None keeps all.
+        with_judged: Whether systems that are judged are in it whose answers are not in the files.
+        features: Published features, if there are any.
+
+    Raises:
+        UsageError: If the reference is no system of the arena.
+        DataError: With every problem found so far, or of the arena.
+    """
+    _replace_half_surrogates(collected)
+    collected.share(HISTORY)
+    collected.decide_winners()
+    queries = _rows(collected.queries.values(), QUERIES)
+    answers = _rows(collected.answers.values(), ANSWERS)
+    # The winners of marks at fault would be wrong.
+    if collected.marks and not collected.problems:
+        _add_judgments_of_marks(collected, f"verdicts of {answers.source}", most_pairs)
+    judgments = _rows(_completed_judgments(collected), JUDGMENTS)
+    if collected.problems:
+        problems = list(collected.problems)
+        for rows, schema in ((queries, QUERIES), (answers, ANSWERS), (judgments, JUDGMENTS)):
+            problems += _by_file_names(collected, check_table(rows, schema))
+        raise DataError(counted_problems(in_file_order(problems)))
+    info = ArenaInfo(
+        name=name,
+        languages=tuple(sorted({language for language, _ in collected.queries})),
+        systems=tuple(collected.systems(with_judged=with_judged)),
+        reference_system=reference,
+        source=answers.source if source is None else source,
+        note=note,
+    )
+    if reference is not None:
+        checked_choice(reference, info.systems, "reference system")
+    try:
+        arena = checked_arena(info, queries, answers, judgments)
+    except DataError as error:
+        problems = in_file_order(_by_file_names(collected, error.problems))
+        raise DataError(counted_problems(problems)) from None
+    thoughts = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))
+    notes = tuple(filter(None, [*collected.notes, thoughts]))
+    return ForeignArena(arena, collected.skipped(), pd.DataFrame(features), notes)
+
+
+def _replace_half_surrogates(collected: Collected) -> None:
+    """Replace what no file can store in the texts of questions and answers; count the rows."""
+    for row in (*collected.queries.values(), *collected.answers.values()):
+        for name, value in row.items():
+            # Names and ids are refused instead: two of them could become one.
+            if name not in ("place", *ANSWER_KEY) and is_unstorable(value):
+                row[name] = storable(value)
+                collected.skip(
+                    row["place"],
+                    "half a surrogate pair",
+                    "read as U+FFFD in a text, as no file can store it",
+                )
+
+
+def _add_judgments_of_marks(collected: Collected, source: str, most_pairs: int | None) -> None:
+    for mark in collected.marks:
+        mark["system"] = str(mark["system"]).strip()
+    table = judgments_of_marks(pd.DataFrame(collected.marks), most_pairs)
+    for line, row in enumerate(table.to_dict(orient="records"), start=1):
+        collected.judgments.append({**row, "place": Place(source, line)})
+
+
+def _completed_judgments(collected: Collected) -> list[Record]:
+    """Return the judgments with the columns that depend on others of the arena."""
+    judgments = collected.judgments
+    if collected.criteria:
+        for row in judgments:
+            row[CRITERION] = collected.criteria.get(row["judge"])
+    number_repeats(judgments)
+    # A column that some rows have is true or false in all of them.
+    if any(row.get(BOTH_BAD) for row in judgments):
+        for row in judgments:
+            row.setdefault(BOTH_BAD, False)
+    return judgments
+
+
+def _by_file_names(collected: Collected, problems: Iterable[Problem]) -> list[Problem]:
+    """Call fields by the names that they have in the files."""
+    names = collected.names
+    return [
+        replace(problem, field=names.get(problem.field or "", problem.field))
+        for problem in problems
+    ]
+
+
+def _rows(records: Iterable[Record], schema: TableSchema) -> Rows:
+    """Return rows with their places; columns that the schema does not have are kept."""
+    records = list(records)
+    columns = dict.fromkeys(schema.columns)
+    for record in records:
+        columns.update(dict.fromkeys(record))
+    columns.pop("place", None)
+    sources = [record["place"].source for record in records]
+    distinct = list(dict.fromkeys(sources))
+    name = " + ".join(distinct)
+    most_named = 3
+    if len(distinct) > most_named:
+        name = f"{len(distinct)} files"
+    return Rows(
+        plain_table(pd.DataFrame(records, columns=list(columns), dtype=object)),
+        pd.Series([record["place"].line for record in records], dtype=int),
+        name or str(schema.name),
+        sources=pd.Series(sources, dtype=object),
+    )
+
+
+def judgments_of_marks(marks: pd.DataFrame, most_pairs: int | None) -> pd.DataFrame:
+    """Turn marks of single answers into judgments of pairs: the higher mark wins, equal is a tie.
+
+    Who is shown as ``a`` and which pairs are kept is drawn from their content.
+
+    Args:
+        marks: Columns ``language, query_id, system, judge, mark``, one row per answer and judge.
+        most_pairs: Pairs to keep of each question and judge; None keeps all.
+
+    Returns:
+        An arena's ``judgments``, sorted.
+    """
+    key = [*QUESTION_KEY, "judge"]
+    columns = [*key, "system", "mark"]
+    pairs = marks[columns].merge(marks[columns], on=key, suffixes=("_a", "_b"))
+    pairs = pairs[pairs["system_a"] < pairs["system_b"]].reset_index(drop=True)
+    # A digest of names draws the same in every run, whatever the order of rows.
+    names = pairs[[*key, "system_a", "system_b"]].astype(str)
+    draw = pd.util.hash_pandas_object(names, index=False)
+    if most_pairs is not None:
+        ranks = draw.groupby([pairs[name] for name in key]).rank(method="first")
+        pairs = pairs[ranks <= most_pairs]
+        draw = draw[ranks <= most_pairs]
+    mirrored = pairs.rename(
+        columns={
+            "system_a": "system_b",
+            "system_b": "system_a",
+            "mark_a": "mark_b",
+            "mark_b": "mark_a",
+        }
+    )
+    # Half of the pairs are shown the other way round, so that no side has all winners.
+    is_mirrored = draw % 2 == 1
+    shown = pd.concat([pairs[~is_mirrored], mirrored[is_mirrored]])
+    difference = shown["mark_a"] - shown["mark_b"]
+    shown["winner"] = np.select([difference > 0, difference < 0], ["a", "b"], default="tie")
+    ordered = shown.sort_values([*key, "system_a", "system_b"], ignore_index=True)
+    return ordered[list(JUDGMENTS.columns)].astype(object)

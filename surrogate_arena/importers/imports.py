@@ -1,0 +1,247 @@
+"""Data sets of others as arenas: one reader per kind of source, and one way to write them down."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from arena.data.errors import DataError, UsageError, checked_choice
+from arena.data.folder import write_arena
+from arena.data.plug_ins import find_plug_in, plug_ins
+from arena.data.schema import INFO_FILE
+from arena.data.tables import write_rows
+from arena.data.wording import count_of
+from surrogate_arena.importers.answer_tables import TABLE, read_answer_tables
+from surrogate_arena.importers.backups import (
+    APART_FILE,
+    FEATURES_FILE,
+    Backup,
+    backup_of,
+    replaced_arena,
+)
+from surrogate_arena.importers.evident import evident_kind
+from surrogate_arena.importers.fastchat import read_fastchat
+from surrogate_arena.importers.field_maps import kinds
+from surrogate_arena.importers.foreign_arena import ForeignArena
+from surrogate_arena.importers.lmarena import read_battles
+from surrogate_arena.importers.miracl import read_miracl
+from surrogate_arena.importers.ragelo import read_ragelo
+from surrogate_arena.importers.search_arena import SEARCH_ARENA
+from surrogate_arena.importers.tool_records import ToolReader
+
+Reader = Callable[..., ForeignArena]
+
+READERS: Mapping[str, Reader] = MappingProxyType(
+    {
+        "miracl": read_miracl,
+        "lmarena": read_battles,
+        SEARCH_ARENA: read_battles,
+        "fastchat": read_fastchat,
+        "ragelo": read_ragelo,
+        TABLE: read_answer_tables,
+        **{tool: ToolReader(tool) for tool in kinds()},
+    }
+)
+"""Reader of each kind of source, called with paths, and with options by name."""
+
+
+def import_arena(
+    kind: str | Reader, paths: Path | str | Sequence[Path | str], **options: object
+) -> ForeignArena:
+    """Read what others published as an arena.
+
+    Args:
+        kind: One of ``READERS``, the name of an importer of another installed package, or a
+            reader: a function of paths and options, such as ``surrogate_arena.papers.read_mirage`` or
+            one of your own.
+        paths: Files, folders, or clones of repositories; or a single one.
+        options: Options of that kind's reader, such as ``language`` or ``name``.
+
+    Returns:
+        The arena, what was left out and why, and published features, if there are any.
+
+    Raises:
+        UsageError: For an unknown kind or option, where nothing was read, and as the reader says.
+        DataError: With every problem of all files.
+    """
+    if isinstance(paths, Path | str):
+        paths = [paths]
+    reader = _reader_of(kind)
+    shown_kind = kind if isinstance(kind, str) else reader.__name__
+    for name in options:
+        checked_choice(name, reader_options(kind), f"option of {shown_kind}")
+    try:
+        foreign = reader(paths, **options)
+    except (UsageError, DataError) as error:
+        raise _with_evident_kind(error, kind, paths) from None
+    if not isinstance(foreign, ForeignArena):
+        raise UsageError(
+            f"{shown_kind} returned {type(foreign).__name__}; a reader returns an "
+            "surrogate_arena.importers.ForeignArena"
+        )
+    # Files of another kind often read as tables without a single row of use.
+    if foreign.arena.queries.empty and foreign.arena.judgments.empty:
+        raise _with_evident_kind(UsageError(_nothing_read(foreign)), kind, paths)
+    return foreign
+
+
+def _nothing_read(foreign: ForeignArena) -> str:
+    """Say that nothing was read, with what was left out most often."""
+    most_reasons = 3
+    skipped = foreign.skipped.sort_values("count", ascending=False, kind="stable")
+    reasons = []
+    for row in skipped.head(most_reasons).to_dict(orient="records"):
+        reasons.append(f"{row['item']}: {row['reason']}, {count_of(row['count'], 'time')}")
+    listed = "; ".join(reasons) or "the files hold no rows"
+    return f"nothing could be read ({listed}); nothing was written"
+
+
+def _with_evident_kind(
+    error: UsageError | DataError, kind: str | Reader, paths: Sequence[Path | str]
+) -> UsageError | DataError:
+    """Add to an error of the form of files which kind they evidently are of, if it is another."""
+    problems = error.problems if isinstance(error, DataError) else []
+    if any(problem.line is not None for problem in problems):
+        return error  # of single rows, in a file that is read as what it is
+    evident = evident_kind(paths)
+    if evident is None or evident[0] == kind:
+        return error
+    evident_name, title = evident
+    hint = f"this looks like {title}: use 'import {evident_name}'"
+    if isinstance(error, UsageError):
+        return UsageError(f"{error}; {hint}")
+    first, *further = problems
+    return DataError([replace(first, hint=f"{first.hint}; {hint}"), *further])
+
+
+def reader_options(kind: str | Reader) -> list[str]:
+    """Return the options that a kind of source, or a reader, has.
+
+    Raises:
+        UsageError: For an unknown kind.
+    """
+    parameters = inspect.signature(_reader_of(kind)).parameters
+    return [name for name in parameters if name != "paths"]
+
+
+def _reader_of(kind: str | Reader) -> Reader:
+    if not isinstance(kind, str):
+        return kind
+    check_kind(kind, READERS)
+    plug_in = find_plug_in("importer", kind)
+    return READERS[kind] if plug_in is None else plug_in.load_function()
+
+
+def check_kind(kind: str, builtin: Collection[str]) -> None:
+    """Check that this project, or one other package, has a reader of a kind of source.
+
+    Args:
+        kind: As the user wrote it.
+        builtin: Kinds that this project reads.
+
+    Raises:
+        UsageError: If none has, or several have.
+    """
+    if find_plug_in("importer", kind, builtin) is None:
+        further = [plug_in.name for plug_in in plug_ins("importer")]
+        checked_choice(kind, [*builtin, *further], "kind of source")
+
+
+@dataclass(frozen=True)
+class WrittenImport:
+    """An arena folder that was written.
+
+    Attributes:
+        folder: The arena folder.
+        counts: Rows by table: ``languages``, ``systems``, ``questions``, ``answers``,
+            ``judgments``, ``published_ratings``, ``apart``.
+        features: Table of published features, or None.
+        apart: Answers of the systems kept apart, or None.
+        backup: Where the folder before is, if it held judgments or other work; else None.
+    """
+
+    folder: Path
+    counts: dict[str, int]
+    features: Path | None
+    apart: Path | None
+    backup: Backup | None
+
+
+def check_import_folder(folder: Path | str, is_replaced: bool = False) -> None:
+    """Make sure, before anything is read, that an arena can be written to a folder.
+
+    Args:
+        folder: Where it is to go.
+        is_replaced: Whether an arena folder that is there may be replaced.
+
+    Raises:
+        UsageError: If it is a file, or a folder with something in it that may not be replaced.
+    """
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file; name a folder to write to")
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return
+    if not (folder / INFO_FILE).is_file():
+        raise UsageError(f"{folder} holds something that is not an arena; name another folder")
+    if not is_replaced:
+        backup = backup_of(folder)
+        fate = "which removes this one"
+        if backup is not None:
+            fate = f"which keeps this one, with {backup.contents}, in {backup.folder}"
+        raise UsageError(f"{folder} holds an arena; name another folder, or say --replace, {fate}")
+
+
+def write_import(
+    foreign: ForeignArena,
+    folder: Path | str,
+    apart: Sequence[str] = (),
+    *,
+    is_replaced: bool = False,
+) -> WrittenImport:
+    """Write an arena folder, whole or not at all.
+
+    Published features become a file in the folder, for ``board --feature-table``. A folder with
+    judgments, votes or other work in it is not removed but put next to the new one.
+
+    Args:
+        foreign: The arena that was read.
+        folder: Where to; see ``check_import_folder``.
+        apart: Systems to keep out of the arena; their answers are written to a file of their own,
+            which ``rank`` reads. Their judgments and published ratings are left out.
+        is_replaced: Whether an arena folder that is there may be replaced.
+
+    Raises:
+        UsageError: If the folder cannot be written to, or the arena has no such system.
+    """
+    folder = Path(folder)
+    check_import_folder(folder, is_replaced)
+    arena = foreign.arena
+    for system in apart:
+        if system == arena.info.reference_system:
+            raise UsageError(f"{system!r} is the reference; others need its answers in the arena")
+        checked_choice(system, arena.info.systems, "system to keep apart")
+    part = arena.select(systems=[name for name in arena.info.systems if name not in apart])
+    apart_answers = arena.answers[arena.answers["system"].isin(apart)].reset_index(drop=True)
+    tables = {FEATURES_FILE: foreign.features, APART_FILE: apart_answers}
+    written: dict[str, Path | None] = dict.fromkeys(tables)
+    backup = backup_of(folder)
+    with replaced_arena(folder, backup) as writing:
+        write_arena(part, writing)
+        for name, table in tables.items():
+            if len(table):
+                write_rows(table, writing / name)
+                written[name] = folder / name
+    counts = {
+        "languages": len(part.info.languages),
+        "systems": len(part.info.systems),
+        "questions": len(part.queries),
+        "answers": len(part.answers),
+        "judgments": len(part.judgments),
+        "published_ratings": len(part.published_ratings),
+        "apart": len(apart_answers),
+    }
+    return WrittenImport(folder, counts, written[FEATURES_FILE], written[APART_FILE], backup)

@@ -1,0 +1,208 @@
+"""Runs of the TREC RAG track: answers as sentences that cite references, joined to texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from arena.data.cells import id_text, whole_digits
+from arena.data.types import Record
+from surrogate_arena.importers.collected import Collected, Place, PlacedRecord
+from surrogate_arena.importers.record_values import (
+    first_at,
+    opened_list,
+    opened_record,
+    opened_value,
+    with_citations,
+)
+
+_TOPIC_IDS = (
+    "topic_id",
+    "metadata.narrative_id",
+    "metadata.topic_id",
+    "narrative_id",
+    "query.qid",
+    "qid",
+    "query_id",
+    "id",
+)
+_TOPICS = (
+    "topic",
+    "metadata.narrative",
+    "metadata.topic",
+    "narrative",
+    "query.text",
+    "query",
+    "title",
+    "text",
+)
+
+
+def joined_runs(records: Iterable[PlacedRecord], collected: Collected) -> Iterator[PlacedRecord]:
+    """Yield answers as one text each, in which ``[n]`` cites the n-th of its references.
+
+    The track counts references from 0, or cites them by id; ours are counted from 1, and their
+    texts are passages with these numbers as ids, where the files have them.
+
+    Args:
+        records: Lines of runs; and, in the same or further files, topics (``id, title``),
+            retrieved candidates, and segments (``docid, segment``).
+        collected: Counts citations and references without a text.
+    """
+    answers: list[PlacedRecord] = []
+    topics: dict[str, str] = {}
+    documents: dict[str, Record] = {}
+    for place, record in records:
+        for document in _documents_of(record):
+            documents.setdefault(document["id"], document)
+        if _sentences_of(record) is not None:
+            answers.append((place, record))
+            continue
+        topic_id = first_at(record, _TOPIC_IDS)
+        topic = first_at(record, _TOPICS)
+        if topic_id is not None and isinstance(topic, str):
+            topics.setdefault(_id(topic_id), topic)
+    # A topic or a segment may follow the runs that name it.
+    for place, record in answers:
+        answer = _with_text(place, record, collected)
+        topic_id = answer["query_id"]
+        answer["passages"] = _passages_of(place, answer.pop("references"), documents, collected)
+        answer["question"] = first_at(record, _TOPICS)
+        if answer["question"] is None and topic_id is not None:
+            answer["question"] = topics.get(topic_id)
+        yield place, {**record, **answer}
+
+
+def _with_text(place: Place, record: Record, collected: Collected) -> Record:
+    """Return id, text and references of an answer, those included that only sentences cite."""
+    references = [_reference_id(element) for element in opened_list(record.get("references"))]
+    sentences = []
+    for sentence in _sentences_of(record) or ():
+        text = sentence.get("text")
+        if isinstance(text, str) and text.strip():
+            numbers = _numbers(place, sentence.get("citations"), references, collected)
+            sentences.append(with_citations(text, numbers))
+    topic_id = first_at(record, _TOPIC_IDS)
+    if topic_id is not None:
+        topic_id = _id(topic_id)
+    return {
+        "query_id": topic_id,
+        "answer": " ".join(sentences),
+        "references": references,
+    }
+
+
+def _passages_of(
+    place: Place, references: list[str], documents: Mapping[str, Record], collected: Collected
+) -> list[Record] | None:
+    passages = []
+    for number, reference in enumerate(references, start=1):
+        document = documents.get(reference)
+        if document is None:
+            collected.skip(place, "passage", "the text of the reference is not in the files")
+            continue
+        passage = {
+            "passage_id": str(number),
+            "text": document["text"],
+            "docid": reference,
+            "title": document.get("title"),
+        }
+        passages.append(passage)
+    return passages or None
+
+
+_SENTENCES = ("answer", "responses", "response", "generated_answer")
+
+
+def _sentences_of(record: Record) -> list[Mapping[str, Any]] | None:
+    """Return the sentences of a run's answer; None if a record is no answer."""
+    for name in _SENTENCES:
+        inside = opened_value(record.get(name))
+        if isinstance(inside, str):
+            return [{"text": inside}]
+        if isinstance(inside, list):
+            items = [
+                {"text": element} if isinstance(element, str) else element for element in inside
+            ]
+            return [element for element in items if isinstance(element, Mapping)]
+    return None
+
+
+def _numbers(
+    place: Place, citations: object, references: list[str], collected: Collected
+) -> list[int]:
+    """Return the numbers, from 1, of what a sentence cites; new ids join the references."""
+    inside = opened_value(citations)
+    if isinstance(inside, Mapping):  # id to how well it supports the sentence
+        inside = sorted(inside, key=lambda cited: -_support(inside[cited]))
+    numbers: list[int] = []
+    for cited in opened_list(inside):
+        name = _reference_id(cited)
+        index = _index(cited)
+        # An id is sure; a number may be an index into the references.
+        if name in references:
+            number = references.index(name) + 1
+        elif index is not None and 0 <= index < len(references):
+            number = index + 1
+        elif index is None and name:
+            references.append(name)
+            number = len(references)
+        else:
+            collected.skip(place, "citation", "no reference has its number")
+            continue
+        if number not in numbers:
+            numbers.append(number)
+    return numbers
+
+
+def _support(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _index(value: object) -> int | None:
+    digits = whole_digits(value)
+    if digits is not None:
+        return int(digits)
+    return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 6 else None
+
+
+_DOCUMENTS = ("candidates", "documents", "segments", "contexts", "references")
+
+
+def _documents_of(record: Record) -> Iterator[Record]:
+    """Yield ``id``, ``text`` and ``title`` of the documents that a record is, or holds."""
+    if _sentences_of(record) is None:
+        yield from _document(record, None)
+    for name in _DOCUMENTS:
+        value = record.get(name)
+        for key, element in opened_record(value).items():
+            if isinstance(element, str):
+                yield {"id": str(key), "text": element}
+            else:
+                yield from _document(element, str(key))
+        for element in opened_list(value):
+            yield from _document(element, None)
+
+
+_IDS = ("docid", "doc_id", "id", "_id", "segment_id")
+_TEXTS = ("text", "segment", "contents", "content", "body", "passage")
+
+
+def _document(document: object, key: str | None) -> Iterator[Record]:
+    if not isinstance(document, Mapping):
+        return
+    holder = opened_record(document.get("doc")) or document
+    name = first_at(document, _IDS) or first_at(holder, _IDS) or key
+    text = first_at(holder, _TEXTS)
+    if name is not None and isinstance(text, str):
+        yield {"id": _id(name), "text": text, "title": first_at(holder, ("title",))}
+
+
+def _reference_id(element: object) -> str:
+    if isinstance(element, Mapping):
+        return _id(first_at(element, _IDS))
+    return _id(element)
+
+
+def _id(value: object) -> str:
+    return id_text(value).strip()

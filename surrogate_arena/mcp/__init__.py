@@ -1,0 +1,1 @@
+"""A board over the Model Context Protocol: check, board, rank, gate and advise as tools."""

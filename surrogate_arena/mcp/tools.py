@@ -1,0 +1,352 @@
+"""Tools of the MCP server: what they take and return, and where they may read and write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from functools import wraps
+from io import StringIO
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import BaseModel, Field
+
+from arena.data import __version__
+from arena.data.errors import ArenaError, DataError, UsageError, argument
+from surrogate_arena.cli import arenas, boards, gating, ranking
+from surrogate_arena.cli.printing import plain, print_notes
+
+if TYPE_CHECKING:
+    from surrogate.board.board import Board
+    from surrogate.ranking.ranked_systems import RankedSystems
+
+Rows = list[dict[str, Any]]
+ArenaPath = Annotated[str, Field(description="Arena folder.")]
+BoardPath = Annotated[str, Field(description="Board folder.")]
+MovedArena = Annotated[
+    str | None, Field(description="Arena folder, if it moved since the board was made.")
+]
+AnswersPath = Annotated[
+    str, Field(description="File of the new systems' answers (JSONL, CSV, Parquet).")
+]
+JudgmentsPath = Annotated[
+    str | None, Field(description="File of judgments that involve the new systems.")
+]
+Tool = TypeVar("Tool", bound=Callable[..., object])
+
+INSTRUCTIONS = (
+    "Ranks RAG systems from pairwise judgments and from what their answers look like. An arena is "
+    "a folder of questions, answers and judgments; a board is a folder of ratings built from one. "
+    "Paths are relative to the folder that the server was started in. No tool asks an LLM."
+)
+_ONE_AT_A_TIME = Lock()  # what tools print is captured from the one standard output
+
+
+class ArenaReport(BaseModel):
+    """What an arena holds, and what is wrong with it."""
+
+    is_valid: bool
+    problems: list[str] = Field(description="Faults: file, line, field, value, hint.")
+    gaps: list[str] = Field(description="What is odd or lacking in a valid arena.")
+    languages: Rows = Field(description="Questions, answers and judgments by language.")
+
+
+class BoardResult(BaseModel):
+    """A board that was built."""
+
+    folder: str
+    overall: Rows = Field(description="Ranks over all languages; empty if there is only one.")
+    ratings: Rows = Field(description="Rating, interval and rank of each system, by language.")
+
+
+class RankResult(BaseModel):
+    """Places of new systems on a board."""
+
+    new: Rows = Field(description="Rank and rating of each new system by language, with reasons.")
+    overall: Rows = Field(description="Ranks over all languages, new systems included.")
+    notes: list[str] = Field(description="What limits these ranks.")
+
+
+class GateResult(BaseModel):
+    """Whether a candidate is broken, better than its baseline, the same, or worse."""
+
+    verdict: str = Field(
+        description="broken, better, same, worse, cheaper, not cheaper or cannot say."
+    )
+    candidate: str
+    baseline: str
+    sentences: list[str]
+    evidence: dict[str, Any] = Field(description="Checks of answers and ratings behind it.")
+
+
+class AdviceResult(BaseModel):
+    """What to judge to settle new systems' ranks."""
+
+    neighbors: Rows = Field(description="Nearest systems, and the judgments that separate them.")
+    questions: Rows = Field(description="Questions to judge first.")
+    notes: list[str]
+
+
+class Tools:
+    """The tools, over the files below one folder.
+
+    Args:
+        root: The folder.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+
+    def check(self, arena: ArenaPath) -> Annotated[CallToolResult, ArenaReport]:
+        """Report every problem of an arena, what it lacks, and what it holds, by language."""
+        from surrogate_arena.diagnosis import arena_contents, white_space_words
+        from surrogate_arena.generation import read_arena_to_answer
+
+        folder = self.existing(arena)
+        try:
+            read = read_arena_to_answer(folder)
+        except DataError as error:
+            problems = list(map(str, error.problems))
+            return _result(
+                ArenaReport(is_valid=False, problems=problems, gaps=[], languages=[]),
+                str(error),
+            )
+        gaps = [*arenas.answer_gaps(read), *arenas.judgment_gaps(read)]
+        contents = plain(arena_contents(read, white_space_words, []))
+        return _result(
+            ArenaReport(is_valid=True, problems=[], gaps=gaps, languages=contents),
+            _printed(arenas.print_checked, read, gaps, folder),
+        )
+
+    def board(
+        self,
+        arena: ArenaPath,
+        out: Annotated[str, Field(description="Folder to write the board to.")],
+        judge: Annotated[
+            str | None, Field(description="Judge to use, where there are several.")
+        ] = None,
+    ) -> Annotated[CallToolResult, BoardResult]:
+        """Rate every system of an arena by verdicts and surrogate; writes a board with its pages.
+
+        An arena without judgments gets a first board. A board in the same folder is replaced.
+        """
+        from arena.data.folder import read_arena
+        from surrogate.board.board import Board
+
+        folder = self.existing(arena)
+        target = self.path(out)
+        read = read_arena(folder)
+        if len(read.criteria) > 1 and judge not in read.judges:
+            listed = ", ".join(read.judges)
+            raise UsageError(
+                f"judgments are by several criteria; name one {argument('judge')}: {listed}"
+            )
+        text = _printed(boards.board, folder, target, judge=judge)
+        built = Board.load(target)
+        overall = plain(built.overall) if len(built.languages) > 1 else []
+        return _result(
+            BoardResult(folder=str(target), overall=overall, ratings=plain(built.ratings)), text
+        )
+
+    def rank(
+        self,
+        answers: AnswersPath,
+        board: BoardPath,
+        arena: MovedArena = None,
+        judgments: JudgmentsPath = None,
+    ) -> Annotated[CallToolResult, RankResult]:
+        """Place new systems on a board by their answers, and by judgments of them if there are any.
+
+        The board stays as it is.
+        """
+        _, placed = self.place(answers, board, arena, judgments)
+        content = plain(ranking.ranked_content(placed))
+        return _result(
+            RankResult(new=content["new"], overall=content["overall"], notes=content["notes"]),
+            _printed(ranking.print_ranked, placed, "", False),
+        )
+
+    def gate(
+        self,
+        candidate: Annotated[
+            str | None,
+            Field(description="Answers of the new version (a file), or its name in the arena."),
+        ] = None,
+        baseline: Annotated[
+            str | None,
+            Field(description="System to compare with. Default: the best, or the latest."),
+        ] = None,
+        arena: Annotated[str | None, Field(description="Arena folder, without a board.")] = None,
+        board: Annotated[str | None, Field(description="Board folder.")] = None,
+        cheaper: Annotated[
+            bool,
+            Field(description="Pass a candidate that costs less and is at most 5 points worse."),
+        ] = False,
+    ) -> Annotated[CallToolResult, GateResult]:
+        """Decide whether a new version is broken, better than a baseline, the same, or worse.
+
+        Answers are compared question by question, which takes an arena alone; a board adds what
+        its surrogate predicts.
+        """
+        from arena.data.folder import read_arena
+        from surrogate.board.board import Board
+        from surrogate_arena.gate.gate import gate
+        from surrogate_arena.gate.rating_difference import GateRates
+
+        published = None if board is None else Board.load(self.existing(board))
+        if published is None and arena is None:
+            raise UsageError(f"name a {argument('board')} or an {argument('arena')}")
+        read = read_arena(self.arena_of(published, arena))
+        if candidate is not None and candidate not in read.info.systems:
+            candidate = str(self.existing(candidate))
+        decision = gate(
+            published,
+            gating.candidate_answers(candidate, read, None),
+            read,
+            baseline,
+            rates=GateRates(cheaper=cheaper),
+        )
+        evidence = {
+            name: value
+            for name, value in plain(decision).items()
+            if name not in GateResult.model_fields
+        }
+        sentences = list(decision.sentences)
+        result = GateResult(
+            verdict=decision.verdict,
+            candidate=decision.candidate,
+            baseline=decision.baseline,
+            sentences=sentences,
+            evidence=evidence,
+        )
+        return _result(result, _printed(print_notes, sentences, ""))
+
+    def advise(
+        self,
+        answers: AnswersPath,
+        board: BoardPath,
+        arena: MovedArena = None,
+        judgments: JudgmentsPath = None,
+        questions: Annotated[int, Field(ge=1, description="Number of questions to suggest.")] = 20,
+    ) -> Annotated[CallToolResult, AdviceResult]:
+        """Suggest which questions to judge to settle a new system's rank, and how many."""
+        from surrogate.ranking.advice import advise
+
+        published, placed = self.place(answers, board, arena, judgments)
+        advice = advise(published, placed, questions=questions)
+        result = AdviceResult(
+            neighbors=plain(advice.neighbors),
+            questions=plain(advice.questions),
+            notes=list(placed.notes),
+        )
+        return _result(result, _printed(ranking.print_advice, advice, placed))
+
+    def place(
+        self, answers: str, board: str, arena: str | None, judgments: str | None
+    ) -> tuple[Board, RankedSystems]:
+        """Return a board, and new systems on it."""
+        from arena.data.folder import read_arena
+        from surrogate.board.board import Board
+        from surrogate.ranking.rank import rank_systems
+        from surrogate_arena.importers.judgments import read_judgments
+        from surrogate_arena.importers.new_answers import read_answers
+
+        published = Board.load(self.existing(board))
+        read = read_arena(self.arena_of(published, arena), is_judged=False)
+        new = read_answers(self.existing(answers), read.queries)
+        verdicts = None
+        if judgments is not None:
+            verdicts = read_judgments(self.existing(judgments), read.queries)
+        return published, rank_systems(published, new, read, judgments=verdicts)
+
+    def arena_of(self, board: Board | None, arena: str | None) -> Path:
+        """Return the arena folder that is named, or else the board's."""
+        if arena is None and board is not None:
+            # A board notes where its arena was, which may be anywhere.
+            return self.existing(board.arena_folder())
+        return self.existing(arena or "")
+
+    def existing(self, name: str | Path) -> Path:
+        """Return the path of a file or folder, all of which is below the root.
+
+        Raises:
+            UsageError: If it is elsewhere, does not exist, or is a folder with a link that leads
+                out of the root.
+        """
+        path = self.path(name)
+        if not path.exists():
+            raise UsageError(f"there is no {str(name)!r} in {self.root}")
+        for inner in path.rglob("*") if path.is_dir() else ():
+            if inner.is_symlink():
+                self.path(inner)
+        return path
+
+    def path(self, name: str | Path) -> Path:
+        """Return a path below the root, links resolved.
+
+        Raises:
+            UsageError: If it is elsewhere.
+        """
+        try:
+            path = (self.root / name).resolve()
+        except (OSError, RuntimeError, ValueError) as error:
+            raise UsageError(f"{str(name)!r} is no path: {error}") from error
+        if not path.is_relative_to(self.root):
+            raise UsageError(
+                f"{str(name)!r} is outside {self.root}, the folder that the server was started in; "
+                "name a path below it, or start the server elsewhere"
+            )
+        return path
+
+
+def tool_server(root: Path) -> MCPServer:
+    """Return a server of the tools.
+
+    Args:
+        root: Folder that tools read and write below.
+    """
+    tools = Tools(root)
+    server = MCPServer(
+        name="surrogate-arena",
+        instructions=INSTRUCTIONS,
+        version=__version__,
+        log_level="WARNING",
+    )
+    reading = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    for tool in (tools.check, tools.rank, tools.gate, tools.advise):
+        server.tool(annotations=reading)(_guarded(tool))
+    writing = ToolAnnotations(read_only_hint=False, idempotent_hint=True, open_world_hint=False)
+    server.tool(annotations=writing)(_guarded(tools.board))
+    return server
+
+
+def _guarded(tool: Tool) -> Tool:
+    """Run a tool alone, and turn errors of input and use into the tool's, with their hints."""
+
+    @wraps(tool)
+    def run(*args: object, **options: object) -> object:
+        with _ONE_AT_A_TIME:
+            try:
+                return tool(*args, **options)
+            except (ArenaError, OSError) as error:
+                raise ToolError(str(error)) from error
+
+    return cast(Tool, run)
+
+
+def _result(result: BaseModel, text: str) -> CallToolResult:
+    """Return a result as data, and as the text that a command prints."""
+    return CallToolResult(
+        content=[TextContent(type="text", text=text)], structured_content=result.model_dump()
+    )
+
+
+def _printed(function: Callable[..., None], *args: object, **options: object) -> str:
+    """Return what a function prints."""
+    with redirect_stdout(StringIO()) as printed:
+        function(*args, **options)
+    return printed.getvalue().strip()

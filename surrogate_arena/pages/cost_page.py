@@ -1,0 +1,207 @@
+"""The page on what systems take: charts of quality against cost and latency, and their table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, floor, log10
+
+import numpy as np
+import pandas as pd
+
+from arena.data.tables import plain_records
+from arena.data.types import Floats
+from arena.data.wording import count_of
+from surrogate.board.board import Board
+from surrogate.board.costs import NO_CURRENCY, shown_amount
+from surrogate.board.first_place import shown_probability
+from surrogate.board.savings import saving_sentence
+from surrogate_arena.pages.formats import MISSING
+from surrogate_arena.pages.views import Row
+
+MOST_TICKS = 6
+LOG_SPAN = 8.0
+"""Prices whose largest is so many times the smallest are drawn on a logarithmic scale."""
+ROOM = 0.08
+"""Share of an axis that is left free at both ends."""
+MEASURES = ("cost", "latency")
+AMOUNTS = (*MEASURES, "latency_p95", "tokens")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A scale from a value to its place in percent.
+
+    Attributes:
+        low: Value at 0%.
+        high: Value at 100%.
+        is_log: Whether the scale is logarithmic.
+    """
+
+    low: float
+    high: float
+    is_log: bool = False
+
+    def places(self, values: Floats) -> Floats:
+        """Return places in percent, between 0 and 100."""
+        scaled = np.log10(values) if self.is_log else values
+        low, high = self._ends
+        return np.clip(100 * (scaled - low) / (high - low), 0, 100)
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Return round values on the axis, and their texts."""
+        values = _log_ticks(self.low, self.high) if self.is_log else []
+        # Within a decade there may be one round value, or none.
+        if len(values) < 2:
+            values = _linear_ticks(self.low, self.high)
+        return [(value, _tick_text(value)) for value in values]
+
+    def placed_ticks(self) -> list[tuple[float, str]]:
+        """Return places of round values in percent, and their texts."""
+        ticks = self.ticks()
+        places = self.places(np.array([value for value, _ in ticks])).round(2).tolist()
+        return list(zip(places, (text for _, text in ticks), strict=True))
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        return (log10(self.low), log10(self.high)) if self.is_log else (self.low, self.high)
+
+
+def price_axis(prices: Floats) -> Axis:
+    """Return the axis of prices: from 0, or logarithmic where they differ many times."""
+    smallest = float(prices.min())
+    largest = float(prices.max())
+    if smallest > 0 and largest / smallest > LOG_SPAN:
+        room = (largest / smallest) ** ROOM
+        return Axis(smallest / room, largest * room, is_log=True)
+    return Axis(0.0, largest * (1 + ROOM) or 1.0)
+
+
+def quality_axis(low: float, high: float) -> Axis:
+    """Return the axis of ratings."""
+    room = (high - low) * ROOM or 1.0
+    return Axis(low - room, high + room)
+
+
+def _linear_ticks(low: float, high: float) -> list[float]:
+    step = 10.0 ** floor(log10((high - low) / MOST_TICKS))
+    for factor in (1, 2, 5, 10):
+        if (high - low) / (step * factor) <= MOST_TICKS:
+            step *= factor
+            break
+    first = ceil(low / step)
+    return [number * step for number in range(first, floor(high / step) + 1)]
+
+
+def _log_ticks(low: float, high: float) -> list[float]:
+    decades = range(floor(log10(low)), ceil(log10(high)) + 1)
+    for factors in ((1, 2, 5), (1,)):
+        values = [factor * 10.0**decade for decade in decades for factor in factors]
+        inside = [value for value in values if low <= value <= high]
+        if len(inside) <= MOST_TICKS:
+            break
+    return inside
+
+
+def _tick_text(value: float) -> str:
+    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def cost_page(board: Board) -> Row:
+    """Prepare the page on costs: a sentence, a chart for each measure, and the table's rows."""
+    table = costs_and_ratings(board)
+    leader = str(table["system"].iloc[0])
+    savings = board.savings[board.savings["opponent"] == leader]
+    savings = savings.rename(columns={"system": "name"}).set_index("name")
+    columns = ["cost_ratio", "latency_ratio", "win_rate", "probability"]
+    rows = plain_records(table.join(savings[columns], on="system"))
+    for row in rows:
+        likely = row["probability"]
+        row["likely"] = MISSING if likely is None else shown_probability(likely)
+    charts = [_chart(table, measure) for measure in MEASURES if table[measure].notna().any()]
+    currencies = [name for name in table["currency"].unique() if name]
+    return {
+        "sentence": saving_sentence(board),
+        "leader": leader,
+        "charts": [chart for chart in charts if chart],
+        "rows": rows,
+        "currency": currencies[0] if len(currencies) == 1 else "",
+        "several": len(currencies) > 1,
+        "has": {name: bool(table[name].notna().any()) for name in AMOUNTS},
+        "has_savings": bool(table["system"].isin(savings.index).any()),
+    }
+
+
+def costs_and_ratings(board: Board) -> pd.DataFrame:
+    """Return ``costs`` with the columns of ``overall``, and ``low, high`` of mean ratings.
+
+    The interval of a mean is the mean of the intervals: at least as wide as its own.
+    """
+    bounds = board.ratings.groupby("system")[["low", "high"]].mean().astype(float)
+    return board.costs.merge(board.overall, on="system", how="left").join(bounds, on="system")
+
+
+def _chart(table: pd.DataFrame, measure: str) -> Row | None:
+    """Draw quality against a measure, in percent of the chart; None where nothing can be drawn."""
+    is_drawn = table[f"on_{measure}_frontier"].notna() & table["mean_rating"].notna()
+    unit = "seconds"
+    if measure == "cost" and is_drawn.any():
+        # Costs in different currencies have no common axis: the most frequent one has it.
+        counts = table.loc[is_drawn, "currency"].value_counts()
+        currency = min(counts.index[counts == counts.max()])
+        is_drawn &= table["currency"] == currency
+        unit = currency or NO_CURRENCY
+    drawn = table[is_drawn].reset_index(drop=True)
+    if drawn.empty:
+        return None
+    across = price_axis(drawn[measure].to_numpy(np.float64))
+    ends = drawn[["low", "high", "mean_rating"]].to_numpy(np.float64)
+    ends = ends[np.isfinite(ends)]
+    up = quality_axis(float(ends.min()), float(ends.max()))
+    points = _points(drawn, measure, across, up)
+    on_frontier = [point for point in points if point["on_frontier"]]
+    n_left_out = len(table) - len(drawn)
+    return {
+        "measure": measure,
+        "unit": unit,
+        "points": points,
+        "line": _steps(
+            np.array([point["left"] for point in on_frontier]),
+            np.array([point["bottom"] for point in on_frontier]),
+        ),
+        "across": across.placed_ticks(),
+        "is_log": across.is_log,
+        "up": up.placed_ticks(),
+        "left_out": count_of(n_left_out, "system") if n_left_out else "",
+    }
+
+
+def _points(drawn: pd.DataFrame, measure: str, across: Axis, up: Axis) -> list[Row]:
+    """Return where each system lies in a chart."""
+    placed = pd.DataFrame(
+        {
+            "system": drawn["system"],
+            "rank": drawn["rank"],
+            "amount": drawn[measure].map(shown_amount),
+            "quality": drawn["mean_rating"],
+            "on_frontier": drawn[f"on_{measure}_frontier"].eq(1),
+            "left": across.places(drawn[measure].to_numpy(np.float64)),
+        }
+    )
+    for name, column in (("bottom", "mean_rating"), ("low", "low"), ("high", "high")):
+        placed[name] = up.places(drawn[column].to_numpy(np.float64))
+    placed["height"] = placed["high"] - placed["low"]
+    return plain_records(placed.round(2))
+
+
+def _steps(lefts: Floats, bottoms: Floats) -> str:
+    """Return the frontier as the points of a line in steps, from the cheapest to the dearest."""
+    order = np.lexsort((bottoms, lefts))
+    points: list[str] = []
+    height = 100.0
+    for index in order:
+        points.append(f"{lefts[index]:g},{height:g}")
+        height = round(100 - bottoms[index], 2)
+        points.append(f"{lefts[index]:g},{height:g}")
+    points.append(f"100,{height:g}")
+    return " ".join(points)

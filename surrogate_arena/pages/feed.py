@@ -1,0 +1,83 @@
+"""Changes of boards as an Atom feed (RFC 4287)."""
+
+from __future__ import annotations
+
+import datetime
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urljoin
+
+from surrogate_arena.pages.pages import rendered
+
+FEED = "feed.xml"
+MOST_ENTRIES = 50
+"""Entries of a feed: the latest, where there are more."""
+
+
+@dataclass(frozen=True)
+class FeedEntry:
+    """A change of a board.
+
+    Attributes:
+        board: Title of the board.
+        key: What tells it from all other entries of the feed, always the same.
+        date: Day of the change.
+        number: Its place among the changes of the board on that day, from 1.
+        page: Page that shows it, relative to the feed.
+        lead: A sentence.
+        points: What else there is to say.
+    """
+
+    board: str
+    key: str
+    date: datetime.date
+    page: str
+    lead: str
+    points: tuple[str, ...] = ()
+    number: int = 1
+
+
+def atom_feed(
+    entries: Sequence[FeedEntry], *, title: str, address: str = "", rights: str = ""
+) -> str:
+    """Write changes as a feed, the latest first; the same ones give the same text.
+
+    Args:
+        entries: One or more changes.
+        title: Title of the feed, and the name of its author.
+        address: Where the pages are served. Without it, links are relative to the feed, and its id
+            is made of its first entry.
+        rights: License of its content.
+    """
+    if address and not address.endswith("/"):
+        address += "/"
+    ordered = sorted(entries, key=lambda entry: (entry.date, entry.number, entry.key))
+    oldest = ordered[0]
+    feed_id = uuid.uuid5(uuid.NAMESPACE_URL, address or f"{oldest.date} {oldest.key}")
+    latest = ordered[::-1][:MOST_ENTRIES]
+    return rendered(
+        "feed.xml",
+        title=title,
+        rights=rights,
+        id=feed_id.urn,
+        updated=_moment(latest[0].date),
+        feed=address and urljoin(address, FEED),
+        page=urljoin(address, "index.html"),
+        entries=[
+            {
+                "title": f"{entry.board}: {entry.lead}",
+                "id": uuid.uuid5(feed_id, entry.key).urn,
+                "updated": _moment(entry.date),
+                "page": urljoin(address, entry.page),
+                "lead": entry.lead,
+                "points": entry.points,
+            }
+            for entry in latest
+        ],
+    )
+
+
+def _moment(day: datetime.date) -> str:
+    """Return the start of a day, in UTC, as RFC 3339 has it."""
+    return f"{day.isoformat()}T00:00:00Z"

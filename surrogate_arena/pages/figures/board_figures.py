@@ -1,0 +1,250 @@
+"""Figures of a board: the list of all, and those of its ratings and ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from arena.data.errors import UsageError, checked_choice
+from arena.data.wording import count_of
+from surrogate.board.board import Board
+from surrogate.board.summary import LEVEL
+from surrogate_arena.pages.figures.cost_figures import draw_costs
+from surrogate_arena.pages.figures.feature_figures import (
+    counted_parts,
+    feature_lollipops,
+    importance_boxes,
+)
+from surrogate_arena.pages.figures.figure import (
+    MUTED,
+    ROW_INCHES,
+    Caption,
+    Drawing,
+    draw_matrix,
+    label_inches,
+    legend,
+    new_figure,
+    shown_names,
+    style,
+)
+from surrogate_arena.pages.formats import (
+    BOTH,
+    MISSING,
+    SEQUENTIAL,
+    SURROGATE,
+    VERDICTS,
+    decimal,
+    percent,
+    rank_interval,
+    slugs,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+KINDS = ("heatmap", "lollipops", "importances", "ratings", "costs")
+"""Kinds of figures of a board; ``ratings`` are of one language each."""
+LOOKS = (
+    ("", "", BOTH, "D", -0.25),
+    ("surrogate_", "surrogate alone", SURROGATE, "o", 0.03),
+    ("arena_", "verdicts alone", VERDICTS, "s", 0.28),
+)
+"""Of the three ratings of a system: prefix of the columns, what they are by (of the board's own the
+board says it), color, marker and place in the row."""
+TIERS = ["tier", "rank_low", "rank_high"]
+TIER_AT, RANKS_AT = 1.05, 1.15
+RIGHT: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
+"""Of the columns on the right of ratings."""
+
+
+def board_drawings(
+    board: Board, kinds: Sequence[str] = (), language: str | None = None
+) -> Iterator[Drawing]:
+    """List the figures of a board.
+
+    Raises:
+        UsageError: For an unknown kind or language.
+    """
+    for kind in kinds:
+        checked_choice(kind, KINDS, "figure")
+    if language is not None:
+        checked_choice(language, board.languages, "language of this board")
+    files = slugs(board.languages)
+    draws: dict[str, Any] = {
+        "heatmap": rank_heat_map,
+        "lollipops": feature_lollipops,
+        "importances": importance_boxes,
+        "costs": draw_costs,
+    }
+    for kind in dict.fromkeys(kinds or KINDS):
+        # Most arenas state no costs, which is no reason to complain unless they are asked for.
+        if kind == "costs" and not kinds and board.costs.empty:
+            continue
+        if kind == "ratings":
+            for code in [language] if language else board.languages:
+                yield Drawing(f"ratings-{files[code]}", partial(draw_ratings, board, code))
+        else:
+            yield Drawing(kind, partial(draws[kind], board))
+
+
+def draw_ratings(board: Board, language: str) -> Figure:
+    """Draw the ratings of one language with their intervals, best rank of the board at the top.
+
+    Each system has three: the board's, and those by surrogates that had not seen it and by
+    verdicts alone. Bands hold systems of one tier, which the board's ratings cannot distinguish;
+    on the right is the interval that holds all ranks at once.
+
+    Raises:
+        UsageError: If the board has no such language, or no rating in it.
+    """
+    checked_choice(language, board.languages, "language of this board")
+    of_language = board.ratings["language"].eq(language) & board.ratings["rating"].notna()
+    rows = board.ratings[of_language].sort_values(["rank", "system"], ignore_index=True)
+    if rows.empty:
+        raise UsageError(f"no system has a rating in {language!r}, so there are none to draw")
+    first = board.summary.is_first
+    width, places = label_inches(rows["system"]) + 6.1, np.arange(len(rows))
+    with style():
+        caption = _caption_of_ratings(board, rows, language)
+        figure, (axes,) = new_figure(caption, width, len(rows) * 0.32 + 0.9)
+        handles = _draw_intervals(axes, rows, board.summary.rated_by)
+        axes.grid(axis="x")
+        axes.margins(x=0.04)
+        axes.axvline(0.5 if first else 0, color=MUTED, linewidth=0.8, zorder=1)
+        axes.set_yticks(places, list(shown_names(rows["system"]).values()))
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.set_xlabel(
+            "Share of the others' answers below a system's (no verdict, no logits)"
+            if first
+            else "Rating (logits, 0 is the mean)"
+        )
+        _draw_tiers(axes, rows[TIERS].astype(float))
+        legend(figure, handles, 3)
+    return figure
+
+
+def _draw_intervals(axes: Axes, rows: pd.DataFrame, rated_by: str) -> dict[str, Any]:
+    """Draw ratings with their intervals, a row per system; return the legend's handles."""
+    places = np.arange(len(rows))
+    handles = {}
+    for prefix, name, color, marker, shift in LOOKS:
+        ratings = rows[f"{prefix}rating"].to_numpy(float)
+        if np.isnan(ratings).all():
+            continue
+        low = rows[f"{prefix}low"].to_numpy(float)
+        high = rows[f"{prefix}high"].to_numpy(float)
+        # An interval without an upper bound is drawn to the rating alone.
+        right = np.where(np.isinf(high), ratings, high)
+        axes.hlines(places + shift, low, right, color=color, linewidth=1.4, zorder=2)
+        (handles[name or rated_by],) = axes.plot(
+            ratings, places + shift, marker, color=color, markersize=4, linestyle="none"
+        )
+    return handles
+
+
+def _caption_of_ratings(board: Board, rows: pd.DataFrame, language: str) -> Caption:
+    """Say whose ratings these are, what they rest on, and what intervals mean."""
+    summary, reproduces = board.summary, board.summary.signature
+    judged = int(rows["arena_rating"].notna().sum())
+    note = f"n = {count_of(len(rows), 'system')}, {judged or 'none'} judged"
+    if summary.is_first:
+        note += ". Intervals, bands (tiers) and ranks on the right are of resampled questions "
+        note += "(90%; 95% for all ranks): none says how far verdicts will differ."
+        return Caption(f"Ratings without verdicts: {summary.arena}, {language}", note, reproduces)
+    found = summary.languages.get(language)
+    if found is not None and found.judgments:
+        questions = count_of(found.questions_judged, "question")
+        note += f" in {count_of(found.judgments, 'judgment')} of {questions}"
+    unseen = percent(LEVEL) if rows["surrogate_low"].notna().any() else "none"
+    note += (
+        f" by {summary.judge}. Intervals: 90% of ratings by {summary.rated_by}; 95% of those by "
+        f"verdicts{' as published' if summary.is_published else ''}; {unseen} of those by "
+        "surrogates that had not seen the system. Bands: tiers of systems that are not "
+        "distinguishable; right: 95% for all ranks."
+    )
+    return Caption(f"Ratings with intervals: {summary.arena}, {language}", note, reproduces)
+
+
+def _draw_tiers(axes: Axes, tiers: pd.DataFrame) -> None:
+    """Draw bands of adjacent systems of one tier, and rank intervals on the right."""
+    if tiers["tier"].isna().all():
+        return
+    along = axes.get_yaxis_transform()
+    for tier, places in groupby(range(len(tiers)), key=lambda row: tiers["tier"].iloc[row]):
+        rows = list(places)
+        if pd.isna(tier):
+            continue
+        if int(tier) % 2:
+            axes.axhspan(rows[0] - 0.5, rows[-1] + 0.5, color="#EFEFEF", zorder=0)
+        axes.text(TIER_AT, rows[0], f"{int(tier)}", transform=along, **RIGHT)
+    for place, heading in ((TIER_AT, "tier"), (RANKS_AT, "rank\ninterval")):
+        axes.text(place, -0.75, heading, transform=along, color=MUTED, **RIGHT | {"va": "bottom"})
+    for row, (low, high) in enumerate(zip(tiers["rank_low"], tiers["rank_high"], strict=True)):
+        axes.text(RANKS_AT, row, rank_interval(low, high), transform=along, **RIGHT)
+
+
+def rank_heat_map(board: Board) -> Figure:
+    """Draw the ranks of a board, and by verdicts alone (MIRAGE-Bench, figure 4).
+
+    Raises:
+        UsageError: If no system is ranked.
+    """
+    columns = {board.summary.rated_by.capitalize(): "rank", "Verdicts alone": "arena_rank"}
+    shown = {}
+    for title, column in columns.items():
+        ranks = board.by_language(column)
+        if ranks.notna().any(axis=None):
+            shown[title] = ranks
+    if not shown:
+        raise UsageError("no system is ranked, so there is no heat map to draw")
+    caption = Caption(
+        f"Ranks by {board.summary.part}: {board.summary.arena}",
+        f"n = {count_of(len(board.systems), 'system')}, "
+        f"{counted_parts(board)}. Rank 1 is best; systems by the board's "
+        f"mean rank; {MISSING} is unranked. Verdicts by {board.summary.judge}.",
+        board.summary.signature,
+    )
+    n_columns = len(board.languages) + 1  # the last has the mean
+    width = max(label_inches(board.systems) + len(shown) * (n_columns * 0.34 + 0.3), 5.5)
+    height = len(board.systems) * ROW_INCHES + 0.7
+    with style():
+        figure, panels = new_figure(caption, width, height, len(shown), len(shown), sharey=True)
+        for axes, (title, ranks) in zip(panels, shown.items(), strict=True):
+            _draw_ranks(axes, ranks, upright=board.summary.part != "language")
+            axes.set_xlabel(title)
+        for axes in panels[1:]:
+            axes.tick_params(labelleft=False)
+    return figure
+
+
+def _draw_ranks(axes: Axes, ranks: pd.DataFrame, *, upright: bool) -> None:
+    """Draw ranks and their mean; the shade of a cell is its place between first and last.
+
+    Args:
+        axes: The panel.
+        ranks: One row per system, one column per language.
+        upright: Whether names of columns are turned upright.
+    """
+    means = ranks.mean(axis=1, skipna=False)
+    last_ranks = ranks.max()
+    shades = (ranks - 1) / (last_ranks - 1).clip(lower=1)
+    shades["mean"] = (means - 1) / max(last_ranks.mean() - 1, 1)
+    texts = ranks.map(lambda rank: decimal(rank, 0))
+    texts["mean"] = means.map(lambda mean: decimal(mean, 1))
+    draw_matrix(
+        axes,
+        shades.clip(0, 1).to_numpy(float),
+        texts.to_numpy().tolist(),
+        rows=ranks.index,
+        columns=[*ranks.columns, "mean"],
+        scale=SEQUENTIAL,
+        upright=upright,
+    )
+    # A gap before the mean.
+    axes.axvline(len(ranks.columns) - 0.5, color="white", linewidth=3)

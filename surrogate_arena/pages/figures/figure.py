@@ -1,0 +1,326 @@
+"""The frame that all figures share: title, caption and legend, fonts, matrices, files."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from arena.data.errors import MissingDependencyError, UsageError, checked_choice
+from arena.data.safe_writes import atomic_path
+from arena.data.types import Floats
+from surrogate_arena.pages.figures.fonts import (
+    FONT_FAMILIES,
+    find_new_fonts,
+    missing_glyphs,
+    quiet_fonts,
+    warn_of_missing_glyphs,
+    warn_of_others,
+)
+from surrogate_arena.pages.formats import short_digest, text_on
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+FORMATS = ("png", "svg", "pdf")
+SITE_FORMATS = ("png", "svg")
+"""Those that are drawn unless a format is named."""
+MUTED = "#595959"
+NO_VALUE_GROUND = "#E9E9E9"
+MARKERS = "oDs^vPX*"
+HATCH = "////"
+DOTS_PER_INCH = 150
+LABEL_INCHES = 0.076
+"""Width of a Latin character of a label."""
+ROW_INCHES = 0.25
+"""Height of a row with a label."""
+LONGEST_NAME = 44
+UNDRAWABLE = "\N{REPLACEMENT CHARACTER}"
+HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+JOINERS = frozenset("\u200c\u200d")
+"""Needed by Persian, Indic scripts and emoji."""
+FONT_POINTS, TITLE_POINTS, CAPTION_POINTS = 9.0, 11.0, 7.5
+CAPTION: Any = {"x": 0.01, "ha": "left", "fontsize": CAPTION_POINTS, "color": MUTED}
+CAPTION |= {"linespacing": 1.2}
+SIGNATURE = "Signature"
+CHARACTERS_AN_INCH = {TITLE_POINTS: 9.0, CAPTION_POINTS: 15.0}
+"""Of a line of text that is wrapped."""
+LINE_INCHES = 0.14
+LAYOUT_DECIMALS = 6
+MOST_VECTOR_CELLS = 4000
+STYLE: Any = {
+    "text.parse_math": False,
+    "font.size": FONT_POINTS,
+    "axes.titlesize": FONT_POINTS,
+    "axes.labelsize": FONT_POINTS,
+    "xtick.labelsize": FONT_POINTS - 1,
+    "ytick.labelsize": FONT_POINTS - 1,
+    "legend.fontsize": FONT_POINTS - 1,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "grid.color": "#DDDDDD",
+    "grid.linewidth": 0.6,
+    "figure.dpi": DOTS_PER_INCH,
+    "figure.constrained_layout.w_pad": 0.08,
+    "svg.fonttype": "path",
+    "pdf.fonttype": 42,  # journals refuse Type 3 fonts
+    "svg.hashsalt": "surrogate-arena",
+}
+
+
+class Drawing(NamedTuple):
+    """A figure: the name of its file without suffix, and what draws it or says why it cannot."""
+
+    name: str
+    draw: Callable[[], Figure]
+
+
+class Caption(NamedTuple):
+    """Caption of a figure: what it shows, how to read it, and the settings that reproduce it."""
+
+    title: str
+    note: str
+    signature: str = ""
+
+
+def drawable(text: str) -> str:
+    """Replace what has no glyph or turns the direction of text: controls, marks of direction."""
+    return "".join(
+        UNDRAWABLE if unicodedata.category(mark) in HIDDEN and mark not in JOINERS else mark
+        for mark in text
+    )
+
+
+def shown_names(names: Iterable[str]) -> dict[str, str]:
+    """Return how each name is drawn: cut in its middle; those that look the same are numbered."""
+    found: dict[str, str] = {}
+    for name in dict.fromkeys(map(str, names)):
+        short = shown = drawable(name)
+        if len(short) > LONGEST_NAME:
+            head = (LONGEST_NAME - 1) * 2 // 3
+            short = shown = f"{short[:head]}…{short[head + 1 - LONGEST_NAME :]}"
+        number = 1
+        while shown in found.values():
+            number += 1
+            shown = f"{short} ({number})"
+        found[name] = shown
+    return found
+
+
+def label_inches(names: Iterable[str]) -> float:
+    """Return the width in inches of the widest name as a label; 0 for none."""
+    widths = map(_label_width, shown_names(names).values())
+    return LABEL_INCHES * max(widths, default=0.0)
+
+
+def _label_width(name: str) -> float:
+    """Return the width of a name as a label, in those of a usual letter, with some room."""
+    return sum(1.8 if unicodedata.east_asian_width(mark) in "WF" else 1.1 for mark in name)
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Set how everything made inside looks, whatever the user's settings.
+
+    Raises:
+        MissingDependencyError: If matplotlib is not installed.
+    """
+    try:
+        import matplotlib.style
+        from matplotlib.font_manager import fontManager
+    except ImportError as error:
+        raise MissingDependencyError("drawing", "matplotlib", "plots") from error
+    find_new_fonts()
+    installed = {font.name for font in fontManager.ttflist}
+    families = [family for family in FONT_FAMILIES if family in installed]
+    with matplotlib.style.context("default"), matplotlib.rc_context(STYLE):
+        matplotlib.rcParams["font.family"] = families
+        with quiet_fonts():
+            yield
+
+
+def new_figure(
+    caption: Caption,
+    width: float,
+    height: float,
+    panels: int = 1,
+    columns: int = 1,
+    **sharing: Any,  # noqa: ANN401 - of matplotlib's subplots
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure with its caption, and its panels, so high in inches; within ``style``."""
+    from matplotlib.figure import Figure
+
+    title = _wrapped(caption.title, width, TITLE_POINTS)
+    below = _wrapped(caption.note, width, CAPTION_POINTS)
+    below += [f"{SIGNATURE} {short_digest(caption.signature)}"] if caption.signature else []
+    text = LINE_INCHES * (1.5 * len(title) + len(below) + 2)
+    figure = Figure(figsize=(width, height + text), layout="constrained")
+    figure.suptitle("\n".join(title), x=0.01, ha="left", fontsize=TITLE_POINTS, weight="bold")
+    figure.supxlabel("\n".join(below), **CAPTION)
+    figure.set_label(f"{drawable(caption.title)}\n{caption.signature}")  # see save
+    body: Any = figure.subfigures()  # a legend outside of it stands below the title
+    rows = -(-panels // columns)
+    grid = body.subplots(rows, columns, squeeze=False, **sharing).ravel()
+    for spare in grid[panels:]:
+        spare.remove()
+    return figure, list(grid[:panels])
+
+
+def _wrapped(text: str, width: float, points: float) -> list[str]:
+    return textwrap.wrap(drawable(text), max(int(width * CHARACTERS_AN_INCH[points]), 20))
+
+
+def legend(figure: Figure, handles: Mapping[str, Artist], columns: int) -> None:
+    """Put a legend above the panels: what is drawn by its name, so many entries side by side."""
+    figure.subfigs[0].legend(
+        list(handles.values()),
+        list(handles),
+        loc="outside upper left",
+        ncols=min(max(columns, 1), len(handles)),
+        handlelength=1.6,
+    )
+
+
+def draw_matrix(
+    axes: Axes,
+    shades: Floats,
+    texts: Sequence[Sequence[str]],
+    rows: Iterable[str],
+    columns: Iterable[str],
+    scale: Sequence[str],
+    *,
+    cell: float = ROW_INCHES,
+    upright: bool = False,
+) -> None:
+    """Draw a matrix of colored cells that also say their value, first row at the top.
+
+    Shades, shape (R, C), are places on the color scale from 0 to 1; NaN for none. The height of a
+    cell, in inches, bounds the size of its text; names of columns may be turned upright.
+    """
+    from matplotlib.colors import LinearSegmentedColormap, to_hex
+
+    colors = LinearSegmentedColormap.from_list("scale", list(scale))
+    points = float(np.clip(cell * 45, 4.5, 8))
+    is_large = shades.size > MOST_VECTOR_CELLS
+    axes.set_facecolor(NO_VALUE_GROUND)
+    n_rows, n_columns = shades.shape
+    axes.pcolormesh(
+        # Edges of cells, so that a cell's middle has its row and column as coordinates.
+        np.arange(n_columns + 1) - 0.5,
+        np.arange(n_rows + 1) - 0.5,
+        np.ma.masked_invalid(shades),
+        cmap=colors,
+        vmin=0,
+        vmax=1,
+        edgecolors="none" if is_large else "white",
+        linewidth=0 if is_large else 0.8,
+        rasterized=is_large,
+    )
+    row_names = list(shown_names(rows).values())
+    column_names = list(shown_names(columns).values())
+    axes.set_ylim(len(row_names) - 0.5, -0.5)
+    axes.set_yticks(range(len(row_names)), row_names)
+    axes.set_xticks(range(len(column_names)), column_names, rotation=90 if upright else 0)
+    axes.tick_params(length=0, labelsize=points)
+    axes.tick_params(axis="x", labeltop=True, labelbottom=False)
+    axes.xaxis.set_label_position("top")
+    axes.spines[:].set_visible(False)
+    for (row, column), shade in np.ndenumerate(() if is_large else shades):
+        ground = NO_VALUE_GROUND if np.isnan(shade) else to_hex(colors(float(shade)))
+        text = axes.text(
+            column,
+            row,
+            texts[row][column],
+            ha="center",
+            va="center",
+            fontsize=points,
+            color=text_on(ground),
+            clip_on=True,
+        )
+        # The cells bound the texts; laying out each of them would take most of the time.
+        text.set_in_layout(False)
+
+
+def save(figure: Figure, path: Path | str) -> None:
+    """Write a figure as PNG, SVG or PDF; the same figure gives the same bytes.
+
+    Its title and the signature in full are in the file's metadata.
+
+    A character that no installed font has is drawn as a box, with a ``MissingGlyphWarning``.
+
+    Raises:
+        UsageError: For another suffix, or if the folder does not exist.
+    """
+    warn_of_missing_glyphs(_written(figure, Path(path)))
+
+
+def _written(figure: Figure, path: Path) -> str:
+    """Write a figure; return the characters that no installed font has."""
+    kind = checked_choice(path.suffix.lower().removeprefix("."), FORMATS, "format of figures")
+    left_out = {
+        "png": ("Software",),
+        "svg": ("Date", "Creator"),
+        "pdf": ("CreationDate", "Creator", "Producer"),
+    }[kind]
+    title, _, signature = str(figure.get_label()).partition("\n")
+    key = "Subject" if kind == "pdf" else "Description"
+    told = {"Title": title} | ({key: drawable(signature)} if signature else {})
+    metadata: dict[str, Any] = {**told, **dict.fromkeys(left_out)}
+    with atomic_path(path) as temporary, style(), warnings.catch_warnings(record=True) as caught:
+        # Matplotlib warns of every character and font.
+        warnings.filterwarnings("always", "Glyph")
+        _fix_layout(figure)
+        figure.savefig(temporary, format=kind, dpi=DOTS_PER_INCH, metadata=metadata)
+    warn_of_others(caught)
+    return missing_glyphs(caught)
+
+
+def write_drawings(
+    drawings: Iterable[Drawing],
+    folder: Path,
+    suffixes: Sequence[str] = SITE_FORMATS,
+    *,
+    signature: bool = True,
+) -> tuple[list[Path], dict[str, str]]:
+    """Draw figures into a folder; return their files, and why others could not be drawn."""
+    listed = list(drawings)  # a wrong request is said before there is a folder
+    folder.mkdir(parents=True, exist_ok=True)
+    paths, reasons = [], {}
+    missing = ""
+    for name, draw in listed:
+        try:
+            figure = draw()
+        except UsageError as error:
+            reasons[name] = str(error)
+            continue
+        if not signature:
+            figure.set_label(str(figure.get_label()).partition("\n")[0])
+            figure.supxlabel(figure.get_supxlabel().partition(f"\n{SIGNATURE}")[0], **CAPTION)
+        for suffix in suffixes:
+            paths.append(folder / f"{name}.{suffix}")
+            missing += _written(figure, paths[-1])
+    warn_of_missing_glyphs(missing)
+    return paths, reasons
+
+
+def _fix_layout(figure: Figure) -> None:
+    """Fix the layout, rounded: its solver's last digits differ from run to run."""
+    from matplotlib.transforms import Bbox
+
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for part in figure.subfigs:
+        part.bbox_relative.set_points(part.bbox_relative.get_points().round(LAYOUT_DECIMALS))
+    for axes in figure.axes:
+        axes.set_position(Bbox(axes.get_position().get_points().round(LAYOUT_DECIMALS)))

@@ -1,0 +1,242 @@
+"""The past of a board, as pages and feeds show it: ranks over time, what moved, and why."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from surrogate_arena.pages.formats import decimal, language_name, rank_interval
+
+WIDTH = 240
+HEIGHT = 48
+MARGIN = 6
+"""Of the drawing of a line, in its own units."""
+MOST_MOVES = 20
+"""Moves of a board that are listed."""
+MOST_COLUMNS = 24
+"""Boards in the table of all ranks: the latest, where there are more."""
+OVERALL = "overall"
+
+
+class Move(BaseModel):
+    """A system that moved beyond noise between two boards, that is new, or that is gone."""
+
+    model_config = ConfigDict(frozen=True)
+
+    system: str
+    verdict: str
+    language: str = OVERALL
+    rank_old: float | None = None
+    rank_new: float | None = None
+    rating_change: float | None = None
+    p_value: float | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The move in words, without the full stop."""
+        if self.verdict == "gone":
+            return f"{self.system} is gone"
+        rank = "without a rank" if self.rank_new is None else f"rank {self.rank_new:.0f}"
+        if self.verdict == "new":
+            return f"{self.system} is new: {rank}"
+        where = "" if self.language == OVERALL else f"{language_name(self.language)}: "
+        before = rank_interval(self.rank_old, self.rank_old)
+        way = "up" if (self.rating_change or 0) > 0 else "down"
+        if self.rank_old != self.rank_new:
+            rank = f"from rank {before} to {rank_interval(self.rank_new, self.rank_new)}"
+        p_value = "" if self.p_value is None else f", p {_shown_p(self.p_value)}"
+        change = decimal(self.rating_change)
+        return f"{where}{self.system} moved {way}, {rank} (rating by {change}{p_value})"
+
+
+def _shown_p(p_value: float) -> str:
+    return "below 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+
+
+class HistoryEntry(BaseModel):
+    """One state of a board: how it stood, and what changed since the one before.
+
+    Attributes:
+        name: Its folder's name; the date, and a number where a day has several.
+        date: Day on which it was made.
+        conclusion: Who led.
+        causes: What its inputs, settings or software differ in from those before.
+        counts: How many systems moved, as text; empty for the first board.
+        moves: Those that moved beyond noise, are new or are gone.
+        is_comparable: Whether its ratings are on the same scale as those before.
+        standings: System to its overall rank and mean rating; None where it has none.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    date: datetime.date
+    conclusion: str
+    causes: tuple[str, ...] = ()
+    counts: str = ""
+    moves: tuple[Move, ...] = ()
+    is_comparable: bool = True
+    standings: dict[str, tuple[float | None, float | None]]
+
+    @property
+    def number(self) -> int:
+        """Its place among the boards of its day, from 1."""
+        number = self.name.removeprefix(self.date.isoformat()).removeprefix("-")
+        return int(number) if number.isdecimal() else 1
+
+    @property
+    def moved(self) -> frozenset[str]:
+        """Systems whose rating moved over all languages."""
+        return frozenset(
+            move.system
+            for move in self.moves
+            if move.verdict == "moved" and move.language == OVERALL
+        )
+
+    @property
+    def sentences(self) -> list[str]:
+        """What moved, in words, at most ``MOST_MOVES`` of it."""
+        sentences = [move.sentence for move in self.moves[:MOST_MOVES]]
+        n_further = len(self.moves) - len(sentences)
+        if n_further:
+            sentences.append(f"{n_further} further systems; see the table of ranks")
+        return sentences
+
+
+@dataclass(frozen=True)
+class Line:
+    """A number over time, drawn.
+
+    Attributes:
+        paths: Stretches of boards that are comparable and have the number, as SVG paths.
+        points: Horizontal and vertical place of each board, whether its system moved, and its
+            text.
+        text: All its values in words, oldest first.
+    """
+
+    paths: tuple[str, ...]
+    points: tuple[tuple[float, float, bool, str], ...]
+    text: str
+
+
+def history_view(entries: Sequence[HistoryEntry], systems: Sequence[str]) -> dict[str, Any]:
+    """Prepare the page of a board's past.
+
+    Args:
+        entries: Its states, oldest first.
+        systems: Its systems now, best first; those that are gone come last.
+    """
+    past = {system for entry in entries for system in entry.standings}
+    ordered = [*(name for name in systems if name in past), *sorted(past - set(systems))]
+    columns = places(entries)
+    ranks = {name: _standings(entries, name, 0) for name in ordered}
+    ratings = {name: _standings(entries, name, 1) for name in ordered}
+    rank_bounds = _bounds(ranks)
+    rating_bounds = _bounds(ratings)
+    # Ranks are comparable on any scale; ratings are not, so that their line breaks.
+    breaks = [not entry.is_comparable for entry in entries]
+    whole = [False] * len(entries)
+    rows = []
+    for name in ordered:
+        moved = [name in entry.moved for entry in entries]
+        rows.append(
+            {
+                "system": name,
+                "first_rank": _first(ranks[name]),
+                "rank": ranks[name][-1],
+                "first_rating": _first(ratings[name]),
+                "rating": ratings[name][-1],
+                "ranks": drawn(ranks[name], columns, rank_bounds[::-1], moved, whole, 0),
+                "ratings": drawn(ratings[name], columns, rating_bounds, moved, breaks, 2),
+                "cells": list(zip(ranks[name], ratings[name], strict=True))[-MOST_COLUMNS:][::-1],
+            }
+        )
+    return {
+        "rows": rows,
+        "span": _span(entries),
+        "entries": list(entries)[::-1],
+        "columns": [entry.name for entry in entries][-MOST_COLUMNS:][::-1],
+        "width": WIDTH,
+        "height": HEIGHT,
+    }
+
+
+def _span(entries: Sequence[HistoryEntry]) -> str:
+    """Say how many boards there are, and from when to when."""
+    first, last = entries[0].date, entries[-1].date
+    if len(entries) == 1:
+        return f"One board so far, of {last}."
+    if first == last:
+        return f"{len(entries)} boards, all of {last}; these pages show the last one."
+    return f"{len(entries)} boards from {first} to {last}; these pages show the last one."
+
+
+def _standings(entries: Sequence[HistoryEntry], system: str, index: int) -> list[float | None]:
+    """Return a system's ranks (index 0) or mean ratings (1) over time; None where it has none."""
+    return [entry.standings.get(system, (None, None))[index] for entry in entries]
+
+
+def _first(values: Sequence[float | None]) -> float | None:
+    """Return the first value that is there; None if there is none."""
+    return next((value for value in values if value is not None), None)
+
+
+def _bounds(values: Mapping[str, Sequence[float | None]]) -> tuple[float, float]:
+    """Return the least and the largest of the values that are there."""
+    present = [value for row in values.values() for value in row if value is not None]
+    return min(present, default=0.0), max(present, default=1.0)
+
+
+def places(entries: Sequence[HistoryEntry]) -> list[float]:
+    """Return the horizontal place of each board by its date, 0 to 1; those of a day in a row."""
+    days = [float(entry.date.toordinal()) for entry in entries]
+    for index in range(len(days)):
+        n_of_day = days.count(days[index])
+        # Boards of one day lie within it, in their order.
+        days[index] += days[:index].count(days[index]) / n_of_day if n_of_day > 1 else 0
+    # None is before the one in front of it.
+    days = list(accumulate(days, max))
+    span = days[-1] - days[0]
+    return [(day - days[0]) / span if span else 1.0 for day in days]
+
+
+def drawn(
+    values: Sequence[float | None],
+    columns: Sequence[float],
+    bounds: tuple[float, float],
+    moved: Sequence[bool],
+    breaks: Sequence[bool],
+    digits: int,
+) -> Line:
+    """Draw a number over time.
+
+    Args:
+        values: The number on each board, oldest first; None where there is none.
+        columns: Horizontal place of each board, 0 to 1.
+        bounds: Values at the bottom and at the top.
+        moved: Whether it moved beyond noise to each board.
+        breaks: Whether each board is on another scale than the one before it.
+        digits: Decimals of its text.
+    """
+    bottom, top = bounds
+    points: dict[int, tuple[float, float, bool, str]] = {}
+    for index, value in enumerate(values):
+        if value is None or not math.isfinite(value):
+            continue
+        share = (value - bottom) / (top - bottom) if top != bottom else 0.5
+        x = MARGIN + columns[index] * (WIDTH - 2 * MARGIN)
+        y = HEIGHT - MARGIN - share * (HEIGHT - 2 * MARGIN)
+        points[index] = (round(x, 1), round(y, 1), moved[index], decimal(value, digits))
+    paths = []
+    for index, following in pairwise(range(len(values))):
+        if index in points and following in points and not breaks[following]:
+            start, end = points[index], points[following]
+            paths.append(f"M{start[0]} {start[1]}L{end[0]} {end[1]}")
+    text = ", ".join(point[3] for point in points.values())
+    return Line(tuple(paths), tuple(points.values()), text)

@@ -1,0 +1,159 @@
+"""Templates of pages, filled: what all pages of a site share, and a ballot as a page alone."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from arena.data import __version__
+from arena.data.wording import count_of
+from arena.judging.ballots import FORMAT, LONGEST_NAME, Ballot, BallotPair
+from surrogate_arena.pages import formats
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+FILTERS = (
+    "decimal",
+    "direction",
+    "finite",
+    "interval",
+    "language_name",
+    "language_tag",
+    "lower_first",
+    "percent",
+    "rank_interval",
+    "sentence",
+    "significant",
+    "site_name",
+    "whole",
+)
+THEME = "theme.js"
+UNSTORABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
+"""Characters that neither HTML nor XML can hold."""
+
+
+def filled(
+    page: str, scripts: tuple[str, ...], *, is_served: bool = False, **values: object
+) -> str:
+    """Fill the template of a page; the same values give the same text.
+
+    Texts of others are escaped by the template; a content security policy lets nothing but the
+    page's own scripts run. A page loads nothing, except that one ``view`` serves asks its server.
+    """
+    from markupsafe import Markup
+
+    theme = _text(THEME)
+    script = "".join(map(_text, scripts))
+    # Only scripts with these digests run, so that a text that slips through escaping does nothing.
+    digests = [hashlib.sha256(text.encode()).digest() for text in (theme, script)]
+    allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    asked = "connect-src 'self'; " if is_served else ""
+    return rendered(
+        f"{page}.html",
+        page=page,
+        is_served=is_served,
+        policy=f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+        f"{asked}img-src data:; base-uri 'none'; form-action 'none'",
+        style=Markup(_style()),  # noqa: S704 - from the package
+        theme_script=Markup(theme),  # noqa: S704 - from the package
+        script=Markup(script),  # noqa: S704 - from the package
+        **values,
+    )
+
+
+def rendered(template: str, **values: object) -> str:
+    """Fill a template, with every text of others escaped; the same values give the same text."""
+    filled_template = _environment().get_template(f"{template}.jinja")
+    text = filled_template.render(version=__version__, **values)
+    return UNSTORABLE.sub("\ufffd", text)
+
+
+def ballot_page(ballot: Ballot) -> str:
+    """Write a ballot as one page that needs neither a server nor the network.
+
+    The same ballot gives the same bytes. Other people's texts are embedded as data and shown as
+    text.
+    """
+    pairs = list(map(blind_pair, ballot.pairs))
+    data = {"format": FORMAT, "ballot": ballot.id, "arena": ballot.arena, "pairs": pairs}
+    scripts = ("vote_pair.js", "vote.js")
+    return filled("vote", scripts, arena=ballot.arena, longest_name=LONGEST_NAME, data=data)
+
+
+def voting_page(arena: str, languages: Sequence[str], overlap: int) -> str:
+    """Write the page on which people vote while ``view`` serves it.
+
+    Args:
+        arena: Its name.
+        languages: Codes of the languages that there are pairs in.
+        overlap: Every so many pairs one is shown that somebody else has judged.
+    """
+    return filled(
+        "vote",
+        ("vote_pair.js", "vote_served.js"),
+        is_served=True,
+        arena=arena,
+        data={"arena": arena},
+        longest_name=LONGEST_NAME,
+        overlap=overlap,
+        languages={code: formats.language_name(code) for code in languages},
+    )
+
+
+def blind_pair(pair: BallotPair) -> dict[str, Any]:
+    """Return what a person sees of a pair, as a page reads it; no name of a system is in it."""
+    comparison = pair.comparison
+    language = comparison.key[0]
+    passages = [
+        {
+            "id": passage.passage_id,
+            "title": passage.title or "",
+            "text": passage.text,
+            "given_to": passage.given_to,
+        }
+        for passage in comparison.passages
+    ]
+    return {
+        "id": pair.id,
+        "language": formats.language_tag(language),
+        "direction": formats.direction(language),
+        "question": comparison.question,
+        "turns": [asdict(turn) for turn in comparison.history],
+        "passages": passages,
+        "a": comparison.answer_a,
+        "b": comparison.answer_b,
+    }
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("surrogate_arena.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters: dict[str, Any] = {name: getattr(formats, name) for name in FILTERS}
+    environment.filters.update(filters, count_of=count_of)
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    return environment
+
+
+@cache
+def _style() -> str:
+    return _environment().get_template("style.css.jinja").render(p=formats)
+
+
+@cache
+def _text(name: str) -> str:
+    return files("surrogate_arena.pages").joinpath("templates", name).read_text(encoding="utf-8")

@@ -1,0 +1,185 @@
+"""Questions and answers on ``pairs/*.html``: which are shown, and how citations are linked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.schema import QUESTION_KEY
+from arena.data.seeds import seed_sequence
+from arena.judging.answer_pairs import (
+    ArenaTexts,
+    QuestionKey,
+    ShownPassage,
+    ShownTurn,
+    shown_of_all,
+)
+from arena.text.citations import find_citations
+from surrogate_arena.pages.answer_nuggets import AnswerMarks, shown_texts
+from surrogate_arena.pages.site_settings import MOST_QUESTIONS
+from surrogate_arena.pages.views import Row, cut_text
+
+LONGEST_PAGE = 1_000_000
+"""Bytes of questions, answers, passages and reasons that a page has room for."""
+LONGEST_SITE = 10_000_000
+"""The same of all pages together."""
+LONGEST_ANSWER = 20_000
+LONGEST_QUERY = 2_000
+LONGEST_PASSAGE = 2_000
+
+
+class Texts:
+    """The texts and verdicts of an arena for all pages of a site."""
+
+    def __init__(self, judged: Arena, seed: int, most: int = MOST_QUESTIONS) -> None:
+        """Look up texts and verdicts of one judge.
+
+        The seed draws the order of questions, of which so many are shown in a language at most.
+        """
+        self.judgments = judged.judgments
+        self._texts = ArenaTexts(judged)
+        self._marks = AnswerMarks(judged)
+        self._most = most
+        rows = judged.queries[[*QUESTION_KEY, "query"]].itertuples(index=False, name=None)
+        queries: dict[QuestionKey, str] = {(code, name): query for code, name, query in rows}
+        judged_keys = set(judged.judgments[QUESTION_KEY].itertuples(index=False, name=None))
+        draws: dict[QuestionKey, int] = {}
+        for key in queries:
+            # By the question's own key, so that a further question moves no other one.
+            draws[key] = int(seed_sequence(seed, "examples", *key).generate_state(1)[0])
+        ordered = sorted(queries, key=lambda key: (key not in judged_keys, draws[key], key))
+        self.queries = {key: queries[key] for key in ordered}
+        languages = {language for language, _ in self.queries}
+        self._room = min(LONGEST_PAGE, LONGEST_SITE // max(len(languages), 1))
+
+    def of(self, language: str, systems: Sequence[str], verdicts: pd.DataFrame) -> Row:
+        """Choose questions of a language, judged ones first, while there is room for them.
+
+        Verdicts have a column ``reason``, which takes room, too. Parts of answers are texts with
+        citations apart (``answer_parts``); what is ``cut`` are characters that are not shown.
+        """
+        # As text: without verdicts the column has no type of its own.
+        reasons = verdicts["reason"].astype("str")
+        reason_sizes = reasons.str.len().groupby(verdicts["query_id"]).sum()
+        order = {name: index for index, name in enumerate(systems)}
+        room = self._room
+        n_answered = 0
+        shown: list[Row] = []
+        for key in self.queries:
+            if key[0] != language:
+                continue
+            names = sorted(order.keys() & self._texts.systems(key), key=order.__getitem__)
+            if len(names) < 2:
+                continue
+            n_answered += 1
+            if len(shown) == self._most:
+                continue
+            question, size = self._shown(key, names)
+            size += int(reason_sizes.get(key[1], 0))
+            # A question that is too long leaves its room to shorter ones.
+            if size <= room:
+                shown.append(question)
+                room -= size
+        return {"questions": shown, "answered": n_answered}
+
+    def _shown(self, key: QuestionKey, names: Sequence[str]) -> tuple[Row, int]:
+        """Return a question as it is shown, and the bytes of its texts."""
+        passages_by_system = {name: self._texts.passages(key, name) for name in names}
+        holders: dict[ShownPassage, list[str]] = {}
+        for name, passages in passages_by_system.items():
+            for passage in dict.fromkeys(passages):
+                holders.setdefault(passage, []).append(name)
+        indices = {passage: index for index, passage in enumerate(holders)}
+        answers: list[Row] = []
+        for name, passages in passages_by_system.items():
+            index_by_id = {passage.passage_id: indices[passage] for passage in passages}
+            output = self._texts.shown(key, name)
+            answer = _answer(name, output, index_by_id)
+            answer["marks"] = self._marks.of(key, output)
+            answers.append(answer)
+        question: Row = {
+            "key": key,
+            "query": cut_text(self._texts.question(key), LONGEST_QUERY),
+            "turns": self._turns(key, names),
+            "answers": answers,
+            "passages": [_passage(passage, held, names) for passage, held in holders.items()],
+        }
+        return question, sum(len(text.encode()) for text in _texts_of(question))
+
+    def _turns(self, key: QuestionKey, names: Sequence[str]) -> list[ShownTurn]:
+        """Return the turns before a question as they are shown, long ones cut."""
+        histories = shown_of_all({name: self._texts.history(key, name) for name in names})
+        return [replace(turn, text=cut_text(turn.text, LONGEST_PASSAGE)) for turn in histories]
+
+
+def _answer(system: str, output: str, index_by_id: Mapping[str, int]) -> Row:
+    """Return an answer as it is shown, split at its citations."""
+    parts = list(answer_parts(output[:LONGEST_ANSWER], index_by_id))
+    return {"system": system, "parts": parts, "cut": max(len(output) - LONGEST_ANSWER, 0)}
+
+
+def _texts_of(question: Row) -> Iterator[str]:
+    """Yield the texts of a shown question, which take room on a page."""
+    yield question["query"]
+    for turn in question["turns"]:
+        yield turn.text
+    for answer in question["answers"]:
+        for text, _, _ in answer["parts"]:
+            yield text
+        yield from shown_texts(answer["marks"])
+    for passage in question["passages"]:
+        yield passage["text"]
+
+
+def _passage(passage: ShownPassage, holders: Sequence[str], answering: Sequence[str]) -> Row:
+    """Return a passage as it is shown; who was given it in words, the shorter way."""
+    without = [name for name in answering if name not in holders]
+    given_to = ", ".join(holders)
+    if len(holders) > len(without):
+        given_to = f"all but {', '.join(without)}"
+    return {
+        "id": passage.passage_id,
+        "title": passage.title,
+        "relevance": passage.relevance,
+        "text": passage.text[:LONGEST_PASSAGE],
+        "cut": max(len(passage.text) - LONGEST_PASSAGE, 0),
+        # A passage that every system was given is everybody's, and says nothing more.
+        "systems": list(holders) if without else [],
+        "given_to": given_to if without else "",
+    }
+
+
+def answer_parts(text: str, indices: Mapping[str, int]) -> Iterator[tuple[str, int | None, bool]]:
+    """Split a text at its citations.
+
+    Args:
+        text: An answer.
+        indices: Id of each passage to its index among the passages that the page shows.
+
+    Yields:
+        A piece of the text, the index of the passage it cites (None for none), and whether it
+        cites something that is no passage.
+    """
+    position = 0
+    for marker in find_citations(text, tuple(indices)):
+        spans: list[tuple[int, int, str]] = []
+        start = marker.start
+        for passage_id in marker.ids:
+            first = text.find(passage_id, start, marker.end)
+            if first < 0:
+                continue
+            start = first + len(passage_id)
+            spans.append((first, start, passage_id))
+        # A marker whose ids are not written out, such as a range, stays whole.
+        if len(marker.ids) == 1 or not spans:
+            spans = [(marker.start, marker.end, marker.ids[0])]
+        for first, last, passage_id in spans:
+            if first > position:
+                yield text[position:first], None, False
+            yield text[first:last], indices.get(passage_id), passage_id not in indices
+            position = last
+    if position < len(text):
+        yield text[position:], None, False

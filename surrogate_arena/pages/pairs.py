@@ -1,0 +1,240 @@
+"""The data of ``pairs/*.html``: any two systems of a language head to head, by numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import pandas as pd
+
+from arena.data.tables import plain_records
+from surrogate.board.board import Board
+from surrogate_arena.pages.formats import finite, language_name, slugs
+from surrogate_arena.pages.pair_texts import Texts
+from surrogate_arena.pages.views import (
+    Row,
+    compact_numbers,
+    cut_text,
+    group_means,
+    language_cautions,
+)
+
+LONGEST_REASON = 1_000
+LONGEST_TITLE = 120
+MOST_SYSTEMS = 300
+"""Systems of a language that are compared on its page: the best ones, where there are more."""
+MOST_ROWS = 300
+"""Rows of the table of pairs; of more pairs those of neighbors in the ranking stand there."""
+MOST_VERDICTS = 100_000
+"""Verdicts of a page's results by question; those on questions shown are there in any case."""
+WINNERS = ("a", "tie", "b")
+NO_RESULTS: dict[str, Any] = {"questions": [], "verdicts": [], "reasons": {}}
+VERBS = {"consensus": "is rated above"}
+BY = {
+    "consensus": "over resampled questions",
+    "posterior": "by the board's posterior of ratings",
+    "surrogate": "by the intervals of ratings, taken on their own",
+}
+NUMBERS = [
+    "rank",
+    "rank_low",
+    "rank_high",
+    "tier",
+    "rating",
+    "low",
+    "high",
+    "verdict_share",
+    "surrogate_rating",
+    "arena_rating",
+    "coverage",
+]
+
+
+class PairPages:
+    """The pages of all languages; what they share is computed once."""
+
+    def __init__(
+        self,
+        board: Board,
+        texts: Texts | str,
+        names: Mapping[str, str],
+        languages: Sequence[str],
+    ) -> None:
+        """Prepare what pages share.
+
+        Args:
+            board: The board.
+            texts: Texts and verdicts of its arena, or the reason why pages have none.
+            names: System to slug.
+            languages: The board's languages in the order in which pages list them.
+        """
+        self._board = board
+        self._texts = texts
+        self._names = names
+        files = slugs(board.languages)
+        self._slugs = {language: files[language] for language in languages}
+
+    def page(self, language: str) -> Row:
+        """Prepare the page of a language, as its template takes it; ``data`` is for scripts."""
+        board = self._board
+        table = board.table(language)
+        ratings = table[:MOST_SYSTEMS]
+        systems = list(ratings["system"])
+        differences = _among(board.differences, language, systems)
+        met = _among(board.win_matrix, language, systems)
+
+        questions: Row | None = None
+        results = NO_RESULTS
+        n_left_out = 0
+        if isinstance(self._texts, Texts):
+            questions, results, n_left_out = _questions(language, systems, self._texts)
+        rows = _rows(systems, differences, met)
+        limits = [board.summary.macro.judge_fault, *language_cautions(board, language)]
+        return {
+            "texts": questions,
+            "absent": self._texts if isinstance(self._texts, str) else "",
+            "verdicts_left_out": n_left_out,
+            "language": language,
+            "caution": next(filter(None, limits), ""),
+            "rows": rows,
+            "pairs": len(differences),
+            "systems_left_out": len(table) - len(ratings),
+            "has_verdicts": any(row["wins"] is not None for row in rows),
+            "data": {**self._data(language, ratings, differences, met), **results},
+            "place_of": {system: index for index, system in enumerate(systems)},
+        }
+
+    def _data(
+        self, language: str, ratings: pd.DataFrame, differences: pd.DataFrame, met: pd.DataFrame
+    ) -> Row:
+        """Return what scripts of a page read about the systems of its language."""
+        board = self._board
+        systems = list(ratings["system"])
+        method = board.summary.settings.ratings
+        return {
+            "language": language,
+            "languages": {code: [language_name(code), slug] for code, slug in self._slugs.items()},
+            "scale": board.summary.scale,
+            "verb": VERBS.get(method, "is better than"),
+            "by": BY[method],
+            "systems": [[system, self._names[system]] for system in systems],
+            "columns": NUMBERS,
+            "ratings": compact_numbers(ratings[NUMBERS]),
+            "notes": list(ratings["note"]),
+            "apart": _triangle(systems, differences, ["difference", "low", "probability"]),
+            "met": _triangle(systems, met, ["wins", "ties", "losses"]),
+            "features": _features(board.features, language, systems),
+        }
+
+
+def _among(table: pd.DataFrame, language: str, systems: Sequence[str]) -> pd.DataFrame:
+    """Return the rows of a table of pairs that are of a language and of two of the systems."""
+    is_shown = table["language"].eq(language)
+    is_shown &= table["system"].isin(systems) & table["opponent"].isin(systems)
+    return table[is_shown]
+
+
+def _questions(language: str, systems: Sequence[str], texts: Texts) -> tuple[Row, Row, int]:
+    """Return a page's questions, its results for scripts, and how many verdicts it leaves out."""
+    judged = texts.judgments[texts.judgments["language"] == language]
+    is_shown = judged[["system_a", "system_b"]].isin(systems).all(axis=1)
+    verdicts = judged[is_shown]
+    reasons = verdicts.get("reason", pd.Series("", verdicts.index)).fillna("").astype(str)
+    short_reasons = [cut_text(reason.strip(), LONGEST_REASON) for reason in reasons]
+    verdicts = verdicts.assign(reason=short_reasons)
+    questions = texts.of(language, systems, verdicts)
+    results, n_absent = _results(language, systems, questions["questions"], texts, verdicts)
+    return questions, results, n_absent + len(judged) - len(verdicts)
+
+
+def _rows(systems: Sequence[str], differences: pd.DataFrame, met: pd.DataFrame) -> list[Row]:
+    """Return the rows of the table of pairs: each pair's difference and who won how often."""
+    pair = ["system", "opponent"]
+    table = differences.merge(met[[*pair, "wins", "ties", "losses"]], on=pair, how="left")
+    if len(table) > MOST_ROWS:
+        ranks = {system: index for index, system in enumerate(systems)}
+        distance = table["opponent"].map(ranks) - table["system"].map(ranks)
+        table = table[distance == 1].head(MOST_ROWS)
+    return plain_records(table)
+
+
+def _triangle(
+    systems: Sequence[str], table: pd.DataFrame, columns: list[str]
+) -> list[list[float | int | None]]:
+    """Return numbers of every pair of systems, in the order (0, 1), (0, 2) …, (1, 2) ….
+
+    Numbers are as seen from the first system of the pair; a pair that the table lacks has none.
+    """
+    pairs = zip(table["system"], table["opponent"], strict=True)
+    numbers_by_pair = dict(zip(pairs, compact_numbers(table[columns]), strict=True))
+    return [numbers_by_pair.get(pair, []) for pair in combinations(systems, 2)]
+
+
+def _features(features: pd.DataFrame, language: str, systems: Sequence[str]) -> Row:
+    """Return each system's mean of each feature, and how these spread over systems."""
+    in_language = features[features["language"] == language]
+    means = group_means(in_language, ["system"]).reindex(list(systems)).dropna(axis=1, how="all")
+    return {
+        "names": list(means),
+        "means": [list(map(_short, row)) for row in means.to_numpy(float)],
+        "spread": list(map(_short, means.std(ddof=0))),
+    }
+
+
+def _short(value: float) -> float | None:
+    return None if finite(value) is None else float(f"{value:.4g}")
+
+
+def _results(
+    language: str,
+    systems: Sequence[str],
+    shown: Sequence[Row],
+    texts: Texts,
+    verdicts: pd.DataFrame,
+) -> tuple[Row, int]:
+    """Return the judge's verdicts and reasons, question by question, for scripts to read.
+
+    Returns:
+        ``questions``: id, text and place among those shown (-1: not shown), these first;
+        ``verdicts``: of each question, numbers that stand for side A, side B and winner: ``(a *
+        systems + b) * 3 + winner``, a winner as in ``WINNERS``; ``reasons``: position of a shown
+        question to the reasons of its verdicts. Second, the number of verdicts that were left out.
+    """
+    by_question = _coded_verdicts(verdicts, systems)
+    shown_keys = [question["key"] for question in shown]
+    judged_keys = {key for key in texts.queries if key[0] == language and key[1] in by_question}
+    results: Row = {"questions": [], "verdicts": [], "reasons": {}}
+    n_taken = 0
+    for number, key in enumerate([*shown_keys, *sorted(judged_keys - set(shown_keys))]):
+        codes, reasons = by_question.get(key[1], ([], []))
+        is_shown = number < len(shown_keys)
+        if not is_shown and n_taken + len(codes) > MOST_VERDICTS:
+            break
+        title = cut_text(texts.queries[key], LONGEST_TITLE)
+        results["questions"].append([key[1], title, number if is_shown else -1])
+        results["verdicts"].append(codes)
+        n_taken += len(codes)
+        if is_shown and any(reasons):
+            results["reasons"][str(number)] = reasons
+    return results, len(verdicts) - n_taken
+
+
+def _coded_verdicts(
+    verdicts: pd.DataFrame, systems: Sequence[str]
+) -> dict[str, tuple[list[int], list[str]]]:
+    """Return each question's verdicts in order, and their reasons; numbers as ``_results`` says."""
+    index_of = {system: index for index, system in enumerate(systems)}
+    code_of_winner = {name: code for code, name in enumerate(WINNERS)}
+    first = verdicts["system_a"].map(index_of)
+    second = verdicts["system_b"].map(index_of)
+    winners = verdicts["winner"].map(code_of_winner)
+    codes = ((first * len(systems) + second) * len(WINNERS) + winners).astype("int64")
+    ordered = verdicts.assign(code=codes).sort_values("code", kind="stable")
+    by_question: dict[str, tuple[list[int], list[str]]] = {}
+    columns = (ordered["query_id"].astype(str), ordered["code"].tolist(), ordered["reason"])
+    for query_id, code, reason in zip(*columns, strict=True):
+        question_codes, question_reasons = by_question.setdefault(query_id, ([], []))
+        question_codes.append(code)
+        question_reasons.append(reason)
+    return by_question

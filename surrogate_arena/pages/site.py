@@ -1,0 +1,236 @@
+"""A board as a site: its pages written, its folder replaced whole."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from arena.data import __version__
+from arena.data.arena import Arena
+from arena.data.errors import ArenaError, UsageError
+from arena.data.folder import open_arena
+from arena.data.safe_writes import replaced_folder
+from surrogate.board.board import Board
+from surrogate.board.first_place import conclusion, first_place_sentence, published_sentence
+from surrogate.board.summary import LEVEL, fingerprint
+from surrogate_arena.pages.cost_page import cost_page
+from surrogate_arena.pages.formats import language_name, short_digest, slugs
+from surrogate_arena.pages.history import HistoryEntry, history_view
+from surrogate_arena.pages.pages import filled
+from surrogate_arena.pages.pair_texts import Texts
+from surrogate_arena.pages.pairs import MOST_SYSTEMS, PairPages
+from surrogate_arena.pages.site_settings import SiteSettings, chosen_site, in_order
+from surrogate_arena.pages.views import SPLIT_NAMES, SystemPages, cautions, overview
+
+MARKER = "site.json"
+"""Tells a site of ours from other folders, and lists its files."""
+GENERATOR = "surrogate-arena publish"
+INDEX = "index.html"
+FIRST_LANGUAGE = "en"
+HIDDEN = "Questions and answers are not published."
+"""Why a site shows no answers where none are to be shown."""
+SCRIPTS = {"index": ("tables.js", "board.js"), "pairs": ("tables.js", "pairs.js")}
+"""Name of a page to its scripts, where it has others than tables that sort."""
+
+
+def check_replaceable(out: Path) -> None:
+    """Check that nothing but a site of ours would be lost.
+
+    Raises:
+        UsageError: If something else would be.
+    """
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise UsageError(f"{out} is a file; name a folder to write the site to")
+    if not any(out.iterdir()):
+        return
+    try:
+        content = json.loads((out / MARKER).read_text(encoding="utf-8"))
+        is_site = content.get("generator") == GENERATOR
+        site_files = {*map(str, content["files"]), MARKER}
+    except (OSError, ValueError, AttributeError, KeyError, TypeError):
+        # Whatever is wrong with the marker, the folder may hold somebody's only copy.
+        is_site = False
+        site_files = set()
+    if not is_site:
+        raise UsageError(f"{out} is not empty and holds no site; name a new or empty folder")
+    foreign = sorted({*_files(out)} - site_files)
+    if foreign:
+        listed = ", ".join(foreign[:3]) + (" …" if len(foreign) > 3 else "")
+        raise UsageError(
+            f"{out} holds files that are not of the site: {listed}; move them elsewhere, "
+            "because the site replaces the whole folder"
+        )
+
+
+def _files(folder: Path) -> list[str]:
+    return sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_symlink() or not path.is_dir()
+    )
+
+
+def write_site(
+    board: Board,
+    out: Path | str,
+    arena: Arena | Path | str | None = None,
+    settings: SiteSettings | None = None,
+    *,
+    parent: str = "",
+    is_served: bool = False,
+    history: Sequence[HistoryEntry] = (),
+    **options: Any,  # noqa: ANN401 - fields of SiteSettings
+) -> Path:
+    """Write a board as HTML pages that need neither a server nor the network; return the first.
+
+    The same board and arena give the same bytes.
+
+    Args:
+        board: The board.
+        out: Folder to write to, created if absent; a site that is there is replaced whole, and
+            stays as it was if anything fails.
+        arena: The arena the board was built from, or its folder, for results by question and
+            answers side by side; by default it is read from where it was. Pages say so where it
+            is not there any more, or has lost the verdicts of the board's judge.
+        settings: What the pages state and show.
+        parent: Title of the page over several sites, one folder up; empty where there is none.
+        is_served: Whether ``view`` serves the pages, next to one to vote on.
+        history: States of the board over time, oldest first, with the present one; none for a site
+            that shows no past.
+        options: Fields of ``SiteSettings``, over those of ``settings``: ``title``, ``description``,
+            ``license``, ``home``, ``date``, ``order``, and ``questions`` per language whose answers
+            are shown while a page has room for them (``pairs.LONGEST_PAGE``), 0 for none.
+
+    Raises:
+        UsageError: If ``out`` holds anything but a site, the arena is not the board's, or a
+            setting cannot be used.
+        DataError: If a file is damaged.
+    """
+    out = Path(out)
+    check_replaceable(out)
+    chosen = chosen_site(settings, options)
+    # Without its texts the arena is not even read, so that no page can show any.
+    texts = _texts(board, arena, chosen.questions) if chosen.questions else HIDDEN
+    values = {"parent": parent, "history": history}
+    with site_files(out) as folder:
+        _write_pages(board, texts, folder, chosen, values, is_served=is_served)
+    return out / INDEX
+
+
+@contextmanager
+def site_files(out: Path) -> Iterator[Path]:
+    """Yield an empty folder that becomes a site when the block succeeds, marked as one of ours."""
+    with replaced_folder(out) as folder:
+        yield folder
+        content = {"generator": GENERATOR, "version": __version__, "files": _files(folder)}
+        text = json.dumps(content, indent=1) + "\n"
+        (folder / MARKER).write_text(text, encoding="utf-8")
+
+
+def _texts(board: Board, source: Arena | Path | str | None, questions: int) -> Texts | str:
+    """Return the arena's texts and verdicts, or why they cannot be read."""
+    try:
+        arena = open_arena(board.own_arena() if source is None else source)
+        arena = board.summary.settings.view(arena)
+        if fingerprint(arena) != board.summary.fingerprint:
+            raise UsageError(
+                f"arena {arena.info.name!r} has other questions, passages or reference answers "
+                "than the one the board was built from; build the board again"
+            )
+        if board.summary.is_first:
+            judged = replace(arena, judgments=arena.judgments.iloc[:0])
+        else:
+            judged = arena.judged_by(board.summary.judge)
+    except ArenaError as error:
+        # A user who names an arena wants its answers; a board alone is published without them.
+        if source is not None:
+            raise
+        return f"The answers are not here: {error}"
+    return Texts(judged, board.summary.settings.seed, questions)
+
+
+def _arena_folder_name(board: Board) -> str:
+    """Return the name of a board's arena folder, or of the arena if it had none."""
+    if board.folder is None or board.summary.arena_folder is None:
+        return board.summary.arena
+    return (board.folder / board.summary.arena_folder).resolve().name
+
+
+def _write_pages(
+    board: Board,
+    texts: Texts | str,
+    folder: Path,
+    settings: SiteSettings,
+    values: Mapping[str, Any],
+    *,
+    is_served: bool,
+) -> None:
+    """Write the pages; ``values`` are of all of them, as templates call them."""
+    names = slugs(board.systems)
+    files = slugs(board.languages)
+    languages = in_order(board.languages, settings.order, board.summary.part)
+    by_name = in_order(sorted(files, key=language_name), settings.order, board.summary.part)
+    first = FIRST_LANGUAGE if FIRST_LANGUAGE in files and not settings.order else languages[0]
+    limits = cautions(board)
+    shared = {
+        **values,
+        **_values_of_all_pages(board, settings, by_name),
+        "slugs": names,
+        "pairs": files[first],
+        "has_answers": isinstance(texts, Texts),
+        "caution": next(iter(limits), ""),
+    }
+
+    def write(page: str, file: str = "", **values: object) -> None:
+        path = folder / (file or f"{page}.html")
+        path.parent.mkdir(exist_ok=True)
+        root = "../" if "/" in file else ""
+        scripts = SCRIPTS.get(page, ("tables.js",))
+        if is_served:
+            scripts = (*scripts, "news.js")
+        text = filled(page, scripts, is_served=is_served, root=root, **shared, **values)
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+    # The first page has a box on the judge already.
+    further = [text for text in limits if text != board.summary.macro.judge_fault]
+    view = overview(board, names, languages)
+    write("index", view=view, front_caution=next(iter(further), ""))
+    write("judge", report=board.judge_report, cautions=limits)
+    if not board.costs.empty:
+        write("costs", view=cost_page(board))
+    write("method", level=LEVEL, arena_folder=shlex.quote(_arena_folder_name(board)))
+    if values["history"]:
+        write("history", view=history_view(values["history"], board.systems))
+    system_pages = SystemPages(board, by_name)
+    compared = set(board.table(first)["system"][:MOST_SYSTEMS])
+    for system in board.systems:
+        view = system_pages.page(system)
+        write("system", f"systems/{names[system]}.html", view=view, compared=compared)
+    pair_pages = PairPages(board, texts, names, languages)
+    for language in languages:
+        write("pairs", f"pairs/{files[language]}.html", view=pair_pages.page(language))
+
+
+def _values_of_all_pages(
+    board: Board, settings: SiteSettings, languages: Sequence[str]
+) -> dict[str, Any]:
+    """Return what every page shows of a board."""
+    summary = board.summary
+    return {
+        "board": board,
+        "summary": summary,
+        "settings": settings,
+        "title": settings.title or summary.arena,
+        "splits": SPLIT_NAMES,
+        "named": [(language_name(code), summary.languages[code]) for code in languages],
+        "headline": conclusion(board) if summary.is_first else first_place_sentence(board),
+        "published": published_sentence(summary.judge),
+        "signature": short_digest(summary.signature),
+    }

@@ -1,0 +1,284 @@
+"""Letting judges judge a benchmark: from their names to one table of verdicts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property
+from pkgutil import resolve_name
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+
+import pandas as pd
+
+from arena.data.errors import UsageError
+from arena.data.types import Progress
+from arena.data.wording import count_of
+from arena.llm import Budget, DryRun, Llm, Price, Usage, open_for_dry_run, open_store
+from arena.llm.awaiting import AwaitedReplies
+from arena.llm.replies import OVER_BUDGET
+from features.models.llm_scorer import Verdict
+from surrogate_arena.papers.judges import FunctionJudge, Judge, JudgePrompts, PromptJudge
+from surrogate_arena.papers.records import VerdictRecord, read_run
+from surrogate_arena.papers.reports import BY_JUDGE, Report, failure_reasons, judges_of
+from surrogate_arena.papers.settings import JudgeOptions, MetaevalSettings
+
+if TYPE_CHECKING:
+    from arena.llm.store import Store
+
+RUN = "run:"
+PYTHON = "python:MODULE:FUNCTION"
+NO_PRICES: Mapping[str, Price] = MappingProxyType({})
+
+
+class JudgeFactory(ExitStack):
+    """Makes judges of names, and opens what they share."""
+
+    def __init__(
+        self, options: JudgeOptions, progress: Progress | None, is_dry_run: bool = False
+    ) -> None:
+        super().__init__()
+        self.options, self.progress = options, progress
+        self.is_dry_run = is_dry_run
+
+    @cached_property
+    def store(self) -> Store:
+        """The store of replies; opened when the first LLM judge is made."""
+        opening = open_for_dry_run if self.is_dry_run else open_store
+        return self.enter_context(opening(self.options.store))
+
+    def llm(self, prompts: JudgePrompts[Any], model: str) -> PromptJudge[Any]:
+        """Make a judge of an LLM's name."""
+        options = self.options
+        max_tokens = options.max_tokens or prompts.max_tokens
+        settings = options.model_copy(update={"model": model, "max_tokens": max_tokens})
+        llm = Llm(prompts.settings(settings), self.store, Budget(options.max_calls))
+        return PromptJudge(prompts, llm, prompts.retries, self.progress)
+
+
+Kinds: TypeAlias = Mapping[str, Callable[[str, JudgeFactory], list[Judge]]]
+"""Judges that can be named: a form such as ``llm:MODEL``, to what makes some of the part after the
+colon."""
+
+
+def llms_with(*prompts: JudgePrompts[Any]) -> Callable[[str, JudgeFactory], list[Judge]]:
+    """Return what makes judges of an LLM's name: one with each of the prompts."""
+    return lambda model, factory: [factory.llm(judge_prompts, model) for judge_prompts in prompts]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Verdicts, one row per judge and item, and what the LLMs used.
+
+    Columns are ``BY_JUDGE``, the benchmark's own, and ``value, failure, was_asked, detail``.
+    """
+
+    verdicts: pd.DataFrame
+    usages: tuple[Usage, ...] = ()
+
+    def without_verdict(self) -> dict[tuple[str, str], str]:
+        """Return the judges, by name and prompt, that gave no verdict at all, and why not.
+
+        A judge that was not asked because the budget was used up is none of them.
+        """
+        reasons: dict[tuple[str, str], str] = {}
+        for key, rows in judges_of(self.verdicts).items():
+            was_tried = rows["failure"] != OVER_BUDGET
+            if was_tried.any() and rows["failure"].notna().all():
+                reasons[key] = failure_reasons(rows[was_tried])
+        return reasons
+
+    def of_others(self, judges: Collection[tuple[str, str]]) -> Evaluation:
+        """Return the evaluation without some judges, by name and prompt."""
+        keys = pd.MultiIndex.from_frame(self.verdicts[["judge", "prompt"]])
+        remaining = self.verdicts[~keys.isin(judges)]
+        return replace(self, verdicts=remaining.reset_index(drop=True))
+
+
+class Benchmark(Protocol):
+    """Items with people's labels; ``record`` is a line of a file of verdicts."""
+
+    record: ClassVar[type[VerdictRecord]]
+
+    @property
+    def default_judges(self) -> Sequence[str]:
+        """Judges to evaluate where a user names none."""
+
+    @property
+    def reference_judges(self) -> Sequence[str]:
+        """Judges that are evaluated whatever a user names, since others are compared with them."""
+
+    @property
+    def settings(self) -> MetaevalSettings:
+        """Items to judge, requests to judges given by name, and rules of counting."""
+
+    @property
+    def kinds(self) -> Kinds:
+        """The kinds of judges that can be named; functions always can."""
+
+    @property
+    def items(self) -> pd.DataFrame:
+        """Items to judge: their key columns, and people's label as ``truth`` if there is one."""
+
+    @property
+    def tasks(self) -> Sequence[Any]:
+        """All that a judge may be shown, one entry per verdict."""
+
+    def verdicts(self, judge: Judge) -> pd.DataFrame:
+        """Let one judge judge every item; one row per item, see ``Evaluation``."""
+
+    def report(self, evaluation: Evaluation) -> Report:
+        """Report how right judges are."""
+
+
+def evaluate_judges(
+    benchmark: Benchmark, judges: Sequence[Judge | str], progress: Progress | None = None
+) -> Evaluation:
+    """Let judges judge a benchmark.
+
+    Args:
+        benchmark: Such as ``Memerag(read_memerag(folder))``; its settings say how judges that are
+            given by name are asked.
+        judges: Judges, or their names, see the benchmark's ``kinds``; or ``run:FILE``, verdicts
+            that ``write_run`` wrote.
+        progress: Called with a stage's name, what is done of it, and all of it.
+
+    Raises:
+        UsageError: If there is no judge or no item, two judges have the same name and prompt, a
+            name is unknown, a run is of other items, or a judge does not return one verdict an
+            item.
+    """
+    runs = [judge for judge in judges if isinstance(judge, str) and judge.startswith(RUN)]
+    # Files are read before the store of replies is opened.
+    tables = [_read_verdicts(run, benchmark) for run in runs]
+    new_judges: list[Judge] = []
+    usages: list[Usage] = []
+    with JudgeFactory(benchmark.settings, progress) as factory:
+        for judge in judges:
+            if not isinstance(judge, str):
+                new_judges.append(judge)
+            elif judge not in runs:
+                new_judges += make_judges(judge, benchmark.kinds, factory)
+        # All names are checked before any judge is asked, and paid for.
+        keys = [(judge.name, judge.prompt) for judge in new_judges]
+        for table in tables:
+            keys += judges_of(table)
+        _check_distinct(keys)
+        awaited = AwaitedReplies()
+        for judge in new_judges:
+            with awaited.gathered():
+                table = benchmark.verdicts(judge)
+                table.insert(0, "judge", judge.name)
+                table.insert(1, "prompt", judge.prompt)
+                tables.append(table)
+            # Functions and files of scores use no LLM.
+            usages += getattr(judge, "usages", ())
+        awaited.require_none()
+    return Evaluation(pd.concat(tables, ignore_index=True), tuple(usages))
+
+
+def dry_run_judges(
+    benchmark: Benchmark, judges: Sequence[str], prices: Mapping[str, Price] = NO_PRICES
+) -> pd.DataFrame:
+    """Count what LLMs would be asked, and what that would cost at most; nothing is sent.
+
+    Retries of unreadable replies are not counted. GroUSE's usefulness and faithfulness are asked
+    of some answers only, and counted for all.
+
+    Args:
+        benchmark: Such as ``Memerag(read_memerag(folder))``.
+        judges: Names of judges, see the benchmark's ``kinds``; functions and files ask no LLM.
+        prices: Prices by model.
+
+    Returns:
+        Columns ``judge, prompt``, and those of ``DryRun``; one row per LLM and prompt.
+
+    Raises:
+        UsageError: If a name is unknown, there is nothing to judge, or the prompts of a judge
+            depend on earlier replies (Ragas).
+    """
+    rows = []
+    with JudgeFactory(benchmark.settings, None, is_dry_run=True) as factory:
+        for spec in judges:
+            if spec.startswith(RUN):
+                continue
+            for judge in make_judges(spec, benchmark.kinds, factory):
+                if isinstance(judge, PromptJudge):
+                    counts = judge.dry_run(benchmark.tasks, prices)
+                    rows.append({"judge": judge.name, "prompt": judge.prompt, **asdict(counts)})
+                elif hasattr(judge, "usages"):
+                    raise UsageError(
+                        f"the prompts of {judge.name} depend on its earlier replies; "
+                        "leave it out of the dry run"
+                    )
+    columns = [*BY_JUDGE, *(field.name for field in fields(DryRun))]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _check_distinct(keys: Sequence[tuple[str, str]]) -> None:
+    """Refuse judges, by name and prompt, that are none, or of which one is given twice."""
+    if not keys:
+        raise UsageError("there is no judge; give at least one")
+    for (name, _), count in sorted(Counter(keys).items()):
+        if count > 1:
+            raise UsageError(f"the judge {name} is given twice; give each once")
+
+
+def _read_verdicts(run: str, benchmark: Benchmark) -> pd.DataFrame:
+    """Read the verdicts that ``run:FILE`` names; they must be on the benchmark's items."""
+    table = read_run(run.removeprefix(RUN), benchmark.record)
+    items = benchmark.items
+    key = list(items.columns.drop("truth", errors="ignore"))
+    joint = table.merge(items, on=key, suffixes=("", "_here"))
+    if joint.empty:
+        raise UsageError(f"{run} judges nothing of what is judged here; give the same data")
+    if "truth" in items and (joint["truth"] != joint["truth_here"]).any():
+        raise UsageError(f"{run} holds other human labels; compare on the same data")
+    return table
+
+
+def judge_items(judge: Judge, items: Sequence[Any], noun: str) -> list[Verdict]:
+    """Return a judge's verdicts; a ``UsageError`` if they are not one an item."""
+    verdicts = list(judge.judge(items))
+    if len(verdicts) != len(items):
+        raise UsageError(
+            f"the judge {judge.name} returned {count_of(len(verdicts), 'verdict')} for "
+            f"{len(items)} {noun}; return one for each"
+        )
+    return verdicts
+
+
+def verdict_table(verdicts: Sequence[Verdict]) -> pd.DataFrame:
+    """Return one row per verdict, columns ``value, failure, was_asked, detail``."""
+    # As objects, or a label would be a text and a missing one no longer None.
+    table = pd.DataFrame(map(asdict, verdicts), dtype=object)
+    return table.astype({"was_asked": bool})
+
+
+def make_judges(spec: str, kinds: Kinds, factory: JudgeFactory) -> list[Judge]:
+    """Make the judge that a text such as ``llm:MODEL`` names, or the judges.
+
+    Raises:
+        UsageError: If the text names no judge.
+    """
+    factories = {**kinds, PYTHON: function_judge}
+    name, _, model = spec.strip().partition(":")
+    form = next((form for form in factories if form.startswith(f"{name}:")), None)
+    if form is None:
+        raise UsageError(f"there is no judge {spec!r}; give one of {', '.join(factories)}")
+    if not model:
+        raise UsageError(f"the judge {spec!r} names no model; write something like {form}")
+    return factories[form](model, factory)
+
+
+def function_judge(path: str, factory: JudgeFactory) -> list[Judge]:  # noqa: ARG001
+    """Make a judge of a function: ``MODULE:FUNCTION``."""
+    try:
+        function = resolve_name(path)
+    except (ImportError, ValueError, AttributeError) as error:
+        raise UsageError(f"python:{path} cannot be used: {error}; write {PYTHON}") from error
+    if not callable(function):
+        raise UsageError(f"python:{path} is not a function; write {PYTHON}")
+    return [FunctionJudge(f"python:{path}", function)]

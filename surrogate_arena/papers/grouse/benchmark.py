@@ -1,0 +1,368 @@
+"""GroUSE as a benchmark of judges: unit tests of scores, prompts, the share of tests passed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pandas as pd
+
+from arena.data.errors import UsageError
+from arena.data.tables import plain_records
+from arena.data.wording import count_of
+from arena.llm.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
+from features.models.llm_scorer import Verdict
+from surrogate.board.metaevaluations import MetaEvaluation
+from surrogate_arena.papers.evaluation import Evaluation, Kinds, llms_with
+from surrogate_arena.papers.grouse import judges, scores, unit_tests
+from surrogate_arena.papers.grouse.joint_prompts import JOINT_PROMPT, PROMPT_NAMES, prompts_named
+from surrogate_arena.papers.grouse.metrics import JUDGED_METRICS, METRICS
+from surrogate_arena.papers.grouse.scores import MEAN, SPEARMAN, TOTAL
+from surrogate_arena.papers.grouse.scoring_prompts import (
+    GROUSE_PROMPTS,
+    GrousePrompts,
+    ScoringTask,
+)
+from surrogate_arena.papers.grouse.unit_tests import UnitTest
+from surrogate_arena.papers.judges import Judge
+from surrogate_arena.papers.records import VerdictRecord
+from surrogate_arena.papers.reports import (
+    BY_JUDGE,
+    NO_VALUE,
+    Report,
+    ReportTable,
+    failure_notes,
+    judge_labels,
+    judges_of,
+    judges_table,
+    left_out_notes,
+    metaevaluations,
+    named,
+    no_value_notes,
+    percent_with_error,
+    wide_table,
+)
+from surrogate_arena.papers.settings import DEFAULTS, MetaevalSettings
+
+BUILTIN_DATASET = "grouse-builtin"
+_SHORT = ("relevancy", "complete", "useful", "faithful", "accepts", "rejects")
+HEADINGS = dict(zip(METRICS, _SHORT, strict=True))
+
+
+class ScoreVerdict(VerdictRecord):
+    """A line of a file of verdicts."""
+
+    test_id: str
+    language: str | None = None
+    topic: str | None = None
+    question: str
+    test_type: str
+    metric: str
+    condition: str | None = None
+    value: int | float | None = None
+    passed: bool | None = None
+    is_reference: bool
+
+
+@dataclass(frozen=True)
+class Grouse:
+    """Unit tests for judges of grounded answers.
+
+    A judge is asked as the pipeline says, see ``score_answers``. Verdicts have six rows a test,
+    one a metric, with the columns ``test_id``, ``language``, ``topic``, ``question``,
+    ``test_type``, ``metric``, ``condition`` on the score, and ``value``, which is None if the
+    metric is not defined, or ``failure`` says why there is no score. ``passed`` is False where
+    there is a failure, and None if the judge could not be reached or the test calls for none.
+
+    Attributes:
+        tests: The tests; those that come with this project if left out.
+        settings: How judges are asked, and who is the reference (table 4).
+        templates: Files in the place of ``GROUSE_PROMPTS``, or of ``JOINT_PROMPT``.
+        source: The tests' file; None for those of this project.
+    """
+
+    record: ClassVar[type[VerdictRecord]] = ScoreVerdict
+    default_judges: ClassVar[Sequence[str]] = ()
+    replaceable: ClassVar[Sequence[ReplaceablePrompt]] = (*GROUSE_PROMPTS.values(), JOINT_PROMPT)
+    tests: Sequence[UnitTest] = field(default_factory=unit_tests.builtin_tests)
+    settings: MetaevalSettings = DEFAULTS
+    templates: Templates = NO_TEMPLATES
+    source: Path | None = None
+
+    @classmethod
+    def read(
+        cls, path: Path | None, settings: MetaevalSettings, templates: Templates = NO_TEMPLATES
+    ) -> Grouse:
+        """Read unit tests (this project's without a file), and choose from them by the settings.
+
+        Raises:
+            UsageError: If there is no such file or language.
+            DataError: If the file is faulty.
+        """
+        if path is None:
+            tests = unit_tests.builtin_tests(settings.languages, settings.training)
+        else:
+            tests = unit_tests.read_unit_tests(path, settings.columns)
+        chosen = unit_tests.choose_tests(tests, settings.languages, settings.limit)
+        return cls(chosen, settings, templates, path)
+
+    @cached_property
+    def prompts(self) -> list[GrousePrompts]:
+        """How LLMs given by name are asked; with several, each is a judge of its own."""
+        names = self.settings.prompts or PROMPT_NAMES[:1]
+        return [prompts_named(name, self.settings.replies, self.templates) for name in names]
+
+    @property
+    def kinds(self) -> Kinds:
+        """LLMs with each of the prompts, and scores in files."""
+        return {
+            "llm:MODEL": llms_with(*self.prompts),
+            judges.LABELS_FORM: lambda spec, _: [
+                judges.read_labels(spec, self.tests, self.shares is not None)
+            ],
+        }
+
+    @property
+    def reference_judges(self) -> tuple[str, ...]:
+        """The judge that the scores of the others are compared with, if there is one."""
+        return (self.settings.reference,) if self.settings.reference else ()
+
+    @cached_property
+    def shares(self) -> judges.Shares | None:
+        """Shares of an answer's facts that people found relevant, and faithful; None if unknown."""
+        file = self.settings.shares
+        return None if file is None else judges.read_shares(Path(file), self.tests)
+
+    @property
+    def items(self) -> pd.DataFrame:
+        """The tests."""
+        return pd.DataFrame({"test_id": [test.test_id for test in self.tests]})
+
+    @cached_property
+    def tasks(self) -> list[ScoringTask]:
+        """Tasks of a judge: each answer by four metrics; the last two depend on the others."""
+        return [
+            ScoringTask(metric, test.sample) for metric in JUDGED_METRICS for test in self.tests
+        ]
+
+    def verdicts(self, judge: Judge) -> pd.DataFrame:
+        """Let a judge score the answers of all tests, and check the scores."""
+        if not self.tests:
+            raise UsageError("there is no unit test; give at least one")
+        if self.shares is not None:
+            if not isinstance(judge, judges.LabelsJudge):
+                raise UsageError(f"{judge.name} gives no shares; name a file: labels:FILE")
+            checks = list(judges.near_shares(judge, self.tests, self.shares))
+        else:
+            scores_by_test = judges.scores_of_judge([test.sample for test in self.tests], judge)
+            checks = []
+            for test, test_scores in zip(self.tests, scores_by_test, strict=True):
+                checks += [(test, check) for check in _checks(test, test_scores)]
+        rows = []
+        for test, check in checks:
+            row = {
+                "test_id": test.test_id,
+                "language": test.language,
+                "topic": test.topic,
+                "question": test.sample.question,
+                "test_type": test.test_type,
+                "is_reference": judge.name == self.settings.reference,
+                **check,
+            }
+            rows.append(row)
+        names = [name for name in ScoreVerdict.model_fields if name not in BY_JUDGE]
+        table = pd.DataFrame(rows, columns=names, dtype=object)
+        return table.astype({"was_asked": bool, "is_reference": bool})
+
+    def report(self, evaluation: Evaluation) -> Report:
+        """Report pass rates by metric, failure modes and types, or means; and calibration.
+
+        Pass rates are of tests that call for scores, means of answers that do not; where there is
+        a reference, the other judges are compared with it.
+        """
+        verdicts = evaluation.verdicts
+        checked = verdicts[verdicts["condition"].notna()]
+        content: dict[str, Any] = {
+            "source": self.source and str(self.source),
+            "tests": len(self.tests),
+            "scores": plain_records(verdicts),
+        }
+        tables: list[ReportTable] = []
+        if len(checked):
+            results = {
+                "pass_rates": scores.pass_rates(checked),
+                "failure_modes": scores.failure_mode_rates(checked),
+                "matrix": scores.type_matrix(checked),
+            }
+            for name, table in results.items():
+                content[name] = plain_records(table)
+            tables += self._pass_tables(checked, results)
+        else:
+            means = scores.mean_scores(verdicts)
+            content["means"] = plain_records(means)
+            tables.append(means_table(means, verdicts, len(self.tests)))
+        reference = self.settings.reference
+        judged = verdicts[~verdicts["is_reference"]]
+        if reference is not None and len(judged):
+            trusted = scores.reference_scores(verdicts, reference)
+            table = scores.calibration(judged, trusted)
+            content["reference"] = reference
+            content["calibration"] = plain_records(table)
+            content["confusion"] = plain_records(scores.confusion(judged, trusted))
+            tables += calibration_tables(table, reference)
+        return Report(content, tables, self._entries(checked), evaluation.usages)
+
+    def _pass_tables(
+        self, checked: pd.DataFrame, results: Mapping[str, pd.DataFrame]
+    ) -> list[ReportTable]:
+        """Show pass rates, failure modes, and each judge's tests by type.
+
+        Args:
+            checked: Verdicts on tests that call for scores.
+            results: ``pass_rates``, ``failure_modes`` and ``matrix`` of them.
+        """
+        rates = results["pass_rates"].replace({"metric": HEADINGS})
+        totals = rates[rates["metric"] == TOTAL]
+        notes = self._notes_on_tests(checked)
+        notes += left_out_notes(totals, checked, "checks", "score")
+        title = "Pass rate in percent, with standard errors"
+        tables = [judges_table(rates, "metric", title, notes)]
+        if len(results["failure_modes"]):
+            tables.append(mode_table(results["failure_modes"]))
+        matrix = results["matrix"]
+        matrices = judges_of(matrix)
+        for key, name in judge_labels(checked).items():
+            _, prompt = key
+            notes_on_judge = []
+            if prompt:
+                notes_on_judge.append(f"Prompts and settings: {prompt}")
+            # A judge that could not be reached has no row of the matrix.
+            tables.append(type_table(name, matrices.get(key, matrix.head(0)), notes_on_judge))
+        return tables
+
+    def _notes_on_tests(self, checked: pd.DataFrame) -> list[str]:
+        """Return how many tests there are, whose, and which are of no type of figure 4."""
+        source = self.source or "this project"
+        tests = checked.drop_duplicates("test_id")
+        notes = [f"{count_of(len(tests), 'test')} of {source}"]
+        unknown = tests.loc[~tests["test_type"].isin(unit_tests.TYPE_NAMES), "test_type"]
+        if len(unknown):
+            counts = ", ".join(f"{count} {name}" for name, count in unknown.value_counts().items())
+            notes.append(f"Tests of other types than figure 4's are in no failure mode: {counts}")
+        return notes
+
+    def _entries(self, checked: pd.DataFrame) -> list[MetaEvaluation]:
+        """Sum up total rates for an arena; tests in no known language are left out."""
+        dataset = BUILTIN_DATASET
+        if self.source is not None:
+            dataset = f"grouse:{self.source.stem}"
+        elif self.settings.training:
+            dataset = f"{BUILTIN_DATASET}-training"
+        rates = scores.pass_rates(checked)
+        totals = judges_of(rates[rates["metric"] == TOTAL])
+        entries = []
+        for key, part in judges_of(checked).items():
+            scored = part[part["was_asked"].astype(bool)]
+            languages = scored["language"].dropna().unique()
+            if len(languages):
+                rows = totals[key].to_dict("records")
+                entries += metaevaluations(rows, dataset, "pass_rate", languages)
+        return entries
+
+
+def _checks(test: UnitTest, metric_scores: Mapping[str, Verdict]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each metric: its score, the test's condition, and whether it is met."""
+    conditions = unit_tests.all_conditions(test.conditions)
+    for metric in METRICS:
+        score = metric_scores[metric]
+        row = {"metric": metric, "condition": None, "passed": None, **asdict(score)}
+        condition = conditions.get(metric)
+        if condition is not None:
+            row["condition"] = str(condition)
+            # A failed judgment passes no test; one that was not asked for says nothing.
+            if score.was_asked:
+                row["passed"] = score.failure is None and condition.holds(score.value)  # type: ignore[arg-type]
+        yield row
+
+
+def means_table(means: pd.DataFrame, verdicts: pd.DataFrame, answers: int) -> ReportTable:
+    """Show the means of judges' scores, and of how many answers (section 4.4)."""
+    is_mean = means["metric"] == MEAN
+    # The mean over metrics is of different answers for each metric.
+    n_answers = (" (" + means["answers"].astype(str) + ")").where(~is_mean, "")
+    cells = named(means).assign(cell=means["value"].map(_two_decimals) + n_answers)
+    totals = cells[is_mean]
+    shares = totals["readable"].map(percent_with_error)
+    cells = pd.concat([cells, totals.assign(metric="readable, %", cell=shares)])
+    notes = [
+        "Relevancy and completeness from 1 to 5, the others 0 or 1; in parentheses the answers "
+        "that the metric is defined for"
+    ]
+    for row in cells[cells["metric"].isin(METRICS) & (cells["readable"] < 1)].to_dict("records"):
+        share = percent_with_error(row["readable"])
+        notes.append(f"{row['judge']}: {share} % of {row['metric']} could be read")
+    for row in totals[totals["not_asked"] > 0].to_dict("records"):
+        notes.append(
+            f"{row['judge']}: {row['not_asked']} scores got no answer: left out; run again"
+        )
+    notes += failure_notes(verdicts, judge_labels(means))
+    title = f"Scores of {count_of(answers, 'answer')}, on average"
+    return ReportTable(title, _by_metric(cells), notes)
+
+
+def mode_table(modes: pd.DataFrame) -> ReportTable:
+    """Show how often failure modes are found, one column per judge (table 1, figure 4)."""
+    table = wide_table(_passed_of(named(modes)), "judge", "failure_mode")
+    modes_by_name = {mode.name: mode for mode in unit_tests.FAILURE_MODES}
+    shown = [modes_by_name[name] for name in table["failure_mode"]]
+    table.insert(1, "what is wrong", [mode.meaning for mode in shown])
+    table.insert(2, "found by", [mode.metric for mode in shown])
+    return ReportTable("Failure modes found, of the tests that have them", table)
+
+
+def type_table(judge: str, matrix: pd.DataFrame, notes: Sequence[str]) -> ReportTable:
+    """Show how many tests of each type a judge passes, metric by metric (figures 13 to 15)."""
+    totals = matrix.groupby("test_type", sort=False)[["passed", "tests"]].sum().reset_index()
+    cells = _passed_of(pd.concat([matrix, totals.assign(metric=TOTAL)]))
+    return ReportTable(f"Tests passed by {judge}", _by_metric(cells, "test_type"), notes)
+
+
+def _passed_of(counts: pd.DataFrame) -> pd.DataFrame:
+    return counts.assign(cell=counts["passed"].astype(str) + "/" + counts["tests"].astype(str))
+
+
+def calibration_tables(table: pd.DataFrame, reference: str) -> list[ReportTable]:
+    """Show how judges' scores follow a reference's (tables 4 and 9), and are the same (table 5)."""
+    judged = named(table)
+    agreement = judged.assign(cell=judged["value"].map(_two_decimals))
+    # Table 5's last column is over all metrics: it has no value where one of them has none.
+    means = judged.groupby("judge", sort=False)["exact"].mean(skipna=False).reset_index()
+    exact = pd.concat([judged, means.assign(metric=TOTAL)])
+    exact = exact.assign(cell=(100 * exact["exact"]).map(_two_decimals))
+    graded = table.loc[table["measure"] == SPEARMAN, "metric"].unique()
+    left_out = table[["nulls_left_out", "failures_left_out"]].sum()
+    notes = [
+        f"Spearman's correlation for {' and '.join(graded)}, where both give a score; macro F1 of "
+        "0, 1 and null for the others",
+        f"Left out: {count_of(left_out.iloc[0], 'pair')} with a null, {left_out.iloc[1]} without a "
+        "score",
+        *no_value_notes(table["reason"]),
+    ]
+    return [
+        ReportTable(f"Calibration against {reference}", _by_metric(agreement), notes),
+        ReportTable(f"The same score as {reference}, in percent", _by_metric(exact)),
+    ]
+
+
+def _by_metric(cells: pd.DataFrame, row: str = "judge") -> pd.DataFrame:
+    """Spread cells over metrics, under short headings."""
+    return wide_table(cells, "metric", row).rename(columns=HEADINGS)
+
+
+def _two_decimals(value: float) -> str:
+    if pd.isna(value):
+        return NO_VALUE
+    return f"{value:.2f}"

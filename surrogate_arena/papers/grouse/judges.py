@@ -1,0 +1,218 @@
+"""Scores of GroUSE's metrics: by a judge, or in files of people's and of tools' scores.
+
+Tools that give shares of an answer's facts, such as Ragas, pass a test by a share near the one that
+people found (section 4.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import pandas as pd
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from arena.data.errors import Problem, UsageError
+from features.models.llm_scorer import Verdict
+from surrogate_arena.papers.evaluation import judge_items
+from surrogate_arena.papers.grouse.metrics import (
+    JUDGED_METRICS,
+    SCALES,
+    AnswerSample,
+    score_answers,
+)
+from surrogate_arena.papers.grouse.scoring_prompts import ScoringTask
+from surrogate_arena.papers.grouse.unit_tests import UnitTest
+from surrogate_arena.papers.judges import Judge
+from surrogate_arena.papers.records import FilledText, raise_if, read_records, refuse, repeats
+
+NOT_LABELED = "not_labeled"
+LABELS_FORM = "labels:FILE[#ANNOTATOR]"
+QUALITIES = ("answer_relevancy", "faithfulness")
+"""What shares of facts are of."""
+WITHIN = 0.2
+"""A share passes where it is nearer than this to the one that people found (section 4.3)."""
+
+_NULLS = frozenset({"", "null", "none"})
+
+Shares = Mapping[tuple[str, str], float]
+"""What share of an answer's facts is relevant, and faithful, by test and quality."""
+
+
+def scores_of_judge(samples: Sequence[AnswerSample], judge: Judge) -> list[dict[str, Verdict]]:
+    """Let a judge score answers by all six metrics; see ``score_answers``.
+
+    Raises:
+        UsageError: If the judge does not return one score of the metric's scale for each answer.
+    """
+
+    def ask(metric: str, unscored: Sequence[AnswerSample]) -> list[Verdict]:
+        tasks = [ScoringTask(metric, sample) for sample in unscored]
+        verdicts = judge_items(judge, tasks, "answers")
+        return [_checked(metric, verdict, judge.name) for verdict in verdicts]
+
+    return score_answers(samples, ask)
+
+
+def _checked(metric: str, verdict: Verdict, judge: str) -> Verdict:
+    value = verdict.value
+    if value is None:
+        return verdict
+    if value not in SCALES[metric]:
+        raise UsageError(
+            f"the judge {judge} returned {value!r} for {metric}; scores are "
+            f"{', '.join(map(str, SCALES[metric]))}, or None for null"
+        )
+    return replace(verdict, value=int(value))
+
+
+def _number(value: object) -> float | None:
+    text = str(value).strip().casefold()
+    if text in _NULLS:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise refuse("is not a number", "write one, or nothing for null") from None
+
+
+Number = Annotated[float | None, BeforeValidator(_number)]
+
+
+class LabeledTest(BaseModel):
+    """One row: scores of a test by one annotator, or shares of facts. An empty cell is null."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    test_id: FilledText
+    annotator: str = ""
+    answer_relevancy: Number = None
+    completeness: Number = None
+    usefulness: Number = None
+    faithfulness: Number = None
+
+
+def _labels(path: Path, are_shares: bool) -> tuple[list[tuple[int, LabeledTest]], list[Problem]]:
+    """Read the rows of a file, and what is wrong with them."""
+    problems: list[Problem] = []
+    rows = read_records(path, LabeledTest, problems)
+    # Shares are read of two of the metrics; the columns of the others are ignored.
+    metrics = QUALITIES if are_shares else JUDGED_METRICS
+    for line, row in rows:
+        for metric in metrics:
+            value = getattr(row, metric)
+            if value is None:
+                continue
+            hint = f"write one of {SCALES[metric]}, or null"
+            is_in_range = value in SCALES[metric]
+            if are_shares:
+                hint = "write a number from 0 to 1"
+                is_in_range = 0 <= value <= 1
+            if not is_in_range:
+                problem = Problem(path.name, line, metric, value, "is out of range", hint)
+                problems.append(problem)
+    return rows, problems
+
+
+@dataclass(frozen=True)
+class LabelsJudge:
+    """Gives the scores of a file, by answer; tests that it does not hold were not asked."""
+
+    name: str
+    scores: Mapping[AnswerSample, LabeledTest] = field(repr=False)
+    prompt: str = ""
+
+    def judge(self, tasks: Sequence[ScoringTask]) -> list[Verdict]:
+        """Look each score up."""
+        verdicts = []
+        for task in tasks:
+            row = self.scores.get(task.sample)
+            verdict = Verdict(None, NOT_LABELED, was_asked=False)
+            if row is not None:
+                verdict = Verdict(getattr(row, task.metric))
+            verdicts.append(verdict)
+        return verdicts
+
+
+def read_labels(spec: str, tests: Sequence[UnitTest], are_shares: bool = False) -> LabelsJudge:
+    """Read a file of scores, by people or by whatever tool.
+
+    Args:
+        spec: ``FILE`` or ``FILE#ANNOTATOR``. JSONL, CSV or Parquet: ``test_id``, and a column a
+            metric, empty for null; ``annotator`` where several labeled the same tests.
+        tests: The tests it is about.
+        are_shares: Whether it holds shares from 0 to 1 of ``QUALITIES``, not scores.
+
+    Raises:
+        UsageError: If there is no such file or annotator, or none of the tests is in it.
+        DataError: With every problem: file, line, field, value and hint.
+    """
+    name, _, annotator = spec.partition("#")
+    rows, problems = _labels(Path(name), are_shares)
+    annotators = list(dict.fromkeys(row.annotator for _, row in rows))
+    if annotator and annotator not in annotators and not problems:
+        raise UsageError(f"{name} has no annotator {annotator}; available: {', '.join(annotators)}")
+    annotator_rows = [(line, row) for line, row in rows if annotator in ("", row.annotator)]
+    keys = [(line, row.test_id) for line, row in annotator_rows]
+    problems += repeats(Path(name), keys, "test_id", f"name one annotator: {name}#ANNOTATOR")
+    raise_if(problems)
+    samples = {test.test_id: test.sample for test in tests}
+    scores = {}
+    for _, row in annotator_rows:
+        if row.test_id in samples:
+            scores[samples[row.test_id]] = row
+    if not scores:
+        example = next(iter(samples), "none")
+        raise UsageError(f"{name} labels none of the tests; their ids are such as {example}")
+    return LabelsJudge(f"labels:{spec}", scores)
+
+
+def read_shares(path: Path, tests: Sequence[UnitTest]) -> Shares:
+    """Read what share of an answer's facts people found relevant, and faithful (section 4.3).
+
+    Args:
+        path: JSONL, CSV or Parquet: ``test_id``, ``answer_relevancy``, ``faithfulness``, from 0
+            to 1; one row per annotator, of which the mean counts.
+        tests: The tests it is about.
+
+    Raises:
+        UsageError: If there is no such file, or none of the tests is in it.
+        DataError: With every problem: file, line, field, value and hint.
+    """
+    rows, problems = _labels(path, are_shares=True)
+    raise_if(problems)
+    test_ids = {test.test_id for test in tests}
+    labels = pd.DataFrame([row.model_dump() for _, row in rows])
+    shares = labels[labels["test_id"].isin(test_ids)].melt("test_id", QUALITIES).dropna()
+    # Of several people's shares, the mean counts.
+    means = shares.groupby(["test_id", "variable"])["value"].mean()
+    if means.empty:
+        raise UsageError(f"{path.name} holds no share of any of the tests")
+    return {(str(test_id), str(name)): float(share) for (test_id, name), share in means.items()}
+
+
+def near_shares(
+    judge: LabelsJudge, tests: Sequence[UnitTest], shares: Shares
+) -> Iterator[tuple[UnitTest, dict[str, Any]]]:
+    """Yield a row for each test and quality with an expected share: how near the tool's is.
+
+    A missing value is a failure, not passed.
+    """
+    for test in tests:
+        for quality in QUALITIES:
+            expected = shares.get((test.test_id, quality))
+            if expected is None:
+                continue
+            (verdict,) = judge.judge([ScoringTask(quality, test.sample)])
+            # A test that the file does not hold is neither passed nor failed.
+            passed = None
+            if verdict.value is not None:
+                passed = abs(float(verdict.value) - expected) < WITHIN
+            elif verdict.was_asked:
+                passed = False
+                verdict = replace(verdict, failure="no_value")
+            condition = f"{expected:.2f} ± {WITHIN:g}"
+            row = {"metric": quality, "condition": condition, "passed": passed, **asdict(verdict)}
+            yield test, row

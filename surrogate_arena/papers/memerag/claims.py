@@ -1,0 +1,255 @@
+"""Claims of MEMERAG, whose faithfulness or relevance is judged, and the prompts about them.
+
+A prompt for relevance is not published (section 5.1 invites to judge it): that one is ours.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import ClassVar, Literal, get_args
+
+from arena.data.errors import checked_choice
+from arena.data.languages import named_language
+from arena.llm.prompts import (
+    PromptTemplate,
+    ReplaceablePrompt,
+    Variable,
+    delimiter_code,
+    packaged_prompt,
+)
+from arena.llm.quotations import own_matches
+from arena.llm.replies import Completion, UnparsableError
+from arena.llm.requests import Prompt
+from arena.text.thoughts import without_thoughts
+from features.models.llm_scorer import Verdict
+from surrogate_arena.papers.judges import FunctionJudge, JudgePrompts
+from surrogate_arena.papers.memerag.sentences import (
+    COARSE_OF_RELEVANCE,
+    IRRELEVANT,
+    JUDGED,
+    JUDGED_RELEVANCE,
+    NOT_SUPPORTED,
+    RELEVANT,
+    SUPPORTED,
+)
+
+Quality = Literal["faithfulness", "relevance"]
+PromptName = Literal["zero_shot", "cot", "ag", "ag_cot"]
+PROMPTS: tuple[PromptName, ...] = get_args(PromptName)
+BEST_PROMPT = "ag_cot"
+
+PUBLISHED: Mapping[str, float] = MappingProxyType({"temperature": 0.1, "top_p": 0.1})
+"""Fields of the requests (section 5.1)."""
+RETRIES = 5
+
+LABELS_OF: Mapping[Quality, tuple[str, str]] = {
+    "faithfulness": JUDGED,
+    "relevance": JUDGED_RELEVANCE,
+}
+
+_PACKAGE = "surrogate_arena.papers.memerag"
+_RATIONALE = re.compile(r"<rationale>.*?</rationale>", re.DOTALL | re.IGNORECASE)
+_TAGGED = r"<answer>[^<\n]{1,40}</\s?answer\s?>"
+_FORMAT = re.compile(rf"{_TAGGED}(?:\s{{0,3}}(?:or|/|\||,)\s{{0,3}}{_TAGGED})+", re.IGNORECASE)
+"""Choices of labels, as a reply may repeat them from its prompt."""
+_OPENING = re.compile(r"<\s{0,3}answer(?:\s[^<>]{0,80})?>", re.IGNORECASE)
+_CLOSING = re.compile(r"<\s{0,3}/\s{0,3}answer\s{0,3}>", re.IGNORECASE)
+_CLOSING_ALONE = re.compile(rf"(?:{_CLOSING.pattern})\s*\Z", re.IGNORECASE)
+_LETTERS = re.compile(r"[^\W\d_]+")
+_CONCLUSION = re.compile(
+    r"(?:(?:so|thus|hence|therefore) )?(?:(?:the|my) )?(?:final )?"
+    r"(?:answer|label|verdict|judge?ment)(?: is)? (?P<label>.+)"
+)
+_ENDED = re.compile(r"[.!?:।。][\s*_)\"'”]*\Z")
+_LABEL = re.compile(r"(?P<negation>(?:not|non|un) ?)?supported(?: (?P<rest>.*)|$)")
+_RELEVANCE_OF_WORDS: Mapping[str, str] = MappingProxyType(
+    {"relevant": RELEVANT}
+    | dict.fromkeys(("irrelevant", "not relevant", "unrelated"), IRRELEVANT)
+    | {fine.casefold(): coarse for fine, coarse in COARSE_OF_RELEVANCE.items()}
+)
+_VARIABLES = {
+    "language": Variable("English name of the language", "English"),
+    "question": Variable("the question", "samplequestion"),
+    "context": Variable(
+        "the passages, each with text",
+        ({"text": "samplepart"},),
+        is_required=True,
+        also=("passages",),
+    ),
+    "answer": Variable("the whole answer", "sampleanswer"),
+    "answer_segment": Variable(
+        "the sentence of it to judge", "samplesentence", is_required=True, also=("sentence",)
+    ),
+}
+FAITHFULNESS_PROMPT = ReplaceablePrompt(
+    name="faithfulness",
+    asks="Whether passages support a sentence (MEMERAG, appendix H); a template is the whole "
+    "prompt",
+    reply="the last <answer>Supported</answer> or Not Supported; without tags the label alone, or "
+    "as the last line",
+    variables=_VARIABLES,
+    package=_PACKAGE,
+    packaged_name="task.v1",
+)
+"""What a user's template may replace, whichever of the four prompts is chosen."""
+
+RELEVANCE_PROMPT = ReplaceablePrompt(
+    name="relevance",
+    asks="Whether a sentence has to do with the question (MEMERAG, section 3.4)",
+    reply="the last <answer>Relevant</answer> or Irrelevant, or one of the three published labels",
+    variables={
+        **_VARIABLES,
+        "context": replace(_VARIABLES["context"], is_required=False),
+        "code": Variable("code for delimiters; found in none of the texts", "samplecode"),
+    },
+    package=_PACKAGE,
+    packaged_name="relevance.v1",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence of an answer to judge, without its human labels, and what is judged of it."""
+
+    language: str
+    question: str
+    passages: tuple[str, ...]
+    answer: str
+    sentence: str
+    quality: Quality = "faithfulness"
+
+    def ask(self, judge: FunctionJudge) -> Verdict:
+        """Ask for a label, or None if there is none."""
+        returned = judge.function(self.question, self.passages, self.answer, self.sentence)
+        if returned is None:
+            return Verdict(None, "no_label")
+        label = label_of_reply(returned, self.quality) if isinstance(returned, str) else None
+        if label is None:
+            labels = " or ".join(LABELS_OF[self.quality])
+            raise judge.refuse(returned, f"return {labels}, or None if there is no verdict")
+        return Verdict(label)
+
+
+@dataclass(frozen=True)
+class ClaimPrompts(JudgePrompts[Claim]):
+    """How LLMs are asked about claims, by one of the paper's prompts or a template.
+
+    Attributes:
+        name: Which of the four prompts; ignored for relevance, or with a template.
+        template: Template that replaces the whole prompt.
+        quality: The quality to ask about.
+    """
+
+    name: str = BEST_PROMPT
+    template: PromptTemplate | None = None
+    quality: Quality = "faithfulness"
+    retries: ClassVar[int] = RETRIES
+    published: ClassVar[Mapping[str, float]] = PUBLISHED
+
+    def __post_init__(self) -> None:
+        checked_choice(self.name, PROMPTS, "prompt")
+
+    @property
+    def _system(self) -> PromptTemplate | None:
+        # Only the paper's prompts have a system message (appendix H).
+        if self.template is not None or self.quality == "relevance":
+            return None
+        return packaged_prompt(_PACKAGE, f"{self.name}.v1", ())
+
+    @property
+    def _task(self) -> PromptTemplate:
+        if self.template is not None:
+            return self.template
+        if self.quality == "relevance":
+            return RELEVANCE_PROMPT.packaged()
+        return FAITHFULNESS_PROMPT.packaged()
+
+    @property
+    def version(self) -> str:
+        """Names and digests of the templates."""
+        templates = (self._system, self._task)
+        return "+".join(template.version for template in templates if template is not None)
+
+    def prompts_for(self, item: Claim) -> list[Prompt]:
+        """Make the prompt for a claim."""
+        values = {
+            "language": named_language(item.language),
+            "question": item.question,
+            "context": [{"text": text} for text in item.passages],
+            "answer": item.answer,
+            "answer_segment": item.sentence,
+        }
+        if self.quality == "relevance":
+            texts = (item.question, *item.passages, item.answer, item.sentence)
+            values["code"] = delimiter_code(*texts)
+        system = None if self._system is None else self._system.fill({})
+        return [Prompt.of(self._task.fill(values), system, self.version)]
+
+    def read(self, completion: Completion, task: str) -> str:  # noqa: ARG002
+        """Read the label of a reply, see ``label_of_reply``."""
+        label = label_of_reply(completion.text or "", self.quality, completion.is_cut)
+        if label is None:
+            expected = " or ".join(f"<answer>{name}</answer>" for name in LABELS_OF[self.quality])
+            raise UnparsableError(f"the reply has no label; expected {expected}")
+        return label
+
+
+def label_of_reply(
+    text: str, quality: Quality = "faithfulness", is_cut: bool | None = None
+) -> str | None:
+    """Read the label of a reply.
+
+    The last ``<answer>`` counts, outside of thoughts, rationales and quotations. Where no tag was
+    written the whole reply may be the label, or its last line: ``Label: Supported``, or the label
+    alone after a sentence that has ended. The text of a tag must begin with one of the labels and
+    hold no further word on support: ``Not Supported``, ``unsupported``, ``**Supported**.``; case,
+    marks and line breaks do not matter. Anything else is no label, never a guess. Of relevance it
+    must be a label, coarse or one of the paper's three, and nothing else. ``is_cut`` says whether a
+    limit ended the reply; None if unknown.
+
+    Returns:
+        One of ``LABELS_OF`` the quality, or None.
+    """
+    reply = _RATIONALE.sub(" ", without_thoughts(text, is_cut))
+    reply = _FORMAT.sub(" ", reply)
+    openings = own_matches(_OPENING, reply)
+    if len(openings) > 1 and not is_cut and not reply[openings[-1].end() :].strip():
+        # Some models write an opening tag where the closing one belongs.
+        before_last = reply[openings[-2].end() : openings[-1].start()]
+        if _CLOSING.search(before_last) is None:
+            return _label_of(_words(before_last), quality, is_tagged=True)
+    if openings:
+        tagged = _CLOSING.split(reply[openings[-1].end() :], maxsplit=1)[0]
+        return _label_of(_words(tagged), quality, is_tagged=True)
+    reply = _CLOSING_ALONE.sub("", reply)
+    before, _, last = reply.strip().rpartition("\n")
+    conclusion = _CONCLUSION.fullmatch(_words(last))
+    if conclusion:
+        return _label_of(conclusion["label"], quality)
+    if _ENDED.search(before):
+        return _label_of(_words(last), quality)
+    return _label_of(_words(reply), quality)
+
+
+def _words(text: str) -> str:
+    return " ".join(_LETTERS.findall(unicodedata.normalize("NFKC", text))).casefold()
+
+
+def _label_of(words: str, quality: Quality, is_tagged: bool = False) -> str | None:
+    """Return the label that words are; in a tag, further words may follow."""
+    if quality == "relevance":
+        return _RELEVANCE_OF_WORDS.get(words)
+    label = _LABEL.match(words)
+    if label is None:
+        return None
+    rest = label["rest"] or ""
+    if rest and not is_tagged:
+        return None
+    if "support" in rest:
+        # "Supported and not supported" takes back what it begins with.
+        return None
+    return NOT_SUPPORTED if label["negation"] else SUPPORTED

@@ -1,0 +1,214 @@
+"""How labels are spread (tables 1, 3, 4, 8 and 9), and how far people agree (tables 2, 6 and 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import pandas as pd
+
+from arena.data.schema import QUESTION_KEY
+from arena.data.tables import plain_records
+from arena.statistics.agreement import AgreementReport, agreement_report
+from surrogate_arena.papers.memerag.benchmark import NOTICE
+from surrogate_arena.papers.memerag.sentences import (
+    CHALLENGING,
+    COARSE_OF_RELEVANCE,
+    FACTUALITY,
+    FINE_GRAINED,
+    JUDGED_RELEVANCE,
+    RELEVANCE,
+)
+from surrogate_arena.papers.reports import NO_VALUE, Report, ReportTable
+
+QUALITIES = {
+    "faithfulness, coarse": "factuality",
+    "faithfulness, fine": "fine_grained_factuality",
+    "relevance, coarse": "relevance",
+    "relevance, fine": "relevance",
+}
+"""What people may agree on, and the field that says it."""
+
+_LABELS = MappingProxyType({"faithfulness": FACTUALITY, "relevance": RELEVANCE})
+
+
+def label_distributions(sentences: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Count labels by language, in the order of the sentences given.
+
+    Returns:
+        ``general`` (tables 1 and 8): ``language, questions, sentences, answer_words,
+        context_words``, the words between white space, on average of a question. ``factuality``
+        and ``relevance`` (table 3), ``fine_grained`` (table 4, those challenging to determine
+        last): percent of all sentences of a language with each label, unrounded. ``by_model``
+        (table 9): ``model, language, sentences`` and percent with each label of factuality and
+        relevance; empty where no answer names its model, as in the public files.
+    """
+    # Table 4 has a last block of the sentences that nobody could label further.
+    challenging = sentences["factuality"] == CHALLENGING
+    fine = sentences["fine_grained_factuality"].astype(object).where(~challenging, CHALLENGING)
+    by_language = sentences.groupby("language", sort=False)
+    answers = sentences.drop_duplicates(QUESTION_KEY).groupby("language", sort=False)
+    general = {
+        "questions": answers.size(),
+        "sentences": by_language.size(),
+        "answer_words": answers["answer"].apply(_mean_words),
+        "context_words": answers["passages"].apply(lambda texts: _mean_words(texts.str.join(" "))),
+    }
+    # Table 9 is by model, which the public files do not name.
+    with_model = sentences[sentences["model"].notna()]
+    keys = ["model", "language"]
+    by_model = with_model.groupby(keys, sort=False).size().rename("sentences").reset_index()
+    for field, labels in (("factuality", FACTUALITY), ("relevance", RELEVANCE)):
+        shares = _percentages(with_model, with_model[field], keys, labels)
+        by_model = by_model.merge(shares, on=keys)
+    language = ["language"]
+    return {
+        "general": pd.DataFrame(general).reset_index(),
+        "factuality": _percentages(sentences, sentences["factuality"], language, FACTUALITY),
+        "relevance": _percentages(sentences, sentences["relevance"], language, RELEVANCE),
+        "fine_grained": _percentages(sentences, fine, language, (*FINE_GRAINED, CHALLENGING)),
+        "by_model": by_model.sort_values("model", kind="stable", ignore_index=True),
+    }
+
+
+def _mean_words(texts: pd.Series) -> float:
+    return float(texts.str.split().str.len().mean())
+
+
+def _percentages(
+    sentences: pd.DataFrame, labels: pd.Series, keys: list[str], columns: Sequence[str]
+) -> pd.DataFrame:
+    """Return the percent of sentences that have each label, one row per value of the keys."""
+    groups = [sentences[name] for name in keys]
+    shares = {}
+    for label in columns:
+        shares[label] = 100 * (labels == label).groupby(groups, sort=False).mean()
+    return pd.DataFrame(shares).reset_index()
+
+
+def agreement_of_people(
+    sentences: pd.DataFrame, replicates: int, seed: int
+) -> dict[str, dict[str, AgreementReport]]:
+    """Measure how far people agree, where several labeled the same sentences.
+
+    Returns:
+        By language, then by ``QUALITIES``; nothing for a language with one label per sentence. A
+        sentence that somebody found challenging to determine has that as the fine-grained label,
+        too.
+    """
+    reports_by_language = {}
+    for language, part in sentences.groupby("language", sort=False):
+        if max(len(votes["factuality"]) for votes in part["votes"]) < 2:
+            continue
+        reports = {}
+        for quality in QUALITIES:
+            ratings = [_ratings(votes, quality) for votes in part["votes"]]
+            # Chance agreement counts both labels, although few sentences are irrelevant.
+            categories = JUDGED_RELEVANCE if quality == "relevance, coarse" else None
+            reports[quality] = agreement_report(ratings, categories, replicates, seed)
+        reports_by_language[str(language)] = reports
+    return reports_by_language
+
+
+def _ratings(votes: Mapping[str, Sequence[str | None]], quality: str) -> list[str | None]:
+    """Return each person's label of a sentence; None if a person gave none."""
+    labels = list(votes[QUALITIES[quality]])
+    if quality == "relevance, coarse":
+        return [label and COARSE_OF_RELEVANCE[label] for label in labels]
+    if quality != "faithfulness, fine":
+        return labels
+    for index, coarse in enumerate(votes["factuality"][: len(labels)]):
+        # Who finds a sentence challenging gives no fine-grained label: that is one of its own.
+        if labels[index] is None and coarse == CHALLENGING:
+            labels[index] = CHALLENGING
+    return labels
+
+
+def statistics_report(sentences: pd.DataFrame, replicates: int, seed: int) -> Report:
+    """Report the statistics of sentences as the paper's tables have them."""
+    distributions = label_distributions(sentences)
+    agreed = agreement_of_people(sentences, replicates, seed)
+    content: dict[str, object] = {}
+    for name, table in distributions.items():
+        content[name] = plain_records(table)
+    content["agreement"] = _agreement_records(agreed)
+    content["notice"] = NOTICE
+    general = distributions["general"]
+    total = general[["questions", "sentences"]].sum()
+    general = pd.concat([_rounded(general), pd.DataFrame([{"language": "total", **total}])])
+    labels = distributions["factuality"].merge(distributions["relevance"], on="language")
+    fine = distributions["fine_grained"].set_index("language").T.reset_index(names="label")
+    percent = "Percent of sentences by"
+    tables = [
+        ReportTable("Sentences, and words on average", general.fillna("")),
+        ReportTable(f"{percent} label: faithfulness, relevance", _rounded(labels)),
+        ReportTable(f"{percent} fine-grained label of faithfulness", _rounded(fine)),
+    ]
+    if len(distributions["by_model"]):
+        tables.append(_model_table(distributions["by_model"]))
+    if agreed:
+        tables.append(_agreement_table(agreed))
+    return Report(content, tables)
+
+
+def _agreement_records(
+    agreed: Mapping[str, Mapping[str, AgreementReport]],
+) -> list[dict[str, object]]:
+    records = []
+    for language, reports in agreed.items():
+        for quality, report in reports.items():
+            records.append({"language": language, "quality": quality, **report.as_json()})
+    return records
+
+
+def _agreement_table(agreed: Mapping[str, Mapping[str, AgreementReport]]) -> ReportTable:
+    """Show tables 2, 6 and 7: one row per language, both coefficients of each quality."""
+    rows = []
+    notes: list[str] = []
+    for language, reports in agreed.items():
+        first = reports["faithfulness, coarse"]
+        row = {"language": language, "sentences": first.items_with_pairs, "raters": first.raters}
+        for quality, report in reports.items():
+            ac1 = _coefficient_cell(report, "ac1")
+            kappa = _coefficient_cell(report, "fleiss_kappa")
+            row[quality] = f"{ac1} / {kappa}"
+            reasons = [coefficient.reason for coefficient in report.coefficients.values()]
+            for reason in dict.fromkeys(filter(None, reasons)):
+                notes.append(f"{language}, {quality}: {reason}")
+        rows.append(row)
+    title = "Agreement of people: Gwet's AC1 / Fleiss' kappa"
+    return ReportTable(title, pd.DataFrame(rows), notes)
+
+
+def _coefficient_cell(report: AgreementReport, name: str) -> str:
+    coefficient = report.coefficients[name]
+    if coefficient.reason:
+        return NO_VALUE
+    return f"{coefficient.value:.2f}"
+
+
+def _rounded(table: pd.DataFrame) -> pd.DataFrame:
+    """Write shares and means with one decimal, and leave counts and names as they are."""
+    return table.map(_one_decimal)
+
+
+def _one_decimal(cell: object) -> object:
+    if isinstance(cell, float):
+        return f"{cell:.1f}"
+    return cell
+
+
+def _model_table(by_model: pd.DataFrame) -> ReportTable:
+    """Show table 9: one row per model and quality, percent of each label by language."""
+    languages = list(by_model["language"].unique())
+    rows = []
+    for model, part in by_model.groupby("model", sort=False):
+        for quality, labels in _LABELS.items():
+            row = {"model": model, "sentences": int(part["sentences"].sum()), "quality": quality}
+            # A language that the model did not answer in keeps the dash.
+            row |= dict.fromkeys(languages, NO_VALUE)
+            for language, shares in part.set_index("language")[list(labels)].iterrows():
+                row[str(language)] = " / ".join(map("{:.1f}".format, shares))
+            rows.append(row)
+    title = "; ".join(" / ".join(labels) for labels in _LABELS.values())
+    return ReportTable(f"Percent of sentences by model: {title}", pd.DataFrame(rows))

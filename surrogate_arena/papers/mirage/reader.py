@@ -1,0 +1,142 @@
+"""MIRAGE-Bench's published files as an arena."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+
+from arena.data.errors import UsageError
+from arena.data.files import hub
+from arena.data.rows import Rows
+from surrogate_arena.importers.collected import Collected
+from surrogate_arena.importers.files import (
+    checked_language,
+    language_of,
+    split_of,
+    without_language,
+)
+from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
+from surrogate_arena.papers.mirage.published_rows import add_judgments, add_outputs, add_prompts
+
+Role = Literal["prompts", "outputs", "judgments"]
+Tables = Mapping[str, Mapping[Role, Sequence[Rows]]]
+
+NAME = "mirage-bench"
+SPLIT = "dev"
+DATA_SETS = tuple(f"nthakur/{NAME}{part}" for part in ("", "-output", "-pairwise-judgments"))
+"""Prompts, outputs and judgments on the Hugging Face hub."""
+_SOURCE = "MIRAGE-Bench (Thakur et al., NAACL 2025)"
+_NAMES = {
+    "query": "prompt",
+    "passages": "prompt",
+    "system": "outputs.model",
+    "answer": "outputs.output",
+    "system_a": "model_A",
+    "system_b": "model_B",
+}
+_ROLES: dict[Role, frozenset[str]] = {
+    "outputs": frozenset({"outputs"}),  # may repeat the columns of prompts
+    "prompts": frozenset({"prompt", "positive_ids", "negative_ids"}),
+    "judgments": frozenset({"model_A", "model_B"}),
+}
+"""What a file holds, by columns that no other has."""
+
+
+def read_mirage(
+    paths: Sequence[Path | str],
+    *,
+    language: str | None = None,
+    languages: Sequence[str] = (),
+    split: str = SPLIT,
+    name: str = NAME,
+    reference_system: str | None = None,
+    download: bool = False,
+) -> ForeignArena:
+    """Read clones of MIRAGE-Bench's data sets, or any folders and files of their schemas.
+
+    A file's columns identify its contents, and its folder or name identifies its language
+    (``en/dev-00000-of-00001.parquet``). Several files of a language and kind, such as the outputs
+    of further models, are read together.
+
+    Args:
+        paths: Clones of ``nthakur/mirage-bench``, ``nthakur/mirage-bench-output`` and, if any,
+            ``nthakur/mirage-bench-pairwise-judgments``.
+        language: Language of all files, where names do not tell.
+        languages: Languages to read; all there are if left out.
+        split: Files named for another split are left out.
+        name: Name of the arena.
+        reference_system: Model whose answers serve as reference.
+        download: Read them from the hub, or its cache on this machine, in addition to the paths.
+
+    Raises:
+        UsageError: If a path is absent, a language is not known, or lacks prompts or outputs; if
+            there is nothing to read, or the hub cannot be reached.
+        MissingDependencyError: If huggingface-hub is not installed, for ``download``.
+        DataError: With the problems of all files of all languages.
+    """
+    if download:
+        paths = [*paths, *_downloaded(languages)]
+    if not paths:
+        raise UsageError("name clones of MIRAGE-Bench's data sets, or say --download")
+    collected = Collected(names=_NAMES)
+    tables: dict[str, dict[Role, list[Rows]]] = {code: {} for code in languages}
+    unnamed: list[str] = []
+    given_language = checked_language(language)
+    for path, rows in collected.files(paths):
+        code = language_of(path, paths, given_language)
+        role = next((role for role, columns in _ROLES.items() if columns <= set(rows.table)), None)
+        if split_of(path) not in (None, split):
+            collected.skip(rows.source, "file", f"it is of the split {split_of(path)}")
+        elif languages and code is not None and code not in languages:
+            collected.skip(rows.source, "file", f"its language, {code}, was not asked for")
+        elif role is None and not rows.problems:
+            collected.skip(rows.source, "file", "it is not a table of MIRAGE-Bench")
+        elif code is None:
+            unnamed.append(rows.source)
+        else:
+            tables.setdefault(code, {}).setdefault(role or "prompts", []).append(rows)
+    if unnamed:
+        raise without_language(unnamed)
+    return _arena(collected, dict(sorted(tables.items())), name, reference_system)
+
+
+def _downloaded(languages: Sequence[str]) -> list[Path]:
+    """Return the folders of the data sets; what the cache lacks is downloaded."""
+    fetch = hub("downloading MIRAGE-Bench", "hub").snapshot_download
+    patterns = [f"{code}/*" for code in languages] or None
+    try:
+        return [
+            Path(fetch(name, repo_type="dataset", allow_patterns=patterns)) for name in DATA_SETS
+        ]
+    except (OSError, ValueError) as error:
+        raise UsageError(f"MIRAGE-Bench cannot be downloaded: {error}") from error
+
+
+def _arena(collected: Collected, tables: Tables, name: str, reference: str | None) -> ForeignArena:
+    features = []
+    for code, rows_by_role in tables.items():
+        for role in ("prompts", "outputs"):
+            if role not in rows_by_role and not collected.problems:
+                raise UsageError(f"there is no file of {role} in {code}; give its clone, too")
+        for rows in rows_by_role.get("prompts", ()):
+            add_prompts(collected, rows, code)
+        features += [add_outputs(collected, rows, code) for rows in rows_by_role.get("outputs", ())]
+        for rows in rows_by_role.get("judgments", ()):
+            add_judgments(collected, rows, code)
+    answering = {system for *_, system in collected.answers}
+    # A file with faults may lack answers for that reason alone.
+    judgments = [] if collected.problems else collected.judgments
+    for judgment in judgments:
+        for side in ("system_a", "system_b"):
+            if isinstance(judgment[side], str) and judgment[side] not in answering:
+                hint = "add its outputs or correct the name"
+                fault = "has no output in any language"
+                collected.fault(judgment["place"], side, judgment[side], fault, hint)
+    table = None
+    if features:
+        table = pd.concat(features, ignore_index=True)
+        table = table.sort_values(["language", "system", "query_id"], ignore_index=True)
+    return foreign_arena(collected, name, source=_SOURCE, reference=reference, features=table)

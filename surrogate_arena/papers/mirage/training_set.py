@@ -1,0 +1,95 @@
+"""A teacher's RAG answers as a training set (MIRAGE-Bench, section 3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from arena.data.arena import Arena
+from arena.data.errors import UsageError, argument
+from arena.judging.answer_pairs import ArenaTexts, QuestionKey, ShownPassage
+from arena.text.answers import parse_answer
+from arena.text.citations import cited_passages, strip_citations
+from features.measures.language import identify
+from surrogate_arena.generation.generate import LlmSystem
+from surrogate_arena.generation.questions import GivenQuestion, choose_questions, question_keys
+from surrogate_arena.papers.chats import Sieve, TrainExample
+
+NO_ANSWER = "questions without an answer of the teacher"
+NO_MARKERS = "answers without ##Reason and ##Answer"
+NO_CITATION = "answers that cite no passage of the question"
+WRONG_CITATION = "answers that cite something that is not a passage of the question"
+NOT_RELEVANT = "answers that cite a passage labeled not relevant"
+OTHER_LANGUAGE = "answers in another language than the question"
+NO_RELEVANT = "questions without a relevant passage"
+
+
+def mirage_examples(
+    arena: Arena, teacher: str, system: LlmSystem, languages: Sequence[str] = ()
+) -> Sieve:
+    """Make chats of a teacher's answers, curated.
+
+    The teacher answered from relevant passages alone (``generate --relevant-passages``); the
+    prompts of the rows show all passages, so that the tuned model learns to leave the others
+    aside. Kept are answers with both markers, whose citations are passages of the question and
+    not labeled irrelevant, in the question's language (where the language is one that can be
+    told).
+
+    Raises:
+        UsageError: If the teacher has no answers here, or a language no questions.
+    """
+    answers = _answers_of(arena, teacher)
+    texts = ArenaTexts(arena)
+    sieve = Sieve()
+    for key in question_keys(choose_questions(arena.queries, languages)):
+        language, _ = key
+        answer = answers.get(key)
+        if answer is None:
+            sieve.drop(language, NO_ANSWER)
+            continue
+        passages = texts.passages(key, teacher)
+        fault = _fault(language, answer, passages)
+        if fault is not None:
+            sieve.drop(language, fault)
+            continue
+        shown = tuple(replace(passage, relevance=None) for passage in passages)
+        turns = texts.history(key, teacher)
+        prompt = system.prompt_for(GivenQuestion(key, texts.question(key), shown, turns))
+        sieve.examples.append(TrainExample(key, prompt, answer.strip(), {"system": teacher}))
+    return sieve
+
+
+def _answers_of(arena: Arena, teacher: str) -> dict[QuestionKey, str]:
+    """Return a teacher's answers by question; a UsageError if there is none."""
+    teacher_answers = arena.answers[arena.answers["system"] == teacher]
+    if teacher_answers.empty:
+        available = ", ".join(sorted(set(arena.answers["system"])))
+        raise UsageError(
+            f"there are no answers of {teacher!r} here ({argument('teacher')}); "
+            f"available: {available}; let a "
+            "model answer with  surrogate-arena generate ARENA --relevant-passages --append"
+        )
+    texts = teacher_answers["answer"].astype(str)
+    return dict(zip(question_keys(teacher_answers), texts, strict=True))
+
+
+def _fault(language: str, answer: str, passages: Sequence[ShownPassage]) -> str | None:
+    """Return why an answer is not taught."""
+    parsed = parse_answer(answer)
+    if all(passage.relevance == 0 for passage in passages):
+        return NO_RELEVANT
+    if not parsed.is_marked or parsed.reason is None or not parsed.text:
+        return NO_MARKERS
+    ids = [passage.passage_id for passage in passages]
+    cited = cited_passages(parsed.text, ids)
+    if cited.unmatched:
+        return WRONG_CITATION
+    if not cited.matched:
+        return NO_CITATION
+    if any(passage.relevance == 0 and passage.passage_id in cited.matched for passage in passages):
+        return NOT_RELEVANT
+    probabilities = identify(strip_citations(parsed.text, ids))
+    likeliest = max(probabilities, key=probabilities.__getitem__)
+    if language in probabilities and language != likeliest:
+        return OTHER_LANGUAGE
+    return None

@@ -1,0 +1,216 @@
+"""Files of benchmarks and of verdicts: each line a record, each problem with its line and hint."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import pandas as pd
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from arena.data.cells import is_unstorable
+from arena.data.errors import (
+    HALF_SURROGATE,
+    HALF_SURROGATE_HINT,
+    DataError,
+    Problem,
+    UsageError,
+    checked_choice,
+    in_file_order,
+)
+from arena.data.rows import Rows
+from arena.data.tables import SUFFIXES, read_rows, write_rows
+from surrogate_arena.importers.columns import NO_COLUMNS, bare_column
+
+RecordT = TypeVar("RecordT", bound=BaseModel)
+
+JSONL_SUFFIXES = (".jsonl", ".jsonl.gz")
+
+
+class StrictRecord(BaseModel):
+    """A line of a file: values are of the types stated, further fields are ignored."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+
+class VerdictRecord(StrictRecord):
+    """A line of a file of verdicts; each benchmark has further fields."""
+
+    judge: str
+    prompt: str
+    failure: str | None = None
+    was_asked: bool
+    detail: str = ""
+
+
+def refuse(fault: str, hint: str) -> PydanticCustomError:
+    """Return an error for a validator: what is wrong with a value, and what to do about it."""
+    return PydanticCustomError("refused", "{fault}", {"fault": fault, "hint": hint})
+
+
+def _filled(value: object) -> object:
+    if isinstance(value, str) and not value.strip():
+        raise refuse("is empty", "give it a value")
+    return value
+
+
+FilledText = Annotated[str, BeforeValidator(_filled)]
+"""A text that is not blank."""
+
+
+def files_of_rows(path: Path) -> list[Path]:
+    """Return the path, or all files of rows in a folder, sorted by name."""
+    if not path.is_dir():
+        return [path]
+    return sorted(file for file in path.rglob("*") if file.name.endswith(SUFFIXES))
+
+
+def read_records(
+    source: Path | Rows,
+    record: type[RecordT],
+    problems: list[Problem],
+    columns: Mapping[str, str] = NO_COLUMNS,
+) -> list[tuple[int, RecordT]]:
+    """Read the records of a file with their lines; what is wrong is added to the problems.
+
+    Names of columns are compared without case, and spaces and dashes count as underscores.
+
+    Args:
+        source: A file in any format of tables, or its rows.
+        record: Type of a row.
+        problems: Where problems go.
+        columns: Field to the column it is read from.
+
+    Raises:
+        UsageError: If there is no such file, or a column that was chosen is not there.
+    """
+    rows = source if isinstance(source, Rows) else read_rows(source)
+    problems += rows.problems
+    field_of_column = _fields_of_columns(list(map(str, rows.table)), record, columns)
+    required = [name for name, field in record.model_fields.items() if field.is_required()]
+    if len(rows.table) and required and set(required).isdisjoint(field_of_column.values()):
+        # One problem for the file, not one for each field of each row.
+        problems.append(_no_column(rows, required))
+        return []
+    if not len(rows.lines) and not rows.problems:
+        hint = "put one record into each row"
+        problems.append(Problem(rows.source, None, None, None, "holds nothing", hint))
+    table = rows.table.rename(columns=field_of_column)
+    # pandas has no records of rows without any column.
+    rows_values = table.to_dict(orient="records") or [{} for _ in rows.lines]
+    records = []
+    for line, values in zip(map(int, rows.lines), rows_values, strict=True):
+        # An empty cell is a field that is left out.
+        fields = {str(name): value for name, value in values.items() if value is not None}
+        validated = _validated(fields, record, rows.source, line)
+        if isinstance(validated, list):
+            problems += validated
+        else:
+            records.append((line, validated))
+    return records
+
+
+def _validated(
+    fields: Mapping[str, object], record: type[RecordT], source: str, line: int
+) -> RecordT | list[Problem]:
+    """Return the record of a row's fields, or what is wrong with them."""
+    if is_unstorable(fields):
+        return [Problem(source, line, None, None, HALF_SURROGATE, HALF_SURROGATE_HINT)]
+    try:
+        return record.model_validate(fields)
+    except ValidationError as error:
+        return [_problem(fault, source, line) for fault in error.errors()]
+
+
+def _no_column(rows: Rows, required: Sequence[str]) -> Problem:
+    """Say that a file has no column of a required field."""
+    fault = f"has the columns {', '.join(map(str, rows.table)) or 'none'}"
+    hint = f"a row needs {', '.join(required)}; say which is which with --column FIELD=NAME"
+    return Problem(rows.source, None, None, None, fault, hint)
+
+
+def _fields_of_columns(
+    table_columns: Sequence[str], record: type[BaseModel], columns: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the field that each column is read as; columns that are no field are left out."""
+    names: dict[str, str] = {}
+    for field, column in columns.items():
+        checked_choice(field, list(record.model_fields), "field")
+        if column not in table_columns:
+            raise UsageError(
+                f"no column {column!r}; available: {', '.join(table_columns) or 'none'}"
+            )
+        names[column] = field
+    fields = {bare_column(name): name for name in record.model_fields}
+    for column in table_columns:
+        field_name = fields.get(bare_column(column))
+        if field_name is not None and field_name not in names.values():
+            names.setdefault(column, field_name)
+    return names
+
+
+def repeats(
+    path: Path, keys: Iterable[tuple[int, Hashable]], field: str, hint: str = "keep one of them"
+) -> Iterator[Problem]:
+    """Yield a problem for each line that repeats the key of an earlier one."""
+    first_lines: dict[Hashable, int] = {}
+    for line, key in keys:
+        first = first_lines.setdefault(key, line)
+        if first != line:
+            yield Problem(path.name, line, field, key, f"is already on line {first}", hint)
+
+
+def raise_if(problems: Sequence[Problem]) -> None:
+    """Raise a ``DataError`` with all the problems by file and line, if there are any."""
+    if problems:
+        raise DataError(in_file_order(problems))
+
+
+def _problem(error: ErrorDetails, source: str, line: int) -> Problem:
+    field = ".".join(str(part) for part in error["loc"])
+    kind, value = error["type"], error["input"]
+    if kind == "refused":
+        return Problem(source, line, field, value, error["msg"], error["ctx"]["hint"])
+    if kind == "missing" or value is None:
+        return Problem(source, line, field, None, "is missing", "add it")
+    hint = "see the guide for the format"
+    return Problem(source, line, field, value, error["msg"], hint)
+
+
+def check_name(path: Path) -> None:
+    """Raise a ``UsageError`` if a file's name is not that of verdicts, before any is given."""
+    if not path.name.endswith(JSONL_SUFFIXES):
+        raise UsageError(f"{path.name}: verdicts are JSON lines; use a name such as run.jsonl")
+
+
+def write_run(verdicts: pd.DataFrame, path: Path | str, notice: str = "") -> None:
+    """Write verdicts as JSON lines, one per judge and item; equal verdicts give equal bytes.
+
+    The notice, such as the license of the human labels, is a column of its own.
+
+    Raises:
+        UsageError: If the folder does not exist, or the name is not that of a JSONL file.
+    """
+    check_name(Path(path))
+    if notice:
+        verdicts = verdicts.assign(notice=notice)
+    write_rows(verdicts, Path(path))
+
+
+def read_run(path: Path | str, record: type[VerdictRecord]) -> pd.DataFrame:
+    """Read the verdicts of a file that ``write_run`` wrote.
+
+    Returns:
+        Columns named as the record's fields, one row per judge and item.
+
+    Raises:
+        UsageError: If there is no such file.
+        DataError: With every problem: line, field, value and hint.
+    """
+    problems: list[Problem] = []
+    rows = [verdict.model_dump() for _, verdict in read_records(Path(path), record, problems)]
+    raise_if(problems)
+    table = pd.DataFrame(rows, columns=list(record.model_fields), dtype=object)
+    return table.astype({name: bool for name in table if str(name).startswith("was_")})

@@ -1,0 +1,305 @@
+"""Reports on judges: tables, notes on what is missing, and what an arena keeps of them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from arena.llm import Usage
+from surrogate.board.metaevaluations import MetaEvaluation, model_name
+from surrogate_arena.papers.judges import SENT
+
+if TYPE_CHECKING:
+    from arena.llm.usage import Price
+
+NO_VALUE = "–"
+BY_JUDGE = ["judge", "prompt"]
+VALUES = ["value", "standard_error", "n", "failures", "not_asked", "reason"]
+"""A score, on how many items, how many of them had no verdict, and how many were not asked."""
+
+
+@dataclass(frozen=True)
+class ReportTable:
+    """A table as it is printed, its title, and the lines below it."""
+
+    title: str
+    table: pd.DataFrame
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """A meta-evaluation: as JSON can hold it, as tables for people, and as an arena notes it.
+
+    ``usages`` is None if no judge was at work. ``items`` names what is judged by
+    ``prompts_per_item`` prompts each, where the cost of a thousand is of use.
+    """
+
+    content: Mapping[str, Any]
+    tables: Sequence[ReportTable]
+    metaevaluations: Sequence[MetaEvaluation] = ()
+    usages: Sequence[Usage] | None = None
+    prompts_per_item: int = 1
+    items: str = ""
+
+    def as_json(self, prices: Mapping[str, Price] = MappingProxyType({})) -> dict[str, Any]:
+        """Return the content, with the usage and its cost if there was any judging."""
+        if self.usages is None:
+            return dict(self.content)
+        used = []
+        for usage in self.usages:
+            costs: dict[str, Any] = {"cost": usage.cost(prices)}
+            if self.items:
+                costs["cost_per_thousand"] = self.cost_per_thousand(usage, prices)
+            used.append(asdict(usage) | costs)
+        return {**self.content, "usage": used}
+
+    def cost_per_thousand(self, usage: Usage, prices: Mapping[str, Price]) -> float | None:
+        """Return what a thousand items cost by the calls of this run; None if it is unknown."""
+        cost = usage.cost(prices)
+        n_paid = usage.sent + usage.collected
+        # Replies from the store were paid for by another run, which counted their tokens.
+        if cost is None or not n_paid:
+            return None
+        return cost / n_paid * self.prompts_per_item * 1000
+
+
+def scores_by_part(
+    verdicts: pd.DataFrame,
+    part: str,
+    score: Callable[[pd.DataFrame, str], Mapping[str, Any]],
+    columns: Sequence[str],
+    names: Sequence[str] = (),
+    total: str | None = None,
+) -> pd.DataFrame:
+    """Score each judge on each part of its verdicts.
+
+    Args:
+        verdicts: As of ``Evaluation``.
+        part: Column that tells the parts apart, such as ``metric``.
+        score: Computes the scores of a part, by column, from its verdicts and its name.
+        columns: Columns of the table: ``BY_JUDGE``, ``part`` and the scores.
+        names: The parts; by default those that the judge's verdicts have, in their order.
+        total: Name of a last row, of all parts together; None for no such row.
+
+    Returns:
+        One row per judge and part.
+    """
+    rows = []
+    for (judge, prompt), judge_verdicts in judges_of(verdicts).items():
+        tables = {}
+        for name in names or judge_verdicts[part].unique():
+            tables[str(name)] = judge_verdicts[judge_verdicts[part] == name]
+        if total is not None:
+            tables[total] = judge_verdicts
+        for name, table in tables.items():
+            rows.append({"judge": judge, "prompt": prompt, part: name, **score(table, name)})
+    table = pd.DataFrame(rows, columns=columns)
+    if "reason" in table:
+        # Without any reason, pandas would take the column for one of numbers.
+        table["reason"] = table["reason"].astype(object)
+    return table
+
+
+def verdict_counts(verdicts: pd.DataFrame, may_be_null: bool = False) -> dict[str, int]:
+    """Count the verdicts: requested, failed, and not requested.
+
+    Args:
+        verdicts: As of ``Evaluation``.
+        may_be_null: Whether a verdict without a value may be one, and not a failure (GroUSE).
+    """
+    judged = verdicts[verdicts["was_asked"].astype(bool)]
+    is_failed = judged["failure"].notna() if may_be_null else judged["value"].isna()
+    return {
+        "n": len(judged),
+        "failures": int(is_failed.sum()),
+        "not_asked": len(verdicts) - len(judged),
+    }
+
+
+def metaevaluations(
+    scores: Iterable[Mapping[Any, Any]], dataset: str, metric: str, languages: Iterable[object]
+) -> list[MetaEvaluation]:
+    """Sum up scores, rows with ``BY_JUDGE`` and ``VALUES``, for an arena's ``metaevaluation.json``.
+
+    Those without a value or a standard error are left out.
+    """
+    codes = list(map(str, languages))
+    entries = []
+    for row in scores:
+        if pd.isna(row["value"]) or pd.isna(row["standard_error"]):
+            continue
+        entry = MetaEvaluation(
+            dataset=dataset,
+            metric=metric,
+            languages=codes,
+            judge=row["judge"],
+            prompt=row["prompt"],
+            value=row["value"],
+            standard_error=row["standard_error"],
+            n=row["n"],
+            failures=row["failures"],
+        )
+        entries.append(entry)
+    return entries
+
+
+def recorded_table(entries: Iterable[MetaEvaluation]) -> pd.DataFrame:
+    """Show what an arena records of its judges, one row each and one column per benchmark.
+
+    Where a judge was tested with several prompts, a cell names the prompt of each value.
+    """
+    cells: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for entry in entries:
+        judge = model_name(entry.judge)
+        column = f"{entry.dataset} {entry.metric}"
+        shown = percent_with_error(entry.value, entry.standard_error)
+        cells.setdefault((judge, column), []).append((short_prompt(entry.prompt), shown))
+    rows = []
+    for (judge, column), values in cells.items():
+        shown_values = [value for _, value in values]
+        if len(values) > 1:
+            shown_values = [f"{value} [{prompt}]" for prompt, value in values]
+        rows.append({"judge": judge, "benchmark": column, "cell": "; ".join(shown_values)})
+    return wide_table(pd.DataFrame(rows, columns=["judge", "benchmark", "cell"]), "benchmark")
+
+
+def judges_of(table: pd.DataFrame) -> Mapping[tuple[str, str], pd.DataFrame]:
+    """Return the rows of each judge of a table, by its name and prompt, in their order."""
+    groups = table.groupby(BY_JUDGE, sort=False)
+    return {(str(judge), str(prompt)): rows for (judge, prompt), rows in groups}
+
+
+def judge_labels(table: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """Name the judges of a table in their order; one with several prompts by its prompt, too."""
+    keys = list(judges_of(table))
+    n_prompts = Counter(judge for judge, _ in keys)
+    labels = {}
+    for judge, prompt in keys:
+        label = judge
+        if n_prompts[judge] > 1:
+            label = f"{judge}, {short_prompt(prompt)}"
+        labels[judge, prompt] = label
+    return labels
+
+
+def short_prompt(prompt: object) -> str:
+    """Show a prompt by what it leaves out, or the name of its first template."""
+    # Templates stand before settings: ``ag.v1@1a2b|without:justification|sent:top_p=1``.
+    name, *settings = [part for part in str(prompt).split("|") if not part.startswith(SENT)]
+    if "@" in name and settings and settings[0]:
+        return settings[0]
+    return name.partition("@")[0]
+
+
+def score_cell(row: Mapping[Any, Any]) -> str:
+    """Show a row of scores in percent with its standard error."""
+    return percent_with_error(row["value"], row["standard_error"])
+
+
+def judges_table(
+    scores: pd.DataFrame,
+    part: str,
+    title: str,
+    notes: Sequence[str] = (),
+    cell: Callable[[Mapping[Any, Any]], str] = score_cell,
+) -> ReportTable:
+    """Show scores in percent with standard errors by judge (rows) and ``part`` (columns).
+
+    Reasons for missing values follow the notes. ``cell`` formats a row of the scores.
+    """
+    cells = named(scores).assign(cell=list(map(cell, scores.to_dict("records"))))
+    table = wide_table(cells, part)
+    return ReportTable(title, table, [*notes, *no_value_notes(scores["reason"])])
+
+
+def named(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with the names of ``judge_labels`` as its judges."""
+    names = judge_labels(table)
+    keys = zip(table["judge"].astype(str), table["prompt"].astype(str), strict=True)
+    return table.assign(judge=[names[key] for key in keys])
+
+
+def wide_table(cells: pd.DataFrame, column: str, row: str = "judge") -> pd.DataFrame:
+    """Spread each ``cell`` over a row and a column, in their order; what is absent is a dash."""
+    table = cells.pivot(index=row, columns=column, values="cell")
+    table = table.reindex(index=cells[row].unique(), columns=cells[column].unique())
+    return table.fillna(NO_VALUE).rename_axis(columns=None).reset_index()
+
+
+def percent_with_error(value: float, standard_error: float = math.nan) -> str:
+    """Show a share in percent with its standard error, if they are known."""
+    if pd.isna(value):
+        return NO_VALUE
+    percent = f"{100 * value:.1f}"
+    if pd.isna(standard_error):
+        return percent
+    return f"{percent} ± {100 * standard_error:.1f}"
+
+
+def left_out_notes(
+    scores: pd.DataFrame,
+    verdicts: pd.DataFrame,
+    items: str,
+    value: str,
+    part: str | None = None,
+) -> list[str]:
+    """Return how many items judges gave no value for, and how many they were not asked about.
+
+    Args:
+        scores: Rows with ``BY_JUDGE`` and ``VALUES``.
+        verdicts: Verdicts behind the scores, see ``Evaluation``; they give each judge's reasons.
+        items: Name for the items.
+        value: Name for a value.
+        part: Column to name after the judge.
+    """
+    names = judge_labels(scores)
+    notes = []
+    for row in scores.to_dict(orient="records"):
+        name = names[row["judge"], row["prompt"]]
+        if part is not None:
+            name += f", {row[part]}"
+        if row["failures"]:
+            notes.append(f"{name}: {items} without a {value}, counted as errors: {row['failures']}")
+        if row["not_asked"]:
+            notes.append(f"{name}: {row['not_asked']} {items} got no answer: left out; run again")
+    return [*notes, *failure_notes(verdicts, names)]
+
+
+def failure_notes(verdicts: pd.DataFrame, names: Mapping[tuple[str, str], str]) -> list[str]:
+    """Say for each judge with failed verdicts why they failed.
+
+    Args:
+        verdicts: As of ``Evaluation``.
+        names: What judges are called, by name and prompt; others are ignored.
+    """
+    failures = judges_of(verdicts[verdicts["failure"].notna()])
+    notes = []
+    for key, name in names.items():
+        if key in failures:
+            notes.append(f"{name}: {failure_reasons(failures[key])}")
+    return notes
+
+
+def failure_reasons(verdicts: pd.DataFrame) -> str:
+    """Return the number of missing verdicts for each reason, with the first one's message."""
+    parts = []
+    # Rows without a failure are in no group.
+    for reason, rows in verdicts.groupby("failure", sort=False):
+        part = f"{len(rows)} {reason}"
+        first_detail = next(filter(None, rows["detail"].fillna("")), None)
+        if first_detail is not None:
+            part += f" ({first_detail})"
+        parts.append(part)
+    return ", ".join(parts)
+
+
+def no_value_notes(reasons: pd.Series) -> list[str]:
+    """Say, once each, why values are missing."""
+    return [f"No value: {reason}" for reason in reasons.dropna().drop_duplicates()]

@@ -1,0 +1,126 @@
+"""Soft pairwise accuracy: do two judges see the same differences between systems as sure?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr
+
+from arena.data.seeds import generator
+from arena.data.types import Floats, Integers
+from arena.quality.verdicts import PAIR, QUESTION_PAIR, oriented_verdicts
+from arena.statistics.bootstrap import bootstrap_weights
+from surrogate_arena.papers.pair_accuracy import Estimate, estimate_of
+
+FEWEST_SYSTEMS = 3
+"""Systems below which two judges have no ranking to agree on."""
+ENTRIES_AT_ONCE = 4_000_000
+
+
+def soft_pairwise_accuracy(
+    judgments: pd.DataFrame, reference: pd.DataFrame, replicates: int = 1000, seed: int = 0
+) -> Estimate:
+    """Compare how sure a judge and a reference are which of two systems is better.
+
+    SPA = mean over pairs of systems of 1 - |p - p_reference|, where p is the p-value of the
+    hypothesis that the second system is at least as good (Thompson et al., 2024, arXiv 2409.09598,
+    equation 3; the official measure of WMT24). A system's score on a question is its mean points
+    there. The p-value is that of the paired permutation test, which swaps the scores of two
+    systems on each question, in its normal limit: Φ(Σd / √Σd²) for differences d, where the paper
+    draws permutations. Both are scored on the question and pairs that both judged, and languages
+    have equal weight.
+
+    Args:
+        judgments: Verdicts of the judge, or of several that count as one.
+        reference: Verdicts of the reference, such as people.
+        replicates: Number of resamples of the questions.
+        seed: Seed of the resamples.
+
+    Returns:
+        Its ``n`` is the number of pairs of systems; NaN where the two share fewer than
+        ``FEWEST_SYSTEMS`` systems in every language.
+    """
+    shared = _mean_points(judgments).merge(
+        _mean_points(reference), on=QUESTION_PAIR, suffixes=("", "_reference")
+    )
+    values = []
+    resampled = []
+    n_pairs = 0
+    for language, items in shared.groupby("language"):
+        systems = pd.Index(sorted(set(items["first"]) | set(items["second"])))
+        if len(systems) < FEWEST_SYSTEMS:
+            continue
+        scores = _question_scores(items, systems, "points")
+        reference_scores = _question_scores(items, systems, "points_reference")
+        once = np.ones((1, len(scores)), dtype=np.int64)
+        value, n_compared = _agreement(scores, reference_scores, once)
+        random = generator(seed, "soft pairwise accuracy", str(language))
+        weights = bootstrap_weights(len(scores), replicates, random)
+        values.append(value[0])
+        resampled.append(_agreement(scores, reference_scores, weights)[0])
+        n_pairs += n_compared
+    if not values:
+        return estimate_of(np.nan, np.empty(0), 0)
+    means = np.mean(resampled, axis=0)
+    return estimate_of(float(np.mean(values)), means[np.isfinite(means)], n_pairs)
+
+
+def _mean_points(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Average the points of the first system of each question and pair: both orders, all votes."""
+    table = oriented_verdicts(judgments)
+    # A win is 1 point, a tie half of one.
+    points = (table["outcome"] + 1) / 2
+    return table.assign(points=points).groupby(QUESTION_PAIR)["points"].mean().reset_index()
+
+
+def _question_scores(items: pd.DataFrame, systems: pd.Index, points: str) -> Floats:
+    """Return the mean points of systems on questions, shape (Q, S); NaN where not judged."""
+    sides = []
+    for side, sign in zip(PAIR, (1.0, -1.0), strict=True):
+        scores = 0.5 + sign * (items[points] - 0.5)
+        columns = {"query_id": items["query_id"], "system": items[side], "score": scores}
+        sides.append(pd.DataFrame(columns))
+    means = pd.concat(sides).groupby(["query_id", "system"])["score"].mean()
+    table = means.unstack("system").reindex(columns=systems)
+    return np.asarray(table, dtype=np.float64)
+
+
+def _agreement(scores: Floats, reference: Floats, weights: Integers) -> tuple[Floats, int]:
+    """Compute SPA in resamples of the questions.
+
+    Args:
+        scores: Of Q questions and S systems, shape (Q, S).
+        reference: Those of the reference.
+        weights: How often each of B resamples holds each question, shape (B, Q).
+
+    Returns:
+        SPA, shape (B,), and the number of pairs of systems that share a question.
+    """
+    first, second = np.triu_indices(scores.shape[1], 1)
+    totals = np.zeros(len(weights))
+    n_compared = np.zeros(len(weights))
+    n_pairs = 0
+    # Some pairs of systems at a time, so that memory does not grow with the square of systems.
+    step = max(1, ENTRIES_AT_ONCE // max(len(weights), len(scores)))
+    for start in range(0, len(first), step):
+        block = slice(start, start + step)
+        differences = scores[:, first[block]] - scores[:, second[block]]
+        reference_differences = reference[:, first[block]] - reference[:, second[block]]
+        is_compared = weights @ np.isfinite(differences) > 0
+        agreement = 1.0 - np.abs(
+            _p_values(differences, weights) - _p_values(reference_differences, weights)
+        )
+        totals += np.where(is_compared, agreement, 0.0).sum(axis=1)
+        n_compared += is_compared.sum(axis=1)
+        n_pairs += int(np.isfinite(differences).any(axis=0).sum())
+    undefined = np.full(len(weights), np.nan)
+    return np.divide(totals, n_compared, out=undefined, where=n_compared > 0), n_pairs
+
+
+def _p_values(differences: Floats, weights: Integers) -> Floats:
+    """Return Φ(Σd / √Σd²) of weighted questions, shape (B, pairs); one half without any d."""
+    filled = np.nan_to_num(differences, nan=0.0)
+    sums = weights @ filled
+    deviations = np.sqrt(weights @ filled**2)
+    ratios = np.divide(sums, deviations, out=np.zeros_like(sums), where=deviations > 0)
+    return np.asarray(ndtr(ratios))

@@ -1,0 +1,205 @@
+"""WikiEval as a benchmark of judges: pairs of which people preferred one text, and accuracy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from arena.data.errors import UsageError
+from arena.data.seeds import generator, seed_sequence
+from arena.data.tables import plain_records
+from arena.data.types import Floats
+from arena.llm import Budget
+from arena.llm.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
+from arena.statistics.bootstrap import resampled_sums
+from features.models.ragas import RAGAS_PROMPTS
+from surrogate_arena.papers.evaluation import (
+    Evaluation,
+    JudgeFactory,
+    Kinds,
+    judge_items,
+    llms_with,
+    verdict_table,
+)
+from surrogate_arena.papers.judges import Judge
+from surrogate_arena.papers.records import VerdictRecord
+from surrogate_arena.papers.reports import (
+    BY_JUDGE,
+    VALUES,
+    Report,
+    judges_table,
+    left_out_notes,
+    metaevaluations,
+    scores_by_part,
+    verdict_counts,
+)
+from surrogate_arena.papers.settings import DEFAULTS, MetaevalSettings
+from surrogate_arena.papers.wikieval import judges
+from surrogate_arena.papers.wikieval.judges import FIRST, LANGUAGE, RANKING, SCORE, SECOND, TIE
+from surrogate_arena.papers.wikieval.pairs import read_wikieval
+
+DATASET = "wikieval"
+BETTER, WORSE = "better", "worse"
+SCORE_COLUMNS = [*BY_JUDGE, "criterion", *VALUES, "ties"]
+WIKIEVAL_PROMPTS = (SCORE, RANKING, *RAGAS_PROMPTS)
+"""Prompts that a user's templates may replace."""
+
+
+class ChoiceVerdict(VerdictRecord):
+    """A line of a file of verdicts."""
+
+    criterion: str
+    question: str
+    value: str | None = None
+
+
+@dataclass(frozen=True)
+class Wikieval:
+    """Pairs of texts of which people preferred one, for judges of Ragas' three qualities.
+
+    Which text a judge sees first is drawn by the pair's content. Verdicts have the columns
+    ``criterion``, ``question`` and ``value``: ``better``, ``worse`` or ``tie``.
+
+    Attributes:
+        pairs: As ``read_wikieval`` returns them.
+        settings: Items to judge, requests to judges, and rules of counting.
+        templates: Files that replace ``WIKIEVAL_PROMPTS``.
+    """
+
+    record: ClassVar[type[VerdictRecord]] = ChoiceVerdict
+    default_judges: ClassVar[Sequence[str]] = ()
+    reference_judges: ClassVar[Sequence[str]] = ()
+    replaceable: ClassVar[Sequence[ReplaceablePrompt]] = WIKIEVAL_PROMPTS
+    pairs: pd.DataFrame
+    settings: MetaevalSettings = DEFAULTS
+    templates: Templates = NO_TEMPLATES
+
+    @classmethod
+    def read(cls, path: Path, settings: MetaevalSettings, templates: Templates) -> Wikieval:
+        """Read the pairs of published rows, see ``read_wikieval``."""
+        return cls(read_wikieval(path, settings.columns), settings, templates)
+
+    @property
+    def kinds(self) -> Kinds:
+        """Ragas, and the paper's baselines."""
+        return {
+            "ragas:LLM [with EMBEDDER]": self._ragas,
+            "gpt-score:LLM": llms_with(judges.ScorePrompts(self.templates)),
+            "gpt-ranking:LLM": llms_with(judges.RankingPrompts(self.templates)),
+        }
+
+    def _ragas(self, model: str, factory: JudgeFactory) -> list[Judge]:
+        models = replace(factory.options.models, templates=self.templates)
+        budget = Budget(factory.options.max_calls)
+        return [judges.RagasJudge(model, models, budget, factory.progress)]
+
+    @property
+    def items(self) -> pd.DataFrame:
+        """The pairs that are judged."""
+        return self.pairs[["criterion", "question"]]
+
+    @cached_property
+    def judged(self) -> pd.DataFrame:
+        """The pairs that are judged, at most ``limit`` of each criterion.
+
+        Raises:
+            UsageError: If there is none.
+        """
+        pairs = self.settings.limited(self.pairs, "criterion")
+        if pairs.empty:
+            raise UsageError("there is no pair to judge")
+        return pairs.reset_index(drop=True)
+
+    @cached_property
+    def tasks(self) -> list[judges.Pair]:
+        """Tasks of a judge: both texts of each pair, in the order drawn."""
+        pairs = []
+        for row in self.judged.to_dict(orient="records"):
+            texts = [row["better"], row["worse"]]
+            if not self._better_is_first(row):
+                texts.reverse()
+            pairs.append(judges.Pair(row["criterion"], row["question"], row["context"], *texts))
+        return pairs
+
+    def verdicts(self, judge: Judge) -> pd.DataFrame:
+        """Let a judge choose the better text of every pair."""
+        verdicts = judge_items(judge, self.tasks, "pairs")
+        rows = self.judged.to_dict(orient="records")
+        preferences = []
+        for verdict, row in zip(verdicts, rows, strict=True):
+            # The judge saw the texts in the order drawn; the files say which one was better.
+            names = {FIRST: WORSE, SECOND: BETTER}
+            if self._better_is_first(row):
+                names = {FIRST: BETTER, SECOND: WORSE}
+            value = names.get(str(verdict.value), verdict.value)
+            preferences.append(replace(verdict, value=value))
+        return self.judged[["criterion", "question"]].join(verdict_table(preferences))
+
+    def _better_is_first(self, row: Mapping[Any, Any]) -> bool:
+        # Drawn by the sorted texts, which do not tell which is better: position says nothing.
+        texts = sorted((row["better"], row["worse"]))
+        key = ("wikieval", "order", row["criterion"], row["question"], *texts)
+        is_swapped = seed_sequence(self.settings.seed, *key).generate_state(1)[0] & 1
+        return bool((row["better"] == texts[0]) != is_swapped)
+
+    def report(self, evaluation: Evaluation) -> Report:
+        """Report accuracies by criterion; see ``score_preferences``."""
+        verdicts = evaluation.verdicts
+        scores = score_preferences(verdicts, self.settings.replicates, self.settings.seed)
+        notes = left_out_notes(scores, verdicts, "pairs", "choice", "criterion")
+        title = "Accuracy in percent, with standard errors"
+        table = judges_table(scores, "criterion", title, notes)
+        entries = []
+        for row in scores.to_dict("records"):
+            entries += metaevaluations([row], DATASET, str(row["criterion"]), [LANGUAGE])
+        return Report({"scores": plain_records(scores)}, [table], entries, evaluation.usages)
+
+
+def score_preferences(
+    verdicts: pd.DataFrame, replicates: int = 1000, seed: int = 0
+) -> pd.DataFrame:
+    """Compute the share of pairs in which each judge prefers what people preferred.
+
+    Ties are broken by a draw that rests on the question, as the paper does for scores of an LLM.
+    Standard errors are by the bootstrap over pairs, whose draws judges share.
+
+    Returns:
+        Columns ``SCORE_COLUMNS``, one row per judge and criterion. Pairs that the judge was not
+        asked about are left out; where it did not choose, it is wrong. The value is missing, with
+        a reason, where no pair is left; the standard error, where one is.
+    """
+
+    def score(pairs: pd.DataFrame, criterion: str) -> dict[str, Any]:
+        judged = pairs[pairs["was_asked"]]
+        credits: Floats = (judged["value"] == BETTER).to_numpy(dtype=np.float64)
+        is_tied = (judged["value"] == TIE).to_numpy(dtype=bool)
+        for index in np.flatnonzero(is_tied):
+            # The paper breaks ties of an LLM's scores at random (section 5).
+            question = str(judged["question"].iloc[index])
+            credits[index] = generator(seed, "wikieval", "tie", criterion, question).integers(2)
+        value = np.nan
+        standard_error = np.nan
+        reason: str | None = f"no pair of {criterion} was judged"
+        if len(credits):
+            value = float(credits.mean())
+            reason = None
+        if len(credits) > 1:
+            random = generator(seed, "wikieval", "bootstrap", criterion)
+            # Shape (replicates, 1): how many of the pairs of each draw were right.
+            sums = resampled_sums(credits[:, None], replicates, random)
+            standard_error = float((sums / len(credits)).std(ddof=1))
+        return {
+            "value": value,
+            "standard_error": standard_error,
+            **verdict_counts(pairs),
+            "reason": reason,
+            "ties": int(is_tied.sum()),
+        }
+
+    return scores_by_part(verdicts, "criterion", score, SCORE_COLUMNS)

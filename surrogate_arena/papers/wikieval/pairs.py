@@ -1,0 +1,101 @@
+"""WikiEval's pairs of texts, of its published rows: three answers and two contexts a question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Literal, get_args
+
+import pandas as pd
+from pydantic import BeforeValidator
+
+from arena.data.cells import decoded
+from arena.data.errors import Problem, UsageError
+from surrogate_arena.importers.columns import NO_COLUMNS
+from surrogate_arena.papers.records import (
+    FilledText,
+    StrictRecord,
+    files_of_rows,
+    raise_if,
+    read_records,
+    repeats,
+)
+
+Criterion = Literal["faithfulness", "answer_relevance", "context_relevance"]
+CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
+FAITHFULNESS, ANSWER_RELEVANCE, CONTEXT_RELEVANCE = CRITERIA
+
+COMPARED = MappingProxyType[Criterion, str](
+    {FAITHFULNESS: "answer", ANSWER_RELEVANCE: "answer", CONTEXT_RELEVANCE: "context"}
+)
+"""What the texts are that are compared."""
+PAIR_COLUMNS = ["criterion", "question", "context", "better", "worse"]
+"""Columns of a table of pairs."""
+
+
+def read_wikieval(path: Path | str, columns: Mapping[str, str] = NO_COLUMNS) -> pd.DataFrame:
+    """Read WikiEval's pairs of the published data set (explodinggradients/WikiEval).
+
+    Rows hold ``question, answer, ungrounded_answer, poor_answer, context_v1, context_v2``: the
+    first answer, and the first context, are the better ones.
+
+    Args:
+        path: A file of rows in any format of tables, or a folder that holds one.
+        columns: Field to the column it is read from, where its name is another.
+
+    Returns:
+        One row a pair, columns ``PAIR_COLUMNS``: ``context`` is the one answers were written
+        from, None but for faithfulness.
+
+    Raises:
+        UsageError: If there is no such file.
+        DataError: With every problem: file, line, column, value and hint.
+    """
+    file = _published_file(Path(path))
+    problems: list[Problem] = []
+    rows = read_records(file, PublishedQuestion, problems, columns)
+    problems += repeats(file, [(line, row.question) for line, row in rows], "question")
+    raise_if(problems)
+    pairs = [row.pair(criterion) for criterion in CRITERIA for _, row in rows]
+    return pd.DataFrame(pairs, columns=PAIR_COLUMNS, dtype=object)
+
+
+def _joined(value: object) -> object:
+    """Join contexts: in the public files they are lists of texts, in CSV written as text."""
+    opened = decoded(value)
+    if isinstance(opened, list) and all(isinstance(text, str) for text in opened):
+        return "\n".join(opened)
+    return value
+
+
+Context = Annotated[FilledText, BeforeValidator(_joined)]
+
+
+class PublishedQuestion(StrictRecord):
+    """A row as it is published."""
+
+    question: FilledText
+    answer: FilledText
+    ungrounded_answer: FilledText
+    poor_answer: FilledText
+    context_v1: Context
+    context_v2: Context
+
+    def pair(self, criterion: Criterion) -> tuple[str, str, str | None, str, str]:
+        """Return the pair of a criterion."""
+        if criterion == FAITHFULNESS:
+            texts = self.context_v1, self.answer, self.ungrounded_answer
+            return criterion, self.question, *texts
+        if criterion == ANSWER_RELEVANCE:
+            return criterion, self.question, None, self.answer, self.poor_answer
+        return criterion, self.question, None, self.context_v1, self.context_v2
+
+
+def _published_file(path: Path) -> Path:
+    """Return the file of published rows: the path, or the only one in its folder."""
+    files = files_of_rows(path)
+    if len(files) != 1:
+        names = ", ".join(file.name for file in files) or "no file of rows"
+        raise UsageError(f"{path} holds {names}; name the file of WikiEval's questions")
+    return files[0]

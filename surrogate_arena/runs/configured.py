@@ -1,0 +1,243 @@
+"""A configuration of several boards: what it may say, and what it says of each board."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+from arena.data.schema import ArenaInfo
+from arena.judging.judging_settings import JudgingSettings
+from arena.llm.llm_settings import LlmSettings
+from features.declare.feature import Feature
+from features.measures.registry import parse_features
+from surrogate.board.settings import BoardSettings
+from surrogate_arena.pages.feed import FEED
+from surrogate_arena.pages.site import INDEX
+from surrogate_arena.pages.site_settings import PageSettings, SiteSettings, WebAddress
+from surrogate_arena.runs.steps import MANIFEST_FILE
+
+BOARD_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+Form = Literal["site", "figures"]
+Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+WEB_ROOT = "_site"
+"""Folder of all pages in the output folder: no board can have that name, and GitHub's action that
+uploads pages takes it by default."""
+LOG_FILE = "run.log"
+STORE_FILE = "judging.sqlite"
+"""Replies of judges."""
+RATINGS_FILE = "ratings.sqlite"
+"""Replies of LLMs that features ask."""
+RESERVED = (MANIFEST_FILE, LOG_FILE, STORE_FILE, RATINGS_FILE, INDEX, FEED)
+"""Files beside the folders of boards, in the output folder and the web root."""
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+ALL_BOARDS = "Leaderboards"
+"""Title of the page over all boards where none is stated."""
+
+
+def _board_name(name: str) -> str:
+    if not BOARD_NAME.fullmatch(name):
+        raise PydanticCustomError(
+            "board_name",
+            "cannot name a board, whose folder has that name; "
+            "use letters, digits, '.', '_' and '-', a letter or digit first",
+        )
+    # On some file systems, names that differ in case are one.
+    if name.lower() in RESERVED:
+        raise PydanticCustomError(
+            "board_name", "cannot name a board, as run writes a file of that name; use another name"
+        )
+    return name
+
+
+class BoardOptions(BoardSettings):
+    """One board: its settings, what it is made from, and what is published of it."""
+
+    arena: str = Field(description="Arena folder, relative to this file.")
+    preset: str | None = Field(
+        default=None, description="Settings that go together (mirage), under those given here."
+    )
+    feature_table: str | None = Field(
+        default=None,
+        description="File of features that are already computed, instead of features; relative to "
+        "this file.",
+    )
+    download: bool = Field(
+        default=False, description="Download models that are not on this machine."
+    )
+    llm: LlmSettings | None = Field(
+        default=None,
+        description="How LLMs are asked for features; the features name the models.",
+    )
+    judging: JudgingSettings | None = Field(
+        default=None,
+        description="How an LLM judges first; left out, the arena's own judgments count.",
+    )
+    publish: list[Form] = Field(
+        default_factory=list, description="What to publish of the board: site, figures."
+    )
+    site: SiteSettings = Field(
+        default=SiteSettings(), description="What its pages state, over those of all boards."
+    )
+    weights: dict[str, Weight] = Field(
+        default={},
+        description="Criteria of its judgments to their weights: one board for each, and an "
+        "overview of them.",
+    )
+
+
+class RunSite(PageSettings):
+    """The page over all boards, and what holds for the pages of each."""
+
+    folder: str | None = Field(
+        default=None,
+        description="Folder of all pages, relative to this file; --site overrides it. Default: "
+        "_site in the output folder.",
+    )
+    address: WebAddress = Field(
+        default="", description="Address where the pages are served, for links of the feed."
+    )
+
+
+class Configuration(BaseModel):
+    """A configuration of leaderboards, for the command run."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    out: str | None = Field(
+        default=None, description="Folder to write to, relative to this file; --out overrides it."
+    )
+    site: RunSite = Field(
+        default=RunSite(),
+        description="The page over all boards; its license, home and questions hold for all pages.",
+    )
+    defaults: dict[str, Any] = Field(
+        default={}, description="Options of every board that does not give its own."
+    )
+    boards: dict[Annotated[str, AfterValidator(_board_name)], dict[str, Any]] = Field(
+        default={}, description="A table of options for each board; its name is its folder's."
+    )
+
+
+@dataclass(frozen=True)
+class ConfiguredBoard:
+    """A board to keep up to date: its name and options, and where its paths begin.
+
+    Attributes:
+        pages: What its pages state.
+        parent: Title of the page over it.
+        overview: Name of the overview of criteria that it is part of; empty if of none.
+    """
+
+    name: str
+    options: BoardOptions
+    base: Path
+    pages: SiteSettings = field(default_factory=SiteSettings)
+    parent: str = ""
+    overview: str = ""
+
+    @property
+    def arena(self) -> Path:
+        """Its arena folder."""
+        return self.base / self.options.arena
+
+    @property
+    def settings(self) -> BoardSettings:
+        """Settings of the board; its features are measured in a step of their own."""
+        judging = self.options.judging
+        judge = self.options.judge or (judging.judge if judging else None)
+        fields = set(BoardSettings.model_fields) - {"features", "judge"}
+        return BoardSettings(judge=judge, **self.options.model_dump(include=fields))
+
+    @property
+    def judging(self) -> JudgingSettings | None:
+        """How an LLM judges first, with paths resolved; None if none does."""
+        judging = self.options.judging
+        if judging is None:
+            return None
+        paths = {}
+        if judging.template:
+            paths["template"] = str(self.base / judging.template)
+        if judging.prior:
+            paths["prior"] = str(self.base / judging.prior)
+        return judging.model_copy(update=paths)
+
+    def features(self) -> tuple[Feature, ...]:
+        """Return the features of a board that has no table of them."""
+        return parse_features(",".join(self.options.features))
+
+
+@dataclass(frozen=True)
+class ConfiguredOverview:
+    """An overview of boards of several criteria.
+
+    Attributes:
+        boards: Criterion to the name of its board.
+        weights: Criterion to its weight.
+        has_pages: Whether it has a page.
+    """
+
+    name: str
+    boards: Mapping[str, str]
+    weights: Mapping[str, float]
+    pages: SiteSettings
+    parent: str
+    has_pages: bool
+
+
+@dataclass(frozen=True)
+class Leaderboards:
+    """The boards of a configuration file, what all pages state, and the folders it names."""
+
+    file: Path
+    out: Path | None
+    boards: tuple[ConfiguredBoard, ...]
+    overviews: tuple[ConfiguredOverview, ...]
+    site: RunSite = field(default_factory=RunSite)
+
+    @property
+    def title(self) -> str:
+        """Title of the page over all boards."""
+        return self.site.title or ALL_BOARDS
+
+    def web_root(self, out: Path) -> Path:
+        """Return the folder of all pages, given the output folder."""
+        folder = self.site.folder
+        return out / WEB_ROOT if folder is None else self.file.parent / folder
+
+
+def configuration_schema() -> dict[str, Any]:
+    """Return the schema of a configuration of leaderboards (TOML).
+
+    What only the command can tell is left to it: names of features and surrogates, and keys that
+    contradict each other.
+    """
+    options = BoardOptions.model_json_schema()
+    definitions = options.pop("$defs")
+    # The defaults may hold what a board must have.
+    del options["required"]
+    schema = Configuration.model_json_schema()
+    reference = {"$ref": "#/$defs/BoardOptions"}
+    properties = schema["properties"]
+    properties["defaults"] = {"description": properties["defaults"]["description"], **reference}
+    properties["boards"]["additionalProperties"] = reference
+    properties["boards"]["propertyNames"] = {"pattern": f"^{BOARD_NAME.pattern}$"}
+    schema["$defs"] |= {**definitions, "BoardOptions": options}
+    return {"$schema": DIALECT, **schema}
+
+
+def arena_schema() -> dict[str, Any]:
+    """Return the schema of ``arena.json``."""
+    return {"$schema": DIALECT, **ArenaInfo.model_json_schema()}
+
+
+SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
+    "config": configuration_schema,
+    "arena": arena_schema,
+}
+"""What the command ``schema`` prints, by name."""

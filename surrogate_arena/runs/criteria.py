@@ -1,0 +1,297 @@
+"""One board a criterion of the same arena, and an overview of them by stated weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.cells import finite_number
+from arena.data.errors import UsageError, argument, checked_choice
+from arena.data.folder import open_arena
+from arena.data.safe_writes import write_text
+from arena.data.tables import guarded_csv, plain_records
+from arena.data.wording import count_of
+from surrogate.board.board import Board
+from surrogate.board.build import build_board
+from surrogate.board.first_place import conclusion, leading
+from surrogate.board.judge_report import read_judging_records
+from surrogate.board.settings import BoardSettings, board_judges, chosen_settings
+from surrogate.board.tables import DECIMALS, FEATURE_CACHE
+from surrogate_arena.pages.formats import slugs
+from surrogate_arena.pages.pages import filled
+from surrogate_arena.pages.site import INDEX, write_site
+from surrogate_arena.pages.site_settings import SiteSettings
+
+OVERVIEW = "overview.csv"
+BOUNDS = ["rating", "low", "high"]
+TEST = "the intervals of the scores"
+FEWEST_RANKED = 3
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Systems by several criteria.
+
+    Attributes:
+        table: Best first: ``system, rank, rank_low, rank_high, score, low, high, note``, and
+            ``NAME_rating, NAME_rank`` of each criterion. The score is the weighted mean of ratings
+            that are standardized over the systems which every criterion with a weight ranks;
+            others have none, and the note says why. ``low, high`` are the same of the bounds of
+            90%: as if errors of the criteria were fully correlated, so at least as wide as they
+            must be. Ranks hold whatever scores are within their bounds.
+        boards: Criterion to its board.
+        weights: Criterion to its weight, as stated.
+        left_out: Criterion that does not count, to why: it has no board, or too few systems on it.
+    """
+
+    table: pd.DataFrame
+    boards: Mapping[str, Board]
+    weights: Mapping[str, float]
+    left_out: Mapping[str, str]
+
+    @property
+    def sentence(self) -> str:
+        """Who leads, and by what weights."""
+        ranked = self.table[self.table["rank"].notna()]
+        shown = ", ".join(f"{name} {weight:g}" for name, weight in self.weights.items())
+        if ranked.empty:
+            return f"No system is ranked by every criterion ({shown})."
+        n_first = int((ranked["rank"] == ranked["rank"].min()).sum())
+        alike = list(ranked.loc[ranked["rank_low"] == 1, "system"])
+        names = list(ranked["system"])
+        return f"{leading(names, alike[n_first:], n_first, test=TEST)}; weights: {shown}."
+
+
+def build_criteria(
+    arena: Arena | Path | str,
+    settings: BoardSettings | None = None,
+    folder: Path | str | None = None,
+    **options: Any,  # noqa: ANN401 - of build_board
+) -> tuple[dict[str, Board], dict[str, str]]:
+    """Build one board per criterion that the arena's judgments name; answers are measured once.
+
+    Arguments are those of ``build_board``, and the arena's folder for its records of judges.
+
+    Returns:
+        Criterion to its board; and those of which none could be built, to why.
+
+    Raises:
+        UsageError: If no judgment has a criterion, or no board can be built.
+    """
+    arena = open_arena(arena)
+    boards: dict[str, Board] = {}
+    left_out: dict[str, str] = {}
+    for criterion in arena.criteria:
+        board_options = {**options, "criterion": criterion}
+        if boards:
+            # Answers are the same for every criterion: they are measured once.
+            board_options["feature_table"] = next(iter(boards.values())).features
+        values = {
+            name: value
+            for name, value in board_options.items()
+            if name in BoardSettings.model_fields
+        }
+        try:
+            judges = board_judges(arena, chosen_settings(settings, values))
+            if folder is not None and judges:
+                board_options["judging_records"] = read_judging_records(folder, judges[0])
+            boards[criterion] = build_board(arena, settings, **board_options)
+        except UsageError as error:
+            left_out[criterion] = str(error)
+    if not boards:
+        reason = next(iter(left_out.values()), "no judgment names one")
+        raise UsageError(f"no board of any criterion: {reason}")
+    return boards, left_out
+
+
+def weighted_overview(
+    boards: Mapping[str, Board],
+    left_out: Mapping[str, str] | None = None,
+    weights: Mapping[str, float | str] | None = None,
+) -> Overview:
+    """Sum up boards of several criteria by weights; those that are not stated are 1.
+
+    Boards, weights and why there is no board are by criterion.
+
+    Raises:
+        UsageError: For a weight of no criterion, one that is negative or no number, or if all are
+            0.
+    """
+    skipped = dict(left_out or {})
+    for name, board in boards.items():
+        shortage = _shortage(board)
+        if shortage:
+            skipped[name] = shortage
+    used_weights = _used_weights(weights or {}, boards, skipped)
+    ratings = {name: _ratings(boards[name]) for name in used_weights}
+    weighted = {}
+    for name, weight in used_weights.items():
+        if weight:
+            weighted[name] = ratings[name][ratings[name]["rank"].notna()]
+    systems = sorted(set().union(*(rows.index for rows in ratings.values())))
+    score = _scores(systems, weighted, used_weights)
+    table = pd.DataFrame(index=pd.Index(systems, name="system"))
+    table[["rank", "rank_low", "rank_high"]] = _ranks(score).reindex(table.index)
+    table[["score", "low", "high"]] = score[BOUNDS].reindex(table.index)
+    table["note"] = [_absence(system, weighted) for system in systems]
+    for name, rows in ratings.items():
+        table[f"{name}_rating"] = rows["rating"].where(rows["rank"].notna())
+        table[f"{name}_rank"] = rows["rank"]
+    ordered = table.reset_index().sort_values(["rank", "system"], ignore_index=True)
+    return Overview(ordered, boards, used_weights, skipped)
+
+
+def _shortage(board: Board) -> str:
+    """Return why a board ranks too few systems to count; empty if it ranks enough."""
+    n_ranked = board.overall["rank"].count()
+    if n_ranked >= FEWEST_RANKED:
+        return ""
+    n_judgments = sum(summary.judgments for summary in board.summary.languages.values())
+    return (
+        f"it ranks {count_of(n_ranked, 'system')}, by {count_of(n_judgments, 'judgment')}; "
+        f"{FEWEST_RANKED} are needed"
+    )
+
+
+def _absence(system: str, weighted: Mapping[str, pd.DataFrame]) -> str:
+    """Name the criteria by which a system has no rank; empty if there are none."""
+    absent = [name for name, rows in weighted.items() if system not in rows.index]
+    return f"no rank by {', '.join(absent)}" if absent else ""
+
+
+def _used_weights(
+    weights: Mapping[str, float | str], boards: Mapping[str, Board], skipped: Mapping[str, str]
+) -> dict[str, float]:
+    """Return the weight of each criterion that counts: 1 where none is stated.
+
+    Raises:
+        UsageError: As ``weighted_overview`` says.
+    """
+    numbers: dict[str, float] = {}
+    for name, weight in weights.items():
+        checked_choice(name, [*boards, *skipped], f"criterion ({argument('weights')})")
+        number = finite_number(weight)
+        if number is None or number < 0:
+            raise UsageError(
+                f"{argument('weights')}: {name} has {weight}; give a number, 0 or more"
+            )
+        numbers[name] = number
+    stated = {name: numbers.get(name, 1.0) for name in boards if name not in skipped}
+    if not sum(stated.values()):
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in skipped.items())
+        raise UsageError(
+            f"no criterion has a weight ({argument('weights')}) that counts; {reasons}"
+        )
+    return stated
+
+
+def _scores(
+    systems: Sequence[str], weighted: Mapping[str, pd.DataFrame], weights: Mapping[str, float]
+) -> pd.DataFrame:
+    """Return the weighted mean of standardized ratings, and of their bounds.
+
+    Only systems that every criterion with a weight ranks have a score: ratings are standardized
+    over the same systems, so that no criterion counts more for having ranked more of them.
+    """
+    ranked = [name for name in systems if all(name in rows.index for rows in weighted.values())]
+    total = sum(weights.values())
+    score = pd.DataFrame(0.0, index=ranked, columns=BOUNDS)
+    for name, rows in weighted.items():
+        bounds = rows.loc[ranked, BOUNDS]
+        center = bounds["rating"].mean()
+        # Where all ratings are equal their spread is 0, and they stay 0.
+        spread = float(bounds["rating"].std(ddof=0)) or 1.0
+        score += weights[name] / total * (bounds - center) / spread
+    return score.round(DECIMALS)
+
+
+def _ranks(score: pd.DataFrame) -> pd.DataFrame:
+    """Return each system's rank, and those it may have wherever scores lie in their bounds."""
+    low = score["low"].fillna(-np.inf)
+    high = score["high"].fillna(np.inf)
+    ranks = {
+        "rank": score["rating"].rank(ascending=False, method="min"),
+        # Systems that are surely above, and those that may be above or are the system itself.
+        "rank_low": pd.Series([1 + (low > bound).sum() for bound in high], score.index),
+        "rank_high": pd.Series([(high >= bound).sum() for bound in low], score.index),
+    }
+    return pd.DataFrame(ranks).astype("Int64")
+
+
+def _ratings(board: Board) -> pd.DataFrame:
+    """Return the overall rank of each system of a board, and its mean rating over languages."""
+    means = board.ratings.groupby("system")[BOUNDS].mean()
+    return means.assign(rank=board.overall.set_index("system")["rank"])
+
+
+def check_overview_target(out: Path) -> None:
+    """Check that a folder holds nothing, or an overview to replace; a UsageError if it does not."""
+    present = {path.name for path in out.iterdir()} if out.is_dir() else set()
+    if present - {FEATURE_CACHE} and OVERVIEW not in present:
+        raise UsageError(f"{out} is not empty and holds no overview of criteria; name a new folder")
+
+
+def save_overview(
+    overview: Overview, out: Path, folder: Path, arena: Arena, *, site: bool
+) -> tuple[dict[str, Board], Path | None]:
+    """Write the boards, each in a folder of its own, the overview, and a page over all.
+
+    Args:
+        overview: The overview with its boards.
+        out: Folder to write to.
+        folder: Folder of the arena.
+        arena: The arena.
+        site: Whether to write pages.
+
+    Returns:
+        The boards as they lie in the folders, and the page; None without pages.
+    """
+    names = slugs(overview.boards)
+    saved = {name: board.save(out / names[name], folder) for name, board in overview.boards.items()}
+    write_text(guarded_csv(overview.table), out / OVERVIEW)
+    if not site:
+        return saved, None
+    links = {}
+    for name, board in saved.items():
+        write_site(board, out / names[name] / "site", arena)
+        links[name] = f"{names[name]}/site/{INDEX}"
+    write_text(overview_page(overview, links, SiteSettings(title=arena.info.name)), out / INDEX)
+    return saved, out / INDEX
+
+
+def overview_page(
+    overview: Overview, links: Mapping[str, str], settings: SiteSettings, parent: str = ""
+) -> str:
+    """Return the page of an overview.
+
+    Args:
+        overview: The overview.
+        links: Criterion to the first page of its board.
+        settings: What the page states.
+        parent: Title of the page over it, one folder up; empty where there is none.
+    """
+    boards = []
+    for name, board in overview.boards.items():
+        entry = {"name": name, "conclusion": conclusion(board), "link": links[name], "fault": ""}
+        if name in overview.weights:
+            entry["fault"] = board.summary.macro.judge_fault
+        boards.append(entry)
+    ends = overview.table[["low", "score", "high"]].to_numpy(float)
+    finite_ends = ends[np.isfinite(ends)].tolist()
+    return filled(
+        "criteria",
+        ("tables.js",),
+        overview=overview,
+        settings=settings,
+        parent=parent,
+        rows=plain_records(overview.table),
+        boards=boards,
+        least=min(finite_ends, default=0),
+        most=max(finite_ends, default=1),
+    )

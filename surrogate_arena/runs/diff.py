@@ -1,0 +1,266 @@
+"""The difference of two boards: what moved, and is it more than noise?
+
+The standard error of a rating is read off its 90% interval, as of normal errors, and a change is
+tested against the errors of both boards. The two are taken as independent. The errors of boards
+that share questions are correlated, and the true error of their difference is smaller: the test
+then misses changes rather than inventing them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr
+
+from arena.data.errors import UsageError
+from arena.data.wording import count_of
+from arena.statistics.significance import holm_adjusted
+from surrogate.board.summary import BoardSummary
+from surrogate.checks.status import without_remarks
+from surrogate_arena.pages.history import OVERALL
+
+SIGNIFICANCE = 0.05
+MOVED = "moved"
+WITHIN_NOISE = "within noise"
+NEW = "new"
+GONE = "gone"
+DIFF_COLUMNS = [
+    "language",
+    "system",
+    "rank_old",
+    "rank_new",
+    "rank_change",
+    "rating_old",
+    "rating_new",
+    "rating_change",
+    "standard_error",
+    "p_value",
+    "verdict",
+    "reason",
+]
+SCALE = ("judge", "ties")
+MEASUREMENT = ("ratings", "ridge", "features", "surrogate", "rows", "missing")
+"""Settings that make a rating another one."""
+ONE_BOARD = "it is on one of the boards only"
+NO_INTERVAL = "a board holds no interval of this rating"
+NOT_RATED = "it has no rating on one of the boards"
+INDEPENDENT_ERRORS = (
+    "both boards rest on the same questions; their errors are taken as independent, which makes "
+    "the tests conservative"
+)
+OTHER_QUESTIONS = "the boards rest on different questions or reference answers"
+HOLM = "tested at 5%, Holm-corrected over the systems of a language"
+RECENTERED = (
+    "{language}: the boards do not rate the same systems; changes are relative to the mean of those"
+    " on both"
+)
+
+
+class ComparedBoard(Protocol):
+    """What two boards are compared by."""
+
+    @property
+    def ratings(self) -> pd.DataFrame:
+        """Ratings by language."""
+
+    @property
+    def overall(self) -> pd.DataFrame:
+        """Ranks over all languages."""
+
+    @property
+    def summary(self) -> BoardSummary:
+        """Settings, and what the questions were."""
+
+    @property
+    def languages(self) -> Sequence[str]:
+        """Languages with ratings."""
+
+
+@dataclass(frozen=True)
+class BoardDiff:
+    """What moved between two boards.
+
+    Attributes:
+        changes: Columns ``DIFF_COLUMNS``, one row per system and language (``overall`` first):
+            ranks, ratings and their change, above 0 for up; ``p_value`` is Holm-adjusted;
+            ``verdict`` is ``moved``, ``within noise``, ``not comparable``, ``new`` or ``gone``.
+        notes: Sentences on what limits the comparison.
+        is_comparable: Whether the ratings of both boards are on one scale.
+    """
+
+    changes: pd.DataFrame
+    notes: tuple[str, ...]
+    is_comparable: bool
+
+    def __str__(self) -> str:
+        """Return how many systems moved over all languages, and how many have other verdicts."""
+        verdicts = self.changes.loc[self.changes["language"].eq(OVERALL), "verdict"]
+        counts = verdicts.value_counts().items()
+        return ", ".join(f"{count_of(number, 'system')} {name}" for name, number in counts)
+
+
+def diff_boards(old: ComparedBoard, new: ComparedBoard) -> BoardDiff:
+    """Compare two boards system by system.
+
+    Boards of different judges or tie rules have ratings on different scales, and a board's ratings
+    by different features, surrogates or priors are different measurements: they are not compared.
+
+    Raises:
+        UsageError: If they have no language in common.
+    """
+    shared = sorted({*old.languages} & {*new.languages})
+    if not shared:
+        raise UsageError("the boards have no language in common: there is nothing to compare")
+    reason = _incomparable(old, new)
+    notes = [f"ratings are not comparable: {reason}"] if reason else []
+    parts = [_language_diff(old, new, language, reason) for language in shared]
+    for language, part in zip(shared, parts, strict=True):
+        if part["recentered"].any():
+            notes.append(RECENTERED.format(language=language))
+    tables = [_overall_diff(old, new, pd.concat(parts)), *parts]
+    changes = pd.concat([table[DIFF_COLUMNS] for table in tables], ignore_index=True)
+    ranks = dict.fromkeys(("rank_old", "rank_new", "rank_change"), "Int64")
+    has_same_questions = old.summary.fingerprint == new.summary.fingerprint
+    if not has_same_questions:
+        notes.append(OTHER_QUESTIONS)
+    is_tested = bool(changes["p_value"].notna().any())
+    if is_tested and has_same_questions:
+        notes.append(INDEPENDENT_ERRORS)
+    if is_tested:
+        notes.append(HOLM)
+    for language in sorted({*old.languages} ^ {*new.languages}):
+        side = "old" if language in old.languages else "new"
+        notes.append(f"{language} is on the {side} board only")
+    return BoardDiff(changes.astype(ranks), tuple(notes), is_comparable=not reason)
+
+
+def _incomparable(old: ComparedBoard, new: ComparedBoard) -> str:
+    """Return why two boards' ratings cannot be compared at all; empty if they can."""
+    old_settings = old.summary.settings
+    new_settings = new.summary.settings
+    changed = []
+    for name in (*SCALE, *MEASUREMENT):
+        if getattr(old_settings, name) != getattr(new_settings, name):
+            changed.append(name)
+    if not changed:
+        return ""
+    kind = "measurement" if set(changed).isdisjoint(SCALE) else "scale"
+    return f"another {kind}: {', '.join(changed)} changed"
+
+
+def _language_diff(
+    old: ComparedBoard, new: ComparedBoard, language: str, reason: str
+) -> pd.DataFrame:
+    """Compare one language.
+
+    Args:
+        old: The earlier board.
+        new: The later board.
+        language: The language.
+        reason: Why no rating is comparable; empty if they are.
+
+    Returns:
+        A row per system; ``recentered`` if changes are relative to systems on both boards.
+    """
+    old_rows = _rated_rows(old, language)
+    new_rows = _rated_rows(new, language)
+    table = old_rows.merge(new_rows, on="system", how="outer", suffixes=("_old", "_new"))
+    change = table["rating_new"] - table["rating_old"]
+    is_in_both = change.notna()
+    same_systems = table["rating_old"].notna().equals(table["rating_new"].notna())
+    # Ratings are relative to the mean of a board's systems, which moves with who is among them.
+    recentered = bool(is_in_both.any()) and not same_systems
+    table["rating_change"] = change - change.mean() if recentered else change
+    table["rank_change"] = _rank_change(table["rank_old"], table["rank_new"], is_in_both)
+    # The boards are taken as independent, so that variances add up.
+    table["standard_error"] = np.hypot(table["error_old"], table["error_new"])
+    reasons = []
+    for old_note, new_note in zip(table["note_old"], table["note_new"], strict=True):
+        notes = {without_remarks(str(old_note)), without_remarks(str(new_note))}
+        reasons.append(reason or "; ".join(sorted(notes - {""})))
+    table["reason"] = pd.Series(reasons, table.index)
+    is_unexplained = table["reason"].eq("") & ~is_in_both
+    table["reason"] = table["reason"].mask(is_unexplained, NOT_RATED)
+    table = table.assign(language=language, recentered=recentered)
+    return _with_verdicts(table)
+
+
+def _rated_rows(board: ComparedBoard, language: str) -> pd.DataFrame:
+    """Return a board's ratings of a language with their standard errors, NaN for no error."""
+    rows = board.ratings[board.ratings["language"] == language]
+    # A rating without an upper bound has no error that a test could use.
+    errors = rows["standard_error"].where(np.isfinite(rows["high"]))
+    return rows[["system", "rank", "rating", "note"]].assign(error=errors, is_present=True)
+
+
+def _overall_diff(old: ComparedBoard, new: ComparedBoard, languages: pd.DataFrame) -> pd.DataFrame:
+    """Compare the ranks over all languages, and test the mean change of the ratings.
+
+    The standard error is the mean of the languages', as if their errors were fully correlated (the
+    same systems, translated questions): never below the true one.
+    """
+    columns = ["system", "rank", "mean_rank"]
+    old_rows = old.overall[columns].assign(is_present=True)
+    new_rows = new.overall[columns].assign(is_present=True)
+    table = old_rows.merge(new_rows, on="system", how="outer", suffixes=("_old", "_new"))
+    is_in_both = table["is_present_old"].notna() & table["is_present_new"].notna()
+    table["rank_change"] = _rank_change(table["mean_rank_old"], table["mean_rank_new"], is_in_both)
+    numbers = ["rating_old", "rating_new", "rating_change", "standard_error"]
+    grouped = languages.groupby("system")[numbers]
+    codes = sorted(set(languages["language"]))
+    # A mean over some languages only would compare different languages of two systems.
+    means = grouped.mean().where(grouped.count() == len(codes))
+    table = table.merge(means.reset_index(), on="system", how="left")
+    if len(codes) == 1:
+        reasons = languages.drop_duplicates("system").set_index("system")["reason"]
+        table["reason"] = [reasons.get(system, ONE_BOARD) for system in table["system"]]
+    else:
+        table["reason"] = _untested_languages(table["system"], languages, codes)
+    return _with_verdicts(table.assign(language=OVERALL))
+
+
+def _untested_languages(
+    systems: pd.Series, languages: pd.DataFrame, codes: Sequence[str]
+) -> list[str]:
+    """Return of each system in which languages it is not comparable; empty if in none."""
+    is_tested = languages["p_value"].notna()
+    tested = set(zip(languages["system"][is_tested], languages["language"][is_tested], strict=True))
+    reasons = []
+    for system in systems:
+        names = [code for code in codes if (system, code) not in tested]
+        reasons.append(f"not comparable in {', '.join(names)}" if names else "")
+    return reasons
+
+
+def _rank_change(old: pd.Series, new: pd.Series, is_in_both: pd.Series) -> pd.Series:
+    """Return places gained among the systems ranked on both boards; NaN for others."""
+    is_ranked = is_in_both & old.notna() & new.notna()
+    return old[is_ranked].rank(method="min") - new[is_ranked].rank(method="min")
+
+
+def _with_verdicts(table: pd.DataFrame) -> pd.DataFrame:
+    """Add ``p_value`` and ``verdict`` to a table of changes; two-sided tests, Holm-adjusted.
+
+    A change with an error of 0 has no p-value: an interval without width says nothing.
+    """
+    is_in_old = table["is_present_old"].notna()
+    is_in_new = table["is_present_new"].notna()
+    table.loc[~(is_in_old & is_in_new), "reason"] = ONE_BOARD
+    is_comparable = table["reason"].eq("")
+    change = table["rating_change"]
+    error = table["standard_error"]
+    p_values = pd.Series(2 * ndtr(-change.abs() / error.where(error > 0)), table.index)
+    # No change is no evidence of one, even where the error is 0.
+    p_values = p_values.mask(change.eq(0), 1.0).where(is_comparable)
+    table["p_value"] = holm_adjusted(p_values.to_numpy(float))
+    table.loc[is_comparable & table["p_value"].isna(), "reason"] = NO_INTERVAL
+    table["verdict"] = np.select(
+        [~is_in_old, ~is_in_new, table["p_value"].isna(), table["p_value"].lt(SIGNIFICANCE)],
+        [NEW, GONE, "not comparable", MOVED],
+        WITHIN_NOISE,
+    )
+    return table.sort_values(["rank_new", "rank_old", "system"], kind="stable")

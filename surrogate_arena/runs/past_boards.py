@@ -1,0 +1,184 @@
+"""Past boards: what is kept of each, and how it is read."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+from pydantic import BaseModel, ConfigDict
+
+from arena.data.errors import ArenaError, DataError, Problem, UsageError
+from surrogate.board import tables
+from surrogate.board.board import Board
+from surrogate.board.summary import BoardSummary
+from surrogate_arena.pages.history import HistoryEntry
+from surrogate_arena.runs.steps import Digests
+
+EPOCH = "SOURCE_DATE_EPOCH"
+"""Environment variable that fixes the date; see https://reproducible-builds.org."""
+HISTORY = "history"
+"""Folder of a board's past in the output folder of a run."""
+RECORD_FILE = "record.json"
+KEPT = ("ratings", "overall")
+"""Tables that are kept of a past board: those that two boards are compared by."""
+
+
+@dataclass(frozen=True, eq=False)
+class PastBoard:
+    """What is kept of a board: enough to compare it with another."""
+
+    ratings: pd.DataFrame
+    overall: pd.DataFrame
+    summary: BoardSummary
+
+    @property
+    def languages(self) -> list[str]:
+        """Languages with ratings."""
+        return sorted(self.ratings["language"].unique())
+
+    @classmethod
+    def load(cls, folder: Path) -> PastBoard:
+        """Read a past board.
+
+        Raises:
+            DataError: If a file of it is absent or damaged.
+        """
+        names = [tables.TABLES[name].file for name in KEPT]
+        absent = [name for name in (*names, tables.SUMMARY_FILE) if not (folder / name).is_file()]
+        with _damage_named(folder):
+            if absent:
+                raise DataError(
+                    [Problem(name, None, None, None, "is missing", "") for name in absent]
+                )
+            read = {name: tables.TABLES[name].read(folder) for name in KEPT}
+            summary = tables.read_json(BoardSummary, folder / tables.SUMMARY_FILE)
+        return cls(summary=summary, **read)
+
+    def save(self, folder: Path) -> None:
+        """Write it to a folder that is there; the same board gives the same bytes."""
+        for name in KEPT:
+            tables.TABLES[name].write(getattr(self, name), folder)
+        # Where the arena lies says nothing of what it was.
+        summary = self.summary.model_copy(update={"arena_folder": None})
+        tables.write_json(summary, folder / tables.SUMMARY_FILE)
+
+
+class PastRecord(BaseModel):
+    """``record.json`` of a past board: what pages show of it, and what it was made from.
+
+    Attributes:
+        digest: Digest of its tables; a board that is made again with the same ones is no new one.
+        inputs: Digests of the files it was made from.
+        versions: Versions of the libraries it was made with.
+        answers: System to the digest of its rows of answers, see ``digests_by_system``.
+        features: System to the digest of its features; empty unless they are of a file.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    entry: HistoryEntry
+    digest: str
+    inputs: Digests = {}
+    versions: dict[str, str] = {}
+    answers: Digests = {}
+    features: Digests = {}
+
+
+def open_compared(folder: Path) -> Board | PastBoard:
+    """Read a board that is to be compared: a board folder, or a past board that ``run`` kept.
+
+    Raises:
+        UsageError: If the folder holds neither.
+        DataError: If a file is damaged.
+    """
+    if (folder / RECORD_FILE).is_file():
+        return PastBoard.load(folder)
+    return Board.load(folder)
+
+
+def board_before(folder: Path) -> Path:
+    """Return the folder of the board before the one that a run made, or before a past one.
+
+    Raises:
+        UsageError: If there is none.
+    """
+    folder = folder.resolve()
+    past = folder.parent if (folder / RECORD_FILE).is_file() else folder.parent / HISTORY
+    names = [record.entry.name for record in read_history(past)]
+    # The board itself is the last of those that are kept.
+    index = names.index(folder.name) if folder.name in names else len(names) - 1
+    if index < 1:
+        raise UsageError(f"no board before {folder} was kept; name two boards")
+    return past / names[index - 1]
+
+
+def today() -> datetime.date:
+    """Return the day in UTC, or that of ``SOURCE_DATE_EPOCH`` (seconds since 1970) if it is set.
+
+    Raises:
+        UsageError: If the variable is no such number.
+    """
+    text = os.environ.get(EPOCH)
+    if not text:
+        return datetime.datetime.now(datetime.UTC).date()
+    try:
+        return datetime.datetime.fromtimestamp(int(text), datetime.UTC).date()
+    except (ValueError, OverflowError, OSError):
+        raise UsageError(f"{EPOCH} is {text!r}; set it to seconds since 1970") from None
+
+
+def read_history(folder: Path) -> list[PastRecord]:
+    """Return the records of the past boards in a folder, oldest first; none if it is absent.
+
+    Raises:
+        DataError: If one is damaged.
+    """
+    records, problems = readable_history(folder)
+    if problems:
+        raise DataError(problems)
+    return records
+
+
+def readable_history(folder: Path) -> tuple[list[PastRecord], list[Problem]]:
+    """Return the records that can be read, oldest first, and what is wrong with the others."""
+    records: list[PastRecord] = []
+    problems: list[Problem] = []
+    for path in sorted(folder.glob(f"*/{RECORD_FILE}")):
+        try:
+            records.append(_read_record(path))
+        except DataError as error:
+            problems.extend(error.problems)
+    records.sort(key=lambda record: (record.entry.date, record.entry.number))
+    return records, problems
+
+
+def _read_record(path: Path) -> PastRecord:
+    with _damage_named(path.parent):
+        record = tables.read_json(PastRecord, path)
+        if record.entry.name != path.parent.name:
+            fault = f"is the record of {record.entry.name}"
+            raise DataError.of_file(path.name, fault, hint="")
+    return record
+
+
+@contextmanager
+def _damage_named(folder: Path) -> Iterator[None]:
+    """Name the folder of a past board in errors about its files, and what to do about it."""
+    try:
+        yield
+    except ArenaError as error:
+        problems = [Problem("", None, None, None, str(error), "")]
+        if isinstance(error, DataError):
+            problems = list(error.problems)
+        hint = f"remove the folder {folder}; the other past boards stay"
+        raise DataError(
+            [
+                replace(problem, source=f"{folder.name}/{problem.source}", hint=hint)
+                for problem in problems
+            ]
+        ) from error

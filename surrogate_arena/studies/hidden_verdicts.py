@@ -1,0 +1,105 @@
+"""Boards from few verdicts, compared with the verdicts that they did not see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.errors import UsageError
+from arena.data.schema import QUESTION_KEY
+from arena.data.seeds import by_content, generator
+from arena.data.selection import are_in
+from arena.rating.ratings import rate
+from surrogate.board.board import Board
+from surrogate.board.detail_tables import compare_with_truth
+from surrogate_arena.generation import SetRules, evaluation_set
+
+
+@dataclass(frozen=True)
+class HiddenVerdicts:
+    """An arena that shows few of its verdicts, and the verdicts on its other questions.
+
+    Attributes:
+        shown: All questions and answers; judgments of some questions, and none of one system.
+        hidden: Judgments of all other questions, by all systems.
+        unjudged: The system without a judgment in ``shown``.
+    """
+
+    shown: Arena
+    hidden: pd.DataFrame
+    unjudged: str
+
+
+@dataclass(frozen=True)
+class HiddenComparison:
+    """How close a board from few verdicts comes to verdicts that it did not see.
+
+    Attributes:
+        taus: As ``compare_with_truth`` returns them, of the judged systems; hidden verdicts are
+            the truth.
+        places: The unjudged system, a row per language: ``language``; ``rank``, ``rank_low`` and
+            ``rank_high`` on the board (missing if the board gives it no rank); ``hidden_rank`` by
+            the hidden verdicts; ``is_inside``, whether the board's range contains it.
+    """
+
+    taus: pd.DataFrame
+    places: pd.DataFrame
+
+
+def hide_verdicts(arena: Arena, questions: int, seed: int = 0) -> HiddenVerdicts:
+    """Show the verdicts on some questions of each language, and none on one system.
+
+    Args:
+        arena: With one judge, and judgments of more questions.
+        questions: Number of judged questions to draw in each language.
+        seed: Seed of the draw of questions, and of the system: any but the reference system.
+
+    Raises:
+        UsageError: If no judged question is left to compare with.
+    """
+    judged, _ = evaluation_set(arena, SetRules(questions=questions, seed=seed))
+    is_drawn = are_in(arena.judgments, judged.queries, QUESTION_KEY)
+    hidden = arena.judgments[~is_drawn]
+    if hidden.empty:
+        raise UsageError(f"no question is judged besides {questions} of each language; draw fewer")
+    candidates = [
+        system
+        for system in by_content(arena.info.systems, arena.answers)
+        if system != arena.info.reference_system
+    ]
+    unjudged = str(generator(seed, "unjudged system").choice(candidates))
+    has_unjudged = (arena.judgments[["system_a", "system_b"]] == unjudged).any(axis=1)
+    shown = arena.judgments[is_drawn & ~has_unjudged]
+    return HiddenVerdicts(
+        shown=replace(arena, judgments=shown.reset_index(drop=True)),
+        hidden=hidden.reset_index(drop=True),
+        unjudged=unjudged,
+    )
+
+
+def compare_with_hidden(board: Board, hidden: HiddenVerdicts) -> HiddenComparison:
+    """Compare a board of ``hidden.shown`` with the ratings by the hidden verdicts."""
+    by_hidden = rated_systems(hidden.hidden)
+    is_unjudged = by_hidden["system"] == hidden.unjudged
+    taus = compare_with_truth(board.ratings, by_hidden[~is_unjudged])
+    on_board = board.ratings[board.ratings["system"] == hidden.unjudged]
+    places = on_board[["language", "rank", "rank_low", "rank_high"]].merge(
+        by_hidden.loc[is_unjudged, ["language", "rank"]].rename(columns={"rank": "hidden_rank"}),
+        on="language",
+    )
+    # A missing rank compares as missing, and counts as outside.
+    is_inside = places["hidden_rank"].between(places["rank_low"], places["rank_high"])
+    places["is_inside"] = is_inside.fillna(False).astype(bool)
+    return HiddenComparison(taus, places)
+
+
+def rated_systems(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Rate systems by verdicts alone: ``language, system, quality`` (logits) and ``rank``."""
+    tables = []
+    for language, rows in judgments.groupby("language"):
+        rated = rate(rows, rounds=0).table[["system", "rating", "rank"]]
+        rated = rated.rename(columns={"rating": "quality"})
+        tables.append(rated.assign(language=language))
+    return pd.concat(tables, ignore_index=True)

@@ -1,0 +1,253 @@
+"""MIRAGE-Bench's tables 3 and 4: R² of regressors, and rankings by groups of features.
+
+Both are protocols of ``validate``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Unpack
+
+import numpy as np
+import pandas as pd
+from joblib import delayed
+
+from arena.data.arena import Arena
+from arena.data.errors import UsageError
+from arena.data.folder import open_arena
+from arena.statistics.rank_agreement import kendall_tau
+from features.measures.registry import GROUPS, PAPER_FEATURES
+from surrogate.board.holdout import fit_tournament
+from surrogate.learning.cross_fitting import (
+    FEWEST_SYSTEMS_TO_FOLD,
+    Repeats,
+    derived_seed,
+    systems_by_content,
+)
+from surrogate.learning.language_data import LanguageData
+from surrogate.learning.names import PAPERS_SURROGATE, TABLE_3_SURROGATES
+from surrogate.learning.surrogate import FEWEST_SYSTEMS, TREES, Surrogate, reseeded
+from surrogate_arena.studies.feature_groups import feature_name
+from surrogate_arena.studies.protocols import drawn_holdout
+from surrogate_arena.studies.scores import MACRO
+from surrogate_arena.studies.study import Study, StudyTable, holdout_text, settings_text
+from surrogate_arena.studies.study_options import (
+    StudyOptions,
+    SurrogateLike,
+    check_rated_systems,
+    holdout_names,
+    is_chosen,
+    study_settings,
+    surrogate_with_rules,
+)
+
+TABLE_3, TABLE_4 = "table3", "table4"
+HELD_OUT = 4
+"""Systems that a repeat of table 3 holds out."""
+FEWEST_FOR_TABLE_3 = FEWEST_SYSTEMS + HELD_OUT
+LLM_MEASURED = frozenset(feature.name for feature in GROUPS["llm"])
+LOW_CORRELATION = frozenset({"target_language", "english", "nli_entailment", "nli_neutral"})
+"""Language detection and support: the features of little importance in figure 5."""
+
+
+def validate_table_3(
+    arena: Arena | Path | str,
+    surrogates: SurrogateLike | Sequence[SurrogateLike],
+    repeats: int,
+    **options: Unpack[StudyOptions],
+) -> StudyTable:
+    """Compare surrogates on random held-out systems (table 3).
+
+    Each repeat takes one tournament, holds out four systems drawn by the seed, trains on the
+    others' features in that tournament, and scores both.
+
+    Args:
+        arena: The arena, or the path of its folder.
+        surrogates: One or several to compare; the paper's five regressors if empty.
+        repeats: How often.
+        options: See ``StudyOptions``.
+
+    Returns:
+        Columns ``language, surrogate, train_r2, holdout_r2, holdout_r2_median, repeats``; means
+        and median over repeats, which number those with a defined holdout R².
+
+    Raises:
+        UsageError: For an unknown surrogate, or a language with fewer than seven systems.
+        MissingDependencyError: If xgboost is compared and not installed.
+    """
+    settings = study_settings(options)
+    if not surrogates:
+        surrogates = TABLE_3_SURROGATES
+    elif not isinstance(surrogates, Sequence) or isinstance(surrogates, str):
+        surrogates = [surrogates]
+    compared = [surrogate_with_rules(surrogate, settings, options) for surrogate in surrogates]
+    opened = open_arena(arena)
+    check_rated_systems(opened, settings, TABLE_3, FEWEST_FOR_TABLE_3)
+    study = Study.of(opened, compared[0], repeats, **options)
+    table = _r2_of_surrogates(study.languages, compared, study.repeats)
+    names = ",".join(map(settings_text, compared))
+    return study.tabulated(table, TABLE_3, f"held:{HELD_OUT}", surrogates=names)
+
+
+def _r2_of_surrogates(
+    languages: Sequence[LanguageData], surrogates: Sequence[Surrogate], repeats: Repeats
+) -> pd.DataFrame:
+    keys = list(product(languages, surrogates, range(repeats.times)))
+    tasks = [delayed(_tournament_r2)(*key, repeats.seed) for key in keys]
+    scores = pd.DataFrame(repeats.run(tasks), columns=["train", "holdout"])
+    scores["language"] = [data.language for data, _, _ in keys]
+    scores["surrogate"] = [surrogate.name for _, surrogate, _ in keys]
+    return scores.groupby(["language", "surrogate"], sort=False, as_index=False).agg(
+        train_r2=("train", "mean"),
+        holdout_r2=("holdout", "mean"),
+        holdout_r2_median=("holdout", "median"),
+        repeats=("holdout", "count"),
+    )
+
+
+def _tournament_r2(
+    data: LanguageData, surrogate: Surrogate, repeat: int, seed: int
+) -> tuple[float, float]:
+    """Train a surrogate on one tournament; return R² on the training and the held-out systems."""
+    held_out = drawn_holdout(data.systems_by_content, HELD_OUT, seed, data.language, str(repeat))
+    surrogate_seed = derived_seed(seed, "table 3", data.language, str(repeat))
+    tournament = repeat % data.settings.tournaments
+    try:
+        [fit] = fit_tournament([data], surrogate, held_out, tournament, surrogate_seed, TREES)
+    except UsageError:
+        # Too few systems are rated in this tournament: the repeat counts as undefined.
+        return float("nan"), float("nan")
+    return fit.train_r2, fit.holdout_r2
+
+
+def validate_table_4(
+    arena: Arena | Path | str,
+    surrogate: SurrogateLike | None,
+    repeats: int,
+    holdout: str | Sequence[str] | None,
+    **options: Unpack[StudyOptions],
+) -> StudyTable:
+    """Rank all systems by the paper's groups of features (table 4).
+
+    Each group trains what a board trains: on all judged systems but the held-out ones. Tau
+    compares predicted ratings of all judged systems with the arena's ratings. Most of these
+    systems were trained on, so tau is higher than for new systems (``Study.ablate``).
+
+    Args:
+        arena: The arena, or the path of its folder.
+        surrogate: Surrogate to train; if None that of the settings, or else the random forest.
+        repeats: How often.
+        holdout: Systems to keep out of training; if None two, the first time those that a
+            board with this seed holds out.
+        options: See ``StudyOptions``; features are the paper's unless some are chosen.
+
+    Returns:
+        Columns ``language, group, features, tau, reason``: number of features, mean tau over
+        repeats. NaN with a reason for a group of which no feature is there.
+
+    Raises:
+        UsageError: For systems that cannot be held out, or too few of them.
+    """
+    settings = study_settings(options)
+    if surrogate is None:
+        is_set = is_chosen("surrogate", options)
+        surrogate = settings.surrogate if is_set else PAPERS_SURROGATE
+    trained = surrogate_with_rules(surrogate, settings, options)
+    if not is_chosen("features", options):
+        options["features"] = PAPER_FEATURES
+    held_out = settings.holdout if holdout is None else holdout_names(holdout)
+    opened = open_arena(arena)
+    check_rated_systems(opened, settings, TABLE_4, FEWEST_SYSTEMS_TO_FOLD, held_out)
+    study = Study.of(opened, trained, repeats, **options)
+    groups = papers_groups(study.features)
+    languages_by_group = {
+        name: study.with_features(columns).languages for name, columns in groups.items() if columns
+    }
+    taus = _taus_by_group(languages_by_group, study.surrogate, study.repeats, held_out)
+    return study.tabulated(_group_table(groups, taus), TABLE_4, *holdout_text(held_out))
+
+
+def papers_groups(columns: Sequence[str]) -> dict[str, list[str]]:
+    """Return the feature columns of each of the paper's four groups, in the paper's order.
+
+    A group that would leave out or hold none of the columns is empty.
+    """
+    llm_measured = []
+    low_correlation = []
+    for column in columns:
+        name = feature_name(column)
+        if name in LLM_MEASURED:
+            llm_measured.append(column)
+        if name in LOW_CORRELATION:
+            low_correlation.append(column)
+
+    def without(group: Sequence[str]) -> list[str]:
+        return [column for column in columns if column not in group] if group else []
+
+    return {
+        "all features": list(columns),
+        "without LLM-measured": without(llm_measured),
+        "without low correlation": without(low_correlation),
+        "only LLM-measured": llm_measured,
+    }
+
+
+def _taus_by_group(
+    languages_by_group: Mapping[str, Sequence[LanguageData]],
+    surrogate: Surrogate,
+    repeats: Repeats,
+    holdout: Sequence[str] | None,
+) -> pd.DataFrame:
+    """Return the mean tau over repeats, one row per group and one column per language."""
+    languages = next(iter(languages_by_group.values()))
+    systems = systems_by_content(languages)
+    draws = []
+    for repeat in range(repeats.times):
+        # The first repeat has the seed, and so the held-out systems, of a board.
+        keys = [str(repeat)] if repeat else []
+        seed = derived_seed(repeats.seed, "table 4", *keys) if keys else repeats.seed
+        held_out = drawn_holdout(systems, holdout, repeats.seed, *keys)
+        draws.append((reseeded(surrogate, seed), held_out))
+    tasks = []
+    for group in languages_by_group.values():
+        for reseeded_surrogate, held_out in draws:
+            tasks.append(delayed(_taus_of_all)(group, reseeded_surrogate, held_out))
+    codes = [data.language for data in languages]
+    taus = pd.DataFrame(repeats.run(tasks), columns=codes, dtype=np.float64)
+    group_names = np.repeat(list(languages_by_group), repeats.times)
+    return taus.groupby(group_names, sort=False).mean()
+
+
+def _taus_of_all(
+    languages: Sequence[LanguageData], surrogate: Surrogate, held_out: Sequence[str]
+) -> dict[str, float]:
+    """Train without the held-out systems; return each language's tau over all systems."""
+    training = pd.concat(
+        [data.without_answers_of(held_out).X for data in languages], ignore_index=True
+    )
+    try:
+        surrogate.fit(training, {data.language: data.tournaments for data in languages})
+    except UsageError:
+        return {}
+    predictions = surrogate.predict(pd.concat([data.X for data in languages], ignore_index=True))
+    ratings = predictions.set_index(["language", "system"])["rating"]
+    taus = {}
+    for data in languages:
+        index = pd.MultiIndex.from_product([[data.language], data.systems])
+        predicted = ratings.reindex(index).to_numpy(np.float64)
+        taus[data.language] = kendall_tau(predicted, data.arena_ratings)
+    return taus
+
+
+def _group_table(groups: Mapping[str, Sequence[str]], taus: pd.DataFrame) -> pd.DataFrame:
+    """Arrange taus as ``validate_table_4`` returns them; ``macro`` is the mean over languages."""
+    wide = taus.reindex(list(groups))
+    if len(wide.columns) > 1:
+        wide[MACRO] = wide.mean(axis=1)
+    table = wide.unstack().rename_axis(["language", "group"]).reset_index(name="tau")
+    sizes = table["group"].map({name: len(columns) for name, columns in groups.items()})
+    table.insert(2, "features", sizes)
+    absent = "the features that this group is about are not there"
+    return table.assign(reason=np.where(sizes == 0, absent, ""))

@@ -1,0 +1,400 @@
+"""Studies of a surrogate on an arena: how well it ranks what it has not seen, and by what."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Unpack
+
+import pandas as pd
+
+from arena.data import __version__
+from arena.data.arena import Arena
+from arena.data.errors import UsageError
+from arena.data.families import families_of_systems
+from arena.data.folder import open_arena
+from arena.data.notebook import notebook_html
+from arena.data.slices import in_slices
+from features.engine.columns import feature_columns
+from features.engine.extraction import extract
+from surrogate.board.settings import check_option_names, lists_options, resolved_judges
+from surrogate.learning.cross_fitting import (
+    Repeats,
+    Training,
+    everything_left,
+    leave_systems_out,
+    system_folds,
+)
+from surrogate.learning.estimation.replication import FEWEST_QUESTIONS, replicate
+from surrogate.learning.language_data import (
+    LanguageData,
+    TournamentSettings,
+    language_data,
+    with_answers,
+)
+from surrogate.learning.names import as_surrogate
+from surrogate.learning.outcomes import Outcome
+from surrogate.learning.surrogate import Surrogate
+from surrogate_arena.studies.feature_groups import compared_with_all, feature_subsets
+from surrogate_arena.studies.importances import PERMUTATIONS, importances
+from surrogate_arena.studies.protocols import (
+    AXES,
+    LANGUAGE,
+    best_fold,
+    family_folds,
+    leave_language_out,
+    mirage,
+    part_left,
+)
+from surrogate_arena.studies.scores import MACRO, outcome_scores
+from surrogate_arena.studies.study_options import (
+    LEARNING_OPTIONS,
+    STUDY_DEFAULTS,
+    STUDY_OPTIONS,
+    StudyOptions,
+    SurrogateLike,
+    judged_view,
+    study_settings,
+)
+
+REPEATS = 5
+SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
+REPLICATION_COLUMNS = [
+    "language",
+    "questions",
+    "judgments",
+    "tau",
+    "tau_low",
+    "tau_high",
+    "tau_verdicts",
+    "tau_surrogate",
+    "gain",
+    "gain_low",
+    "gain_high",
+    "inside",
+]
+DEFAULT_PROTOCOL = "leave-systems-out"
+FAMILIES = "leave-families-out"
+BEST = "leave-best-out"
+MIRAGE = "mirage"
+REPLICATION = "replication"
+
+
+@dataclass(frozen=True)
+class StudyTable:
+    """The result of a study.
+
+    Attributes:
+        table: A row a language (and what is compared), then the mean over languages, ``macro``;
+            columns as the method of ``Study`` says.
+        signature: Settings that reproduce it.
+    """
+
+    table: pd.DataFrame
+    signature: str
+
+    def _repr_html_(self) -> str:
+        """Show the table in a notebook."""
+        return notebook_html("Study", "", self.table, self.signature)
+
+
+@dataclass(frozen=True)
+class Study:
+    """An arena's judged languages with their features, and a surrogate to be studied there.
+
+    Attributes:
+        languages: One a judged language.
+        features: Feature columns.
+        name: Name of the arena.
+        judge: Whose judgments they are.
+        settings: How tournaments are drawn, and the seed of everything random.
+        surrogate: Surrogate to train, unfitted.
+        repeats: How often to split, draw or reseed.
+        families: System to the families of models that it is of.
+    """
+
+    languages: list[LanguageData]
+    features: tuple[str, ...]
+    name: str
+    judge: str
+    settings: TournamentSettings
+    surrogate: Surrogate
+    repeats: Repeats
+    families: Mapping[str, Collection[str]]
+
+    @classmethod
+    @lists_options(LEARNING_OPTIONS, STUDY_DEFAULTS)
+    def of(
+        cls,
+        arena: Arena | Path | str,
+        surrogate: SurrogateLike | None = None,
+        repeats: int = REPEATS,
+        **options: Unpack[StudyOptions],
+    ) -> Study:
+        """Measure an arena's features, unless they are at hand, and draw the tournaments.
+
+        Args:
+            arena: The arena, or the path of its folder.
+            surrogate: Surrogate to study; by default that of ``settings``, or ``answers``.
+            repeats: How often to split, draw or reseed.
+            options: ``settings``, ``feature_table``, ``n_jobs`` and ``progress``, see
+                ``StudyOptions``; and those below.
+
+        Raises:
+            UsageError: For an unknown option or surrogate, or fewer than one repeat.
+        """
+        check_option_names(options, STUDY_OPTIONS, ["surrogate", "repeats"])
+        if repeats < 1:
+            raise UsageError("repeats must be at least 1")
+        settings = study_settings(options)
+        n_jobs = options.get("n_jobs", 1)
+        arena = open_arena(arena)
+        judged = judged_view(arena, settings)
+        table = options.get("feature_table")
+        if table is None:
+            table = extract(arena, options.get("features", settings.features), n_jobs=n_jobs)
+        table = in_slices(table, arena.queries, settings.by)
+        tournaments = TournamentSettings(
+            tournaments=settings.tournaments,
+            questions=settings.questions,
+            ties=settings.ties,
+            ridge=settings.ridge,
+            seed=settings.seed,
+        )
+        chosen = settings.surrogate if surrogate is None else surrogate
+        return cls(
+            languages=language_data(judged, with_answers(table, judged.answers), tournaments),
+            features=tuple(feature_columns(table)),
+            name=judged.info.name,
+            judge=resolved_judges(settings.view(arena), settings)[0],
+            settings=tournaments,
+            surrogate=as_surrogate(chosen, settings.rows, settings.missing),
+            repeats=Repeats(repeats, settings.seed, n_jobs, options.get("progress")),
+            families=families_of_systems(judged.info.systems, judged.attributes),
+        )
+
+    def with_features(self, features: Sequence[str]) -> Study:
+        """Keep some feature columns."""
+        dropped = [name for name in self.features if name not in features]
+        languages = [replace(data, X=data.X.drop(columns=dropped)) for data in self.languages]
+        return replace(self, languages=languages, features=tuple(features))
+
+    def unseen(self, training: Training = everything_left) -> list[Outcome]:
+        """Rate every system by surrogates that have not seen it; see ``leave_systems_out``."""
+        return leave_systems_out(self.languages, self.surrogate, self.repeats, training)
+
+    def tabulated(
+        self, table: pd.DataFrame, protocol: str, *further: str, surrogates: str = ""
+    ) -> StudyTable:
+        """Return a table with the signature of the study that gave it.
+
+        Args:
+            table: The result.
+            protocol: Name of the protocol.
+            further: Fields of the signature that only this protocol has.
+            surrogates: Surrogates that were compared, instead of the study's.
+        """
+        parts = [
+            f"protocol:{protocol}|arena:{self.name}|judge:{self.judge}",
+            f"features:{','.join(self.features)}",
+            f"surrogate:{surrogates or settings_text(self.surrogate)}|repeats:{self.repeats.times}",
+            *further,
+            f"{self.settings}|version:{__version__}",
+        ]
+        return StudyTable(table, "|".join(parts))
+
+    def _scored(self, outcomes: Sequence[Outcome], protocol: str, *further: str) -> StudyTable:
+        return self.tabulated(outcome_scores(outcomes, self.settings.seed), protocol, *further)
+
+    def leave_systems_out(self) -> StudyTable:
+        """Rate every system by surrogates that have not seen it: what to expect for new systems.
+
+        Returns:
+            Columns ``surrogate_arena.studies.scores.SCORES``; see ``outcome_scores``.
+
+        Raises:
+            UsageError: With fewer than five systems.
+        """
+        return self._scored(self.unseen(), DEFAULT_PROTOCOL)
+
+    def leave_families_out(self) -> StudyTable:
+        """Rate every system by surrogates that have seen none of its family.
+
+        Families are those of language models by systems' names, or the attribute ``family``.
+
+        Returns:
+            As ``leave_systems_out``; tau compares systems of one family, R² says how well the
+            families' mean ratings are predicted.
+        """
+        folds = family_folds(self.languages, self.families)
+        outcomes = leave_systems_out(self.languages, self.surrogate, self.repeats, folds=folds)
+        return self._scored(outcomes, FAMILIES)
+
+    def leave_best_out(self) -> StudyTable:
+        """Rate the best fifth of the systems by a surrogate of all others.
+
+        Returns:
+            As ``leave_systems_out``.
+        """
+        folds = best_fold(self.languages)
+        outcomes = leave_systems_out(self.languages, self.surrogate, self.repeats, folds=folds)
+        # Most systems have no prediction here by design, which is no reason to report.
+        without_reasons = [replace(outcome, reasons=()) for outcome in outcomes]
+        return self._scored(without_reasons, BEST)
+
+    def leave_language_out(self) -> StudyTable:
+        """Rate the systems in each language by surrogates of the other languages.
+
+        Returns:
+            As ``leave_systems_out``.
+        """
+        outcomes = leave_language_out(self.languages, self.surrogate, self.repeats)
+        return self._scored(outcomes, LANGUAGE)
+
+    def mirage(self, holdout: Sequence[str] | None = None) -> StudyTable:
+        """Hold two systems out of training and rank all (MIRAGE-Bench, section 4.3).
+
+        Most of the systems ranked were trained on, so tau is higher than for new systems. Two are
+        drawn each time, unless some are named.
+
+        Returns:
+            As ``leave_systems_out``.
+        """
+        outcomes = mirage(self.languages, self.surrogate, self.repeats, holdout)
+        return self._scored(outcomes, MIRAGE, *holdout_text(holdout))
+
+    def ablate(self) -> StudyTable:
+        """Rank unseen systems with all features, without each family of them, and each alone.
+
+        Where the surrogate reads the answers themselves (``answers``), texts are a family: they
+        are in every row but ``without texts`` and those of a single family. Every subset has the
+        same folds and tournaments, so differences are paired. For families see
+        ``feature_families``.
+
+        Returns:
+            Columns ``language, subset, features, tau, tau_low, tau_high, difference,
+            difference_low, difference_high, reason``: the number of features, Kendall tau of
+            unseen systems and its difference from that of all features, both with 95% intervals
+            over systems. NaN with the reason where tau is not defined, and for a family of which
+            no answer in the language has a value; ``macro`` leaves such languages out.
+
+        Raises:
+            UsageError: With fewer than two families, or too few systems.
+        """
+        subsets = feature_subsets(self.features, self.surrogate.reads_texts)
+        folds = system_folds(self.languages, self.repeats)
+        outcomes: dict[str, list[Outcome]] = {}
+        for name, subset in subsets.items():
+            outcomes[name] = []
+            with_values = [data.language for data in self.languages if subset.has_values(data)]
+            if not with_values:
+                continue
+            parts = [subset.of(data) for data in self.languages]
+            rated = leave_systems_out(parts, self.surrogate, self.repeats, folds=folds)
+            outcomes[name] = [outcome for outcome in rated if outcome.language in with_values]
+        languages = [data.language for data in self.languages]
+        table = compared_with_all(outcomes, subsets, languages, self.settings.seed)
+        return self.tabulated(table, "ablation")
+
+    def importances(self) -> StudyTable:
+        """Say how much the ranking rests on each feature.
+
+        **Permutation** (Breiman, 2001, "Random forests"): each system is rated by a surrogate
+        trained without it; once with its own values of a feature, and once with those of another
+        system's answers to the same questions. The importance is the Kendall tau that is lost.
+        Correlated features replace each other, so each seems to matter less.
+
+        **Share**: of the surrogate's own decisions, in surrogates of single tournaments; of a
+        forest the mean decrease in impurity, as in the paper. See ``Surrogate.importances``.
+
+        Returns:
+            Columns ``language, feature, permutation, permutation_low, permutation_high, share,
+            share_low, share_high``, those that matter most first; intervals hold 95% of the
+            tournaments. NaN: a feature without values in the language, and the share in a
+            surrogate that has none.
+        """
+        table = importances(self.languages, self.features, self.surrogate, self.repeats)
+        return self.tabulated(table, "importances", f"permutations:{PERMUTATIONS}")
+
+    def learning_curves(self, shares: Sequence[float] = SHARES) -> StudyTable:
+        """Rank unseen systems by surrogates that learned from random parts of what there is.
+
+        Every part is rated on the same folds, against the ratings that all judgments give.
+
+        Args:
+            shares: Parts to keep, each above 0 and at most 1.
+
+        Returns:
+            Columns ``language, axis, share`` and the further ones of ``SCORES``; the axis is what
+            there is less of: ``systems`` to train on, judged ``questions`` (with all their
+            judgments) or single ``judgments``.
+
+        Raises:
+            UsageError: For a share out of range, or too few systems.
+        """
+        if not shares or not all(0 < share <= 1 for share in shares):
+            raise UsageError("give at least one share, each above 0 and at most 1")
+        seed = self.settings.seed
+        tables = []
+        for axis in AXES:
+            for share in sorted(shares):
+                training = partial(part_left, axis=axis, share=share, seed=seed)
+                scores = outcome_scores(self.unseen(training), seed)
+                scores.insert(1, "axis", axis)
+                scores.insert(2, "share", share)
+                tables.append(scores)
+        table = pd.concat(tables).sort_values("language", kind="stable", ignore_index=True)
+        shown = ",".join(f"{share:g}" for share in sorted(shares))
+        return self.tabulated(table, "learning-curve", f"shares:{shown}")
+
+    def replicate(self, judged: Sequence[int | None] = (None,)) -> StudyTable:
+        """Rate by the verdicts on part of the questions, and compare with those on the others.
+
+        The judged questions of every language are split in half. Systems are rated by verdicts on
+        (some questions of) one half, by surrogate and verdicts together and by either alone; these
+        ratings are compared with those by the verdicts on the other half: neither these verdicts
+        nor the answers to their questions are learned from.
+
+        Args:
+            judged: Numbers of judged questions to learn from in each language; None for the half.
+
+        Returns:
+            A row a number of questions and language: mean numbers of ``questions`` and
+            ``judgments`` learned from; Kendall ``tau`` with the other half of ratings by both,
+            with a 95% bootstrap interval over systems; of ratings by verdicts or surrogate alone;
+            the ``gain`` of both over verdicts alone, with such an interval; and the share of the
+            other half's ratings ``inside`` the 90% intervals.
+
+        Raises:
+            UsageError: If no language has four judged questions.
+        """
+        rows = []
+        for number in judged:
+            halves = replicate(self.languages, self.surrogate, self.repeats, number)
+            if halves.rows.empty:
+                raise UsageError(
+                    f"no language has {FEWEST_QUESTIONS} judged questions, so there is nothing to "
+                    "halve"
+                )
+            languages = sorted(set(halves.rows["language"]))
+            parts = {str(language): halves.of(language) for language in languages}
+            if len(parts) > 1:
+                parts[MACRO] = halves
+            for language, part in parts.items():
+                means = part.rows.groupby("language").mean(numeric_only=True).mean()
+                rows.append({**means, **part.summary(), "language": language})
+        table = pd.DataFrame(rows, columns=REPLICATION_COLUMNS)
+        numbers = ["half" if number is None else str(number) for number in judged]
+        return self.tabulated(table, REPLICATION, f"judged:{','.join(numbers)}")
+
+
+def holdout_text(holdout: Sequence[str] | None) -> list[str]:
+    """Return the field of a signature that names held-out systems, if any are named."""
+    return [] if holdout is None else [f"holdout:{','.join(sorted(holdout))}"]
+
+
+def settings_text(surrogate: Surrogate) -> str:
+    """Return a surrogate's settings as a signature has them."""
+    return surrogate.signature.removeprefix("surrogate:")

@@ -1,0 +1,200 @@
+"""``validate``: any protocol by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Unpack
+
+from arena.data.arena import Arena
+from arena.data.errors import UsageError, argument, checked_choice
+from arena.data.folder import open_arena
+from arena.judging.choosing.sampling import FEWEST_SYSTEMS as FEWEST_TO_SAMPLE
+from arena.judging.choosing.sampling import study_sampling
+from surrogate.board.settings import BoardSettings, check_option_names, lists_options
+from surrogate.learning.cross_fitting import FEWEST_SYSTEMS_TO_FOLD
+from surrogate_arena.studies.mirage_tables import (
+    FEWEST_FOR_TABLE_3,
+    TABLE_3,
+    TABLE_4,
+    validate_table_3,
+    validate_table_4,
+)
+from surrogate_arena.studies.protocols import LANGUAGE, check_languages
+from surrogate_arena.studies.study import (
+    BEST,
+    DEFAULT_PROTOCOL,
+    FAMILIES,
+    MIRAGE,
+    REPEATS,
+    REPLICATION,
+    Study,
+    StudyTable,
+)
+from surrogate_arena.studies.study_options import (
+    LEARNING_OPTIONS,
+    STUDY_DEFAULTS,
+    STUDY_OPTIONS,
+    StudyOptions,
+    SurrogateLike,
+    check_rated_systems,
+    holdout_names,
+    judged_view,
+    study_settings,
+    surrogate_with_rules,
+)
+
+SAMPLING = "sampling"
+PROTOCOLS_WITH = {"holdout": (MIRAGE, TABLE_4), "judged": (REPLICATION,)}
+"""Argument to the protocols that take it; all protocols take the others."""
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A way of validating a surrogate.
+
+    Attributes:
+        study: What follows it: a method of ``Study``; for ``sampling``, which needs no surrogate,
+            and for the paper's tables, a function of an arena.
+        repeats: How often it repeats unless a user says otherwise.
+        fewest_systems: Judged systems that it needs.
+    """
+
+    study: Callable[..., StudyTable]
+    repeats: int
+    fewest_systems: int
+
+
+def _sampling(
+    arena: Arena | Path | str, repeats: int, settings: BoardSettings, options: Mapping[str, object]
+) -> StudyTable:
+    """Rank by part of the verdicts alone; see ``study_sampling``."""
+    options_of_surrogates = (
+        "surrogate",
+        "features",
+        "feature_table",
+        "rows",
+        "missing",
+        "tournaments",
+        "questions",
+    )
+    for name in options_of_surrogates:
+        if options.get(name) is not None:
+            raise UsageError(f"{SAMPLING} ranks by verdicts alone; leave {argument(name)} out")
+    judgments = judged_view(open_arena(arena), settings).judgments
+    study = study_sampling(
+        judgments, repeats=repeats, ties=settings.ties, ridge=settings.ridge, seed=settings.seed
+    )
+    return StudyTable(study.table, study.signature)
+
+
+PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
+    {
+        DEFAULT_PROTOCOL: Protocol(Study.leave_systems_out, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
+        FAMILIES: Protocol(Study.leave_families_out, 1, 1),
+        BEST: Protocol(Study.leave_best_out, 1, 1),
+        LANGUAGE: Protocol(Study.leave_language_out, REPEATS, 1),
+        MIRAGE: Protocol(Study.mirage, 25, FEWEST_SYSTEMS_TO_FOLD),
+        "ablation": Protocol(Study.ablate, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
+        "importances": Protocol(Study.importances, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
+        "learning-curve": Protocol(Study.learning_curves, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
+        REPLICATION: Protocol(Study.replicate, 10, 1),
+        SAMPLING: Protocol(_sampling, 100, FEWEST_TO_SAMPLE),
+        TABLE_3: Protocol(validate_table_3, 50, FEWEST_FOR_TABLE_3),
+        TABLE_4: Protocol(validate_table_4, 1, FEWEST_SYSTEMS_TO_FOLD),
+    }
+)
+"""The protocols by name."""
+
+
+@lists_options(LEARNING_OPTIONS, STUDY_DEFAULTS)
+def validate(
+    arena: Arena | Path | str,
+    protocol: str = DEFAULT_PROTOCOL,
+    surrogate: SurrogateLike | Sequence[SurrogateLike] | None = None,
+    repeats: int | None = None,
+    *,
+    holdout: str | Sequence[str] | None = None,
+    judged: Sequence[int | None] | None = None,
+    **options: Unpack[StudyOptions],
+) -> StudyTable:
+    """Say how well a surrogate ranks systems, languages or questions it was not trained on.
+
+    The same arguments give the same result, whatever ``n_jobs``. Options have the names and values
+    that they have in ``build_board``.
+
+    Args:
+        arena: The arena, or the path of its folder.
+        protocol: One of ``PROTOCOLS``; see the method of ``Study`` that it names, for
+            ``sampling`` ``arena.study_sampling``, and for ``table3`` and ``table4``
+            ``surrogate_arena.studies.mirage_tables``.
+        surrogate: What to validate; by default that of ``settings``, the preset's, or
+            ``answers``. ``table3`` takes several, by default the paper's five; the default of
+            ``table4`` is the paper's.
+        repeats: How often to repeat with other folds, draws or seeds; the protocol's own number
+            if None.
+        holdout: For ``mirage`` and ``table4``: systems to hold out.
+        judged: For ``replication``: numbers of judged questions to learn from.
+        options: ``settings``, ``feature_table``, ``n_jobs`` and ``progress``, see
+            ``StudyOptions``; and those below.
+
+    Raises:
+        UsageError: For an unknown option, protocol or surrogate, one the arena is too small for,
+            or an argument that the protocol does not take.
+    """
+    check_option_names(options, STUDY_OPTIONS, ["surrogate", "repeats", "holdout", "judged"])
+    rules = PROTOCOLS[checked_choice(protocol, list(PROTOCOLS), "protocol")]
+    repeats = rules.repeats if repeats is None else repeats
+    settings = study_settings(options)
+    _check_arguments(protocol, surrogate, {"holdout": holdout, "judged": judged})
+    if protocol == SAMPLING:
+        return rules.study(arena, repeats, settings, {**options, "surrogate": surrogate})
+    if protocol == TABLE_3:
+        return rules.study(arena, surrogate or (), repeats, **options)
+    if protocol == TABLE_4:
+        return rules.study(arena, surrogate, repeats, holdout, **options)
+
+    chosen = settings.surrogate if surrogate is None else surrogate
+    untrained = surrogate_with_rules(chosen, settings, options)
+    # Settings of a board may name systems to hold out; most protocols choose their own.
+    held_out = None
+    if protocol in PROTOCOLS_WITH["holdout"]:
+        held_out = settings.holdout if holdout is None else holdout_names(holdout)
+    opened = open_arena(arena)
+    judged_arena = check_rated_systems(opened, settings, protocol, rules.fewest_systems, held_out)
+    if protocol == LANGUAGE:
+        # Checked here, too, before features cost anything.
+        rated = {*judged_arena.judgments["language"], *judged_arena.published_ratings["language"]}
+        check_languages(rated, untrained)
+
+    study = Study.of(opened, untrained, repeats, **options)
+    arguments: dict[str, object] = {}
+    if held_out is not None:
+        arguments["holdout"] = held_out
+    if judged is not None:
+        arguments["judged"] = judged
+    return rules.study(study, **arguments)
+
+
+def _check_arguments(
+    protocol: str,
+    surrogate: SurrogateLike | Sequence[SurrogateLike] | None,
+    further: Mapping[str, object],
+) -> None:
+    """Refuse arguments that the protocol does not take.
+
+    Args:
+        protocol: Name of the protocol.
+        surrogate: One surrogate, or several.
+        further: Arguments of ``PROTOCOLS_WITH`` by name; None where a user did not give one.
+    """
+    for name, value in further.items():
+        if value is not None and protocol not in PROTOCOLS_WITH[name]:
+            takers = " and ".join(PROTOCOLS_WITH[name])
+            raise UsageError(f"{argument(name)} is for {takers}, not for {protocol}")
+    are_several = isinstance(surrogate, Sequence) and not isinstance(surrogate, str)
+    # Sampling takes no surrogate at all, and says so itself.
+    if are_several and protocol not in (TABLE_3, SAMPLING):
+        raise UsageError(f"{protocol} validates one surrogate; {TABLE_3} compares several")

@@ -1,0 +1,342 @@
+"""A candidate against a baseline by their answers alone: broken, or merely different."""
+
+import json
+import math
+from dataclasses import asdict
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from arena import Arena, UsageError, write_arena
+from arena.data.tables import write_rows
+from arena.statistics.significance import sign_test, two_sided_sign_test
+from surrogate.checks.answer_checks import ALARM_ERROR, compare_answers
+from surrogate.checks.answer_tests import FAULT_TESTS
+from surrogate_arena.gate.gate import gate
+from surrogate_arena.gate.rating_difference import GateRates
+
+TOPICS = (
+    *("volcano", "glacier", "harbour", "orchard", "library", "satellite", "bakery", "cathedral"),
+    *("railway", "lighthouse", "vineyard", "observatory", "aquarium", "quarry", "windmill"),
+    *("monastery", "stadium", "theatre", "reservoir", "greenhouse"),
+)
+ANSWER = (
+    "The {0} was built in 19{1:02d} by people of the town. Every visitor of the {0} pays {1} "
+    "coins, and the money goes to its repair [1]."
+)
+OTHER = (
+    "People of the town made the {0} in the year 19{1:02d}. Those who come to see the {0} spend "
+    "{1} coins on it, which pay for repairs [1]."
+)
+
+
+def arena_of(versions, language="en", passages=True, topics=TOPICS):
+    """Return an arena of versions, by name, each a function of a topic and its number."""
+    questions = pd.DataFrame(
+        {
+            "query_id": [f"q{number}" for number in range(len(topics))],
+            "query": [f"Who built the {topic}, and what does a visit cost?" for topic in topics],
+            "language": language,
+        }
+    )
+    if passages:
+        texts = [f"The {topic} of the town was built long ago." for topic in topics]
+        questions["passages"] = [[{"passage_id": "1", "text": text}] for text in texts]
+    rows = []
+    for system, write in versions.items():
+        for number, topic in enumerate(topics):
+            answer = write(topic, number)
+            if answer is not None:
+                row = {"query_id": f"q{number}", "system": system, "answer": answer}
+                rows.append({**row, "language": language})
+    return Arena.from_frames(questions, pd.DataFrame(rows), name="versions")
+
+
+def good(topic, number):
+    return ANSWER.format(topic, number)
+
+
+def other(topic, number):
+    return OTHER.format(topic, number)
+
+
+def checks_of(write, baseline=other, accepted=(), **options):
+    arena = arena_of({"v1": baseline, "v2": write}, **options)
+    answers = dict(tuple(arena.answers.groupby("system")))
+    return compare_answers(arena, answers["v2"], answers["v1"], accepted)
+
+
+def alarmed(checks):
+    return {check.name for check in checks.checks if check.is_alarm}
+
+
+def check_of(checks, name):
+    (check,) = [check for check in checks.checks if check.name == name and not check.language]
+    return check
+
+
+BROKEN = {
+    "cut": lambda topic, number: good(topic, number)[:60],
+    "empty": lambda topic, number: "",
+    "other language": lambda topic, number: (
+        f"Das Bauwerk {topic} wurde 19{number:02d} von den Bürgern der Stadt errichtet, und wer es "
+        "besucht, zahlt dafür einige Münzen [1]."
+    ),
+    "dead citation": lambda topic, number: f"{good(topic, number)} It is well kept [9].",
+    "repetition": lambda topic, number: f"{good(topic, number)}\n\n{good(topic, number)}",
+    "refusal": lambda topic, number: f"I'm sorry, I cannot say who built the {topic}.",
+    "stock": lambda topic, number: "An error came up while the service was asked for this.",
+    "misplaced": lambda topic, number: good(TOPICS[number - 1], number),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", BROKEN)
+def test_each_kind_of_broken_answers_raises_its_alarm(kind):
+    checks = checks_of(BROKEN[kind])
+    assert kind in alarmed(checks)
+    check = check_of(checks, kind)
+    assert check.candidate >= 18
+    assert check.baseline == 0
+    assert check.adjusted_p_value <= ALARM_ERROR
+    assert f"{check.candidate:.0f} of 20 answers" in check.sentence
+    assert not checks_of(BROKEN[kind], accepted=tuple(alarmed(checks))).is_broken
+
+
+def test_answers_cut_to_phrases_are_not_called_complete():
+    """A phrase may be cut or a title: the sentence counts those that nobody can tell."""
+
+    def phrase(topic, number):
+        return " ".join(good(topic, number).split()[:3])
+
+    def often_cut(topic, number):
+        return good(topic, number)[: 60 if number < 12 else None]
+
+    checks = checks_of(phrase, baseline=often_cut)
+    check = check_of(checks, "cut")
+    assert (check.candidate, check.baseline) == (0, 12)
+    assert (check.unclear, check.unclear_of_baseline) == (20, 0)
+    assert check.is_note
+    assert "20 more may" in check.sentence
+    complete = check_of(checks_of(good, baseline=often_cut), "cut")
+    assert (complete.unclear, complete.is_note) == (0, True)
+    assert "more may" not in complete.sentence
+
+
+def test_answers_that_are_the_baselines_are_not_called_different():
+    checks = checks_of(good, baseline=lambda topic, number: good(topic, max(number, 3)))
+    (sentence,) = [text for text in checks.sentences if "word for word" in text]
+    assert not sentence.startswith("Different")
+
+
+def test_a_fifth_of_cut_answers_is_found_among_enough_questions():
+    topics = [f"{topic} {place}" for topic in TOPICS for place in ("north", "south", "east")]
+
+    def cut(topic, number):
+        return good(topic, number)[: 60 if number % 5 == 0 else None]
+
+    check = check_of(checks_of(cut, topics=topics), "cut")
+    assert check.is_alarm
+    # The others happen to end with a sentence.
+    assert check.candidate == 8
+    assert check.p_value == pytest.approx(0.5**check.more)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        other,
+        lambda topic, number: good(topic, number) * 2 if number == 3 else good(topic, number),
+        lambda topic, number: f"The {topic}",
+        lambda topic, number: f"- the {topic}\n- built in 19{number:02d} by people\n- some coins",
+        lambda topic, number: f"{good(topic, number)}\n\n```\nprint('{topic}')\n```",
+        lambda topic, number: f"{good(topic, number)}\n\nSee https://example.org/{topic}",
+        lambda topic, number: f"{good(topic, number)} [1]",
+        lambda topic, number: f"{good(topic, number)}\n\nKind regards,\n\n[Your name]",
+    ],
+    ids=["same", "one twice", "phrases", "list", "code", "link", "citation", "signature"],
+)
+def test_answers_that_are_merely_different_break_nothing(write):
+    checks = checks_of(write, baseline=good)
+    assert not alarmed(checks)
+
+
+def test_shorter_answers_are_a_note_with_both_medians():
+    checks = checks_of(lambda topic, number: f"It was built in 19{number:02d}: the {topic}.")
+    assert not checks.is_broken
+    check = check_of(checks, "length")
+    assert (check.is_note, check.less, check.p_value) == (True, 20, pytest.approx(2 * 0.5**20))
+    assert "20 of 20 answers are shorter; median 7 words, baseline" in check.sentence
+    assert check.sentence in checks.notes
+
+
+def test_an_alarm_stands_on_what_the_baseline_does_not_do_as_well():
+    checks = checks_of(BROKEN["cut"], baseline=lambda topic, number: other(topic, number)[:50])
+    assert "cut" not in alarmed(checks)
+    turned = checks_of(good, baseline=BROKEN["cut"])
+    assert not turned.is_broken
+    assert "0 of 20 answers end in mid-sentence; baseline 20" in turned.notes
+
+
+def test_one_empty_answer_is_a_note():
+    checks = checks_of(lambda topic, number: "" if number == 4 else good(topic, number))
+    assert not checks.is_broken
+    assert "1 of 20 answers is empty; baseline 0" in checks.notes
+
+
+def test_without_passages_citations_and_support_are_not_checked_and_it_says_so():
+    checks = checks_of(BROKEN["dead citation"], passages=False)
+    assert not {"dead citation", "cited", "support"} & {check.name for check in checks.checks}
+    assert any("no passages" in skipped.reason for skipped in checks.skipped)
+    uncited = checks_of(good, baseline=lambda topic, number: other(topic, number)[:-4] + ".")
+    assert any("baseline cites no passage" in skipped.reason for skipped in uncited.skipped)
+
+
+THAI = "เมืองนี้สร้าง{0}ขึ้นในปีที่{1}โดยชาวเมืองและผู้มาเยือนทุกคนต้องจ่ายเงินเพื่อซ่อมแซม"
+ARABIC = "بنى أهل المدينة {0} في سنة {1} وما زال كل زائر يدفع بعض المال من أجل صيانته كل عام."
+JAPANESE = "町の人々は19{1:02d}年に{0}を建てました。訪れる人はみな入場料を払います。"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("language", "text"), [("ar", ARABIC), ("ja", JAPANESE)])
+def test_cut_answers_are_found_in_other_scripts(language, text):
+    def whole(topic, number):
+        return text.format(topic, number)
+
+    def cut(topic, number):
+        return whole(topic, number)[:-6]
+
+    checks = checks_of(cut, baseline=whole, language=language)
+    assert alarmed(checks) == {"cut"}
+    assert not checks_of(whole, baseline=whole, language=language).is_broken
+
+
+def test_a_script_without_sentence_marks_is_not_checked_for_cuts():
+    checks = checks_of(
+        lambda topic, number: THAI.format(topic, number)[:-20],
+        baseline=lambda topic, number: THAI.format(topic, number),
+        language="th",
+    )
+    assert "cut" not in {check.name for check in checks.checks}
+    assert any(skipped.names == ("cut",) for skipped in checks.skipped)
+
+
+@pytest.mark.slow
+def test_a_fault_in_one_language_alone_is_named_with_it():
+    english = arena_of({"v1": other, "v2": good})
+    german = arena_of({"v1": BROKEN["other language"], "v2": BROKEN["cut"]}, language="de")
+    tables = [
+        pd.concat(parts)
+        for parts in zip(
+            (english.queries, english.answers), (german.queries, german.answers), strict=True
+        )
+    ]
+    arena = Arena.from_frames(*tables)
+    answers = dict(tuple(arena.answers.groupby("system")))
+    checks = compare_answers(arena, answers["v2"], answers["v1"])
+    (cut,) = [check for check in checks.checks if check.name == "cut" and check.is_alarm]
+    assert (cut.language, cut.candidate, cut.questions) == ("", 20, 40)
+    few = answers["v2"][
+        (answers["v2"]["language"] == "en") | answers["v2"]["query_id"].isin(["q1"])
+    ]
+    assert not compare_answers(arena, few, answers["v1"]).is_broken
+
+
+@pytest.mark.parametrize("n_questions", [1, 6])
+def test_few_questions_raise_no_alarm_and_it_says_so(n_questions):
+    checks = checks_of(BROKEN["empty"], topics=TOPICS[:n_questions])
+    assert not checks.is_broken
+    assert checks.skipped[0].reason.endswith("an alarm takes at least 7")
+    faults = [check for check in checks.checks if check.name in FAULT_TESTS]
+    assert all(math.isnan(check.adjusted_p_value) for check in faults)
+
+
+def test_only_questions_with_answers_of_both_are_compared():
+    checks = checks_of(lambda topic, number: good(topic, number) if number < 8 else None)
+    assert (checks.questions, checks.is_broken) == (8, False)
+    arena = arena_of({"v1": other, "v2": good})
+    rows = arena.answers
+    halves = rows[(rows["system"] == "v2") == rows["query_id"].isin(["q1", "q2"])]
+    answers = dict(tuple(halves.groupby("system")))
+    nothing = compare_answers(arena, answers["v2"], answers["v1"])
+    assert (nothing.questions, nothing.checks) == (0, ())
+    (skipped,) = nothing.skipped
+    assert str(skipped) == "nothing is checked: no question has an answer of both"
+
+
+def test_the_order_of_rows_and_the_names_of_systems_change_nothing():
+    arena = arena_of({"v1": other, "v2": BROKEN["cut"]})
+    answers = dict(tuple(arena.answers.groupby("system")))
+    checks = compare_answers(arena, answers["v2"], answers["v1"])
+    shuffled = answers["v2"].sample(frac=1, random_state=1).assign(system="zz")
+    again = compare_answers(arena, shuffled, answers["v1"])
+    # By their texts, since NaN is no equal of itself.
+    assert repr(again.checks) == repr(checks.checks)
+
+
+def test_an_unknown_check_is_refused_with_those_there_are():
+    with pytest.raises(UsageError, match="unknown check 'cuts'; use one of empty, cut"):
+        checks_of(good, accepted=("cuts",))
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_the_sign_test_is_scipys(n_more, n_less):
+    n_pairs = n_more + n_less
+    one_sided = binomtest(n_more, n_pairs, alternative="greater").pvalue if n_pairs else 1.0
+    two_sided = binomtest(n_more, n_pairs).pvalue if n_pairs else 1.0
+    assert sign_test(n_more, n_less) == pytest.approx(one_sided)
+    assert two_sided_sign_test(n_more, n_less) == pytest.approx(two_sided)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    arena = arena_of({"v1": good, "v2": other, "v3": BROKEN["cut"]})
+    write_arena(arena, tmp_path / "arena")
+    write_rows(
+        arena.answers[arena.answers["system"] == "v1"].assign(system="v4"), tmp_path / "v4.jsonl"
+    )
+    return tmp_path
+
+
+def test_a_gate_needs_an_arena_alone(folder):
+    found = gate(None, arena=folder / "arena")
+    assert (found.verdict, found.by) == ("broken", "answers")
+    assert (found.candidate, found.baseline) == ("v3", "v2")
+    sound = gate(None, "v2", folder / "arena", "v1")
+    assert (sound.verdict, sound.by, sound.ratings) == ("cannot say", "", None)
+    said = " ".join(sound.sentences)
+    assert "Nothing is broken; which is better needs verdicts" in said
+    assert f"About {sound.verdicts_needed:,} verdicts" in said
+    accepted = gate(
+        None, arena=folder / "arena", rates=GateRates(accepted=("cut", "dead citation"))
+    )
+    assert accepted.verdict == "cannot say"
+    with pytest.raises(UsageError, match="`board`"):
+        gate(None, "v2")
+
+
+def test_the_command_needs_an_arena_alone(run, folder, capsys):
+    assert run("gate", "--arena", folder / "arena") == 3
+    printed = " ".join(capsys.readouterr().out.split())
+    assert printed.startswith("v3 against v2: broken. 20 of 20 answers end in mid-sentence;")
+    command = ["gate", "--arena", folder / "arena", "--baseline", "v1", "--json"]
+    assert run(*command, "--candidate", "v2") == 4
+    content = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    (length,) = [row for row in content["checks"]["checks"] if row["name"] == "length"]
+    assert length["questions"] == 20
+    assert 0 <= length["p_value"] <= 1
+    assert "20 of 20 answers are longer" in length["sentence"]
+    assert run(*command, "--candidate", folder / "v4.jsonl") == 0
+    capsys.readouterr()
+    assert run("gate", "--arena", folder / "arena", "--candidate", "v9") == 2
+    assert "'v9'; use one of v1, v2, v3" in capsys.readouterr().err
+    assert run("gate", "--candidate", "v2") == 2
+    assert "--arena" in capsys.readouterr().err
+
+
+def test_checks_are_records_of_numbers_and_words():
+    for check in checks_of(BROKEN["cut"]).checks:
+        assert all(isinstance(value, str | int | float | bool) for value in asdict(check).values())

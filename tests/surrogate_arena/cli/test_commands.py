@@ -1,0 +1,201 @@
+"""The command line as a user runs it."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from arena import read_arena, write_arena
+from arena.data.tables import write_rows
+from arena.sample import sample_arena
+from surrogate import Board
+from surrogate.board.first_place import conclusion
+from surrogate.board.rating_rows import BEYOND
+from surrogate.board.tables import BOARD_FILES
+from surrogate_arena.studies.hidden_verdicts import hide_verdicts
+
+
+@pytest.fixture(scope="module")
+def board_folder(small_board, arena_folder, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("board") / "board"
+    small_board.save(folder, arena_folder)
+    return folder
+
+
+def newcomer(arena_folder, path, name="newcomer"):
+    arena = read_arena(arena_folder)
+    rows = arena.answers[arena.answers["system"] == arena.info.systems[0]]
+    write_rows(rows.assign(system=name), path)
+    return path
+
+
+def contents_of(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_board_writes_its_files(run, tiny_folder, quick_options, tmp_path):
+    assert run("board", tiny_folder, "--out", tmp_path, *quick_options) == 0
+    written = {path.name for path in tmp_path.iterdir()}
+    assert written == {*BOARD_FILES, "manifest.json", "site", ".feature-cache"}
+
+
+@pytest.mark.parametrize("winner", ["as judged", "a", None])
+def test_board_ends_in_a_screen_whose_last_line_runs_as_it_stands(
+    run, small_arena, bilingual_arena, quick_options, tmp_path, capsys, monkeypatch, winner
+):
+    """Of a good judge, one that says the same to everything, and none; in two languages."""
+    monkeypatch.chdir(tmp_path)
+    arena = small_arena if winner == "as judged" else bilingual_arena
+    judgments = arena.judgments if winner else arena.judgments.iloc[:0]
+    if winner == "a":
+        judgments = judgments.assign(winner="a")
+    write_arena(replace(arena, judgments=judgments), "arena")
+    assert run("board", "arena", "--out", "out", *quick_options) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 20
+    assert max(map(len, lines)) <= 80
+    said, board = " ".join(lines), Board.load("out")
+    assert conclusion(board) in said
+    assert f"Open {Path('out/site/index.html')}" in lines
+    assert board.systems[0] in lines[2]
+    assert "unreliable" in said or winner != "a"
+    next_, *words = shlex.split(lines[-1])
+    assert next_ == "Next:"
+    assert run(*words[1:]) == 0
+
+
+def test_rank_and_check_end_in_what_to_type_next(run, arena_folder, board_folder, tmp_path, capsys):
+    answers = newcomer(arena_folder, tmp_path / "answers.jsonl")
+    board = ["--board", board_folder]
+    assert run("gate", "--candidate", answers, *board) in {0, 3, 4}
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+    for words in (("rank", answers, *board), ("check", arena_folder)):
+        assert run(*words) == 0
+        *lines, last = capsys.readouterr().out.splitlines()
+        assert len(lines) < 20
+        assert max(map(len, lines)) <= 80
+        assert last.startswith("Next: surrogate-arena ")
+    original = read_arena(arena_folder).info.systems[0]
+    rows = pd.read_json(answers, lines=True, dtype={"query_id": str})
+    backwards = rows.assign(answer=rows["answer"].str[::-1], system="backwards")
+    write_rows(pd.concat([rows, backwards, backwards.assign(system="another")]), answers)
+    assert run("rank", answers, *board) == 0
+    *lines, last = capsys.readouterr().out.splitlines()
+    said = " ".join(lines)
+    ranked = re.findall(r"^ *(\d+)  (\d+)(?:–(\d+))?  ", "\n".join(lines), re.MULTILINE)
+    assert len(ranked) > 3
+    for rank, lowest, highest in ranked:
+        assert int(lowest) <= int(rank) <= int(highest or lowest)
+    assert f"nearly those of {original}, so it gets that rating" in said
+    assert "rated lower because it " in said
+    assert "1 more new system: --json says why" in said
+    assert "not among each other" in said
+    assert run(*shlex.split(last)[2:]) == 0
+
+
+@pytest.mark.slow
+def test_board_prints_strict_json(run, tiny_folder, quick_options, tmp_path, capsys):
+    options = [*quick_options, "--json"]
+    assert run("board", tiny_folder, "--out", tmp_path, *options) == 0
+    printed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert set(printed) == {"summary", "overall", "board"}
+    assert printed["summary"] == json.loads((tmp_path / "summary.json").read_text()) | {
+        "arena_folder": None
+    }
+
+
+def test_rank_places_new_systems_and_leaves_the_board_alone(
+    run, arena_folder, board_folder, tmp_path, capsys
+):
+    before = contents_of(board_folder)
+    answers = newcomer(arena_folder, tmp_path / "answers.jsonl")
+    out = tmp_path / "extended.csv"
+    assert run("rank", answers, "--board", board_folder, "--json", "--out", out) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert {row["system"] for row in printed["new"]} == {"newcomer"}
+    for row in printed["new"]:
+        assert row["rank_low"] <= row["rank"] <= row["rank_high"]
+        assert row["low"] < row["rating"]
+        assert row["high"] is None if BEYOND in row["note"] else row["rating"] < row["high"]
+        assert row["moved_by"]
+    assert printed["notes"] == []
+    assert "newcomer" in set(pd.read_csv(out)["system"])
+    assert contents_of(board_folder) == before
+
+
+def test_bad_data_name_file_line_field_value_and_hint(run, arena_folder, tmp_path, capsys):
+    shutil.copytree(arena_folder, tmp_path / "arena")
+    (tmp_path / "arena/judgments.jsonl.gz").unlink()
+    row = {"query_id": "q", "language": "en", "system_a": "x", "system_b": "y", "judge": "j"}
+    lines = [json.dumps(row | {"winner": winner}) for winner in ("A", "b")]
+    (tmp_path / "arena/judgments.jsonl").write_text("\n".join(lines))
+    assert run("board", tmp_path / "arena", "--out", tmp_path / "out") == 2
+    assert "judgments.jsonl:1: winner = 'A': is not a winner; write" in capsys.readouterr().err
+
+
+SURROUNDINGS = (
+    {"PYTHONHASHSEED": "0", "TZ": "UTC", "LC_ALL": "C", "OMP_NUM_THREADS": "1"},
+    {"PYTHONHASHSEED": "7", "TZ": "Asia/Kolkata", "LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "2"},
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("surrogate", ["answers", "random-forest"])
+def test_the_same_command_gives_the_same_bytes_whatever_surrounds_it(
+    small_arena, tmp_path, surrogate
+):
+    """Hash seed, time zone, locale, threads, jobs, the order of rows: in every file of a board."""
+    boards = []
+    for place, around in enumerate(SURROUNDINGS):
+        folder = tmp_path / str(place)
+        tables = ("queries", "answers", "judgments")
+        shuffled = {
+            name: getattr(small_arena, name).sample(frac=1, random_state=place) for name in tables
+        }
+        write_arena(replace(small_arena, **shuffled), folder / "arena")
+        command = [
+            sys.executable,
+            "-c",
+            "from surrogate_arena.cli.app import main; main()",
+            "board",
+        ]
+        options = ["--out", "board", "--tournaments", "26", "--jobs", str(place + 1)]
+        subprocess.run(
+            [*command, "arena", *options, "--surrogate", surrogate],
+            env={**os.environ, **around},
+            cwd=folder,
+            check=True,
+            capture_output=True,
+        )
+        boards.append(contents_of(folder / "board"))
+    assert boards[0] == boards[1]
+    assert {"surrogate.zip", "manifest.json", "site/index.html"} <= set(boards[0])
+
+
+@pytest.mark.slow
+def test_demo_compares_a_board_from_few_verdicts_with_the_others(
+    run, english_arena, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr("arena.sample.sample_arena", lambda: english_arena)
+    assert run("demo", "--out", tmp_path, "--jobs", 1) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    unjudged = hide_verdicts(english_arena, 6).unjudged
+    assert f"{unjudged}, which nobody judged:" in printed
+    assert re.search(
+        r"\(Kendall tau, mean of 1 language\): ratings \d\.\d\d; the same 330", printed
+    )
+    assert set(Board.load(tmp_path).systems) == set(english_arena.info.systems)
+    assert read_arena(tmp_path / "arena").info == sample_arena().info
+    assert (tmp_path / "arena" / "ATTRIBUTION.md").is_file()

@@ -1,0 +1,114 @@
+"""The recipe for a source of one's own, as CONTRIBUTING has it: a reader, or a table of paths."""
+
+import json
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from pydantic import BaseModel, Field
+
+from arena import read_arena
+from surrogate_arena import importers
+from arena.data.schema import Text
+from surrogate_arena.importers import READERS, ForeignArena, field_maps, import_arena, imports
+from surrogate_arena.importers.collected import Collected
+from surrogate_arena.importers.foreign_arena import foreign_arena
+from surrogate_arena.importers.tool_records import ToolReader
+
+
+class QuizRow(BaseModel):
+    """A reply to a question of a quiz, with the points that it got."""
+
+    number: Text = Field(description="the number of the question")
+    question: Text = Field(description="a text")
+    team: Text = Field(description="a name")
+    reply: str = Field(description="a text, empty where there was no reply")
+    points: float = Field(description="a number")
+
+
+def read_quiz(
+    paths: Sequence[Path | str], *, language: str = "en", name: str = "quiz"
+) -> ForeignArena:
+    """Read the replies of a quiz, of which the one with more points wins."""
+    collected = Collected()
+    for _, rows in collected.files(paths):
+        for place, row in collected.records(rows, QuizRow):
+            key = (language, row.number)
+            collected.question(place, key, row.question, [], may_repeat=True)
+            if not row.reply:
+                collected.skip(place.source, "answer", "the team did not reply")
+                continue
+            collected.answer(place, key, row.team, row.reply)
+            mark = {"language": language, "query_id": row.number, "system": row.team}
+            collected.marks.append({**mark, "judge": "quizmaster", "mark": row.points})
+    return foreign_arena(collected, name)
+
+
+@pytest.fixture
+def quiz(tmp_path):
+    rows = [
+        {"number": "1", "question": "Where?", "team": "red", "reply": "Paris", "points": 2},
+        {"number": "1", "question": "Where?", "team": "blue", "reply": "Oslo", "points": 1},
+        {"number": "2", "question": "Why?", "team": "red", "reply": "", "points": 0},
+        {"number": "2", "question": "Why?", "team": "blue", "reply": "Thus.", "points": 1},
+    ]
+    path = tmp_path / "quiz.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_a_registered_reader_is_a_kind_of_import(run, quiz, tmp_path, monkeypatch, capsys):
+    readers = {**READERS, "quiz": read_quiz}
+    monkeypatch.setattr(imports, "READERS", readers)
+    monkeypatch.setattr(adapters, "READERS", readers)  # where it was found once, it stays
+    out = tmp_path / "arena"
+    assert run("import", "quiz", quiz, "--out", out, "--language", "de") == 0
+    assert "the team did not reply" in capsys.readouterr().out
+    arena = read_arena(out)
+    assert arena.info.languages == ("de",)
+    assert set(arena.answers["answer"]) == {"Paris", "Oslo", "Thus."}
+    (judgment,) = arena.judgments.to_dict(orient="records")
+    assert judgment["judge"] == "quizmaster"
+    assert judgment["winner"] == ("a" if judgment["system_a"] == "red" else "b")
+    assert run("import", "quiz", quiz, "--out", tmp_path / "b", "--judge", "me") == 2
+    assert "judge" in capsys.readouterr().err  # no option of this reader
+
+
+def test_faults_of_a_reader_of_ones_own_name_file_line_and_field(quiz):
+    quiz.write_text(
+        '{"number": "1", "question": "Where?", "team": "", "reply": "x", "points": 2}\n'
+    )
+    with pytest.raises(ValueError, match=r"quiz.jsonl:1: team .*a name"):
+        import_arena(read_quiz, [quiz])
+
+
+def test_records_of_another_tool_need_a_table_alone(tmp_path, monkeypatch):
+    text = """
+    [quiz-app]
+    title = "an export of the quiz app"
+    hint = "export replies as JSON"
+    lists = ["replies"]
+    scores = { points = "points" }
+    [quiz-app.fields]
+    question = ["asked.text"]
+    system = ["team"]
+    answer = ["reply"]
+    """
+    tables = {**field_maps._tables(), **tomllib.loads(text)}
+    monkeypatch.setattr(field_maps, "_tables", lambda: tables)
+    field_maps.kinds.cache_clear()
+    replies = [
+        {"asked": {"text": "Where?"}, "team": "red", "reply": "Paris", "points": 2},
+        {"asked": {"text": "Where?"}, "team": "blue", "reply": "Oslo", "points": 1},
+    ]
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps({"replies": replies}), encoding="utf-8")
+    try:
+        arena = ToolReader("quiz-app")([path]).arena
+    finally:
+        field_maps.kinds.cache_clear()
+    assert isinstance(arena.judgments, pd.DataFrame)
+    assert arena.judgments["judge"].tolist() == ["points"]
+    assert arena.info.systems == ("blue", "red")

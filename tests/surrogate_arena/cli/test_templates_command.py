@@ -1,0 +1,109 @@
+"""Templates of one's own from the command line: a board rated by them asks for them again."""
+
+import contextlib
+import json
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("openai", reason="needs the extra llm")
+
+from chat_server import ChatServer, completion
+
+from arena import write_arena
+from surrogate_arena.cli.prompts import all_prompts
+
+GUIDE = Path(__file__).parents[2] / "docs" / "reference" / "prompts.md"
+
+
+@pytest.fixture
+def server(monkeypatch, tmp_path):
+    """Rates outputs by their length."""
+    with contextlib.ExitStack() as stack:
+        opened = stack.enter_context(
+            ChatServer(lambda prompt, _: completion(f"##Rating: {1 + len(prompt) % 5}"))
+        )
+        monkeypatch.setenv("OPENAI_BASE_URL", opened.url)
+        monkeypatch.setenv("SURROGATE_ARENA_STORE", str(tmp_path / "store.sqlite"))
+        yield opened
+
+
+@pytest.fixture
+def templates(tmp_path):
+    paths = {}
+    for name in ("mine", "other"):
+        paths[name] = tmp_path / f"{name}.jinja"
+        paths[name].write_text(f"{name}: {{{{ Summary }}}}", encoding="utf-8")
+    return paths
+
+
+@pytest.fixture
+def folder(tiny_arena, tmp_path):
+    path = tmp_path / "arena"
+    write_arena(tiny_arena, path)
+    return path
+
+
+def test_a_board_names_its_templates_and_ranks_by_no_other(
+    run, server, folder, templates, tmp_path, tiny_arena, capsys
+):
+    out = tmp_path / "board"
+    quick = ["--surrogate", "linear", "--tournaments", 2, "--jobs", 1]
+    chosen = ["--features", "answer_length,llm_fluency", "--no-site"]
+    mine = ["--template", f"fluency={templates['mine']}"]
+    assert run("board", folder, "--out", out, *chosen, *quick, *mine) == 0
+    signature = json.loads((out / "summary.json").read_text())["signature"]
+    assert "llm_fluency(template=fluency@" in signature
+    assert all(prompt.startswith("mine: ") for prompt in server.asked)
+    answers = tiny_arena.answers.query("system == 'ref' or system == system")
+    new = tmp_path / "new.jsonl"
+    one = answers[answers["system"] == answers["system"].iloc[0]].assign(system="new")
+    one[["query_id", "language", "system", "answer"]].to_json(new, orient="records", lines=True)
+    capsys.readouterr()
+    ranked = ["rank", new, "--board", out, "--arena", folder]
+    assert run(*ranked) == 2
+    assert "give that file by --template fluency=FILE" in capsys.readouterr().err
+    assert run(*ranked, "--template", f"fluency={templates['other']}") == 2
+    assert "and the one given has" in capsys.readouterr().err
+    assert run(*ranked, *mine) == 0
+
+
+def test_a_folder_of_templates_serves_every_command(run, server, folder, tmp_path):
+    """What none of the features reads is for other commands; a file that is named must be read."""
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    for name, text in (("fluency", "mine: {{ Summary }}"), ("question", "{{ answer }}")):
+        (papers / f"{name}.jinja").write_text(text, encoding="utf-8")
+    asked = ["features", folder, "--features", "llm_fluency", "--out", tmp_path / "f.parquet"]
+    assert run(*asked, "--template", f"question={papers / 'question.jinja'}") == 2
+    wrong = ["--protocol", "mirage", "--holdout", "nobody"]
+    assert run("validate", folder, "--features", "llm_fluency", *wrong) == 2
+    assert not server.asked  # what cannot be done is said before anyone is paid
+    assert run(*asked, "--template", papers) == 0
+    assert all(prompt.startswith("mine: ") for prompt in server.asked)
+
+
+def test_every_prompt_is_listed_in_the_guide_as_the_code_has_it(run, capsys):
+    rows = [
+        [cell.strip().replace("\\|", "|").replace("`", "") for cell in line.split(" | ")]
+        for line in GUIDE.read_text(encoding="utf-8").splitlines()
+        if line.startswith("| ") and not line.startswith("| ---")
+    ]
+    shown = [[cell.strip("| ") for cell in row] for row in rows[1:]]
+    assert run("prompts", "--json") == 0
+    listed = json.loads(capsys.readouterr().out)
+    columns = ["command", "name", "asks", "variables", "reply"]
+    assert shown == [[row[name] for name in columns] for row in listed["prompts"]]
+
+
+def test_a_prompt_says_where_the_paper_prints_its_text(run, capsys):
+    listed = {each.packaged_name for known in all_prompts().values() for each in known}
+    text = files("surrogate_arena.cli").joinpath("papers.toml").read_text(encoding="utf-8")
+    assert set(tomllib.loads(text)) == listed
+    assert run("prompts", "fluency", "--paper") == 0
+    said = capsys.readouterr().out
+    assert "MIRAGE-Bench (arXiv:2410.13716), figure 12" in said
+    assert "Different here: " in said
+    assert max(map(len, said.splitlines())) <= 80

@@ -1,0 +1,58 @@
+"""What the diagnosis finds in published arenas."""
+
+from pathlib import Path
+
+import pytest
+
+from arena import read_arena
+from surrogate_arena.diagnosis import diagnose
+
+DATA = Path(__file__).parents[4] / "shared" / "data"
+
+
+@pytest.fixture(scope="module")
+def data():
+    if not DATA.is_dir():
+        pytest.skip("the shared data are not here")
+    return DATA
+
+
+@pytest.fixture(scope="module")
+def crowd_diagnosis(data):
+    return diagnose(data / "arenas" / "crowd-rag")
+
+
+def row(table, judge):
+    return table[table["judge"] == judge].iloc[0]
+
+
+def severity(found, check, subject):
+    return [f.severity for f in found.findings if (f.check, f.subject) == (check, subject)]
+
+
+def test_of_crowd_rag_exact_copies_of_gpt_4o_verdicts_count_once(crowd_diagnosis):
+    combined = row(crowd_diagnosis.counts, "gpt-4o-combined")
+    assert combined[["won_by_a", "decided"]].tolist() == [260, 474]  # of 693, 219 are copies
+    assert severity(crowd_diagnosis, "position", "en, gpt-4o-combined") == ["info"]
+    assert combined["items"] == 233
+    alone = row(crowd_diagnosis.counts, "gpt-4o-individual")
+    assert alone["items"] == 233
+
+
+def test_crowd_workers_and_gpt_4o_agree_no_better_than_by_chance(crowd_diagnosis):
+    table = crowd_diagnosis.agreement.set_index(["judge", "other_judge"])
+    people = table.loc[("crowd-gold", "gpt-4o-combined")]
+    assert people[["items", "questions"]].tolist() == [233, 36]
+    assert people["kappa"] == pytest.approx(0.0340, abs=1e-4)
+    assert people["low"] < 0 < people["high"]
+    models = table.loc[("gpt-4o-combined", "gpt-4o-individual")]
+    assert models["kappa"] == pytest.approx(0.4637, abs=1e-4)
+    assert models["low"] > 0.3
+
+
+def test_rakuda_is_balanced_in_position_and_leans_to_long_answers(data):
+    found = diagnose(read_arena(data / "arenas" / "rakuda"))
+    counts = found.counts.iloc[0]
+    assert counts[["won_by_a", "decided", "items", "flipped"]].tolist() == [356, 726, 104, 6]
+    assert counts["share_longer"] == pytest.approx(573 / 726)
+    assert counts[["groups", "strong_groups", "answers", "not_judged"]].tolist() == [1, 1, 359, 0]

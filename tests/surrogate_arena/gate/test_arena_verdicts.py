@@ -1,0 +1,134 @@
+"""A gate by the verdicts that an arena holds: of people, or of the judge whose board it is."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from judged_systems import build_arena
+
+from arena.statistics.significance import anytime_bounds
+from surrogate_arena.gate import GateRates, gate
+from surrogate_arena.gate.arena_verdicts import balanced_scores
+
+NEW, OLD = "poor", "fair"
+
+
+def verdicts(wins, losses, judge="person:Ada", side=None):
+    """Return verdicts on one question each, on alternating sides unless a side is given."""
+    rows = []
+    for number, is_won in enumerate([True] * wins + [False] * losses):
+        is_a = number % 2 == 0 if side is None else side == "a"
+        systems = (NEW, OLD) if is_a else (OLD, NEW)
+        rows.append((f"q{number}", "en", *systems, "a" if is_won == is_a else "b", judge))
+    columns = ["query_id", "language", "system_a", "system_b", "winner", "judge"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def gated(*tables, **options):
+    arena = build_arena(questions=60)
+    judgments = pd.concat([arena.judgments, *tables], ignore_index=True)
+    return gate(arena=replace(arena, judgments=judgments), baseline=OLD, **options)
+
+
+@pytest.mark.parametrize(
+    ("wins", "losses", "verdict"), [(45, 15, "better"), (15, 45, "worse"), (33, 27, "cannot say")]
+)
+def test_votes_decide_where_no_judge_is_asked(wins, losses, verdict):
+    result = gated(verdicts(wins, losses))
+    assert result.verdict == verdict
+    assert result.by == ("" if verdict == "cannot say" else "verdicts")
+    assert result.win_rate == pytest.approx(wins / 60)
+    assert result.verdicts.low < wins / 60 < result.verdicts.high
+    assert "60 verdicts on 60 of 60 questions" in " ".join(result.sentences)
+
+
+def test_a_cheaper_version_need_not_be_better():
+    rates = GateRates(cheaper=True, margin=0.1)
+    test = rates.test()
+    for wins, difference in ((150, "not worse"), (80, "worse"), (115, None)):
+        scores = balanced_scores(verdicts(wins, 260 - wins), NEW)["score"]
+        low, high, level = test.anytime_interval(scores)
+        assert level == 0.9
+        assert test.decide_anytime(scores) == difference
+        assert (low > 0.4, high < 0.4) == (difference == "not worse", difference == "worse")
+
+
+def test_people_go_before_a_machine():
+    votes = verdicts(45, 15)
+    result = gated(votes, verdicts(5, 55, judge="m"))
+    assert (result.verdict, result.judge.judge) == ("better", "person:Ada")
+    assert len(result.verdicts.judgments) == len(votes)
+
+
+def test_verdicts_of_several_machines_are_counted_and_decide_nothing():
+    result = gated(verdicts(60, 0, judge="m"), verdicts(60, 0, judge="n"))
+    assert (result.verdict, result.win_rate, result.judge) == ("cannot say", None, None)
+    assert "several judges (m, n)" in " ".join(result.sentences)
+
+
+def test_a_system_that_is_always_on_one_side_is_not_told_from_the_side():
+    result = gated(verdicts(45, 15, side="a"))
+    assert (result.verdict, result.win_rate) == ("cannot say", None)
+    assert "poor is side A in 100% of them" in " ".join(result.sentences)
+
+
+def test_one_verdict_on_the_other_side_is_no_certainty():
+    result = gated(pd.concat([verdicts(25, 25, side="a"), verdicts(0, 51, side="b").tail(1)]))
+    assert (result.verdict, result.win_rate) == ("cannot say", None)
+    assert "poor is side A in 98% of them" in " ".join(result.sentences)
+
+
+def test_verdicts_on_other_systems_do_not_count():
+    others = verdicts(60, 0).replace({OLD: "good"})
+    result = gated(others)
+    assert result.verdicts is None
+    assert "needs verdicts" in result.sentences[0]
+
+
+def test_a_judge_that_follows_the_side_makes_no_system_better():
+    always_a = pd.concat([verdicts(50, 0, side="a"), verdicts(0, 10, side="b").tail(10)])
+    scores = balanced_scores(always_a, NEW)["score"]
+    assert scores.mean() == pytest.approx(0.5)
+
+
+@st.composite
+def judgments_of_two(draw):
+    """Verdicts on two systems, on both sides, several on some questions."""
+    size = draw(st.integers(2, 12))
+    cells = st.tuples(st.integers(0, 4), st.booleans(), st.sampled_from(["a", "b", "tie"]))
+    rows = draw(st.lists(cells, min_size=size, max_size=size))
+    rows += [(0, True, "a"), (1, False, "a")]
+    table = [
+        (str(question), "en", *((NEW, OLD) if is_a else (OLD, NEW)), winner, "m")
+        for question, is_a, winner in rows
+    ]
+    columns = ["query_id", "language", "system_a", "system_b", "winner", "judge"]
+    return pd.DataFrame(table, columns=columns)
+
+
+@given(judgments_of_two())
+def test_mirroring_and_order_change_no_score_and_the_other_system_has_the_rest(judgments):
+    scores = balanced_scores(judgments, NEW)
+    mirrored = judgments.rename(columns={"system_a": "system_b", "system_b": "system_a"})
+    mirrored["winner"] = mirrored["winner"].map({"a": "b", "b": "a", "tie": "tie"})
+    for same in (mirrored, judgments.iloc[::-1]):
+        other = balanced_scores(same, NEW)["score"]
+        np.testing.assert_allclose(other, scores["score"], atol=1e-12)
+    of_other = balanced_scores(judgments, OLD)["score"]
+    np.testing.assert_allclose(of_other, 1 - scores["score"], atol=1e-12)
+
+
+def test_bounds_that_are_looked_at_after_each_score_miss_the_mean_as_rarely_as_stated():
+    random = np.random.default_rng(1)
+    n_missed = 0
+    for scores in random.choice([0.0, 0.5, 1.0], size=(200, 150)):
+        for size in range(1, len(scores) + 1):
+            low, high = anytime_bounds(scores[:size], 0.2)
+            if not low <= 0.5 <= high:
+                n_missed += 1
+                break
+    # 20% are permitted, with which more than 54 of 200 have a probability of 1%.
+    assert n_missed <= 54

@@ -1,0 +1,114 @@
+"""Labeled answers made up for tests, real ones where they are, and a model of two layers."""
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from memerag_samples import answered, labeled, lines_of
+
+from arena.llm import Budget, Llm, LlmSettings, open_store
+from surrogate_arena.papers.memerag.sentences import read_memerag
+
+MEMERAG = Path(__file__).parents[4] / "shared" / "data" / "memerag"
+
+
+@pytest.fixture(scope="session")
+def memerag_folder():
+    if not MEMERAG.is_dir():
+        pytest.skip(f"no MEMERAG at {os.path.relpath(MEMERAG)}")
+    return MEMERAG
+
+
+@pytest.fixture(scope="session")
+def memerag_sentences(memerag_folder):
+    return read_memerag(memerag_folder, ["en", "de", "es", "fr", "hi"])
+
+
+@pytest.fixture
+def small_folder(tmp_path):
+    """Two languages, five sentences that count and one that does not."""
+    folder = tmp_path / "memerag"
+    folder.mkdir()
+    en = [
+        answered(
+            34,
+            labeled("Paris is in France.", "Supported", "Direct paraphrase"),
+            labeled("It is huge.", "Not Supported", "Adds new information", number=1),
+        ),
+        answered("q2", labeled("Perhaps.", "Challenging to determine")),
+    ]
+    de = [
+        answered(
+            "q1",
+            labeled("Paris liegt in Frankreich.", "supported ", "Logical conclusion"),
+            labeled("Oslo ist groß & <schön>.", "Not Supported", "Contradiction", number=1),
+            labeled("Ja.", "Supported", "Other", "Unrelated to the question", number=2),
+        )
+    ]
+    (folder / "en.jsonl").write_text(lines_of(*en), encoding="utf-8")
+    (folder / "de.jsonl").write_text(lines_of(*de), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def small_sentences(small_folder):
+    return read_memerag(small_folder)
+
+
+@pytest.fixture
+def quick(tmp_path):
+    """Settings that make a command short."""
+    path = tmp_path / "quick.toml"
+    path.write_text("replicates = 20\npermutations = 50\nconcurrency = 1\n")
+    return path
+
+
+@pytest.fixture
+def llm_at(tmp_path):
+    """Make an LLM at a server, with a store that the test's LLMs share."""
+    with open_store(tmp_path / "store.sqlite") as store:
+
+        def make(server, max_calls=None, settings=None, retries=0):
+            quick = {"timeout_s": 5.0}
+            here = {"base_url": server.url, "api_key_env": None, "retries": retries, **quick}
+            asked = (settings or LlmSettings(model="m")).model_copy(update=here)
+            return Llm(asked, store, Budget(max_calls))
+
+        yield make
+
+
+@pytest.fixture(scope="session")
+def tiny_llama(tmp_path_factory):
+    """The folder of a random Llama of two layers with a tokenizer of its own, as safetensors."""
+    if find_spec("peft") is None:  # not imported here: that takes seconds
+        pytest.skip("needs the extra train: pip install 'surrogate-arena[train]'")
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {letter: place for place, letter in enumerate(letters)}
+    vocabulary |= {"<end>": len(letters), "<pad>": len(letters) + 1}
+    tokenizer = Tokenizer(models.BPE(vocabulary, []))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    folder = tmp_path_factory.mktemp("models") / "tiny-llama"
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, eos_token="<end>", pad_token="<pad>"
+    ).save_pretrained(folder)
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        max_position_embeddings=16_384,
+        eos_token_id=vocabulary["<end>"],
+        pad_token_id=vocabulary["<pad>"],
+        bos_token_id=None,
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    return folder

@@ -1,0 +1,187 @@
+"""A criterion is a judge's second name: one board each, and an overview by weights."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena import UsageError, import_arena, read_arena, write_arena
+from surrogate import build_board
+from surrogate.board.board import Board
+from surrogate_arena.runs.config import read_configuration
+from surrogate_arena.runs.criteria import build_criteria, weighted_overview
+from surrogate_arena.runs.run import bring_up_to_date
+
+SWAPPED = {"a": "b", "b": "a", "tie": "tie"}
+WEIGHTS = st.floats(0.01, 100)
+
+
+@pytest.fixture(scope="module")
+def plain(small_arena):
+    """Five systems, one language."""
+    return small_arena.select(["en"], systems=small_arena.info.systems[:5])
+
+
+@pytest.fixture(scope="module")
+def folder(plain, tmp_path_factory):
+    """The same by three criteria: the best are the least fluent, and one verdict is on tone."""
+    own = plain.judgments
+    others = own.assign(winner=own["winner"].map(SWAPPED)).iloc[::2]
+    parts = {"faithfulness": own, "fluency": others, "tone": own.iloc[:1]}
+    judged = pd.concat([rows.assign(criterion=name) for name, rows in parts.items()])
+    path = tmp_path_factory.mktemp("criteria")
+    write_arena(replace(plain, judgments=judged), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def built(folder, quick_features):
+    return build_criteria(folder, feature_table=quick_features, tournaments=2)
+
+
+def test_the_board_of_a_criterion_is_that_of_its_judgments(built, plain, folder, quick_features):
+    boards, left_out = built
+    assert list(boards) == ["faithfulness", "fluency", "tone"]
+    assert not left_out
+    alone = build_board(plain, feature_table=quick_features, tournaments=2)
+    pd.testing.assert_frame_equal(boards["faithfulness"].ratings, alone.ratings)
+    assert boards["fluency"].summary.judge == "simulated-teacher:fluency"
+    with pytest.raises(UsageError, match="teacher:faithfulness, simulated-teacher:fluency"):
+        build_board(folder, feature_table=quick_features)
+    with pytest.raises(UsageError, match="there is faithfulness, fluency, tone"):
+        build_board(folder, feature_table=quick_features, criterion="fluencies")
+
+
+def test_one_verdict_is_counted_and_does_not_count(built):
+    found = weighted_overview(*built)
+    assert dict(found.left_out) == {"tone": "it ranks 2 systems, by 1 judgment; 3 are needed"}
+    assert set(found.weights) == {"faithfulness", "fluency"}
+    assert found.table["score"].notna().all()
+
+
+@settings(max_examples=15)
+@given(one=WEIGHTS, other=WEIGHTS, times=WEIGHTS)
+def test_scores_are_weighted_means_and_only_shares_matter(built, one, other, times):
+    def table(**weights):
+        return weighted_overview(*built, weights).table.set_index("system").sort_index()
+
+    mixed = table(faithfulness=one, fluency=other)
+    scaled = table(faithfulness=times * one, fluency=times * other)
+    ends = [table(faithfulness=1, fluency=0), table(faithfulness=0, fluency=1)]
+    numbers = ["score", "low", "high"]
+    pd.testing.assert_frame_equal(mixed[numbers], scaled[numbers], atol=2e-6)
+    share = one / (one + other)
+    mean = share * ends[0][numbers] + (1 - share) * ends[1][numbers]
+    pd.testing.assert_frame_equal(mixed[numbers], mean, atol=2e-6, check_dtype=False)
+    assert (ends[0]["rank"] == ends[0]["faithfulness_rank"]).all()
+    assert np.isclose(ends[0]["score"].std(ddof=0), 1, atol=1e-5)
+    assert mixed["rank"].between(mixed["rank_low"], mixed["rank_high"]).all()
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [{"fluent": 1}, {"fluency": -1}, {"fluency": "much"}, {"faithfulness": 0, "fluency": 0}],
+)
+def test_weights_that_say_nothing_are_refused(built, weights):
+    with pytest.raises(UsageError, match="weights"):
+        weighted_overview(*built, weights)
+
+
+def test_the_command_writes_a_board_each_and_an_overview(
+    run, folder, tmp_path, capsys, quick_options
+):
+    out = tmp_path / "boards"
+    command = ["board", folder, "--out", out, "--weights", "faithfulness=2", *quick_options]
+    assert run(*command) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) <= 20
+    assert max(len(line) for line in printed if not line.startswith(("Open", "Next"))) <= 80
+    assert "weights: faithfulness 2, fluency 1" in " ".join(printed)
+    table = pd.read_csv(out / "overview.csv")
+    assert {"score", "rank_low", "faithfulness_rating", "fluency_rank"} <= set(table)
+    page = (out / "index.html").read_text()
+    assert page.count("<tr>") == 1 + len(table)
+    for name in ("faithfulness", "fluency", "tone"):
+        assert f'href="{name}/site/index.html"' in page
+        assert Board.load(out / name).summary.settings.criterion == name
+    alone = ["--judge", "simulated-teacher:fluency", "--no-site", "--json", *quick_options]
+    assert run("board", folder, "--out", tmp_path / "one", *alone) == 0
+    assert run("board", folder, "--out", tmp_path / "one", *quick_options) == 2
+    assert "holds no overview" in capsys.readouterr().err
+
+
+def test_tables_of_answers_keep_criteria(tmp_path):
+    marked = pd.DataFrame(
+        [
+            {"question": "q", "system": system, "answer": system, "criterion": by, "score": mark}
+            for by, marks in {"fluency": (1, 2), "tone": (2, 1)}.items()
+            for system, mark in zip("xy", marks, strict=True)
+        ]
+    )
+    marked.to_csv(tmp_path / "marked.csv", index=False)
+    arena = import_arena("csv", [tmp_path / "marked.csv"]).arena
+    write_arena(arena, tmp_path / "arena")
+    read = read_arena(tmp_path / "arena")
+    assert read.criteria == ("fluency", "tone")
+    assert read.judges == ("unknown:fluency", "unknown:tone")
+    won = {row["criterion"]: row[f"system_{row['winner']}"] for _, row in read.judgments.iterrows()}
+    assert won == {"fluency": "y", "tone": "x"}
+
+
+@pytest.mark.slow
+def test_a_run_keeps_a_board_of_each_criterion_and_their_overview(folder, tmp_path):
+    text = f"""
+        out = "boards"
+        [site]
+        title = "Bots"
+        license = "CC0"
+        [defaults]
+        tournaments = 2
+        holdout = []
+        surrogate = "linear"
+        features = ["answer_length", "citations"]
+        [boards.all]
+        arena = {str(folder)!r}
+        publish = ["site"]
+        weights = {{ faithfulness = 2, fluency = 1 }}
+        """
+    path = tmp_path / "boards.toml"
+    path.write_text(text, encoding="utf-8")
+    boards = read_configuration(path)
+    assert [board.name for board in boards.boards] == ["all-faithfulness", "all-fluency"]
+    report = bring_up_to_date(boards, boards.out)
+    assert {step.state for step in report.steps} == {"made"}
+    table = pd.read_csv(boards.out / "all" / "criteria" / "overview.csv")
+    made = {
+        criterion: Board.load(boards.out / f"all-{criterion}" / "board")
+        for criterion in ("faithfulness", "fluency")
+    }
+    expected = weighted_overview(made, weights={"faithfulness": 2, "fluency": 1}).table
+    assert table["system"].tolist() == expected["system"].tolist()
+    np.testing.assert_allclose(table["score"], expected["score"])
+    root = boards.out / "_site"
+    page = (root / "all" / "index.html").read_text("utf-8")
+    for link in ("../all-faithfulness/index.html", "../all-fluency/index.html", "../index.html"):
+        assert f'href="{link}"' in page
+        assert (root / "all" / link).resolve().is_file()
+    assert "License: CC0" in page
+    front = (root / "index.html").read_text("utf-8")
+    links = ["all/index.html", "all-faithfulness/index.html", "all-fluency/index.html"]
+    places = [front.index(f'<a href="{link}">') for link in links]
+    assert places == sorted(places)
+    assert bring_up_to_date(boards, boards.out, check=True).is_current
+    path.write_text(text.replace("fluency = 1", "fluency = 3"), encoding="utf-8")
+    states = {
+        f"{step.board}/{step.stage}"
+        for step in bring_up_to_date(read_configuration(path), boards.out).steps
+        if step.state == "made"
+    }
+    assert states == {"all/criteria", "all/site"}
+    path.write_text(text.replace("fluency = 1", "polish = 1"), encoding="utf-8")
+    report = bring_up_to_date(read_configuration(path), boards.out)
+    steps = {f"{step.board}/{step.stage}": step for step in report.steps}
+    assert "there is faithfulness, fluency, tone" in steps["all-polish/board"].error
+    assert steps["all/criteria"].state == "skipped"

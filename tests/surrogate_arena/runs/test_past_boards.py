@@ -1,0 +1,450 @@
+"""Past boards are kept, shown over time, and can be compared with."""
+
+import datetime
+import json
+import re
+import shutil
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from arena import read_arena, write_arena
+from arena.data.tables import read_rows, write_rows
+from surrogate import Board
+from surrogate_arena.pages.feed import FeedEntry, atom_feed
+from surrogate_arena.pages.history import (
+    HEIGHT,
+    MARGIN,
+    WIDTH,
+    HistoryEntry,
+    Move,
+    drawn,
+    history_view,
+    places,
+)
+from surrogate_arena.runs.config import read_configuration
+from surrogate_arena.runs.past_boards import read_history, today
+from surrogate_arena.runs.run import bring_up_to_date
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+DAY = 86_400
+BOARD = "[boards.a]\narena = 'arena'\n"
+SITE = f"{BOARD}publish = ['site']\n"
+
+
+def entry(day, standings=None, **fields):
+    name = f"2026-01-{day:02}"
+    return HistoryEntry(
+        name=name,
+        date=datetime.date.fromisoformat(name),
+        conclusion="x leads.",
+        standings=standings or {},
+        **fields,
+    )
+
+
+@pytest.fixture(scope="session")
+def run_on():
+    """Bring boards up to date on a day, counted from 1970."""
+
+    def run(boards, day):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("SOURCE_DATE_EPOCH", str(day * DAY))
+            report = bring_up_to_date(boards, boards.out)
+        assert not report.failed
+        return report
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def three_once(tiny_arena, configure_in, run_on, tmp_path_factory):
+    """The folder of a board of three days.
+
+    The second has other settings, the third fewer verdicts.
+    """
+    folder = tmp_path_factory.mktemp("three")
+    write_arena(tiny_arena, folder / "arena", ".jsonl")
+    run_on(configure_in(folder, SITE), 20_000)
+    boards = configure_in(folder, SITE + "ridge = 4.0\n")
+    run_on(boards, 20_001)
+    path = folder / "arena" / "judgments.jsonl"
+    lost = tiny_arena.info.systems[0]
+    table = read_rows(path).table
+    write_rows(table[(table[["system_a", "system_b"]] != lost).all(axis=1)], path)
+    run_on(boards, 20_005)
+    return folder
+
+
+@pytest.fixture
+def three(three_once, place):
+    """The same in a folder of this test's own."""
+    shutil.copytree(three_once, place, dirs_exist_ok=True)
+    return read_configuration(place / "boards.toml")
+
+
+@pytest.mark.slow
+def test_past_boards_are_kept_with_what_moved_and_why(three, place, run_on):
+    folder = three.out / "a" / "history"
+    records = read_history(folder)
+    assert [record.entry.name for record in records] == ["2024-10-04", "2024-10-05", "2024-10-09"]
+    first, second, third = (record.entry for record in records)
+    assert not first.causes
+    assert not first.counts
+    assert second.causes == ("ridge: 0.1 → 4.0",)
+    assert not second.is_comparable
+    assert third.is_comparable
+    (cause,) = third.causes
+    assert "fewer judgments" in cause
+    # A run that changes nothing adds nothing, whatever the day.
+    run_on(three, 20_009)
+    shutil.rmtree(three.out / "a" / "board")
+    run_on(three, 20_009)
+    assert read_history(folder) == records
+    page = (three.out / "_site" / "a" / "history.html").read_text("utf-8")
+    for text in ("3 boards from 2024-10-04 to 2024-10-09", "ridge: 0.1 → 4.0", 'id="2024-10-09"'):
+        assert text in page
+    rows = page.split('id="history-table"')[1].split("</table>")[0].split("<tr>")[2:]
+    # Three ranks in one line of two stretches; ratings break where the prior changed.
+    assert [row.count("<circle") for row in rows] == [6] * len(rows)
+    assert [row.count("<path") for row in rows] == [3] * len(rows)
+    index = (three.out / "_site" / "a" / "index.html").read_text("utf-8")
+    assert "Board of 2024-10-09" in index
+
+
+def last_causes(boards):
+    return read_history(boards.out / "a" / "history")[-1].entry.causes
+
+
+def test_a_system_that_joins_changes_no_answers_of_the_others(configure, place, run_on):
+    arena = read_arena(place / "arena")
+    *before, new = arena.info.systems
+    paths = [place / "arena" / f"{name}.jsonl" for name in ("answers", "judgments")]
+    tables = [read_rows(path).table for path in paths]
+    answers, judgments = tables
+    info = json.loads((place / "arena" / "arena.json").read_text("utf-8"))
+
+    def write(systems):
+        (place / "arena" / "arena.json").write_text(json.dumps(info | {"systems": systems}))
+        write_rows(answers[answers["system"].isin(systems)], paths[0])
+        is_of = judgments[["system_a", "system_b"]].isin(systems).all(axis=1)
+        write_rows(judgments[is_of], paths[1])
+
+    write(before)
+    boards = configure(SITE)
+    run_on(boards, 20_000)
+    write([*before, new])
+    run_on(boards, 20_000)
+    joined = last_causes(boards)
+    assert f"{new} joined" in joined
+    assert not any("answers" in cause for cause in joined)
+    # The answers of one that was there are named, and nobody else's.
+    is_first = answers["system"].eq(before[0])
+    answers["answer"] = answers["answer"].mask(is_first, answers["answer"] + " Again.")
+    write([*before, new])
+    run_on(boards, 20_000)
+    assert last_causes(boards) == (f"answers of {before[0]} changed",)
+    # Boards of a day have one name on the whole page.
+    page = (boards.out / "_site" / "a" / "history.html").read_text("utf-8")
+    headings = re.findall(r"<h3><time [^>]*>([^<]+)</time>", page)
+    assert headings == ["2024-10-04-3", "2024-10-04-2", "2024-10-04"]
+    assert all(f'<th scope="col" class="num">{name}</th>' in page for name in headings)
+
+
+def test_features_are_a_cause_only_where_those_of_a_system_changed(configure, place, run_on):
+    folder = place / "arena"
+    arena = read_arena(folder)
+    *before, new = arena.info.systems
+    info = json.loads((folder / "arena.json").read_text("utf-8"))
+    answers = read_rows(folder / "answers.jsonl").table
+    features = arena.answers[["language", "query_id", "system"]].assign(
+        words=arena.answers["answer"].str.split().str.len().astype(float)
+    )
+
+    def write(systems):
+        (folder / "arena.json").write_text(json.dumps(info | {"systems": systems}))
+        write_rows(answers[answers["system"].isin(systems)], folder / "answers.jsonl")
+        write_rows(features[features["system"].isin(systems)], place / "features.parquet")
+
+    judgments = read_rows(folder / "judgments.jsonl").table
+    is_kept = judgments[["system_a", "system_b"]].isin(before).all(axis=1)
+    write_rows(judgments[is_kept], folder / "judgments.jsonl")
+    boards = configure(BOARD + "feature_table = 'features.parquet'\n")
+    write(before)
+    run_on(boards, 20_000)
+    write([*before, new])
+    run_on(boards, 20_001)
+    assert last_causes(boards) == (f"{new} joined",)
+    features["words"] = features["words"].mask(features["system"] == new, 7.0)
+    write([*before, new])
+    run_on(boards, 20_002)
+    assert last_causes(boards) == (f"features of {new} changed",)
+
+
+@pytest.mark.slow
+def test_a_system_named_like_an_input_hides_no_change_of_it(configure, place, run_on):
+    folder = place / "arena"
+    *before, last = read_arena(folder).info.systems
+    name = "question-bot"
+    info = json.loads((folder / "arena.json").read_text("utf-8"))
+    answers = read_rows(folder / "answers.jsonl").table.replace({"system": {last: name}})
+    write_rows(answers[answers["system"] != name], folder / "answers.jsonl")
+    judgments = read_rows(folder / "judgments.jsonl").table
+    is_kept = (judgments[["system_a", "system_b"]] != last).all(axis=1)
+    write_rows(judgments[is_kept], folder / "judgments.jsonl")
+    (folder / "arena.json").write_text(json.dumps(info | {"systems": before}))
+    boards = configure(BOARD)
+    run_on(boards, 20_000)
+    (folder / "arena.json").write_text(json.dumps(info | {"systems": [*before, name]}))
+    write_rows(answers, folder / "answers.jsonl")
+    queries = read_rows(folder / "queries.jsonl").table
+    write_rows(queries.assign(query=queries["query"] + " Why?"), folder / "queries.jsonl")
+    run_on(boards, 20_001)
+    assert {f"{name} joined", "questions changed"} <= set(last_causes(boards))
+
+
+def test_another_judge_is_named_and_its_verdicts_are_not_counted_against_the_first(
+    configure, place, run_on
+):
+    path = place / "arena" / "judgments.jsonl"
+    table = read_rows(path).table
+    judge = table["judge"].iloc[0]
+    boards = configure(BOARD)
+    run_on(boards, 20_000)
+    # People judge half of the pairs, and become the reference.
+    votes = table.iloc[::2].assign(judge="person:Ada")
+    write_rows(pd.concat([table, votes], ignore_index=True), path)
+    run_on(boards, 20_001)
+    causes = last_causes(boards)
+    new_judge = Board.load(boards.out / "a" / "board").summary.judge
+    assert f"the judge is now {new_judge}, before it was {judge}" in causes
+    assert not any("fewer" in cause or cause.startswith("judge:") for cause in causes)
+
+
+def test_a_board_is_compared_with_any_past_one(three, run, capsys):
+    board = three.out / "a" / "board"
+    past = three.out / "a" / "history"
+    assert run("diff", past / "2024-10-05", board, "--json") == 0
+    by_name = json.loads(capsys.readouterr().out)
+    assert run("diff", board, "--json") == 0
+    assert json.loads(capsys.readouterr().out) == by_name
+    assert run("diff", past / "2024-10-04", past / "2024-10-05") == 0
+    assert "ridge changed" in capsys.readouterr().out
+    assert run("diff", past / "2024-10-09", board, "--json") == 0
+    same = pd.DataFrame(json.loads(capsys.readouterr().out)["changes"])
+    assert set(same["verdict"]) <= {"within noise", "not comparable"}
+    assert run("diff", past / "2024-10-04") == 2
+    assert "name two boards" in capsys.readouterr().err
+
+
+def test_past_boards_hold_no_questions_or_answers(three):
+    names = {path.name for path in (three.out / "a" / "history" / "2024-10-04").iterdir()}
+    assert names == {"board.csv", "overall.csv", "summary.json", "record.json"}
+
+
+def test_a_damaged_past_board_is_named_and_costs_readers_nothing(three, make, configure):
+    folder = three.out / "a" / "history" / "2024-10-09"
+    root = three.out / "_site"
+    feed = (root / "feed.xml").read_bytes()
+    # Another board, so that the damaged one is compared with it.
+    boards = configure(SITE + "ridge = 2.0\n")
+    damages = [("record.json", "{"), ("record.json", '{"entry": 3}'), ("summary.json", "{")]
+    for file, content in damages:
+        whole = (folder / file).read_bytes()
+        (folder / file).write_text(content)
+        (root / "index.html").write_text("")  # what it says of the last damage is no evidence
+        steps = make(boards)
+        assert f"2024-10-09/{file}" in steps["a/history"].error
+        assert f"remove the folder {folder}" in steps["a/history"].error
+        assert "build the board again" not in steps["a/history"].error
+        assert steps["a/site"].state == "skipped"
+        assert (root / "feed.xml").read_bytes() == feed
+        assert "could not be brought up to date" in (root / "index.html").read_text("utf-8")
+        (folder / file).write_bytes(whole)
+
+
+@pytest.mark.slow
+def test_without_a_damaged_past_board_the_site_is_made_again(three, make, configure):
+    past = three.out / "a" / "history"
+    folder = past / "2024-10-09"
+    (folder / "record.json").write_text("{")
+    boards = configure(SITE + "ridge = 2.0\n")
+    assert make(boards)["a/history"].state == "failed"
+    shutil.rmtree(folder)
+    assert make(boards)["a/site"].state == "made"
+    names = [record.entry.name for record in read_history(past)]
+    assert names[:2] == ["2024-10-04", "2024-10-05"]
+
+
+@pytest.mark.slow
+def test_a_new_board_takes_no_name_of_one_that_is_kept(configure, run_on):
+    for ridge in (1.0, 2.0, 3.0):
+        boards = configure(f"{BOARD}ridge = {ridge}\n")
+        run_on(boards, 20_000)
+    past = boards.out / "a" / "history"
+    shutil.rmtree(past / "2024-10-04-2")
+    run_on(configure(f"{BOARD}ridge = 4.0\n"), 20_000)
+    names = [record.entry.name for record in read_history(past)]
+    assert names == ["2024-10-04", "2024-10-04-3", "2024-10-04-4"]
+
+
+@pytest.mark.slow
+def test_a_clock_that_was_set_back_keeps_the_order(configure, run_on):
+    run_on(configure(BOARD), 20_000)
+    boards = configure(BOARD + "ridge = 4.0\n")
+    run_on(boards, 10_000)
+    names = [record.entry.name for record in read_history(boards.out / "a" / "history")]
+    assert names == ["2024-10-04", "2024-10-04-2"]
+
+
+def test_the_date_may_be_fixed(monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    assert today() == datetime.date(1970, 1, 1)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "now")
+    with pytest.raises(ValueError, match="seconds since 1970"):
+        today()
+
+
+def test_moves_are_said_in_words():
+    up = Move(
+        system="x", verdict="moved", rank_old=3, rank_new=1, rating_change=0.5, p_value=0.0001
+    )
+    assert up.sentence == "x moved up, from rank 3 to 1 (rating by 0.50, p below 0.001)"
+    down = Move(
+        system="x", verdict="moved", rank_old=3, rank_new=3, rating_change=-0.5, p_value=0.04
+    )
+    assert down.sentence == "x moved down, rank 3 (rating by −0.50, p 0.040)"
+    assert Move(system="x", verdict="gone").sentence == "x is gone"
+    assert Move(system="x", verdict="new", rank_new=2).sentence == "x is new: rank 2"
+
+
+@given(
+    st.lists(st.one_of(st.none(), st.floats(-1e3, 1e3)), min_size=1, max_size=8),
+    st.data(),
+)
+def test_a_line_keeps_to_its_place_and_breaks_where_it_must(values, data):
+    breaks = [data.draw(st.booleans()) for _ in values]
+    columns = [index / max(len(values) - 1, 1) for index in range(len(values))]
+    present = [value for value in values if value is not None] or [0.0]
+    bounds = (min(present), max(present))
+    line = drawn(values, columns, bounds, [False] * len(values), breaks, 2)
+    assert len(line.points) == sum(value is not None for value in values)
+    for x, y, _, _ in line.points:
+        assert MARGIN <= x <= WIDTH - MARGIN
+        assert MARGIN <= y <= HEIGHT - MARGIN
+    joined = [
+        index
+        for index in range(1, len(values))
+        if None not in values[index - 1 : index + 1] and not breaks[index]
+    ]
+    assert len(line.paths) == len(joined)
+
+
+@given(st.lists(st.integers(1, 28), min_size=1, max_size=12).map(sorted))
+def test_boards_lie_in_the_order_of_their_days(days):
+    columns = places([entry(day) for day in days])
+    assert columns == sorted(columns)
+    assert columns[-1] == 1
+    assert min(columns) >= 0
+    if len(set(days)) == len(days) > 1:
+        span = days[-1] - days[0]
+        assert columns == pytest.approx([(day - days[0]) / span for day in days])
+
+
+def test_systems_that_are_gone_stay_in_the_past():
+    entries = [
+        entry(1, {"x": (1, 0.5), "gone": (2, -0.5)}),
+        entry(2, {"new": (1, 0.4), "x": (2, -0.4)}),
+    ]
+    view = history_view(entries, ["new", "x"])
+    assert [row["system"] for row in view["rows"]] == ["new", "x", "gone"]
+    assert view["rows"][2]["cells"] == [(None, None), (2, -0.5)]
+    assert view["rows"][1]["ranks"].text == "1, 2"
+
+
+def feed_of(text):
+    return etree.fromstring(text.encode(), etree.XMLParser(resolve_entities=False))
+
+
+def required_by_rfc_4287(feed):
+    """Check the elements that RFC 4287 requires, sections 4.1.1 and 4.1.2."""
+    for parent in (feed, *feed.findall(f"{ATOM}entry")):
+        for name in ("id", "title", "updated"):
+            assert len(parent.findall(ATOM + name)) == 1
+            assert parent.findtext(ATOM + name).strip()
+        moment = datetime.datetime.fromisoformat(parent.findtext(f"{ATOM}updated"))
+        assert moment.tzinfo is not None
+        assert parent.findtext(f"{ATOM}id").startswith("urn:uuid:")
+        links = [(link.get("rel"), link.get("type")) for link in parent.findall(f"{ATOM}link")]
+        assert len(set(links)) == len(links)
+    assert feed.tag == f"{ATOM}feed"
+    # One author of the feed is the author of every entry.
+    assert feed.findtext(f"{ATOM}author/{ATOM}name")
+    ids = [item.findtext(f"{ATOM}id") for item in (feed, *feed.findall(f"{ATOM}entry"))]
+    assert len(set(ids)) == len(ids)
+    for item in feed.findall(f"{ATOM}entry"):
+        content = item.find(f"{ATOM}content")
+        assert content.get("type") == "xhtml"
+        (division,) = content
+        assert division.tag == "{http://www.w3.org/1999/xhtml}div"
+
+
+@pytest.mark.slow
+def test_the_feed_of_a_run_has_a_change_each(three, configure, run_on):
+    path = three.out / "_site" / "feed.xml"
+    feed = feed_of(path.read_text("utf-8"))
+    required_by_rfc_4287(feed)
+    entries = feed.findall(f"{ATOM}entry")
+    assert [item.findtext(f"{ATOM}updated")[:10] for item in entries] == [
+        *("2024-10-09", "2024-10-05", "2024-10-04"),
+    ]
+    assert "ridge: 0.1 → 4.0" in "".join(entries[1].itertext())
+    assert entries[0].find(f"{ATOM}link").get("href") == "a/history.html#2024-10-09"
+    ids = [item.findtext(f"{ATOM}id") for item in entries]
+    run_on(configure(SITE + "ridge = 4.0\n[boards.b]\narena = 'arena'\n"), 20_010)
+    later = feed_of(path.read_text("utf-8"))
+    required_by_rfc_4287(later)
+    assert later.findtext(f"{ATOM}id") == feed.findtext(f"{ATOM}id")
+    assert [item.findtext(f"{ATOM}id") for item in later.findall(f"{ATOM}entry")][1:] == ids
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_any_title_and_text_gives_a_well_formed_feed(title, text):
+    change = FeedEntry(
+        board=f"a{title}",
+        key="a 2026-01-02",
+        date=datetime.date(2026, 1, 2),
+        page="a/history.html#2026-01-02",
+        lead=text,
+        points=("]]> <b>&amp;", text),
+    )
+    written = atom_feed([change], title=f"t{title}", address="https://x.org", rights=text)
+    feed = feed_of(written)
+    required_by_rfc_4287(feed)
+    links = {link.get("rel"): link.get("href") for link in feed.findall(f"{ATOM}link")}
+    assert links == {
+        "self": "https://x.org/feed.xml",
+        "alternate": "https://x.org/index.html",
+    }
+    assert "]]> <b>&amp;" in "".join(feed.itertext())
+
+
+def test_the_feed_keeps_the_latest_of_a_day_in_their_order():
+    day = datetime.date(2026, 1, 2)
+    changes = [
+        FeedEntry(
+            board="a",
+            key=f"a 2026-01-02-{number}",
+            date=day,
+            page=f"a/history.html#{number}",
+            lead="x",
+            number=number,
+        )
+        for number in range(1, 61)
+    ]
+    entries = feed_of(atom_feed(changes[::-1], title="t")).findall(f"{ATOM}entry")
+    pages = [item.find(f"{ATOM}link").get("href") for item in entries]
+    assert pages == [f"a/history.html#{number}" for number in range(60, 10, -1)]

@@ -1,0 +1,145 @@
+"""Studies by part of the features or judgments, on an arena whose good feature is known."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from arena.data.errors import UsageError
+from surrogate_arena.studies import Study, validate
+from surrogate_arena.studies.feature_groups import (
+    feature_families,
+    feature_subsets,
+)
+from surrogate_arena.studies.protocols import AXES, part_left
+
+QUICK = "linear"
+
+
+@pytest.fixture(scope="module")
+def ablation(simulated, table, settings):
+    return validate(simulated.arena, "ablation", QUICK, 1, feature_table=table, **settings)
+
+
+def rows_by(table, *keys):
+    return table.set_index(list(keys))
+
+
+def test_what_the_good_feature_is_worth_is_found(ablation):
+    rows = rows_by(ablation.table, "language", "subset")
+    assert set(rows.loc["en"].index) == {
+        *("all", "without close", "without nothing", "close alone", "nothing alone")
+    }
+    without, alone = rows.loc[("macro", "without close")], rows.loc[("macro", "close alone")]
+    assert without["difference"] < 0
+    assert alone["tau"] > 0.6
+    assert abs(alone["difference"]) < 0.3
+    whole = rows.loc[("macro", "all")]
+    assert (whole[["difference", "difference_low", "difference_high"]] == 0).all()
+
+
+def test_features_are_grouped_by_what_they_look_at():
+    columns = ["bleu", "citation_recall@10", "rouge_l", "own score", "english(identifier=langid)"]
+    assert feature_families(columns) == {
+        "overlap": ["bleu", "rouge_l"],
+        "citations": ["citation_recall@10"],
+        "own score": ["own score"],
+        "language": ["english(identifier=langid)"],
+    }
+    with pytest.raises(UsageError, match="1 family"):
+        feature_subsets(["bleu"], reads_texts=False)
+    assert list(feature_subsets(["bleu"], reads_texts=True)) == [
+        *("all", "without texts", "without overlap", "texts alone", "overlap alone")
+    ]
+
+
+@pytest.mark.slow
+def test_texts_are_a_family_of_a_surrogate_that_reads_them(simulated, table, settings):
+    """A family alone once had the texts beside it: features without a value ranked as they do."""
+    done = validate(simulated.arena, "ablation", repeats=1, feature_table=table, **settings)
+    rows = rows_by(done.table, "language", "subset")
+    assert set(rows.loc["macro"].index) == {
+        *("all", "without texts", "without close", "without nothing"),
+        *("texts alone", "close alone", "nothing alone"),
+    }
+    blank = replace(simulated.arena, answers=simulated.arena.answers.assign(answer=""))
+    unread = validate(blank, "ablation", repeats=1, feature_table=table, **settings)
+    without = rows_by(unread.table, "language", "subset").loc["macro"]
+    alone = rows.loc["macro"]
+    assert alone.loc["without texts", "tau"] == pytest.approx(without.loc["all", "tau"], abs=0.15)
+    assert alone.loc["close alone", "tau"] > 0.6 > alone.loc["nothing alone", "tau"]
+    assert alone.loc["texts alone", "features"] == 0
+    for name in ("texts alone", "without texts"):
+        assert np.isnan(without.loc[name, "tau"])
+        assert without.loc[name, "reason"] == "no answer has a value of texts"
+
+
+@pytest.mark.parametrize("surrogate", [pytest.param("answers", marks=pytest.mark.slow), QUICK])
+def test_a_family_without_any_value_is_marked_and_not_scored(surrogate, simulated, table, settings):
+    gone = table.assign(absent=np.nan)
+    gone.loc[gone["language"] == "sw", "nothing"] = np.nan
+    done = validate(simulated.arena, "ablation", surrogate, 1, feature_table=gone, **settings)
+    rows = rows_by(done.table, "language", "subset")
+    taus = ["tau", "tau_low", "tau_high", "difference", "difference_low", "difference_high"]
+    for language in ("en", "sw", "macro"):
+        for subset in ("without absent", "absent alone"):
+            assert rows.loc[(language, subset), taus].isna().all()
+            assert rows.loc[(language, subset), "reason"] == "no answer has a value of absent"
+    for subset in ("without nothing", "nothing alone"):
+        assert np.isnan(rows.loc[("sw", subset), "tau"])
+        assert rows.loc[("sw", subset), "reason"] == "no answer has a value of nothing"
+        english, macro = rows.loc[("en", subset)], rows.loc[("macro", subset)]
+        assert macro[taus].to_list() == pytest.approx(english[taus].to_list(), nan_ok=True)
+    without, everything = rows.loc[("en", "without close")], rows.loc[("en", "all")]
+    assert without["difference"] == pytest.approx(without["tau"] - everything["tau"])
+
+
+@pytest.mark.slow
+def test_the_good_feature_matters_and_the_other_does_not(simulated, table, settings):
+    done = validate(
+        *(simulated.arena, "importances", "random-forest", 1),
+        **{"feature_table": table, **settings},
+    )
+    rows = rows_by(done.table, "language", "feature")
+    for language in ("en", "sw"):
+        good, bad = rows.loc[(language, "close")], rows.loc[(language, "nothing")]
+        assert good["permutation_low"] > 0.15
+        assert good["permutation_low"] <= good["permutation"] <= good["permutation_high"]
+        assert abs(bad["permutation"]) < 0.3
+        assert good["share"] + bad["share"] == pytest.approx(1)
+        assert good["share_low"] > bad["share"]
+
+
+def test_a_feature_without_values_has_no_importance(simulated, table, settings):
+    empty = table.assign(nothing=np.where(table["language"] == "sw", np.nan, table["nothing"]))
+    done = validate(*(simulated.arena, "importances", QUICK, 1), feature_table=empty, **settings)
+    rows = rows_by(done.table, "language", "feature")
+    assert rows.loc[("sw", "nothing")].isna().all()
+    assert rows.loc[("sw", "close"), "share"] == 1
+    assert rows.loc[("en", "nothing")].notna().all()
+
+
+@pytest.mark.slow
+def test_curves_end_at_what_validate_finds(simulated, table, settings):
+    common = {"feature_table": table, "repeats": 1, **settings}
+    done = Study.of(simulated.arena, QUICK, **common).learning_curves(shares=(0.1, 1.0))
+    rows = rows_by(done.table, "language", "axis", "share")
+    whole = validate(simulated.arena, "leave-systems-out", QUICK, **common)
+    for axis in AXES:
+        assert rows.loc[("macro", axis, 1.0), "tau"] == whole.table.iloc[-1]["tau"]
+    few = rows.loc[("en", "systems", 0.1)]
+    assert np.isnan(few["tau"])
+    assert few["reason"]
+
+
+@pytest.mark.parametrize("axis", AXES)
+def test_parts_grow_and_never_hold_what_is_held_out(axis, simulated, table, data_of):
+    data = data_of(simulated.arena, table)[0]
+    held = list(data.systems[:3])
+    sizes = []
+    for share in (0.4, 0.7, 1.0):
+        part = part_left(data, held, 0, axis, share, 0)
+        assert not set(held) & {*part.systems, *part.X["system"]}
+        sizes.append(len(part.judgments))
+    assert sizes[0] < sizes[1] < sizes[2]
+    assert sizes[2] == len(data.without_systems(held).judgments)
