@@ -28,8 +28,7 @@ Errors:
     ArenaError                of which all others are: DataError (input, every problem with file,
                               line, field and hint), UsageError, MissingDependencyError
 
-Names are loaded on first use. Further stages: ``surrogate_arena.importers``, ``generation``, ``sample``,
-``simulation``, ``statistics``.
+Names are loaded on first use; those of importing and diagnosing live in ``surrogate_arena``.
 """
 
 from arena.data.lazy_names import lazy_names

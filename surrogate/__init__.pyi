@@ -1,5 +1,5 @@
-from surrogate_arena.gate.gate import gate as gate
-from surrogate_arena.gate.gate_result import Gate as Gate
+from surrogate_arena.gating.gate import gate as gate
+from surrogate_arena.gating.gate_result import Gate as Gate
 from surrogate_arena.pages.site import write_site as write_site
 from surrogate_arena.studies.validate import validate as validate
 

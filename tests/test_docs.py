@@ -26,7 +26,7 @@ from features import Question, Sample, parse_features
 from features.declare.sample import EMPTY_ANSWER, NO_REFERENCE_SYSTEM
 from surrogate.learning.surrogate import Surrogate
 from surrogate_arena.cli.app import app
-from surrogate_arena.gate.gate_result import GateVerdict
+from surrogate_arena.gating.gate_result import GateVerdict
 
 ROOT = Path(__file__).parents[1]
 GUIDES = sorted((ROOT / "docs").rglob("*.md"))

@@ -89,7 +89,9 @@ def test_nothing_heavy_is_loaded(loaded, statement):
 
 
 def test_packages_have_the_names_that_their_stubs_say():
-    for package in map(importlib.import_module, ("arena", "features", "surrogate", "surrogate_arena")):
+    for package in map(
+        importlib.import_module, ("arena", "features", "surrogate", "surrogate_arena")
+    ):
         stub = Path(package.__file__).with_suffix(".pyi").read_text()
         named = set(re.findall(r" as (\w+)$", stub, re.MULTILINE))
         assert named == set(dir(package))
@@ -128,7 +130,7 @@ def test_packages_of_others_with_our_names_are_named(tmp_path, place):
     assert f"is {theirs}: rename that file or folder" in done.stderr
 
 
-@pytest.mark.parametrize("package", ["surrogate", "surrogate_arena"])
+@pytest.mark.parametrize("package", ["surrogate_arena"])
 def test_packages_run_as_the_command(package):
     done = subprocess.run(
         [sys.executable, "-m", package, "--help"], capture_output=True, text=True, check=True

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from arena.data.arena import Arena
     from arena.judging.llm_judge import LlmJudge
     from surrogate.board.board import Board
-    from surrogate_arena.gate.gate import GateJudging
-    from surrogate_arena.gate.gate_result import Gate
+    from surrogate_arena.gating.gate import GateJudging
+    from surrogate_arena.gating.gate_result import Gate
 
 
 @takes_settings(
@@ -84,9 +84,9 @@ def gate_command(
     from arena.data.folder import read_arena
     from arena.data.safe_writes import write_text
     from arena.judging.judging_result import require_verdicts
-    from surrogate_arena.gate.gate import gate
-    from surrogate_arena.gate.gate_report import gate_junit, gate_markdown
-    from surrogate_arena.gate.rating_difference import GateRates
+    from surrogate_arena.gating.gate import gate
+    from surrogate_arena.gating.gate_report import gate_junit, gate_markdown
+    from surrogate_arena.gating.rating_difference import GateRates
 
     judge = _gate_judge(settings, budget)
     published = None if board is None else given_board(board, features)
@@ -180,7 +180,7 @@ def _opened_judging(
 ) -> Iterator[GateJudging | None]:
     """Open the store of a judge's replies; without a judge nothing is opened."""
     from arena.llm import open_store
-    from surrogate_arena.gate.gate import GateJudging
+    from surrogate_arena.gating.gate import GateJudging
 
     if judge is None:
         yield None
@@ -201,7 +201,7 @@ def _show_decision(decision: Gate, as_json: bool) -> None:
 
 def _exit_status(decision: Gate) -> int:
     """Return the status for CI: 1 and 2 are errors, so that a worse system differs from them."""
-    from surrogate_arena.gate.gate_report import FAILED
+    from surrogate_arena.gating.gate_report import FAILED
 
     if decision.verdict in FAILED:
         return 3

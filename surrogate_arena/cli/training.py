@@ -110,8 +110,8 @@ def _systems_of(
     settings: GenerationSettings, function: str | None, templates: Sequence[str]
 ) -> tuple[RagSystem, TimeFilter | None]:
     """Return what answers, an LLM or the user's function, and the filter of its questions."""
-    from surrogate_arena import generation
     from arena.llm.prompts import read_templates
+    from surrogate_arena import generation
 
     replaced = read_templates(templates, [settings.answer_prompt, generation.TIME_PROMPT])
     time_filter = generation.TimeFilter.of(settings, replaced)
@@ -167,8 +167,8 @@ def _write_and_show(
     generated: Generated, questions: pd.DataFrame, arena: Path, out: Path | None, as_json: bool
 ) -> None:
     """Write the answers to a file or the arena, and list the questions without one next to them."""
-    from surrogate_arena import generation
     from arena.data.folder import append_rows
+    from surrogate_arena import generation
 
     if out is None:
         file, n_added = append_rows(arena, "answers", generated.answers)

@@ -3,8 +3,8 @@ from .answer_files import list_unanswered as list_unanswered
 from .answer_files import read_arena_to_answer as read_arena_to_answer
 from .answer_files import write_answers as write_answers
 from .context import select_context as select_context
-from .evaluation_set import SetRules as SetRules
-from .evaluation_set import evaluation_set as evaluation_set
+from .evaluation_sets import SetRules as SetRules
+from .evaluation_sets import evaluation_set as evaluation_set
 from .functions import FunctionSystem as FunctionSystem
 from .functions import import_from_here as import_from_here
 from .generate import Generated as Generated

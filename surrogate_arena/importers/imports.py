@@ -55,8 +55,8 @@ def import_arena(
 
     Args:
         kind: One of ``READERS``, the name of an importer of another installed package, or a
-            reader: a function of paths and options, such as ``surrogate_arena.papers.read_mirage`` or
-            one of your own.
+            reader: a function of paths and options, such as ``read_mirage`` of
+            ``surrogate_arena.papers``, or one of your own.
         paths: Files, folders, or clones of repositories; or a single one.
         options: Options of that kind's reader, such as ``language`` or ``name``.
 

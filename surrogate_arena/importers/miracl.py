@@ -207,7 +207,7 @@ class _JudgedPassages:
 def read_corpus(
     paths: Sequence[Path | str], language: str | None = None, languages: Collection[str] = ()
 ) -> pd.DataFrame:
-    """Read whole corpora, to select passages from; see ``surrogate_arena.generation.select_context``.
+    """Read whole corpora, to select passages from; see ``generation.select_context``.
 
     Args:
         paths: JSONL with ``docid, title, text``, or folders of such files.

@@ -194,8 +194,8 @@ class Tools:
         """
         from arena.data.folder import read_arena
         from surrogate.board.board import Board
-        from surrogate_arena.gate.gate import gate
-        from surrogate_arena.gate.rating_difference import GateRates
+        from surrogate_arena.gating.gate import gate
+        from surrogate_arena.gating.rating_difference import GateRates
 
         published = None if board is None else Board.load(self.existing(board))
         if published is None and arena is None:

@@ -7,8 +7,6 @@ import pytest
 
 from arena import UsageError, read_arena, write_arena
 from arena.simulation import simulated_arena
-from surrogate_arena.generation import SetRules, evaluation_set
-from surrogate_arena.importers import ForeignArena, write_import
 
 
 @pytest.fixture(scope="module")
@@ -55,29 +53,6 @@ def test_systems_and_judges_are_kept_in_every_table(arena, tmp_path):
     write_arena(part, tmp_path)
     assert set(read_arena(tmp_path).attributes["system"]) == set(names)
     assert arena.select().answers.equals(arena.answers)
-
-
-def test_an_arena_without_systems_that_are_apart_can_be_read(arena, tmp_path):
-    """Their attributes once stayed, and no such arena could be read."""
-    apart = [name for name in arena.info.systems if name != arena.info.reference_system][:2]
-    written = write_import(ForeignArena(arena, pd.DataFrame()), tmp_path / "kept", apart)
-    assert set(pd.read_json(written.apart, lines=True)["system"]) == set(apart)
-    assert not set(read_arena(tmp_path / "kept").attributes["system"]) & set(apart)
-
-
-def test_questions_of_one_language_leave_no_ratings_of_another(arena, tmp_path):
-    """Those of a language without a question left once stayed, and no such arena could be read."""
-    passages = [
-        [{**passage, "relevance": 1} for passage in row.passages]
-        if row.language == "es"
-        else row.passages
-        for row in arena.queries.itertuples()
-    ]
-    easy = replace(arena, queries=arena.queries.assign(passages=passages))
-    part, _ = evaluation_set(easy, SetRules(only_hard=True))
-    assert part.info.languages == ("en",)
-    write_arena(part, tmp_path)
-    assert set(read_arena(tmp_path).published_ratings["language"]) == {"en"}
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,6 @@ import pytest
 
 from arena import read_arena, write_arena
 from arena.data.errors import DataError
-from arena.data.systems import with_passages_of
-from arena.judging.answer_pairs import ArenaTexts
-from arena.judging.pairwise import pairwise_prompt
 from features import extract
 
 SHARED = [
@@ -109,22 +106,3 @@ def test_retrieval_is_measured_against_all_that_is_known_to_be_relevant(folder):
     assert features.loc["chosen", "retrieval_map@10"] == 0.5  # first of two
     assert features.loc["own", "retrieval_recall@10"] == 0.5
     assert features.loc["own", "retrieval_map@10"] == 0.25  # second of two, half of it
-
-
-def test_a_judge_is_told_whose_passages_are_whose(folder):
-    texts = ArenaTexts(read_arena(folder))
-    comparison = texts.comparison(("en", "q", "chosen", "own"))
-    whose = {passage.text: passage.given_to for passage in comparison.passages}
-    assert whose[SHARED[2]["text"]] == "A"
-    assert whose[OWN[0]["text"]] == "B"
-    prompt = pairwise_prompt().prompt_for(comparison).messages[-1].content
-    assert "[1] (given to assistant B) Ada died in 1852." in prompt
-    assert "[p3] (given to assistant A) Bern: Bern has 140,000 people." in prompt
-
-
-def test_evidence_is_what_any_of_the_answers_was_given(folder):
-    arena = read_arena(folder)
-    (measured,) = with_passages_of(arena.queries, arena.answers)["passages"]
-    assert [passage["passage_id"] for passage in measured] == ["p1", "p2", "p3", "1"]
-    plain = arena.answers.drop(columns="passages")
-    assert with_passages_of(arena.queries, plain) is arena.queries

@@ -2,23 +2,19 @@
 
 import json
 import shutil
-import sqlite3
 import time
-from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from arena import DataError, UsageError, rate, write_arena
+from arena import DataError, UsageError, rate
 from arena.data.files import file_digest
-from features.engine.cache import CACHE_FILE
 from surrogate import Board
 from surrogate.board.tables import (
     ARENA,
     BOARD_FILES,
-    FEATURE_CACHE,
     FEATURES_FILE,
     MANIFEST_FILE,
     SUMMARY_FILE,
@@ -191,24 +187,3 @@ def test_a_board_gives_its_tables_and_shows_itself(small_board):
     assert "&lt;b&gt;" in html
     assert "<b>&lt;" not in html
     assert small_board.summary.arena in html
-
-
-def test_a_board_built_again_measures_only_new_answers(run, tiny_arena, quick_options, tmp_path):
-    folder, out, fresh = tmp_path / "arena", tmp_path / "board", tmp_path / "fresh"
-    quick = [*quick_options, "--no-site"]
-    newest = sorted(tiny_arena.info.systems)[-1]
-    is_new = tiny_arena.answers["system"] == newest
-    less = replace(tiny_arena, answers=tiny_arena.answers[~is_new])
-    kept, counts = out / FEATURE_CACHE / CACHE_FILE, []
-    for arena in (less, tiny_arena):
-        shutil.rmtree(folder, ignore_errors=True)
-        write_arena(arena, folder)
-        assert run("board", folder, "--out", out, *quick) == 0
-        with closing(sqlite3.connect(kept)) as file:
-            counts.append(file.execute("SELECT count(*) FROM kept").fetchone()[0])
-    assert counts[0] < counts[1] <= counts[0] + is_new.sum()
-    assert run("board", folder, "--out", fresh, *quick) == 0
-    assert (out / MANIFEST_FILE).read_bytes() == (fresh / MANIFEST_FILE).read_bytes()
-    assert (out / FEATURE_CACHE / ".gitignore").read_text() == "*\n"
-    assert list(Board.load(out).ratings["system"]) == list(Board.load(fresh).ratings["system"])
-    assert run("board", folder, "--out", out, "--surrogate", "nothing", "--jobs", 1) != 0

@@ -9,7 +9,6 @@ import pytest
 from arena.quality.judge_label import WORDS, JudgeLabel
 from features.engine.columns import feature_columns
 from surrogate import build_board
-from surrogate.board import language_study
 from surrogate.board.conclusions import (
     GAIN_UNSURE,
     GAINED,
@@ -30,7 +29,6 @@ from surrogate.board.conclusions import (
 )
 from surrogate.board.first_place import conclusion, leading
 from surrogate.board.summary import MacroSummary
-from surrogate_arena.studies import validate
 
 
 @pytest.mark.parametrize(
@@ -105,25 +103,6 @@ def test_a_surrogate_is_worth_verdicts_and_no_more_than_there_are(small_arena, s
     assert worse.summary.macro.worth < macro.worth
     said = f"worth about {float(f'{macro.worth:.2g}'):,.0f} verdicts on it"
     assert (said in macro.conclusions[0].sentence) == macro.ranks_unseen
-
-
-@pytest.mark.slow
-def test_tau_of_unseen_systems_has_the_interval_that_validate_gives(small_arena, small_board):
-    found = validate(
-        *(small_arena, "leave-systems-out", "answers"),
-        feature_table=small_board.features,
-        tournaments=10,
-        seed=3,
-        repeats=language_study.SPLITS,
-    )
-    for language, item in small_board.summary.languages.items():
-        scores = found.table.set_index("language").loc[language]
-        assert item.tau_unseen == pytest.approx(scores["tau"])
-        assert item.tau_unseen_low == pytest.approx(scores["tau_low"])
-        assert item.tau_unseen_high == pytest.approx(scores["tau_high"])
-    macro = small_board.summary.macro
-    assert macro.tau_unseen_low == pytest.approx(found.table.iloc[-1]["tau_low"])
-    assert macro.tau_unseen_low < macro.tau_unseen < macro.tau_unseen_high
 
 
 def altered(board, grade="consistent", probability=0.71, **alike):

@@ -19,9 +19,6 @@ from surrogate.board.settings import NOBODY
 from surrogate.board.summary import PREFERENCES, fingerprint
 from surrogate.learning.preferences import shipped_preferences
 from surrogate.ranking.prior import expected_systems
-from surrogate_arena.pages.exports import export_text
-from surrogate_arena.pages.figures.board_figures import draw_ratings
-from surrogate_arena.pages.site import write_site
 
 BY_VERDICTS = [
     *("surrogate_rating", "surrogate_low", "surrogate_high"),
@@ -205,24 +202,3 @@ def test_it_places_no_new_system(built, unjudged):
     new = unjudged.answers.head(3).assign(system="new")
     with pytest.raises(UsageError, match="nobody has judged"):
         built.rank(new, unjudged)
-
-
-def test_pages_show_the_answers_that_nobody_has_judged(built, unjudged, tmp_path):
-    folder = write_site(built, tmp_path / "site", unjudged).parent
-    page = (folder / "pairs/en.html").read_text()
-    texts = unjudged.queries.loc[unjudged.queries["language"] == "en", "query"]
-    assert sum(text in page for text in texts) > 0
-
-
-def test_pages_figures_and_exports_are_marked(built, tmp_path):
-    index = write_site(built, tmp_path / "site").read_text()
-    assert UNJUDGED_BY_CONSENSUS.sentence.split(".")[0] in index
-    assert "in logits" not in index
-    system = next((tmp_path / "site" / "systems").iterdir()).read_text()
-    assert not any(name in system for name in ("Own verdicts", "Surrogate alone", "Verdicts alone"))
-    assert "Nobody has judged this arena" in (tmp_path / "site" / "judge.html").read_text()
-    assert "Fay and Herriot" not in (tmp_path / "site" / "method.html").read_text()
-    assert "(not judged)" in export_text(built, "latex")
-    figure = draw_ratings(built, "en")
-    said = [text.get_text() for text in figure.findobj() if hasattr(text, "get_text")]
-    assert any("Ratings without verdicts" in text for text in said)

@@ -1,6 +1,5 @@
 """What a judge likes besides quality, as shares of the verdicts."""
 
-import json
 import math
 from dataclasses import replace
 
@@ -8,13 +7,10 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from arena import write_arena
 from arena.rating.biases import SIDE, SIDE_PRECISION, JudgeBias
 from arena.rating.traits import LENGTH
-from surrogate import build_board
 from surrogate.board.equal_length import equal_length_ratings
 from surrogate.board.judge_preferences import judge_preferences
-from surrogate_arena.pages.site import write_site
 
 
 def bias(trait=SIDE, coefficient=0.0, error=0.1):
@@ -57,20 +53,3 @@ def test_the_side_that_a_judge_prefers_is_estimated(small_arena):
     side, *_ = judge_preferences(made.biases)
     assert side.low < expit(0.7) < side.high
     assert side.high - side.low < 0.1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("preference", "is_shown"), [(0.7, True), (9.0, False)])
-def test_a_board_shows_preferences_unless_its_judge_names_one_side_alone(
-    preference, is_shown, tiny_arena, tmp_path
-):
-    arena = verdicts_by_side(tiny_arena, preference)
-    board = build_board(arena, surrogate="linear", features="answer_length", tournaments=3)
-    assert bool(board.judge_report.preferences) == is_shown
-    write_arena(arena, tmp_path / "arena")
-    board.save(tmp_path / "board")
-    report = json.loads((tmp_path / "board" / "judge_report.json").read_text())
-    assert [entry["trait"] for entry in report["preferences"]] == [SIDE, LENGTH] * is_shown
-    page = (write_site(board, tmp_path / "site").parent / "judge.html").read_text()
-    assert ("the one on side A wins" in page) == is_shown
-    assert ("the one twice as long wins" in page) == is_shown

@@ -1,15 +1,11 @@
 """What a board says of its judge: golden counts, and what an arena's folder knows of it."""
 
-import contextlib
-import json
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 
-from arena import read_arena, write_arena
 from arena.data.errors import DataError
-from arena.judging import panel_verdicts
 from surrogate.board.judge_report import JudgingRecords, read_judging_records, report_judge
 from surrogate.board.metaevaluations import MetaEvaluation, add_metaevaluations
 from surrogate_arena.diagnosis import diagnose_languages
@@ -43,26 +39,6 @@ def question(small_arena):
     return small_arena.queries["query_id"][0]
 
 
-def test_a_report_on_a_panel_states_how_much_its_members_tell(small_arena):
-    one, two, three = small_arena.info.systems[:3]
-    rows = []
-    for number, query_id in enumerate(small_arena.queries["query_id"][:6]):
-        for side_a, side_b in ((one, two), (one, three), (two, three)):
-            rows.append((query_id, side_a, side_b, "a", "sure"))
-            rows.append((query_id, side_a, side_b, "ab"[number % 2], "unsure"))
-    columns = ["query_id", "system_a", "system_b", "winner", "judge"]
-    judgments = pd.DataFrame(rows, columns=columns).assign(language="en")
-    panel = panel_verdicts(judgments, ["unsure", "sure"]).judgments
-    arena = replace(small_arena, judgments=pd.concat([judgments, panel], ignore_index=True))
-    report = report_judge(arena, "panel(majority)", {}, JudgingRecords())
-    assert [member.judge for member in report.members] == ["sure", "unsure"]
-    first, second = report.members
-    assert first.discrimination > 1 > second.discrimination
-    (sentence,) = report.member_sentences
-    assert f"sure {first.discrimination:.2f} ({first.low:.2f} to {first.high:.2f})" in sentence
-    assert report_judge(arena, "sure", {}, JudgingRecords()).members == ()
-
-
 def test_flips_and_sides_are_counted(small_arena, question):
     one, two, three = small_arena.info.systems[:3]
     rows = [
@@ -93,32 +69,6 @@ def test_a_damaged_file_is_refused(tmp_path):
     (tmp_path / "metaevaluation.json").write_text("{", encoding="utf-8")
     with pytest.raises(DataError, match=r"metaevaluation.json"):
         read_judging_records(tmp_path, "m")
-
-
-@pytest.mark.slow
-def test_failures_are_those_of_the_judges_run(run, small_arena, tmp_path, capsys):
-    pytest.importorskip("openai", reason="needs the extra llm")
-    from chat_server import ChatServer, completion
-
-    def without_some_verdicts(prompt, _):
-        return completion("[[A]]" if len(prompt) % 3 else "cannot say", usage=(200, 5))
-
-    write_arena(small_arena, tmp_path)
-    options = ["--questions", 2, "--pairs", 5, "--both-orders", "--json"]
-    with contextlib.ExitStack() as stack:
-        server = stack.enter_context(ChatServer(without_some_verdicts))
-        endpoint = ["--model", "local", "--base-url", server.url]
-        assert run("judge", tmp_path, *endpoint, *options) == 0
-    (summary,) = json.loads(capsys.readouterr().out)["judges"]
-    judging_records = read_judging_records(tmp_path, "local")
-    assert judging_records.failures == summary["failures"]
-    assert sum(judging_records.failures.values()) == summary["invalid"] > 0
-    assert read_judging_records(tmp_path, "other").failures == {}
-    arena = read_arena(tmp_path)
-    own = arena.judged_by("local")
-    diagnoses = diagnose_languages(own)
-    report = report_judge(arena, "local", diagnoses, judging_records)
-    assert report.first_share == 1.0  # this judge says A whenever it says something
 
 
 @pytest.mark.slow

@@ -13,9 +13,8 @@ from arena.rating.published import (
     SOME_ASSUMED,
     published_tournaments,
 )
-from surrogate import Board, build_board
+from surrogate import build_board
 from surrogate.board.summary_builder import PUBLISHED
-from surrogate_arena.pages.site import write_site
 
 KEYS = ["language", "system"]
 
@@ -81,14 +80,6 @@ def test_the_board_says_what_it_rests_on(board):
     assert report.languages == ("en", "sw")
     assert report.flip_rate is report.first_share is None
     assert board.win_matrix.empty
-
-
-def test_its_site_and_files_are_like_any_other(board, tmp_path):
-    saved = board.save(tmp_path / "board")
-    assert Board.load(tmp_path / "board").summary == saved.summary
-    index = write_site(saved, tmp_path / "site").read_text(encoding="utf-8")
-    assert "24 published ratings" in index
-    assert "by published" not in index
 
 
 def test_draws_have_the_mean_and_the_spread_that_is_published(published):

@@ -7,13 +7,9 @@ import pandas as pd
 import pytest
 from simulations import small_simulation
 
-from arena import write_arena
 from arena.rating.ratings import rate
-from surrogate.board.board import Board
 from surrogate.board.build import build_board
 from surrogate.learning.estimation.other_judges import learn_from_other_judges
-from surrogate_arena.cli.app import main
-from surrogate_arena.pages.site import write_site
 
 COLUMNS = ["rating_by:people", "rating_by:coin", "rating_by:gpt <4>"]
 
@@ -34,25 +30,6 @@ def judged_by_many():
 @pytest.fixture(scope="module")
 def board(judged_by_many):
     return build_board(judged_by_many, features="answer_length,citations", tournaments=20)
-
-
-def test_people_are_rated_for_and_machines_stand_beside_them(board, judged_by_many, tmp_path):
-    settings = board.summary.settings
-    assert (settings.judge, settings.other_judges) == ("people", ("coin", "gpt <4>"))
-    assert "judge:people|other_judges:coin,gpt <4>|" in board.summary.signature
-    assert 'judge = "people,coin,gpt <4>"' in settings.toml()
-    said = board.summary.macro.beside
-    assert said[0].startswith("Tau with people: coin ")
-    assert any(text.startswith("coin: ") and "adds nothing" in text for text in said)
-    assert not any(text.startswith("gpt") and "adds nothing" in text for text in said)
-    assert said[-1] == "lone is left out: 1 verdict on 2 systems of 3 needed."
-    saved = board.save(tmp_path / "board")
-    loaded = Board.load(tmp_path / "board")
-    assert [name for name in loaded.ratings if name.startswith("rating_by:")] == COLUMNS
-    pd.testing.assert_frame_equal(loaded.ratings, saved.ratings)
-    page = write_site(board, tmp_path / "site", judged_by_many).read_text(encoding="utf-8")
-    assert "<bdi>gpt &lt;4&gt;</bdi>" in page
-    assert "gpt <4>" not in page
 
 
 def test_a_machine_s_many_verdicts_bring_ratings_nearer_to_what_people_would_say(
@@ -83,26 +60,6 @@ def test_a_judge_of_opposite_taste_is_turned_round(judged_by_many):
     opposite = learn_from_other_judges(people, turned)
     assert opposite.slopes["gpt <4>"] < -1
     assert np.corrcoef(alike.expected, opposite.expected)[0, 1] > 0.99
-
-
-def test_agreement_says_how_judges_rank_and_whom_they_favor(judged_by_many, tmp_path, capsys):
-    write_arena(judged_by_many, tmp_path / "arena")
-    main_of(["agreement", str(tmp_path / "arena")])
-    said = capsys.readouterr().out
-    assert "Kendall's tau of rankings" in said
-    assert "lone has no ranking: it shares fewer than three systems" in said
-    main_of(["fit", str(tmp_path / "arena"), "--judge", "person:Ada,person:Bo", "--language", "en"])
-    with pytest.raises(SystemExit):
-        main_of(["board", str(tmp_path / "arena"), "--judge", "gtp <4>", "--out", "x"])
-    assert "did you mean 'gpt <4>'?" in capsys.readouterr().err
-
-
-def main_of(arguments):
-    try:
-        main(arguments)
-    except SystemExit as end:
-        if end.code:
-            raise
 
 
 def test_verdicts_of_a_judge_that_stands_beside_are_left_out_of_a_new_system_s_rating(

@@ -1,20 +1,17 @@
 """Any column of the questions parts a board as languages do."""
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from arena import UsageError, read_arena, write_arena
+from arena import UsageError
 from surrogate import build_board
-from surrogate.board.board import Board
 
-MT_BENCH = Path(__file__).parents[4] / "shared/data/arenas/mt-bench-ko-en"
 FIGURES = ["rating", "low", "high", "verdict_share", "arena_rating"]
+
 """All but what is drawn for a language by its name, such as tournaments."""
 FEW = settings(max_examples=2, phases=[Phase.generate])
 TOPICS = ["law", "Café, bar", "=1"]
@@ -101,40 +98,3 @@ def test_what_parts_nothing_is_refused(small_arena, column, said):
     arena = with_topics(small_arena, column or ["law"])
     with pytest.raises(UsageError, match=said):
         build_board(arena, by="topic" if column else "topics")
-
-
-@pytest.mark.skipif(not MT_BENCH.is_dir(), reason="needs ../shared/data/arenas/mt-bench-ko-en")
-def test_new_systems_find_their_place_on_a_board_by_category(run, tmp_path, capsys):
-    arena = read_arena(MT_BENCH)
-    kept = arena.queries["category"].isin(["writing", "math"])
-    asked = arena.queries[kept & arena.queries["query_id"].str.endswith(("1", "2", "3", "4"))]
-    systems, judge = arena.info.systems[:4], "gpt-4o-mini"
-    tables = {
-        name: getattr(arena, name).merge(asked[["language", "query_id"]])
-        for name in ("answers", "judgments")
-    }
-    cut = replace(arena, queries=asked, **tables).select(systems=systems, judges=[judge])
-    write_arena(cut, tmp_path / "arena")
-    folder, answers = str(tmp_path / "board"), str(tmp_path / "new.jsonl")
-    options = ["--by", "category", "--features", "answer_length", "--out", folder]
-    assert run("board", str(tmp_path / "arena"), *options) == 0
-    printed = capsys.readouterr().out.splitlines()
-    assert len(printed) <= 20
-    assert max(map(len, printed)) <= 80 + len(str(tmp_path))
-    assert "both categories" in " ".join(printed)
-    board = Board.load(folder)
-    assert board.languages == ["math", "writing"]
-    assert set(board.features["query_id"].str[:3]) == {"en:", "ko:"}
-    page = (tmp_path / "board/site/index.html").read_text()
-    assert "mean rank over 2 categories" in page
-    new = arena.answers.merge(asked[["language", "query_id"]])
-    new[new["system"] == arena.info.systems[-1]].to_json(answers, orient="records", lines=True)
-    run("rank", answers, "--board", folder, "--json")
-    placed = json.loads(capsys.readouterr().out)["new"]
-    assert [row["language"] for row in placed] == ["math", "writing"]
-    assert all(row["surrogate_rating"] is not None for row in placed)
-    assert run("advise", answers, "--board", folder, "--json") == 0
-    named = json.loads(capsys.readouterr().out)["questions"]
-    assert {row["query_id"] for row in named} <= set(board.features["query_id"])
-    assert run("gate", "--board", folder, "--candidate", answers, "--json") == 4
-    assert json.loads(capsys.readouterr().out)["verdict"] == "cannot say"  # four systems are few

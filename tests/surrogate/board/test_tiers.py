@@ -1,32 +1,12 @@
 """Tiers, rank intervals and the win matrix of judged systems."""
 
-import json
-
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.rating.intervals import ranks_and_tiers
-from arena.rating.ratings import rate
 from surrogate.board.detail_tables import win_table
-
-
-@pytest.mark.slow
-def test_the_arena_table_and_tiers_of_a_board_are_those_of_fit(
-    small_arena, small_board, run, arena_folder, capsys
-):
-    columns = ["rank", "rating", "low", "high", "tier", "rank_low", "rank_high"]
-    for language, rows in small_board.arena.groupby("language"):
-        fitted = rate(small_arena.judgments, language=language, seed=3).table
-        capsys.readouterr()
-        assert run("fit", arena_folder, "--language", language, "--seed", 3, "--json") == 0
-        printed = pd.DataFrame(json.loads(capsys.readouterr().out)["ratings"])
-        ours = rows.set_index("system")[columns].astype(float)
-        for fit in (fitted, printed):
-            expected = fit.set_index("system")[columns].astype(float).reindex(ours.index)
-            np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-6)
 
 
 def test_the_win_matrix_counts_every_judgment_from_both_sides():

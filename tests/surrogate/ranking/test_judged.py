@@ -7,13 +7,12 @@ import pandas as pd
 import pytest
 from simulations import simulated_part
 
-from arena.data.errors import DataError, UsageError
+from arena.data.errors import UsageError
 from surrogate import build_board
 from surrogate.learning.language_data import with_answers
 from surrogate.ranking.advice import advise
 from surrogate.ranking.judged import NOBODY, judged_ratings
 from surrogate.ranking.placing import place_systems
-from surrogate_arena.importers.judgments import read_judgments
 
 FEATURES = "answer_length,content_coverage,citation_recall@10"
 
@@ -173,18 +172,3 @@ def test_judgments_that_say_nothing_of_a_new_system_are_refused(board, table, ve
     ):
         with pytest.raises(UsageError, match=NOBODY):
             judged_ratings(board, board.surrogate.predict(table), part)
-
-
-def test_verdicts_without_a_language_are_in_that_of_their_questions(
-    board, whole, new, verdicts, tmp_path
-):
-    answers = whole.answers[whole.answers["system"] == new]
-    some = verdicts.head(12)
-    bare = some.drop(columns="language")
-    bare.to_csv(tmp_path / "few.csv", index=False)
-    expected = board.rank(answers, whole, judgments=some).new
-    assert expected["judgments"].tolist() == [12]
-    for given in (bare, read_judgments(tmp_path / "few.csv", whole.queries)):
-        pd.testing.assert_frame_equal(board.rank(answers, whole, judgments=given).new, expected)
-    with pytest.raises(DataError, match=r"judgments:1: winner = 'A'"):
-        board.rank(answers, whole, judgments=bare.assign(winner="A"))

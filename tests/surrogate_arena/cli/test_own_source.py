@@ -10,8 +10,8 @@ import pytest
 from pydantic import BaseModel, Field
 
 from arena import read_arena
-from surrogate_arena import importers
 from arena.data.schema import Text
+from surrogate_arena import importers
 from surrogate_arena.importers import READERS, ForeignArena, field_maps, import_arena, imports
 from surrogate_arena.importers.collected import Collected
 from surrogate_arena.importers.foreign_arena import foreign_arena
@@ -62,7 +62,7 @@ def quiz(tmp_path):
 def test_a_registered_reader_is_a_kind_of_import(run, quiz, tmp_path, monkeypatch, capsys):
     readers = {**READERS, "quiz": read_quiz}
     monkeypatch.setattr(imports, "READERS", readers)
-    monkeypatch.setattr(adapters, "READERS", readers)  # where it was found once, it stays
+    monkeypatch.setattr(importers, "READERS", readers)  # where it was found once, it stays
     out = tmp_path / "arena"
     assert run("import", "quiz", quiz, "--out", out, "--language", "de") == 0
     assert "the team did not reply" in capsys.readouterr().out

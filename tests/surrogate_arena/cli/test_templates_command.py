@@ -15,7 +15,7 @@ from chat_server import ChatServer, completion
 from arena import write_arena
 from surrogate_arena.cli.prompts import all_prompts
 
-GUIDE = Path(__file__).parents[2] / "docs" / "reference" / "prompts.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "reference" / "prompts.md"
 
 
 @pytest.fixture

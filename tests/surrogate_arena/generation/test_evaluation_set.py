@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 
 from arena import Arena, ArenaInfo, UsageError
 from surrogate_arena.generation import SetRules, evaluation_set
-from surrogate_arena.generation.evaluation_set import EASY, NOT_DRAWN, answer_words, one_answer_each
+from surrogate_arena.generation.evaluation_sets import (
+    EASY,
+    NOT_DRAWN,
+    answer_words,
+    one_answer_each,
+)
 
 LONG = "##Reason: none. ##Answer: these are ten words, no more, and no less, here"
 

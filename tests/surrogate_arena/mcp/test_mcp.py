@@ -226,7 +226,10 @@ def test_standard_output_carries_the_protocol_alone(root):
 
 
 def test_without_the_package_the_extra_is_named(tmp_path):
-    program = "import sys; sys.modules['mcp'] = None\nfrom surrogate_arena.cli.app import main\nmain(['mcp'])"
+    program = (
+        "import sys; sys.modules['mcp'] = None\n"
+        "from surrogate_arena.cli.app import main\nmain(['mcp'])"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 2
     assert "pip install 'surrogate-arena[mcp]'" in done.stderr

@@ -103,7 +103,7 @@ def test_the_same_vote_again_is_not_written_again(folder):
 
 
 def test_many_votes_move_into_the_judgments(folder, monkeypatch):
-    from arena.judging import voting as module
+    from surrogate_arena.voting import voting as module
 
     monkeypatch.setattr(module, "MOST_VOTE_BYTES", 500)
     voting = opened(folder)

@@ -15,7 +15,7 @@ from arena.data.tables import read_rows, write_rows
 from arena.judging.ballots import NamedVote
 from arena.quality.judge_label import without_identical
 from surrogate import build_board
-from surrogate_arena.gate.gate import gate
+from surrogate_arena.gating.gate import gate
 from surrogate_arena.importers.judgments import read_judgments
 from surrogate_arena.voting.voting import Voting
 

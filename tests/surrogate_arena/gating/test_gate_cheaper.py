@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from arena import write_arena
-from surrogate_arena.gate.contenders import contenders
-from surrogate_arena.gate.cost_comparison import compare_costs
-from surrogate_arena.gate.gate import gate
-from surrogate_arena.gate.gate_report import gate_junit, gate_markdown
-from surrogate_arena.gate.rating_difference import GateRates, rating_difference
+from surrogate_arena.gating.contenders import contenders
+from surrogate_arena.gating.cost_comparison import compare_costs
+from surrogate_arena.gating.gate import gate
+from surrogate_arena.gating.gate_report import gate_junit, gate_markdown
+from surrogate_arena.gating.rating_difference import GateRates, rating_difference
 
 chat_server = pytest.importorskip("chat_server", reason="needs the extra llm")
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from judged_systems import build_arena
 
 from arena.statistics.significance import anytime_bounds
-from surrogate_arena.gate import GateRates, gate
-from surrogate_arena.gate.arena_verdicts import balanced_scores
+from surrogate_arena.gating import GateRates
+from surrogate_arena.gating.arena_verdicts import balanced_scores
+from surrogate_arena.gating.gate import gate
 
 NEW, OLD = "poor", "fair"
 

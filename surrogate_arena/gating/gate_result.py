@@ -14,9 +14,9 @@ from arena.data.wording import count_of
 from arena.quality.judge_label import JudgeLabel, without_identical
 from arena.statistics.significance import SequentialTest
 from surrogate.checks.answer_checks import FEWEST_DIFFERENT, AnswerChecks
-from surrogate_arena.gate.comparison import ORDERS, SystemComparison
-from surrogate_arena.gate.cost_comparison import CostComparison
-from surrogate_arena.gate.rating_difference import GateRates, RatingDifference
+from surrogate_arena.gating.comparison import ORDERS, SystemComparison
+from surrogate_arena.gating.cost_comparison import CostComparison
+from surrogate_arena.gating.rating_difference import GateRates, RatingDifference
 
 GateVerdict = Literal["broken", "better", "same", "cheaper", "not cheaper", "worse", "cannot say"]
 GateSource = Literal["answers", "surrogate", "verdicts", ""]

@@ -11,9 +11,9 @@ from markdown_it import MarkdownIt
 
 from arena import Arena, write_arena
 from surrogate.checks.answer_tests import FAULT_TESTS
-from surrogate_arena.gate.gate import gate
-from surrogate_arena.gate.gate_report import escaped_markdown, gate_junit, gate_markdown
-from surrogate_arena.gate.rating_difference import GateRates
+from surrogate_arena.gating.gate import gate
+from surrogate_arena.gating.gate_report import escaped_markdown, gate_junit, gate_markdown
+from surrogate_arena.gating.rating_difference import GateRates
 
 HOSTILE = "x\n# big <img src=x> @everyone #12 [here](https://a.b) ![i](c) `d` www.e.f **g** \x01"
 N_QUESTIONS = 12

@@ -25,12 +25,12 @@ from surrogate.checks.answer_checks import compare_answers
 from surrogate.ranking.judged import interval_of
 from surrogate.ranking.rank import rank_systems
 from surrogate.ranking.ranked_systems import RankedSystems
-from surrogate_arena.gate.arena_verdicts import compare_by_arena
-from surrogate_arena.gate.comparison import ORDERS, SystemComparison, compare_systems
-from surrogate_arena.gate.contenders import CandidateAnswers, Contenders, contenders
-from surrogate_arena.gate.cost_comparison import compare_costs
-from surrogate_arena.gate.gate_result import SURROGATE_SHARE, Gate, GateVerdict
-from surrogate_arena.gate.rating_difference import (
+from surrogate_arena.gating.arena_verdicts import compare_by_arena
+from surrogate_arena.gating.comparison import ORDERS, SystemComparison, compare_systems
+from surrogate_arena.gating.contenders import CandidateAnswers, Contenders, contenders
+from surrogate_arena.gating.cost_comparison import compare_costs
+from surrogate_arena.gating.gate_result import SURROGATE_SHARE, Gate, GateVerdict
+from surrogate_arena.gating.rating_difference import (
     GateRates,
     RatingDifference,
     rating_difference,

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from surrogate.checks.answer_checks import FEWEST_DIFFERENT, AnswerChecks
 from surrogate.checks.answer_tests import FAULT_TESTS
-from surrogate_arena.gate.gate_result import Gate
+from surrogate_arena.gating.gate_result import Gate
 
 SUITE = "surrogate-arena gate"
 FAILED = ("broken", "not cheaper", "worse")

@@ -13,7 +13,7 @@ from arena import Arena, UsageError, write_arena
 from features import extract
 from surrogate import Board, build_board
 from surrogate.board.summary import UNPROVEN
-from surrogate_arena.gate import gate
+from surrogate_arena.gating.gate import gate
 from surrogate_arena.pages.exports import ALL, OVERALL, export_text
 from surrogate_arena.pages.figures.board_figures import board_drawings
 from surrogate_arena.pages.site import write_site

@@ -8,8 +8,8 @@ from arena import UsageError
 from arena.judging import LlmJudge
 from arena.llm import LlmSettings, open_store
 from arena.statistics.significance import SequentialTest
-from surrogate_arena.gate import compare_systems
-from surrogate_arena.gate.comparison import ALL_JUDGED, DECIDED, ONE_SIDED, question_scores
+from surrogate_arena.gating import compare_systems
+from surrogate_arena.gating.comparison import ALL_JUDGED, DECIDED, ONE_SIDED, question_scores
 
 pytest.importorskip("openai", reason="needs the extra llm")
 

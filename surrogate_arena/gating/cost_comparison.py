@@ -19,7 +19,7 @@ from surrogate.board.costs import (
     shown_amount,
 )
 from surrogate.board.first_place import shown_probability
-from surrogate_arena.gate.contenders import Contenders
+from surrogate_arena.gating.contenders import Contenders
 
 FEWEST_PRICED = 10
 """Questions with a cost of both that an interval needs: fewer hardly show how skewed costs are."""

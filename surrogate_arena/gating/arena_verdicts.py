@@ -16,8 +16,8 @@ from arena.llm.usage import Usage
 from arena.rating.outcomes import points_of_a, weights_of
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.significance import EVEN, SequentialTest
-from surrogate_arena.gate.comparison import SCORE_COLUMNS, SystemComparison
-from surrogate_arena.gate.contenders import Contenders
+from surrogate_arena.gating.comparison import SCORE_COLUMNS, SystemComparison
+from surrogate_arena.gating.contenders import Contenders
 
 IN_ARENA = "they are in the arena, and the interval holds however often one looks"
 ONE_SIDE = "{} is side {} in {} of them, so that they may be on the side alone"

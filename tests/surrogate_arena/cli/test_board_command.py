@@ -1,0 +1,44 @@
+"""A board and its folder: what is saved is what is loaded, whole or not at all."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from arena import write_arena
+from features.engine.cache import CACHE_FILE
+from surrogate import Board
+from surrogate.board.tables import (
+    FEATURE_CACHE,
+    MANIFEST_FILE,
+)
+
+
+@pytest.fixture(scope="module")
+def saved(small_board, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("saved") / "board"
+    small_board.save(folder)
+    return folder
+
+
+def test_a_board_built_again_measures_only_new_answers(run, tiny_arena, quick_options, tmp_path):
+    folder, out, fresh = tmp_path / "arena", tmp_path / "board", tmp_path / "fresh"
+    quick = [*quick_options, "--no-site"]
+    newest = sorted(tiny_arena.info.systems)[-1]
+    is_new = tiny_arena.answers["system"] == newest
+    less = replace(tiny_arena, answers=tiny_arena.answers[~is_new])
+    kept, counts = out / FEATURE_CACHE / CACHE_FILE, []
+    for arena in (less, tiny_arena):
+        shutil.rmtree(folder, ignore_errors=True)
+        write_arena(arena, folder)
+        assert run("board", folder, "--out", out, *quick) == 0
+        with closing(sqlite3.connect(kept)) as file:
+            counts.append(file.execute("SELECT count(*) FROM kept").fetchone()[0])
+    assert counts[0] < counts[1] <= counts[0] + is_new.sum()
+    assert run("board", folder, "--out", fresh, *quick) == 0
+    assert (out / MANIFEST_FILE).read_bytes() == (fresh / MANIFEST_FILE).read_bytes()
+    assert (out / FEATURE_CACHE / ".gitignore").read_text() == "*\n"
+    assert list(Board.load(out).ratings["system"]) == list(Board.load(fresh).ratings["system"])
+    assert run("board", folder, "--out", out, "--surrogate", "nothing", "--jobs", 1) != 0

@@ -1,0 +1,36 @@
+"""What a board says of its judge: golden counts, and what an arena's folder knows of it."""
+
+import contextlib
+import json
+
+import pytest
+
+from arena import read_arena, write_arena
+from surrogate.board.judge_report import read_judging_records, report_judge
+from surrogate_arena.diagnosis import diagnose_languages
+
+
+@pytest.mark.slow
+def test_failures_are_those_of_the_judges_run(run, small_arena, tmp_path, capsys):
+    pytest.importorskip("openai", reason="needs the extra llm")
+    from chat_server import ChatServer, completion
+
+    def without_some_verdicts(prompt, _):
+        return completion("[[A]]" if len(prompt) % 3 else "cannot say", usage=(200, 5))
+
+    write_arena(small_arena, tmp_path)
+    options = ["--questions", 2, "--pairs", 5, "--both-orders", "--json"]
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(ChatServer(without_some_verdicts))
+        endpoint = ["--model", "local", "--base-url", server.url]
+        assert run("judge", tmp_path, *endpoint, *options) == 0
+    (summary,) = json.loads(capsys.readouterr().out)["judges"]
+    judging_records = read_judging_records(tmp_path, "local")
+    assert judging_records.failures == summary["failures"]
+    assert sum(judging_records.failures.values()) == summary["invalid"] > 0
+    assert read_judging_records(tmp_path, "other").failures == {}
+    arena = read_arena(tmp_path)
+    own = arena.judged_by("local")
+    diagnoses = diagnose_languages(own)
+    report = report_judge(arena, "local", diagnoses, judging_records)
+    assert report.first_share == 1.0  # this judge says A whenever it says something
