@@ -20,7 +20,9 @@ from arena.data.languages import is_language_code, language_hint
 from arena.data.wording import repeated
 
 INFO_FILE = "arena.json"
-WINNERS = ("a", "b", "tie")
+Winner = Literal["a", "b", "tie"]
+"""The verdict on a pair: the side that wins, or neither."""
+WINNERS: tuple[Winner, ...] = ("a", "b", "tie")
 QUESTION_KEY = ["language", "query_id"]
 ANSWER_KEY = ["language", "query_id", "system"]
 JUDGMENT_KEY = ["judge", *QUESTION_KEY, "system_a", "system_b"]
@@ -84,6 +86,14 @@ SUPPORTS = ("supported", "partly", "not")
 """How far an answer states a nugget."""
 
 Text = Annotated[str, StringConstraints(min_length=1)]
+
+
+def likeliest_winner(probability_a: float, probability_b: float) -> Winner:
+    """Return the likeliest of ``a``, ``b`` and ``tie``; a tie where both sides are as likely."""
+    probability_tie = 1.0 - probability_a - probability_b
+    if probability_a == probability_b or probability_tie > max(probability_a, probability_b):
+        return "tie"
+    return "a" if probability_a > probability_b else "b"
 
 
 def _checked_code(code: str) -> str:

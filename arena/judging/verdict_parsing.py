@@ -13,6 +13,7 @@ from typing import Self
 
 from scipy.special import expit
 
+from arena.data.schema import Winner, likeliest_winner
 from arena.llm.quotations import own_matches
 from arena.llm.replies import Completion, TokenLogprobs, UnparsableError, candidate_masses
 from arena.llm.statements import (
@@ -24,7 +25,6 @@ from arena.llm.statements import (
     still_weighs,
 )
 from arena.text.thoughts import answer_start, without_thoughts
-from surrogate_arena.importers.winner_columns import Winner, likeliest_winner
 
 WINNER_OF_LETTER: MappingProxyType[str, Winner] = MappingProxyType({"A": "a", "B": "b", "C": "tie"})
 

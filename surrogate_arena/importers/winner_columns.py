@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
 
 from arena.data.cells import finite_number, id_text, is_missing_cell, is_null
-from arena.data.schema import PROBABILITIES
+from arena.data.schema import PROBABILITIES, likeliest_winner
 from surrogate_arena.importers.winner_words import NEITHER, NO_VERDICT_WORDS
-
-Winner = Literal["a", "b", "tie"]
-"""The verdict on a pair: the side that wins, or neither."""
 
 ONE_HOT = MappingProxyType(
     {
@@ -249,14 +245,6 @@ def read_probabilities(record: Mapping[str, object]) -> WinnerReading | NoWinner
         return NoWinner(fault, hint, [record[column] for column in PROBABILITIES])
     winner = likeliest_winner(first, second)
     return WinnerReading(winner, probability_a=first, probability_b=second)
-
-
-def likeliest_winner(probability_a: float, probability_b: float) -> Winner:
-    """Return the likeliest of ``a``, ``b`` and ``tie``; a tie where both sides are as likely."""
-    probability_tie = 1.0 - probability_a - probability_b
-    if probability_a == probability_b or probability_tie > max(probability_a, probability_b):
-        return "tie"
-    return "a" if probability_a > probability_b else "b"
 
 
 def winner_text(value: object) -> str | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, get_args
+from typing import ClassVar
 
 import pandas as pd
 
+from arena.data.schema import WINNERS
 from arena.judging.answer_pairs import ArenaTexts, Comparison, PairKey, pair_keys
 from arena.judging.pairwise import REPLY_FORMS, PairwisePrompt
 from arena.judging.verdict_parsing import read_verdict
@@ -17,7 +18,6 @@ from arena.llm.replies import Completion
 from arena.llm.requests import Prompt
 from arena.quality.verdicts import QUESTION_PAIR, majorities, oriented_verdicts, won_by_a
 from features.models.llm_scorer import Verdict
-from surrogate_arena.importers.winner_columns import Winner
 from surrogate_arena.papers.judges import FunctionJudge, JudgePrompts
 
 NO_VERDICT = "no_verdict"
@@ -45,7 +45,7 @@ class AskedPair:
         winner = judge.function(shown.question, passages, shown.answer_a, shown.answer_b)
         if winner is None:
             return Verdict(None, NO_VERDICT)
-        if winner not in get_args(Winner):
+        if winner not in WINNERS:
             raise judge.refuse(winner, "return a, b or tie, or None if there is no verdict")
         return Verdict(str(winner))
 
