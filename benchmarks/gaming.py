@@ -24,7 +24,7 @@ from gaming_forms import AS_IS, KINDS, OF_PASSAGES
 
 from arena import Arena, rate, read_arena
 from arena.simulation import simulated_arena
-from surrogate import build_board
+from surrogate import build_board, rank_systems
 
 SIMULATED = "simulated"
 TOURNAMENTS = 5
@@ -172,7 +172,7 @@ def placed_on_board(arena: Arena, system: str, forms: pd.DataFrame) -> pd.DataFr
     """
     arena_without = of_systems(arena, set(arena.info.systems) - {system})
     board = build_board(arena_without, tournaments=TOURNAMENTS)
-    ranked = board.rank(forms, arena_without)
+    ranked = rank_systems(board, forms, arena_without)
     table = ranked.new.merge(ranked.explanations, on=["language", "system"])
     board_ratings = board.ratings.set_index("language")["rating"]
     placed = []

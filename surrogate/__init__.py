@@ -2,7 +2,7 @@
 
 Boards:
     build_board               the main job: from an arena to one rating of every system
-    Board                     a board: ``save``, ``load``, ``rank``, ``plot``, its tables
+    Board                     a board: ``save``, ``load``, its tables
     BoardSettings             everything that can be chosen
     write_site                its pages, for a browser
 

@@ -13,7 +13,8 @@ What is measured on answers:
 
 What is learned and shown:
     build_board               the main job: from an arena to one rating of every system
-    Board                     ``save``, ``load``, ``rank`` new systems, its tables
+    Board                     ``save``, ``load``, its tables
+    rank_systems              places new systems on a board by their answers, and verdicts if any
     write_site                a board's pages, for a browser
     gate                      is a new version better, the same, or worse
     validate                  how well surrogates rank what they have not seen

@@ -97,13 +97,13 @@ def test_a_column_added_as_written_is_on_boards_first_boards_and_of_new_systems(
     follow(section("Adding a column to the board"), checkout)
     program = """
 from arena import read_arena
-from surrogate import build_board
+from surrogate import build_board, rank_systems
 
 arena = read_arena("my-arena")
 new = arena.answers[arena.answers["system"] == arena.info.systems[0]].assign(system="new")
 board = build_board(arena, features="answer_length", surrogate="linear", tournaments=2)
 first = build_board(arena, features="bleu", ratings="consensus")
-for table in (board.ratings, first.ratings, board.rank(new, arena).board):
+for table in (board.ratings, first.ratings, rank_systems(board, new, arena).board):
     assert (table["unanswered"] + table["coverage"]).eq(1).all()
 """
     run_in(checkout, "-c", program)
@@ -154,10 +154,10 @@ def test_a_surrogate_added_as_written_is_validated_saved_loaded_and_ranked_with(
     signature = json.loads((checkout / "board" / "summary.json").read_text())["signature"]
     assert "surrogate:nearest" in signature
     program = (
-        "from arena import read_arena; from surrogate import Board\n"
+        "from arena import read_arena; from surrogate import Board, rank_systems\n"
         "arena = read_arena('my-arena')\n"
         "answers = arena.answers[arena.answers['system'] == arena.info.systems[0]]\n"
-        "new = Board.load('board').rank(answers.assign(system='new'), arena).new\n"
+        "new = rank_systems(Board.load('board'), answers.assign(system='new'), arena).new\n"
         "assert new['surrogate_rating'].notna().all()"
     )
     run_in(checkout, "-c", program)

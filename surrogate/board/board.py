@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from pydantic import BaseModel
@@ -26,9 +25,6 @@ from surrogate.board.judge_report import JudgeReport
 from surrogate.board.summary import HELD_MARK, HELD_OUT, BoardSummary
 from surrogate.learning.saving import load_surrogate, save_surrogate
 from surrogate.learning.surrogate import Surrogate
-
-if TYPE_CHECKING:
-    from surrogate.ranking.ranked_systems import RankedSystems
 
 
 class Manifest(BaseModel):
@@ -126,17 +122,6 @@ class Board:
             offered = offer(language, self.languages)
             raise UsageError(f"the board has no language {language!r}; {offered}")
         return self.ratings[self.ratings["language"] == language].reset_index(drop=True)
-
-    def rank(
-        self,
-        answers: pd.DataFrame | Path | str,
-        arena: Arena | Path | str | None = None,
-        **options: Any,  # noqa: ANN401 - of rank_systems
-    ) -> RankedSystems:
-        """Rank new systems by their answers and, if there are some, verdicts: ``rank_systems``."""
-        from surrogate.ranking.rank import rank_systems
-
-        return rank_systems(self, answers, arena, **options)
 
     def own_arena(self) -> Arena | Path:
         """Return the arena the board was built from, or its folder.

@@ -11,7 +11,7 @@ from simulations import small_simulation
 
 from arena import Arena, UsageError, write_arena
 from features import extract
-from surrogate import Board, build_board
+from surrogate import Board, build_board, rank_systems
 from surrogate.board.summary import UNPROVEN
 from surrogate_arena.gating.gate import gate
 from surrogate_arena.pages.exports import ALL, OVERALL, export_text
@@ -78,7 +78,7 @@ def use(arena: Arena, features: pd.DataFrame, folder, **options) -> Board:
         table[table["system"] == first].assign(system="newcomer") for table in (arena.answers, own)
     )
     if not board.summary.is_first:
-        board.rank(new, feature_table=of_new)
+        rank_systems(board, new, feature_table=of_new)
         gate(board, new, feature_table=of_new)
     assert not (diff_boards(board, built).changes["verdict"] == "moved").any()
     write_site(board, folder / "site")
@@ -119,7 +119,7 @@ def test_systems_without_verdicts_are_unranked_where_the_surrogate_is_not_shown_
     first = own.iloc[[0]][["language", "query_id"]]
     lost = first.assign(system_a="newcomer", system_b=others[0], winner="b", judge="any")
     for judgments in (None, lost):
-        placed = board.rank(own, feature_table=table, judgments=judgments)
+        placed = rank_systems(board, own, feature_table=table, judgments=judgments)
         assert placed.new["rank"].isna().all()
         assert placed.new["note"].str.startswith(UNPROVEN).all()
     assert placed.overall.set_index("system")["rank"].isna()["newcomer"]
@@ -136,7 +136,7 @@ def test_with_three_judged_systems_the_others_have_a_rank_that_may_be_any(
     assert board.ratings["rank"].notna().all()
     own = part.answers[part.answers["system"] == best].assign(system="newcomer")
     table = features[features["system"] == best].assign(system="newcomer")
-    placed = board.rank(own, feature_table=table)
+    placed = rank_systems(board, own, feature_table=table)
     ranks = placed.new[["rank_low", "rank", "rank_high"]].iloc[0]
     assert ranks["rank_low"] == 1
     assert ranks["rank_low"] <= ranks["rank"] <= ranks["rank_high"]

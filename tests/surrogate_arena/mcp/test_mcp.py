@@ -13,7 +13,7 @@ import pytest
 from simulations import small_simulation
 
 from arena import write_arena
-from surrogate import Board
+from surrogate import Board, rank_systems
 
 # The SDK takes a second to import, which every worker would do only to leave these tests out.
 HAS_SDK = importlib.util.find_spec("mcp") is not None
@@ -147,7 +147,7 @@ def test_results_are_data_and_sentences(session, root):
 
     ranked = result_of(session, RANK[0], **RANK[1])
     [new] = ranked.structured_content["new"]
-    expected = saved.rank(root / "new.jsonl").new
+    expected = rank_systems(saved, root / "new.jsonl").new
     assert (new["system"], new["rank"]) == ("new", expected["rank"].item())
     assert f"new: rank {new['rank']} of 7" in ranked.content[0].text
 

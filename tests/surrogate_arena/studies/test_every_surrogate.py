@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV
 
 from arena import UsageError
 from features import Feature, extract
-from surrogate import Board, build_board, place_systems
+from surrogate import Board, build_board, place_systems, rank_systems
 from surrogate.board import language_study
 from surrogate.learning.names import DEFAULT_SURROGATE, SURROGATE_NAMES, surrogate_name
 from surrogate.ranking.advice import advise
@@ -79,16 +79,16 @@ def test_features_of_ones_own_travel_in_memory_and_are_named_in_the_file(tiny_ar
     assert "digits" in validated.signature
     board = build_board(tiny_arena, surrogate="linear", tournaments=2, **known)
     rows = tiny_arena.answers[tiny_arena.answers["system"] == tiny_arena.info.systems[0]]
-    placed = board.rank(rows.assign(system="new"), tiny_arena)
+    placed = rank_systems(board, rows.assign(system="new"), tiny_arena)
     board.save(tmp_path / "board")
     loaded = Board.load(tmp_path / "board")
     assert "digits" in loaded.summary.settings.features
     with pytest.raises(
         UsageError, match=r"Board\.load\(FOLDER, features=.*`feature_table`.*digits"
     ):
-        loaded.rank(rows.assign(system="new"), tiny_arena)
+        rank_systems(loaded, rows.assign(system="new"), tiny_arena)
     loaded = Board.load(tmp_path / "board", features=[own])
-    assert loaded.rank(rows.assign(system="new"), tiny_arena).new.equals(placed.new)
+    assert rank_systems(loaded, rows.assign(system="new"), tiny_arena).new.equals(placed.new)
     with pytest.raises(UsageError, match="bleu is one of this package"):
         build_board(tiny_arena, features=[replace(own, name="bleu")])
 
