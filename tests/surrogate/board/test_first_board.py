@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
 from features import extract
-from surrogate import build_board
+from surrogate import build_board, rank_systems
 from surrogate.board.conclusions import UNJUDGED_BY_CONSENSUS, UNJUDGED_BY_PREFERENCES
 from surrogate.board.first_board import IS_REFERENCE, NO_VERDICT, first_ratings, shares_below
 from surrogate.board.first_place import first_place_sentence
@@ -201,4 +201,4 @@ def test_what_needs_verdicts_is_refused_without_any(unjudged, asked):
 def test_it_places_no_new_system(built, unjudged):
     new = unjudged.answers.head(3).assign(system="new")
     with pytest.raises(UsageError, match="nobody has judged"):
-        built.rank(new, unjudged)
+        rank_systems(built, new, unjudged)

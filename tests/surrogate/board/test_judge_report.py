@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from arena.data.errors import DataError
+from surrogate import rank_systems
 from surrogate.board.judge_report import JudgingRecords, read_judging_records, report_judge
 from surrogate.board.metaevaluations import MetaEvaluation, add_metaevaluations
 from surrogate_arena.diagnosis import diagnose_languages
@@ -80,7 +81,8 @@ def test_a_judge_that_always_says_the_same_is_named_first(english_arena, build_q
     assert "unreliable" in first.sentence
     assert "whatever the answers are" in first.sentence
     new = english_arena.answers[english_arena.answers["system"] == board.systems[0]]
-    placed = board.rank(
+    placed = rank_systems(
+        board,
         new.assign(system="newcomer"),
         english_arena,
         feature_table=board.features[board.features["system"] == board.systems[0]].assign(

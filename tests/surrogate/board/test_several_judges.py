@@ -8,6 +8,7 @@ import pytest
 from simulations import small_simulation
 
 from arena.rating.ratings import rate
+from surrogate import rank_systems
 from surrogate.board.build import build_board
 from surrogate.learning.estimation.other_judges import learn_from_other_judges
 
@@ -69,7 +70,7 @@ def test_verdicts_of_a_judge_that_stands_beside_are_left_out_of_a_new_system_s_r
     answers = answers[answers["system"] == name].assign(system="new")
     own = own[own["system_a"] == name].assign(system_a="new")
     told = own[own["judge"].isin(["person:Ada", "gpt <4>"])]
-    ranked = board.rank(answers, judged_by_many, judgments=told)
+    ranked = rank_systems(board, answers, judged_by_many, judgments=told)
     left = int((told["judge"] == "gpt <4>").sum())
     assert any(f"{left} judgments left out, by judges" in note for note in ranked.notes)
     assert ranked.new["judgments"].sum() == len(told) - left

@@ -7,7 +7,7 @@ import pytest
 from simulations import simulated_part
 
 from arena.data.errors import DataError
-from surrogate import build_board
+from surrogate import build_board, rank_systems
 from surrogate_arena.importers.judgments import read_judgments
 
 FEATURES = "answer_length,content_coverage,citation_recall@10"
@@ -56,9 +56,10 @@ def test_verdicts_without_a_language_are_in_that_of_their_questions(
     some = verdicts.head(12)
     bare = some.drop(columns="language")
     bare.to_csv(tmp_path / "few.csv", index=False)
-    expected = board.rank(answers, whole, judgments=some).new
+    expected = rank_systems(board, answers, whole, judgments=some).new
     assert expected["judgments"].tolist() == [12]
     for given in (bare, read_judgments(tmp_path / "few.csv", whole.queries)):
-        pd.testing.assert_frame_equal(board.rank(answers, whole, judgments=given).new, expected)
+        placed = rank_systems(board, answers, whole, judgments=given)
+        pd.testing.assert_frame_equal(placed.new, expected)
     with pytest.raises(DataError, match=r"judgments:1: winner = 'A'"):
-        board.rank(answers, whole, judgments=bare.assign(winner="A"))
+        rank_systems(board, answers, whole, judgments=bare.assign(winner="A"))
