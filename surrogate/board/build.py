@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Unpack
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -43,14 +43,17 @@ from surrogate.board.settings import (
     NOBODY,
     PRESET,
     BoardSettings,
-    BuildOptions,
-    board_judges,
     chosen_settings,
     lists_options,
-    values_by_judge,
 )
 from surrogate.board.summary import UNPROVEN, BoardSummary
 from surrogate.board.summary_builder import summarize_board
+from surrogate.board.view import (
+    arena_view,
+    board_judges,
+    judging_temperatures,
+    values_by_judge,
+)
 from surrogate.checks.status import bar_from_ranks
 from surrogate.learning.language_data import language_data, others_of
 from surrogate.learning.names import find_surrogate
@@ -82,7 +85,7 @@ def build_board(
     models: ModelOptions | None = None,
     progress: Progress | None = None,
     cache: Path | str | None = None,
-    **options: Unpack[BuildOptions],
+    **options: Any,  # noqa: ANN401 - fields of BoardSettings
 ) -> Board:
     """Rate every system of an arena by verdicts and surrogate, in all its languages.
 
@@ -127,8 +130,8 @@ def build_board(
     temperatures: tuple[Temperature, ...] = ()
     if judges:
         by_judges = arena.by_criterion(settings.criterion).judgments
-        temperatures = settings.learned_temperatures(by_judges)
-    sliced_arena = settings.view(arena, values_by_judge(temperatures))
+        temperatures = judging_temperatures(by_judges, settings)
+    sliced_arena = arena_view(arena, settings, values_by_judge(temperatures))
     holdout: tuple[str, ...] = ()
     if judges:
         holdout = _holdout(sliced_arena.judged_by(judges[0]), settings.holdout, surrogate)
@@ -179,7 +182,7 @@ def _resolved(
     holdout: tuple[str, ...],
     features: pd.DataFrame,
     judging_records: JudgingRecords,
-    temperatures: Sequence[Temperature],
+    temperatures: tuple[Temperature, ...],
 ) -> ResolvedSettings:
     """Return the settings with what they lead to: the judges, features and held-out systems."""
     unchanged = settings.model_dump(exclude={"judge", "features", "holdout", "ratings"})

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from arena.data import __version__
 from surrogate.board.settings import NONE, BoardSettings, Names
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OMITTED_DEFAULTS = ("criterion", "by", "hard_verdicts")
 """Settings that a signature holds only where they are not the default ones."""
@@ -42,10 +37,6 @@ class ResolvedSettings(BoardSettings):
 
     def __str__(self) -> str:
         return "|".join(f"{name}:{text}" for name, text, _ in self.fields())
-
-    def temperatures_by_judge(self, judgments: pd.DataFrame) -> Mapping[str, float]:  # noqa: ARG002
-        """Return the temperatures that the board was built with."""
-        return self.temperatures
 
     def fields(self) -> list[tuple[str, str, str]]:
         """Return the name, value and meaning of every field; a meta-evaluation is one each."""

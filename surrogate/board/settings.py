@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import (
     BaseModel,
@@ -19,14 +18,6 @@ from pydantic import (
 
 from arena.data.errors import UsageError, checked_choice
 from arena.data.wording import did_you_mean
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from sklearn.base import BaseEstimator
-
-    from arena.data.arena import Arena
-    from arena.rating.soft_verdicts import Temperature
-    from features.declare.feature import Feature
 
 NONE = "none"
 """Stands for an empty list."""
@@ -81,44 +72,6 @@ Names = Annotated[
     BeforeValidator(split_list),
     WithJsonSchema({"type": ["array", "string"], "items": {"type": "string"}}),
 ]
-Rows = Literal["system", "overall"]
-Missing = Literal["nan", "zero"]
-Ties = Literal["half", "drop"]
-RatingKind = Literal["posterior", "surrogate", "consensus"]
-ArenaRatingKind = Literal["judgments", "tournaments"]
-
-
-class LearningOptions(TypedDict, total=False):
-    """Options of boards and of studies alike: what a surrogate learns from, and how.
-
-    Each is a field of ``BoardSettings``, whose help and defaults they have; ``preset`` names one of
-    ``PRESETS``. ``features`` may hold features as values, too.
-    """
-
-    preset: str | None
-    judge: str | None
-    criterion: str | None
-    by: str
-    features: str | Sequence[str | Feature]
-    rows: Rows
-    missing: Missing
-    tournaments: int
-    questions: int
-    ties: Ties
-    ridge: float
-    seed: int
-    hard_verdicts: bool
-
-
-class BuildOptions(LearningOptions, total=False):
-    """All options of boards: the fields of ``BoardSettings``, and ``preset``."""
-
-    surrogate: str | BaseEstimator
-    ratings: RatingKind
-    arena_ratings: ArenaRatingKind
-    holdout: str | Sequence[str] | None
-    r2_tournaments: int
-    r2_trees: int
 
 
 class BoardSettings(BaseModel):
@@ -158,12 +111,12 @@ class BoardSettings(BaseModel):
         "dotted name of any regressor of scikit-learn's form, such as "
         "sklearn.ensemble.GradientBoostingRegressor(max_depth=2).",
     )
-    rows: Rows = Field(
+    rows: Literal["system", "overall"] = Field(
         default="system",
         description="Training rows of surrogates that regress; one per system and tournament "
         "(system), or one per system over all questions (overall).",
     )
-    missing: Missing = Field(
+    missing: Literal["nan", "zero"] = Field(
         default="nan",
         description="How a missing feature value or answer counts; not at all (nan), or as 0 "
         "(zero).",
@@ -175,7 +128,7 @@ class BoardSettings(BaseModel):
         default=100,
         description="Questions drawn with replacement per tournament, at most those judged.",
     )
-    ties: Ties = Field(
+    ties: Literal["half", "drop"] = Field(
         default="half",
         description="How a tie counts; half a win for each system, or nothing (drop).",
     )
@@ -184,7 +137,7 @@ class BoardSettings(BaseModel):
         description="Precision of the prior on coefficients of tournaments; 0 for none, except "
         "2e-6 in a tournament without a maximum likelihood, which choix falls back on, too.",
     )
-    ratings: RatingKind = Field(
+    ratings: Literal["posterior", "surrogate", "consensus"] = Field(
         default="posterior",
         description="The board's ratings; what the surrogate expects, corrected by the verdicts "
         "(posterior), or what the trained surrogate predicts of all answers (surrogate), or, "
@@ -192,7 +145,7 @@ class BoardSettings(BaseModel):
         "with relevance labels or, without passages, what judges of other arenas liked "
         "(consensus): what an arena without judgments gets.",
     )
-    arena_ratings: ArenaRatingKind = Field(
+    arena_ratings: Literal["judgments", "tournaments"] = Field(
         default="judgments",
         description="Ratings by verdicts alone (arena.csv); the posterior of all judgments with "
         "normal intervals, or the mean over bootstrapped tournaments with their percentiles.",
@@ -218,54 +171,6 @@ class BoardSettings(BaseModel):
         description="Count the winner alone, where verdicts have probabilities; by default these "
         "count, at a temperature learned from people's votes or from repeated verdicts.",
     )
-
-    def view(self, arena: Arena, temperatures: Mapping[str, float] | None = None) -> Arena:
-        """Return an arena as a board has it: judged by its criterion, and in its slices.
-
-        Args:
-            arena: The arena.
-            temperatures: By judge, by what logits are divided where probabilities count; by
-                default those of ``temperatures_by_judge``.
-        """
-        from arena.data.slices import sliced
-
-        arena = arena.by_criterion(self.criterion)
-        judgments = self.counted(arena.judgments, temperatures)
-        return sliced(replace(arena, judgments=judgments), self.by)
-
-    def learned_temperatures(self, judgments: pd.DataFrame) -> tuple[Temperature, ...]:
-        """Return the temperatures of all judges whose probabilities count."""
-        from arena.rating.soft_verdicts import learn_temperatures
-
-        return () if self.hard_verdicts else learn_temperatures(judgments)
-
-    def counted(
-        self, judgments: pd.DataFrame, temperatures: Mapping[str, float] | None = None
-    ) -> pd.DataFrame:
-        """Return judgments with the probabilities that count; see ``view``."""
-        from arena.rating.soft_verdicts import calibrated_judgments
-
-        if temperatures is None:
-            temperatures = self.temperatures_by_judge(judgments)
-        return calibrated_judgments(judgments, temperatures, hard=self.hard_verdicts)
-
-    def temperatures_by_judge(self, judgments: pd.DataFrame) -> Mapping[str, float]:
-        """Return the temperature of each judge whose probabilities count, learned from them."""
-        return values_by_judge(self.learned_temperatures(judgments))
-
-    def judged(self, judgments: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFrame:
-        """Return judgments on an arena's questions as a board has them."""
-        from arena.data.schema import CRITERION
-        from arena.data.slices import in_slices
-
-        if self.criterion is not None and CRITERION in judgments:
-            judgments = judgments[judgments[CRITERION] == self.criterion]
-        return in_slices(self.counted(judgments), queries, self.by)
-
-
-def values_by_judge(temperatures: Iterable[Temperature]) -> dict[str, float]:
-    """Return by what each judge's logits are divided."""
-    return {temperature.judge: temperature.value for temperature in temperatures}
 
 
 def preset_values(name: object) -> dict[str, object]:
@@ -364,33 +269,3 @@ def option_line(name: str, defaults: Mapping[str, object]) -> str:
 
 
 lists_options(BoardSettings.model_fields)(BoardSettings)
-
-
-def board_judges(arena: Arena, settings: BoardSettings) -> tuple[str, ...]:
-    """Return whose verdicts a board rests on, then others; none for a first board, without any.
-
-    Raises:
-        UsageError: If there is no such judge, several to choose from, or none where the settings
-            ask for ratings by verdicts.
-    """
-    arena = arena.by_criterion(settings.criterion)
-    if settings.ratings == "consensus":
-        if settings.judge is not None:
-            raise UsageError(
-                f"ratings by consensus look at no verdict; leave judge {settings.judge!r} out"
-            )
-        return ()
-    if not arena.judges and settings.judge is None and settings.ratings == "posterior":
-        return ()
-    return resolved_judges(arena, settings)
-
-
-def resolved_judges(arena: Arena, settings: BoardSettings) -> tuple[str, ...]:
-    """Return whose verdicts are learned from, then other judges; see ``Arena.chosen_judges``.
-
-    Args:
-        arena: Judged by the settings' criterion, if they have one.
-        settings: Name the judge.
-    """
-    by_criterion = f"{settings.judge}:{settings.criterion}"
-    return arena.chosen_judges(by_criterion if by_criterion in arena.judges else settings.judge)

@@ -22,6 +22,7 @@ from features.measures.registry import chosen_features, with_templates
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board, open_board
 from surrogate.board.summary import fingerprint
+from surrogate.board.view import judgments_view
 from surrogate.checks.answer_checks import AnswerChecks, compare_measured
 from surrogate.checks.faults import measure_faults
 from surrogate.checks.inspection import inspect_answers
@@ -90,7 +91,8 @@ def rank_systems(
     answers = open_answers(answers, queries)
     if judgments is not None:
         judgments = checked_judgments(judgments, questions=queries)
-        judgments = board.summary.settings.judged(judgments, queries)
+        settings = board.summary.settings
+        judgments = judgments_view(judgments, queries, settings, settings.temperatures)
     _check_names(answers["system"], board)
     if feature_table is None:
         declared = _declared(known_features(board.surrogate), board.own_features)

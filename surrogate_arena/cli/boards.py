@@ -12,7 +12,8 @@ from typer import Option
 from arena.data.errors import UsageError, argument
 from arena.data.progress import finish
 from arena.data.wording import count_of, split_names
-from surrogate.board.settings import PRESET, BoardSettings, board_judges, chosen_settings
+from surrogate.board.settings import PRESET, BoardSettings, chosen_settings
+from surrogate.board.view import board_judges
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.options import given_features, given_models, named_values
 from surrogate_arena.cli.printing import (

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from arena.llm.usage import Price
     from surrogate_arena.papers.evaluation import Benchmark
     from surrogate_arena.papers.reports import Report
-    from surrogate_arena.studies.study_options import StudyOptions
 
 STORE = "ratings.sqlite"
 BENCHMARKS = {
@@ -164,7 +163,7 @@ def validate_command(
 
     checked_choice(protocol, list(PROTOCOLS), "protocol")
     read = read_arena(arena)
-    options: StudyOptions = {
+    options: dict[str, Any] = {
         "settings": settings,
         "preset": preset,
         "feature_table": given_features(feature_table, read.answers),

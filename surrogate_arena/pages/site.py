@@ -18,6 +18,7 @@ from arena.data.safe_writes import replaced_folder
 from surrogate.board.board import Board
 from surrogate.board.first_place import conclusion, first_place_sentence, published_sentence
 from surrogate.board.summary import LEVEL, fingerprint
+from surrogate.board.view import arena_view
 from surrogate_arena.pages.cost_page import cost_page
 from surrogate_arena.pages.formats import language_name, short_digest, slugs
 from surrogate_arena.pages.history import HistoryEntry, history_view
@@ -138,7 +139,8 @@ def _texts(board: Board, source: Arena | Path | str | None, questions: int) -> T
     """Return the arena's texts and verdicts, or why they cannot be read."""
     try:
         arena = open_arena(board.own_arena() if source is None else source)
-        arena = board.summary.settings.view(arena)
+        settings = board.summary.settings
+        arena = arena_view(arena, settings, settings.temperatures)
         if fingerprint(arena) != board.summary.fingerprint:
             raise UsageError(
                 f"arena {arena.info.name!r} has other questions, passages or reference answers "

@@ -21,8 +21,9 @@ from surrogate.board.board import Board
 from surrogate.board.build import build_board
 from surrogate.board.first_place import conclusion, leading
 from surrogate.board.judge_report import read_judging_records
-from surrogate.board.settings import BoardSettings, board_judges, chosen_settings
+from surrogate.board.settings import BoardSettings, chosen_settings
 from surrogate.board.tables import DECIMALS, FEATURE_CACHE
+from surrogate.board.view import board_judges
 from surrogate_arena.pages.formats import slugs
 from surrogate_arena.pages.pages import filled
 from surrogate_arena.pages.site import INDEX, write_site

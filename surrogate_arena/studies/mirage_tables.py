@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Unpack
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,6 @@ from surrogate_arena.studies.protocols import drawn_holdout
 from surrogate_arena.studies.scores import MACRO
 from surrogate_arena.studies.study import Study, StudyTable, holdout_text, settings_text
 from surrogate_arena.studies.study_options import (
-    StudyOptions,
     SurrogateLike,
     check_rated_systems,
     holdout_names,
@@ -56,7 +55,7 @@ def validate_table_3(
     arena: Arena | Path | str,
     surrogates: SurrogateLike | Sequence[SurrogateLike],
     repeats: int,
-    **options: Unpack[StudyOptions],
+    **options: Any,  # noqa: ANN401 - of STUDY_OPTIONS
 ) -> StudyTable:
     """Compare surrogates on random held-out systems (table 3).
 
@@ -67,7 +66,7 @@ def validate_table_3(
         arena: The arena, or the path of its folder.
         surrogates: One or several to compare; the paper's five regressors if empty.
         repeats: How often.
-        options: See ``StudyOptions``.
+        options: See ``STUDY_OPTIONS``.
 
     Returns:
         Columns ``language, surrogate, train_r2, holdout_r2, holdout_r2_median, repeats``; means
@@ -127,7 +126,7 @@ def validate_table_4(
     surrogate: SurrogateLike | None,
     repeats: int,
     holdout: str | Sequence[str] | None,
-    **options: Unpack[StudyOptions],
+    **options: Any,  # noqa: ANN401 - of STUDY_OPTIONS
 ) -> StudyTable:
     """Rank all systems by the paper's groups of features (table 4).
 
@@ -141,7 +140,7 @@ def validate_table_4(
         repeats: How often.
         holdout: Systems to keep out of training; if None two, the first time those that a
             board with this seed holds out.
-        options: See ``StudyOptions``; features are the paper's unless some are chosen.
+        options: See ``STUDY_OPTIONS``; features are the paper's unless some are chosen.
 
     Returns:
         Columns ``language, group, features, tau, reason``: number of features, mean tau over

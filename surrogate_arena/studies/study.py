@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Unpack
+from typing import Any
 
 import pandas as pd
 
@@ -19,7 +19,8 @@ from arena.data.notebook import notebook_html
 from arena.data.slices import in_slices
 from features.engine.columns import feature_columns
 from features.engine.extraction import extract
-from surrogate.board.settings import check_option_names, lists_options, resolved_judges
+from surrogate.board.settings import check_option_names, lists_options
+from surrogate.board.view import arena_view, resolved_judges
 from surrogate.learning.cross_fitting import (
     Repeats,
     Training,
@@ -53,7 +54,6 @@ from surrogate_arena.studies.study_options import (
     LEARNING_OPTIONS,
     STUDY_DEFAULTS,
     STUDY_OPTIONS,
-    StudyOptions,
     SurrogateLike,
     judged_view,
     study_settings,
@@ -131,7 +131,7 @@ class Study:
         arena: Arena | Path | str,
         surrogate: SurrogateLike | None = None,
         repeats: int = REPEATS,
-        **options: Unpack[StudyOptions],
+        **options: Any,  # noqa: ANN401 - of STUDY_OPTIONS
     ) -> Study:
         """Measure an arena's features, unless they are at hand, and draw the tournaments.
 
@@ -140,7 +140,7 @@ class Study:
             surrogate: Surrogate to study; by default that of ``settings``, or ``answers``.
             repeats: How often to split, draw or reseed.
             options: ``settings``, ``feature_table``, ``n_jobs`` and ``progress``, see
-                ``StudyOptions``; and those below.
+                ``STUDY_OPTIONS``; and those below.
 
         Raises:
             UsageError: For an unknown option or surrogate, or fewer than one repeat.
@@ -168,7 +168,7 @@ class Study:
             languages=language_data(judged, with_answers(table, judged.answers), tournaments),
             features=tuple(feature_columns(table)),
             name=judged.info.name,
-            judge=resolved_judges(settings.view(arena), settings)[0],
+            judge=resolved_judges(arena_view(arena, settings), settings)[0],
             settings=tournaments,
             surrogate=as_surrogate(chosen, settings.rows, settings.missing),
             repeats=Repeats(repeats, settings.seed, n_jobs, options.get("progress")),

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
-from arena.data.types import Progress
 from surrogate.board.holdout import check_holdout
 from surrogate.board.settings import (
     PRESET,
     BoardSettings,
-    LearningOptions,
     chosen_settings,
-    resolved_judges,
 )
+from surrogate.board.view import arena_view, resolved_judges
 from surrogate.learning.names import as_surrogate
 from surrogate.learning.surrogate import Surrogate
 
@@ -29,29 +25,25 @@ SurrogateLike: TypeAlias = "str | Surrogate | BaseEstimator"
 """A surrogate's name, an unfitted one, or a regressor of scikit-learn's form."""
 
 
-class StudyOptions(LearningOptions, total=False):
-    """Options of every study besides the arena, the surrogate and the number of repeats.
-
-    Attributes:
-        settings: Settings of a board; a study uses those that it has too.
-        feature_table: Features already measured, used instead of extracting ``features``.
-        n_jobs: Processes to use; -1 for all cores.
-        progress: Called as trainings end.
-    """
-
-    settings: BoardSettings | None
-    feature_table: pd.DataFrame | None
-    n_jobs: int
-    progress: Progress | None
-
-
 STUDY_DEFAULTS = MappingProxyType({"tournaments": 50})
 """A study trains many times; its table hardly changes with more tournaments."""
-LEARNING_OPTIONS = tuple(LearningOptions.__annotations__)
-STUDY_OPTIONS = tuple(StudyOptions.__annotations__)
+OF_BOARDS = ("surrogate", "ratings", "arena_ratings", "holdout", "r2_tournaments", "r2_trees")
+"""Settings of a board that a study does not take as options."""
+LEARNING_OPTIONS = (
+    PRESET,
+    *(name for name in BoardSettings.model_fields if name not in OF_BOARDS),
+)
+"""Settings that boards and studies share: what a surrogate learns from, and how."""
+STUDY_OPTIONS = ("settings", "feature_table", "n_jobs", "progress", *LEARNING_OPTIONS)
+"""Options of every study besides the arena, the surrogate and the number of repeats.
+
+``settings`` of a board count where a study has them too; ``feature_table`` holds features already
+measured, used instead of extracting ``features``; ``n_jobs`` are processes, -1 for all cores; and
+``progress`` is called as trainings end.
+"""
 
 
-def study_settings(options: StudyOptions) -> BoardSettings:
+def study_settings(options: Mapping[str, Any]) -> BoardSettings:
     """Return the settings that options state, by default with fewer tournaments than a board.
 
     ``features`` that are values are left out.
@@ -74,7 +66,7 @@ def judged_view(arena: Arena, settings: BoardSettings) -> Arena:
     Raises:
         UsageError: If there is no such judge, part or criterion, or a choice to be made.
     """
-    view = settings.view(arena)
+    view = arena_view(arena, settings)
     return view.judged_by(resolved_judges(view, settings)[0])
 
 
@@ -115,7 +107,7 @@ def holdout_names(names: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def is_chosen(name: str, options: StudyOptions) -> bool:
+def is_chosen(name: str, options: Mapping[str, Any]) -> bool:
     """Return whether an option, the settings or a preset choose a value."""
     settings = options.get("settings")
     is_set = settings is not None and name in settings.model_fields_set
@@ -123,7 +115,7 @@ def is_chosen(name: str, options: StudyOptions) -> bool:
 
 
 def surrogate_with_rules(
-    surrogate: SurrogateLike, settings: BoardSettings, options: StudyOptions
+    surrogate: SurrogateLike, settings: BoardSettings, options: Mapping[str, Any]
 ) -> Surrogate:
     """Return an unfitted surrogate, one by name with the rules of the settings."""
     if isinstance(surrogate, Surrogate):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Unpack
+from typing import Any
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument, checked_choice
@@ -37,7 +37,6 @@ from surrogate_arena.studies.study_options import (
     LEARNING_OPTIONS,
     STUDY_DEFAULTS,
     STUDY_OPTIONS,
-    StudyOptions,
     SurrogateLike,
     check_rated_systems,
     holdout_names,
@@ -118,7 +117,7 @@ def validate(
     *,
     holdout: str | Sequence[str] | None = None,
     judged: Sequence[int | None] | None = None,
-    **options: Unpack[StudyOptions],
+    **options: Any,  # noqa: ANN401 - of STUDY_OPTIONS
 ) -> StudyTable:
     """Say how well a surrogate ranks systems, languages or questions it was not trained on.
 
@@ -138,7 +137,7 @@ def validate(
         holdout: For ``mirage`` and ``table4``: systems to hold out.
         judged: For ``replication``: numbers of judged questions to learn from.
         options: ``settings``, ``feature_table``, ``n_jobs`` and ``progress``, see
-            ``StudyOptions``; and those below.
+            ``STUDY_OPTIONS``; and those below.
 
     Raises:
         UsageError: For an unknown option, protocol or surrogate, one the arena is too small for,
