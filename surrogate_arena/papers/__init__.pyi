@@ -38,7 +38,6 @@ from .pairs.reader import read_gold_pairs as read_gold_pairs
 from .settings import JudgeOptions as JudgeOptions
 from .settings import MetaevalSettings as MetaevalSettings
 from .training_sets import make_trainset as make_trainset
-from .tuning import finetune as finetune
 from .wikieval.benchmark import Wikieval as Wikieval
 from .wikieval.benchmark import score_preferences as score_preferences
 from .wikieval.pairs import read_wikieval as read_wikieval

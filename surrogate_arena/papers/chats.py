@@ -6,53 +6,18 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import pandas as pd
-from pydantic import AfterValidator, Field
 
-from arena.data.errors import Problem, UsageError
+from arena.data.errors import UsageError
 from arena.data.tables import write_rows
 from arena.judging.answer_pairs import QuestionKey
 from arena.llm.requests import Prompt
 from surrogate_arena.generation.questions import question_keys
-from surrogate_arena.papers.records import StrictRecord, raise_if, read_records, refuse
 
 COUNTS = ["language", "candidates", "kept"]
 LEFT_OUT = ["language", "reason", "count"]
-
-
-class ChatMessage(StrictRecord):
-    """One message of a chat."""
-
-    role: Literal["system", "developer", "user", "assistant"]
-    content: Annotated[str, Field(min_length=1)]
-
-
-def _ends_with_reply(messages: list[ChatMessage]) -> list[ChatMessage]:
-    if messages[-1].role != "assistant":
-        fault = f"ends with a message of {messages[-1].role}"
-        raise refuse(fault, "end each chat with what the assistant is to learn")
-    return messages
-
-
-class ChatRow(StrictRecord):
-    """One line of a training set: a chat whose last message, the assistant's, is learned."""
-
-    messages: Annotated[list[ChatMessage], Field(min_length=2), AfterValidator(_ends_with_reply)]
-
-
-def read_chat_rows(path: Path | str) -> list[ChatRow]:
-    """Read JSONL or Parquet with ``messages``, as ``trainset`` writes it, and trl reads it.
-
-    Raises:
-        UsageError: If there is no such file.
-        DataError: With every problem: file, line, field, value and hint.
-    """
-    problems: list[Problem] = []
-    rows = [row for _, row in read_records(Path(path), ChatRow, problems)]
-    raise_if(problems)
-    return rows
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""Settings of the comparison of judges with people."""
+"""Settings of the comparison of judges with people, and of training sets."""
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
@@ -91,3 +92,41 @@ class MetaevalSettings(JudgeOptions):
 
 
 DEFAULTS = MetaevalSettings()
+
+
+class TrainsetSettings(JudgeOptions):
+    """Settings of a training set; fields of the other kind are refused."""
+
+    teacher: str = Field(
+        "",
+        description="Who is learned from: a system of the arena (mirage) or an LLM (grouse).",
+    )
+    languages: Names = Field((), description="Comma-separated languages. Default: all")
+    questions: int | None = Field(
+        None,
+        ge=1,
+        description="Questions of each language to train on, those that 'select --questions' "
+        "draws. Default: all",
+    )
+    seed: int = Field(0, ge=0, description="Random seed.")
+    passage_tokens: int | None = Field(
+        None, ge=1, description="mirage: tokens of a passage to show. Default: 800"
+    )
+    context_tokens: int | None = Field(
+        None, ge=1, description="mirage: tokens of a prompt. Default: 8192"
+    )
+    systems: Names = Field((), description="grouse: comma-separated systems to score. Default: all")
+    balance: int | None = Field(
+        None, ge=1, description="grouse: keep this many rows, scores as evenly spread as can be."
+    )
+
+
+SHARED_BY_KINDS = frozenset({"teacher", "languages", "questions", "seed"})
+FIELDS_OF_KINDS = MappingProxyType(
+    {
+        "mirage": frozenset({"passage_tokens", "context_tokens"}),
+        "grouse": frozenset({"systems", "balance"}) | frozenset(JudgeOptions.model_fields),
+    }
+)
+KINDS = tuple(FIELDS_OF_KINDS)
+"""Kinds of training sets."""

@@ -21,7 +21,12 @@ from surrogate_arena.papers.grouse.joint_prompts import JOINT_PROMPT, JointPromp
 from surrogate_arena.papers.grouse.scoring_prompts import ReplyFields
 from surrogate_arena.papers.grouse.training_set import answers_of_arena, balance, grouse_examples
 from surrogate_arena.papers.mirage.training_set import mirage_examples
-from surrogate_arena.papers.recipes import KINDS, OF_KINDS, SHARED, TrainsetSettings
+from surrogate_arena.papers.settings import (
+    FIELDS_OF_KINDS,
+    KINDS,
+    SHARED_BY_KINDS,
+    TrainsetSettings,
+)
 
 PROMPTS = MappingProxyType({"mirage": ANSWER_PROMPTS["mirage"], "grouse": JOINT_PROMPT})
 """The prompt of each kind, which a user's template may replace."""
@@ -51,7 +56,7 @@ def make_trainset(
         UsageError: If a setting is another kind's, or no question would be left over.
     """
     checked_choice(kind, KINDS, "kind of training set")
-    foreign = sorted(settings.model_fields_set - SHARED - OF_KINDS[kind])
+    foreign = sorted(settings.model_fields_set - SHARED_BY_KINDS - FIELDS_OF_KINDS[kind])
     if foreign:
         raise UsageError(f"{kind} takes no {', '.join(map(argument, foreign))}")
     if not settings.teacher:

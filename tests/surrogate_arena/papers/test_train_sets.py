@@ -8,12 +8,13 @@ import pytest
 from chat_server import ChatServer, completion
 
 from arena import read_arena, write_arena
-from arena.data.errors import DataError, UsageError
+from arena.data.errors import UsageError
 from arena.llm.prompts import NO_TEMPLATES, read_templates
 from arena.llm.replies import Completion
 from surrogate_arena.generation import GenerationSettings, LlmSystem
 from surrogate_arena.generation.questions import is_drawn
-from surrogate_arena.papers.chats import Sieve, read_chat_rows
+from surrogate_arena.papers.chats import Sieve
+from surrogate_arena.papers.finetune import RECIPES
 from surrogate_arena.papers.grouse.joint_prompts import JOINT_PROMPT, JointPrompts
 from surrogate_arena.papers.grouse.metrics import JUDGED_METRICS, SCALES
 from surrogate_arena.papers.grouse.scoring_prompts import (
@@ -25,8 +26,7 @@ from surrogate_arena.papers.grouse.training_set import (
     grouse_examples,
     reply_scores,
 )
-from surrogate_arena.papers.recipes import RECIPES, TrainsetSettings
-from surrogate_arena.papers.settings import JudgeOptions
+from surrogate_arena.papers.settings import JudgeOptions, TrainsetSettings
 from surrogate_arena.papers.training_sets import make_trainset, mirage_examples
 
 TEACHER = "sim-atlas-large"
@@ -36,12 +36,9 @@ GOOD = "It was opened to traffic after several years of work, and people came to
 
 def test_the_numbers_are_those_of_the_papers():
     mirage, grouse = RECIPES["mirage"], RECIPES["grouse"]  # table 6; appendix H
-    assert (mirage.rank, mirage.alpha, mirage.dropout) == (16, 16, 0.05)
-    assert (mirage.learning_rate, mirage.batch, mirage.epochs) == (2e-4, 32, 1)
-    assert mirage.max_length == 6144
-    assert (grouse.rank, grouse.alpha, grouse.dropout) == (32, 16, 0.05)
-    assert (grouse.learning_rate, grouse.batch, grouse.epochs) == (2e-4, 64, 3)
-    assert (grouse.max_length, grouse.warmup, grouse.quantized) == (7104, 10, True)
+    assert (mirage.rank, mirage.batch, mirage.epochs, mirage.max_length) == (16, 32, 1, 6144)
+    assert (grouse.rank, grouse.batch, grouse.epochs, grouse.max_length) == (32, 64, 3, 7104)
+    assert (grouse.warmup, grouse.is_quantized) == (10, True)
 
 
 def left_out(sieve):
@@ -178,8 +175,8 @@ def test_the_commands_write_chats_and_say_what_they_left_out(
     ):
         assert run("trainset", kind, tmp_path / "arena", *options, *common) == 0, kind
         told = json.loads(capsys.readouterr().out)
-        assert told["rows"] == len(read_chat_rows(out)) > 0
-        assert told["unseen"] == len(read_chat_rows(unseen)) > 0
+        assert told["rows"] == len(pd.read_json(out, lines=True)) > 0
+        assert told["unseen"] == len(pd.read_json(unseen, lines=True)) > 0
         assert {row["language"] for row in told["languages"]} == {"en", "sw"}
     assert told["rows"] + told["unseen"] == 12
     asked = len(teacher.bodies)
@@ -215,18 +212,3 @@ def test_what_no_row_can_come_of_is_said_before_the_teacher_is_asked(
     assert run("trainset", "grouse", tmp_path / "arena", *asked) == 2
     assert message in capsys.readouterr().err
     assert not teacher.bodies
-
-
-def test_faulty_chats_are_named_by_line(tmp_path):
-    path = tmp_path / "chats.jsonl"
-    user = {"role": "user", "content": "Why?"}
-    lines = [
-        {"messages": [user, {"role": "assistant", "content": "So."}]},
-        {"messages": [user]},
-        {"messages": [user, user]},
-        {"messages": [user, {"role": "robot", "content": "So."}]},
-    ]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    with pytest.raises(DataError) as error:
-        read_chat_rows(path)
-    assert [problem.line for problem in error.value.problems] == [2, 3, 4]
