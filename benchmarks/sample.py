@@ -21,6 +21,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
+from surrogate_arena.studies.hidden_verdicts import (
+    HiddenVerdicts,
+    compare_with_hidden,
+    hide_verdicts,
+    rated_systems,
+)
 
 from arena import Arena, ArenaInfo, read_arena, write_arena
 from arena.sample import sample_arena, sample_folder
@@ -29,12 +35,6 @@ from features.measures.registry import parse_features
 from surrogate import build_board
 from surrogate.board.detail_tables import compare_with_truth
 from surrogate_arena.generation import SetRules, evaluation_set
-from surrogate_arena.studies.hidden_verdicts import (
-    HiddenVerdicts,
-    compare_with_hidden,
-    hide_verdicts,
-    rated_systems,
-)
 
 LANGUAGES = ("en", "es", "hi", "zh")
 QUESTIONS = 40

@@ -6,8 +6,9 @@ import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from io import TextIOWrapper
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperGroup
@@ -18,36 +19,105 @@ from arena.data.errors import ARGUMENT_MARK, ArenaError
 ARGUMENT = re.compile(rf"`{ARGUMENT_MARK}([a-z]+(?:_[a-z]+)*)`")
 """How messages name an argument of Python, whose option has the same name; see ``argument``."""
 
+
+class Entry(NamedTuple):
+    """A command as the list has it.
+
+    Attributes:
+        group: Its heading in ``--help``.
+        place: ``FOLDER.MODULE:FUNCTION`` in ``surrogate_arena``.
+        summary: Its line in ``--help``.
+    """
+
+    group: str
+    place: str
+    summary: str
+
+    @property
+    def folder(self) -> str:
+        """Folder of ``surrogate_arena`` that has the command; it may have been deleted."""
+        return self.place.partition(".")[0]
+
+    def load(self) -> Any:  # noqa: ANN401 - a function of any arguments
+        """Import the command's function."""
+        module, _, name = self.place.partition(":")
+        return getattr(import_module(f"surrogate_arena.{module}"), name)
+
+
+ARENAS = "Arenas"
+JUDGING = "Judging"
+RATING = "Rating"
+SHOWING = "Showing"
+STUDYING = "Studying"
+
 COMMANDS = {
-    "demo": ("boards:demo", "Build a board of the sample arena, and its pages."),
-    "init": ("arenas:init", "Write a small arena folder to start from."),
-    "check": ("arenas:check", "Report problems of an arena."),
-    "import": ("imports:import_command", "Make an arena of tables, traces or published data."),
-    "add": ("arenas:add", "Add new systems' answers to an arena."),
-    "select": ("arenas:select", "Write part of an arena."),
-    "judge": ("judging:judge_command", "Judge pairs of answers with LLMs."),
-    "generate": ("training:generate", "Answer an arena's questions with an LLM."),
-    "prompts": ("prompts:prompts", "Show what LLMs are asked."),
-    "vote": ("voting:vote", "Let people judge pairs of answers."),
-    "agreement": ("verdicts:agreement_command", "Measure how far judges agree with people."),
-    "diagnose": ("verdicts:diagnose_command", "Report what limits a board."),
-    "fit": ("verdicts:fit", "Rate systems by judgments alone."),
-    "features": ("studies:features", "Measure answers; list what can be measured."),
-    "board": ("boards:board", "Rate every system by verdicts and surrogate."),
-    "rank": ("ranking:rank", "Place new systems on a board."),
-    "gate": ("gating:gate_command", "Decide whether a new version is better."),
-    "advise": ("ranking:advise_command", "Suggest what to judge of a new system."),
-    "validate": ("studies:validate_command", "Measure how well surrogates rank unseen systems."),
-    "metaeval": ("studies:metaeval", "Evaluate judges against human labels."),
-    "view": ("serving:view", "Serve a board, and a page on which people vote."),
-    "publish": ("publishing:publish", "Publish a board as pages, figures or tables."),
-    "run": ("publishing:run", "Bring several boards up to date."),
-    "schema": ("publishing:schema", "Print a JSON schema, for editors."),
-    "mcp": ("serving:mcp", "Serve check, board, rank, gate and advise over MCP."),
-    "diff": ("publishing:diff", "Compare two boards."),
-    "trainset": ("training:trainset", "Make a training set of an arena."),
+    "demo": Entry(ARENAS, "cli.demo:demo", "Build a board of the sample arena, and its pages."),
+    "init": Entry(ARENAS, "cli.arenas:init", "Write a small arena folder to start from."),
+    "import": Entry(
+        ARENAS, "importers.commands:import_command", "Make an arena of tables or published data."
+    ),
+    "check": Entry(ARENAS, "cli.arenas:check", "Report problems of an arena."),
+    "add": Entry(ARENAS, "cli.arenas:add", "Add new systems' answers to an arena."),
+    "select": Entry(ARENAS, "generation.commands:select", "Write part of an arena."),
+    "generate": Entry(
+        ARENAS, "generation.commands:generate", "Answer an arena's questions with an LLM."
+    ),
+    "judge": Entry(JUDGING, "cli.judging:judge_command", "Judge pairs of answers with LLMs."),
+    "prompts": Entry(JUDGING, "cli.prompts:prompts", "Show what LLMs are asked."),
+    "vote": Entry(JUDGING, "voting.commands:vote", "Let people judge pairs of answers."),
+    "agreement": Entry(
+        JUDGING,
+        "diagnosis.commands:agreement_command",
+        "Measure how far judges agree with people.",
+    ),
+    "diagnose": Entry(
+        JUDGING, "diagnosis.commands:diagnose_command", "Report what limits a board."
+    ),
+    "features": Entry(
+        RATING, "cli.measuring:features", "Measure answers; list what can be measured."
+    ),
+    "fit": Entry(RATING, "cli.fitting:fit", "Rate systems by judgments alone."),
+    "board": Entry(RATING, "cli.boards:board", "Rate every system by verdicts and surrogate."),
+    "rank": Entry(RATING, "cli.ranking:rank", "Place new systems on a board."),
+    "gate": Entry(
+        RATING, "gating.commands:gate_command", "Decide whether a new version is better."
+    ),
+    "advise": Entry(RATING, "cli.ranking:advise_command", "Suggest what to judge of a new system."),
+    "publish": Entry(
+        SHOWING, "pages.commands:publish", "Publish a board as pages, figures or tables."
+    ),
+    "view": Entry(
+        SHOWING, "voting.commands:view", "Serve a board, and a page on which people vote."
+    ),
+    "run": Entry(SHOWING, "runs.commands:run", "Bring several boards up to date."),
+    "diff": Entry(SHOWING, "runs.commands:diff", "Compare two boards."),
+    "schema": Entry(SHOWING, "runs.commands:schema", "Print a JSON schema, for editors."),
+    "mcp": Entry(
+        SHOWING, "mcp.commands:mcp", "Serve check, board, rank, gate and advise over MCP."
+    ),
+    "validate": Entry(
+        STUDYING,
+        "studies.commands:validate_command",
+        "Measure how well surrogates rank unseen systems.",
+    ),
+    "metaeval": Entry(
+        STUDYING, "papers.commands:metaeval", "Evaluate judges against human labels."
+    ),
+    "trainset": Entry(STUDYING, "papers.commands:trainset", "Make a training set of an arena."),
 }
-"""Name of each command to its module and function in this package, and its line in --help."""
+"""All commands by name, in the order of ``--help``."""
+
+
+def has_folder(name: str) -> bool:
+    """Return whether a folder of ``surrogate_arena`` is there: each can be deleted."""
+    spec = find_spec(f"surrogate_arena.{name}")
+    # Without its files a folder may stay behind, with what Python compiled.
+    return spec is not None and spec.origin is not None
+
+
+def present_commands() -> dict[str, Entry]:
+    """Return the commands whose folder is there."""
+    return {name: entry for name, entry in COMMANDS.items() if has_folder(entry.folder)}
 
 
 class Commands(TyperGroup):
@@ -55,23 +125,29 @@ class Commands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - click's own
         """Return the names, without importing anything."""
-        return list(COMMANDS)
+        return list(present_commands())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - click's own
         """Return a command, imported if it was not."""
-        if cmd_name not in self.commands and cmd_name in COMMANDS:
-            module, _, name = COMMANDS[cmd_name][0].partition(":")
+        entry = present_commands().get(cmd_name)
+        if cmd_name not in self.commands and entry is not None:
             alone = typer.Typer(
                 add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
             )
-            alone.command(cmd_name)(getattr(import_module(f"surrogate_arena.cli.{module}"), name))
+            alone.command(cmd_name)(entry.load())
             self.commands[cmd_name] = get_command(alone)
         return self.commands.get(cmd_name)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - click's own
-        """List the commands, without importing anything."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+        """List the commands by group, without importing anything."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for name, entry in present_commands().items():
+            groups.setdefault(entry.group, []).append((name, entry.summary))
+        width = max(map(len, COMMANDS))
+        for group, lines in groups.items():
+            with formatter.section(group):
+                # The same column for the summaries of all groups.
+                formatter.write_dl([(name.ljust(width), summary) for name, summary in lines])
 
 
 app = typer.Typer(
@@ -118,6 +194,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         message = ARGUMENT.sub(lambda match: flag_of(match[1]), error.marked)
         print(f"{error.heading}{message.replace(ARGUMENT_MARK, '')}", file=sys.stderr)
         raise SystemExit(error.exit_status) from error
+    except ModuleNotFoundError as error:
+        prefix, _, folder = (error.name or "").partition(".")
+        if prefix != "surrogate_arena" or has_folder(folder.partition(".")[0]):
+            raise
+        print(
+            f"error: this needs the folder surrogate_arena/{folder}, which is absent",
+            file=sys.stderr,
+        )
+        raise SystemExit(2) from error
     except OSError as error:
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(1) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
@@ -13,15 +13,11 @@ from arena.data.errors import DataError, UsageError
 from arena.data.judge_names import PEOPLE, is_person
 from arena.data.wording import count_of, first_of, split_names
 from surrogate_arena.cli import options as opt
-from surrogate_arena.cli.imports import write_and_print
 from surrogate_arena.cli.options import FILE, named_columns
 from surrogate_arena.cli.printing import command, print_notes, show
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from arena import Arena
-    from surrogate_arena.generation import SetRules
 
 FAULTY = 1
 """Exit status of an arena folder with problems."""
@@ -183,112 +179,6 @@ def judgment_gaps(arena: Arena) -> Iterator[str]:
     n_judged = len(arena.judgments.drop_duplicates(QUESTION_KEY))
     if 0 < n_judged < n_questions:
         yield f"{n_judged} of {questions} with judgments"
-
-
-def select(
-    arena: opt.Arena,
-    out: opt.ArenaFolder,
-    languages: opt.Languages = None,
-    systems: Annotated[str | None, Option(help="Comma-separated systems. Default: all")] = None,
-    judges: Annotated[str | None, Option(help="Comma-separated judges. Default: all")] = None,
-    only_hard: Annotated[
-        bool, Option("--only-hard", help="Keep questions with a passage labeled not relevant.")
-    ] = False,
-    at_least: Annotated[int, Option(min=0, help="With --only-hard: fill up to this many.")] = 0,
-    bm25: Annotated[
-        int | None, Option(min=1, help="Passages to keep, by BM25 (5: MEMERAG).")
-    ] = None,
-    corpus: Annotated[
-        list[Path] | None,
-        Option(
-            help="With --bm25: JSONL with docid, title, text to search; repeatable. "
-            "Default: a question's own passages"
-        ),
-    ] = None,
-    least_words: Annotated[int, Option(min=0, help="Fewest words per answer (10: MEMERAG).")] = 0,
-    questions: Annotated[
-        int | None, Option(min=1, help="Questions to draw in each language. Default: all")
-    ] = None,
-    others: Annotated[bool, Option("--others", help="Keep those not drawn (test split).")] = False,
-    one_answer: Annotated[bool, Option("--one-answer", help="One answer per question.")] = False,
-    seed: opt.Seed = 0,
-    replace_there: opt.Replace = False,
-    as_json: opt.Json = False,
-) -> None:
-    """Cut an arena down: to some languages, systems or judges, or to an evaluation set."""
-    import pandas as pd
-
-    from surrogate_arena.generation import SetRules
-    from surrogate_arena.importers import ForeignArena, check_import_folder
-
-    if others and questions is None:
-        raise UsageError("--others keeps what --questions does not draw; give both")
-    if corpus and bm25 is None:
-        raise UsageError("--corpus is what --bm25 selects from; give both")
-    check_import_folder(out, replace_there)
-    parts = _Parts(
-        split_names(languages) or None,
-        split_names(systems) or None,
-        split_names(judges) or None,
-    )
-    rules = SetRules(
-        only_hard=only_hard,
-        at_least=at_least,
-        least_words=least_words,
-        questions=questions,
-        others=others,
-        one_answer=one_answer,
-        seed=seed,
-    )
-    chosen, counts = _evaluation_set(arena, parts, rules)
-    notes: list[str] = []
-    if bm25 is not None:
-        chosen, notes = _with_best_passages(chosen, bm25, corpus)
-    skipped = pd.DataFrame(columns=["source", "item", "reason", "count"])
-    foreign = ForeignArena(chosen, skipped)
-    write_and_print(foreign, out, [], replace_there, as_json, counts, notes)
-
-
-class _Parts(NamedTuple):
-    """Parts of an arena to keep; None keeps all."""
-
-    languages: Sequence[str] | None
-    systems: Sequence[str] | None
-    judges: Sequence[str] | None
-
-
-def _evaluation_set(folder: Path, parts: _Parts, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
-    """Read the selected parts of an arena, and cut them down by the rules."""
-    from arena.data.folder import read_arena
-    from surrogate_arena.generation import SetRules, evaluation_set, read_arena_to_answer
-
-    if rules.least_words or rules.one_answer:
-        return evaluation_set(read_arena(folder).select(*parts), rules)
-    if (folder / "answers.parquet").is_dir():
-        # Answers in parts may be too many for memory: draw questions first, then read theirs.
-        unread = read_arena_to_answer(folder, without_answers=True)
-        drawn, counts = evaluation_set(unread.select(parts.languages, parts.systems), rules)
-        chosen, _ = evaluation_set(read_arena(folder, drawn.queries).select(*parts), SetRules())
-        return chosen, counts
-    return evaluation_set(read_arena_to_answer(folder).select(*parts), rules)
-
-
-def _with_best_passages(
-    arena: Arena, k: int, corpus: Sequence[Path] | None
-) -> tuple[Arena, list[str]]:
-    """Keep each question's k best passages by BM25, and say what was replaced."""
-    from surrogate_arena.generation import select_context
-    from surrogate_arena.importers import read_corpus
-
-    languages = arena.info.languages
-    only_language = languages[0] if len(languages) == 1 else None
-    passages = read_corpus(corpus, only_language, languages) if corpus else None
-    queries, n_replaced, n_without = select_context(arena.queries, passages, k)
-    notes = [
-        f"BM25: of {count_of(n_replaced, 'question')} a relevant passage took the last place",
-        f"BM25: {count_of(n_without, 'question')} without a relevant passage",
-    ]
-    return replace(arena, queries=queries), notes
 
 
 def add(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,7 +22,6 @@ from surrogate_arena.cli.printing import (
     command,
     cut_middle,
     print_ranks,
-    progress_lines,
     show,
     shown_board,
     spans,
@@ -38,11 +36,8 @@ if TYPE_CHECKING:
     from arena.data.types import Progress
     from surrogate.board.board import Board
     from surrogate_arena.runs.criteria import Overview
-    from surrogate_arena.studies.hidden_verdicts import HiddenComparison, HiddenVerdicts
 
 SITE = "site"
-DEMO_QUESTIONS = 6
-"""Judged questions of each language in the demo."""
 MOST_CRITERIA = 3
 """Criteria of an overview that are printed; its file has all."""
 LONGEST_CRITERION = 10
@@ -135,56 +130,6 @@ def board(
         judging_records = read_judging_records(arena, judges[0]) if judges else None
         built = build_board(read, settings, judging_records=judging_records, **options)
         publish_board(built, out, arena, read, site, as_json, progress)
-
-
-def demo(out: opt.BoardFolder = Path("out/demo"), jobs: opt.Jobs = -1) -> None:
-    """Build a board from few verdicts of the sample arena, and compare it with all others.
-
-    The sample is part of NoMIRACL: 11 LLMs answered 40 questions in each of 4 languages. Six
-    questions of each are judged here, and one system is not. OUT/arena is the sample with all
-    verdicts.
-    """
-    from surrogate.board.board import check_board_target
-
-    check_board_target(out)
-    from arena.sample import sample_arena, sample_folder
-    from surrogate.board.build import build_board
-    from surrogate_arena.pages.site import write_site
-    from surrogate_arena.studies.hidden_verdicts import compare_with_hidden, hide_verdicts
-
-    hidden = hide_verdicts(sample_arena(), DEMO_QUESTIONS)
-    built = build_board(hidden.shown, n_jobs=jobs, progress=progress_lines())
-    folder = out / "arena"
-    saved = built.save(out, folder)
-    # The contents alone: files of an installed package may be read-only.
-    shutil.copytree(sample_folder(), folder, copy_function=shutil.copyfile, dirs_exist_ok=True)
-    index = write_site(saved, out / SITE, hidden.shown)
-    lines = comparison_lines(hidden, compare_with_hidden(saved, hidden))
-    print_board(saved, "\n".join([*lines, command("init", "my-arena")]), index)
-
-
-def comparison_lines(hidden: HiddenVerdicts, compared: HiddenComparison) -> list[str]:
-    """Say how close a board from few verdicts comes to the verdicts that it did not see."""
-    macro = compared.taus.iloc[-1]
-    places = compared.places
-    n_languages = len(places)
-    of_languages = f"mean of {count_of(n_languages, 'language')}"
-    agreement = (
-        f"Agreement with {len(hidden.hidden):,} verdicts on other questions (Kendall tau, "
-        f"{of_languages}): ratings {macro['rating']:.2f}; the same "
-        f"{count_of(len(hidden.shown.judgments), 'verdict')} without a surrogate "
-        f"{macro['verdicts_alone']:.2f}."
-    )
-    hidden_rank = places["hidden_rank"].mean()
-    if places["rank"].isna().any():
-        place = f"no rank here in {places['rank'].isna().sum()} of {n_languages} languages"
-    else:
-        place = f"mean rank {places['rank'].mean():.1f} here"
-    unjudged = (
-        f"{hidden.unjudged}, which nobody judged: {place}, {hidden_rank:.1f} by those verdicts; "
-        f"its rank interval contains theirs in {places['is_inside'].sum()} of {n_languages}."
-    )
-    return [*wrapped(agreement), *wrapped(unjudged)]
 
 
 def publish_board(

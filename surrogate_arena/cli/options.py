@@ -50,6 +50,10 @@ MovedArena = Annotated[
     Path | None,
     Option("--arena", help="Arena folder, if it moved since the board was made.", **FOLDER),
 ]
+JudgmentsSource = Annotated[
+    Path,
+    Argument(help="Arena folder, or file of judgments (JSONL, CSV, Parquet).", exists=True),
+]
 Judgments = Annotated[
     Path | None, Option(help="Judgments that involve the new systems.", exists=True)
 ]

@@ -9,7 +9,9 @@ import shlex
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -387,3 +389,12 @@ def progress_lines() -> Callable[[str, int, int], None]:
             print(f"{stage}: {done:,} of {total:,} ({seconds:.0f} s)", file=sys.stderr, flush=True)
 
     return print_tenth
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Print each warning once, such as of characters without a font, without its line of code."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("once", UserWarning)
+        warnings.showwarning = lambda message, *_: print(message, file=sys.stderr)
+        yield

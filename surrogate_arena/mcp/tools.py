@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from arena.data import __version__
 from arena.data.errors import ArenaError, DataError, UsageError, argument
-from surrogate_arena.cli import arenas, boards, gating, ranking
+from surrogate_arena.cli import arenas, boards, ranking
 from surrogate_arena.cli.printing import plain, print_notes
 
 if TYPE_CHECKING:
@@ -194,6 +194,7 @@ class Tools:
         """
         from arena.data.folder import read_arena
         from surrogate.board.board import Board
+        from surrogate_arena.gating.commands import candidate_answers
         from surrogate_arena.gating.gate import gate
         from surrogate_arena.gating.rating_difference import GateRates
 
@@ -205,7 +206,7 @@ class Tools:
             candidate = str(self.existing(candidate))
         decision = gate(
             published,
-            gating.candidate_answers(candidate, read, None),
+            candidate_answers(candidate, read, None),
             read,
             baseline,
             rates=GateRates(cheaper=cheaper),

@@ -1,7 +1,5 @@
 """Validating surrogates: how well they rank systems, languages and questions they have not seen."""
 
-from surrogate.learning.language_data import TournamentSettings
-from surrogate_arena.studies.study import Study, StudyTable
-from surrogate_arena.studies.validate import PROTOCOLS, validate
+from arena.data.lazy_names import lazy_names
 
-__all__ = ["PROTOCOLS", "Study", "StudyTable", "TournamentSettings", "validate"]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

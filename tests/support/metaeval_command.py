@@ -6,7 +6,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from surrogate_arena.cli.studies import metaeval
+from surrogate_arena.papers.commands import metaeval
 
 APP = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 APP.command()(metaeval)

@@ -34,7 +34,7 @@ class Client:
 
 @contextlib.contextmanager
 def running(folders, host="127.0.0.1", port=0):
-    from surrogate_arena.cli.serving import _service
+    from surrogate_arena.voting.commands import _service
     from surrogate_arena.voting.server import Server
 
     board, _ = folders

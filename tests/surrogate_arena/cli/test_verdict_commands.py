@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from surrogate_arena.cli.printing import print_notes, print_table
-from surrogate_arena.cli.studies import _show_study
+from surrogate_arena.studies.commands import _show_study
 
 COLUMNS = {"system", "rating", "low", "high", "rank", "rank_low", "rank_high", "tier"}
 

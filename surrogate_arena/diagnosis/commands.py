@@ -1,4 +1,4 @@
-"""Commands on verdicts: ``fit``, ``diagnose``, ``agreement``."""
+"""How good judges are: ``diagnose``, ``agreement``."""
 
 from __future__ import annotations
 
@@ -6,157 +6,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option
+from typer import Option
 
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import UsageError
 from arena.data.judge_names import PEOPLE, is_person
-from arena.data.wording import count_of
 from surrogate_arena.cli import options as opt
-from surrogate_arena.cli.options import named_values
-from surrogate_arena.cli.printing import print_notes, show, spans, with_spans
+from surrogate_arena.cli.printing import print_notes, show, with_spans
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from arena.quality import Finding
 
-JudgmentsArgument = Annotated[
-    Path,
-    Argument(help="Arena folder, or file of judgments (JSONL, CSV, Parquet).", exists=True),
-]
-
-ColumnOption = Annotated[
-    list[str] | None,
-    Option(
-        "--column",
-        metavar="FIELD=NAME",
-        help="Column of a field, such as system_a=left; repeatable. Files only.",
-    ),
-]
-
-
-def fit(
-    judgments: JudgmentsArgument,
-    judge: Annotated[str | None, Option(help="Judge to use; or several, as one; or all.")] = None,
-    language: Annotated[
-        str | None, Option(help="Language; or all. Needed where there are several.")
-    ] = None,
-    columns: ColumnOption = None,
-    drop_flagged: Annotated[
-        bool,
-        Option(
-            "--drop-flagged",
-            help="Leave out votes that were not blind, and duplicates that the source flags.",
-        ),
-    ] = False,
-    ties: Annotated[str, Option(help="half or drop.")] = "half",
-    ridge: Annotated[
-        float | None,
-        Option(
-            min=0,
-            help="Precision of the prior of the plain model, without biases of judges. "
-            "Default: averaged over priors",
-        ),
-    ] = None,
-    equal: Annotated[
-        str | None,
-        Option(
-            help="length, or style (length, lists, headings, bold): rate as if all answers were "
-            "alike in it. Arena folders only."
-        ),
-    ] = None,
-    hard_verdicts: Annotated[
-        bool,
-        Option(
-            "--hard-verdicts", help="Count the winner alone, where verdicts have probabilities."
-        ),
-    ] = False,
-    seed: opt.Seed = 0,
-    as_json: opt.Json = False,
-) -> None:
-    """Rate systems from pairwise judgments (Bradley-Terry), with intervals and tied ranks."""
-    from arena.data.schema import ALL
-    from arena.rating.biases import bias_table
-    from arena.rating.ratings import rate
-    from arena.rating.selected_judgments import selected_judgments
-    from surrogate.board.judge_report import labels_of_verdicts
-    from surrogate.board.rating_rows import without_ranks
-    from surrogate_arena.importers.judgments import counted_judgments_of
-
-    read = counted_judgments_of(
-        judgments,
-        columns=named_values("--column", columns, "FIELD=NAME"),
-        drop_flagged=drop_flagged,
-    )
-    counted = read.table
-    if equal is not None:
-        counted = _with_traits(judgments, counted, equal)
-    rated = rate(
-        counted,
-        ties=ties,
-        ridge=ridge,
-        language=language,
-        judge=judge,
-        seed=seed,
-        hard_verdicts=hard_verdicts,
-    )
-    used = selected_judgments(read.table, language or ALL, judge or ALL)["judge"].unique()
-    labels = labels_of_verdicts(judgments, read.table, used)
-    table = rated.table
-    n_without = len(read.table) - len(counted)
-    if all(label.is_one_sided for label in labels):
-        table = without_ranks(table)
-    # Of many judges, such as thousands of voters, the first ones are described.
-    notes = [f"{label.sentence}." for label in labels[:5]]
-    if n_without:
-        notes.append(f"{count_of(n_without, 'judgment')} left out: an answer is absent")
-    for note in rated.notes:
-        # Arguments of Python are options here.
-        notes.append(note.replace("`ridge`", "--ridge"))
-    shown = {
-        "ratings": table if as_json else _shown_ratings(table),
-        "biases": bias_table(rated.biases) if as_json else with_spans(bias_table(rated.biases)),
-        "skipped": read.skipped,
-        "notes": notes,
-        "signature": rated.signature,
-    }
-    if as_json:
-        shown["judges"] = labels
-    titles = {
-        "biases": "What judges like besides quality: logits that it adds (95% interval)",
-        "skipped": "Left out or changed on reading",
-    }
-    show(shown, as_json, titles)
-
-
-def _with_traits(folder: Path, judgments: pd.DataFrame, equal: str) -> pd.DataFrame:
-    """Add what ratings are to be free of, and leave out judgments on answers that are absent."""
-    from arena.data.folder import read_arena
-    from arena.rating.biases import TRAIT
-    from arena.rating.traits import EQUAL, with_traits
-
-    checked_choice(equal, tuple(EQUAL), "trait")
-    if not folder.is_dir():
-        raise UsageError("`--equal` needs the answers: give an arena folder, not a file")
-    table = with_traits(judgments, read_arena(folder).answers, EQUAL[equal])
-    return table[table[f"{TRAIT}{EQUAL[equal][0]}"].notna()]
-
-
-def _shown_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns that a terminal has room for."""
-    columns = ["system", "rating", "95% interval", "rank", "rank_interval", "tier"]
-    columns += ["wins", "losses", "ties"]
-    if ratings["group"].nunique() > 1:
-        columns.insert(0, "group")
-    if ratings["note"].any():
-        columns.append("note")
-    table = ratings.assign(**{"95% interval": spans(ratings)})
-    table["rank_interval"] = spans(ratings, "rank_low", "rank_high", "–", str)
-    return table[columns]
-
 
 def diagnose_command(
-    judgments: JudgmentsArgument,
+    judgments: opt.JudgmentsSource,
     judge: opt.Judge = None,
     language: opt.Language = None,
     seed: opt.Seed = 0,
@@ -180,7 +44,7 @@ def diagnose_command(
 
 
 def agreement_command(
-    judgments: JudgmentsArgument,
+    judgments: opt.JudgmentsSource,
     reference: Annotated[
         str,
         Option(help="Comma-separated judges that are the reference, by majority."),

@@ -1,29 +1,31 @@
-"""Models that answer, and training sets: ``generate``, ``trainset``."""
+"""Questions and their answers: ``generate``, ``select``."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from typer import Argument, Option
+from typer import Option
 
 from arena.data.errors import UsageError
+from arena.data.wording import count_of, split_names
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.judging import DRY_RUN, kept_replies
 from surrogate_arena.cli.options import OUT_FILE
 from surrogate_arena.cli.printing import progress_lines, show
 from surrogate_arena.cli.setting_options import LLM_OPTIONS, takes_settings
 from surrogate_arena.generation.generation_settings import GenerationSettings
-from surrogate_arena.papers.settings import KINDS, TrainsetSettings
+from surrogate_arena.importers.commands import write_and_print
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from surrogate_arena.generation import RagSystem, TimeFilter
+    from arena.data.arena import Arena
+    from surrogate_arena.generation import RagSystem, SetRules, TimeFilter
     from surrogate_arena.generation.generate import Generated
 
 STORE = "generation.sqlite"
@@ -202,50 +204,107 @@ def _shown_answers(generated: Generated, as_json: bool) -> dict[str, Any]:
     }
 
 
-@takes_settings(
-    TrainsetSettings,
-    "teacher",
-    *LLM_OPTIONS,
-    "languages",
-    "questions",
-    "systems",
-    "balance",
-    "config",
-)
-def trainset(
-    kind: Annotated[str, Argument(help=f"One of {', '.join(KINDS)}.")],
+def select(
     arena: opt.Arena,
-    out: Annotated[Path, Option(help="File of chats to write, such as train.jsonl.", **OUT_FILE)],
-    settings: TrainsetSettings,
-    unseen: Annotated[Path | None, Option(help="File for the test split.", **OUT_FILE)] = None,
-    templates: opt.Templates = None,
+    out: opt.ArenaFolder,
+    languages: opt.Languages = None,
+    systems: Annotated[str | None, Option(help="Comma-separated systems. Default: all")] = None,
+    judges: Annotated[str | None, Option(help="Comma-separated judges. Default: all")] = None,
+    only_hard: Annotated[
+        bool, Option("--only-hard", help="Keep questions with a passage labeled not relevant.")
+    ] = False,
+    at_least: Annotated[int, Option(min=0, help="With --only-hard: fill up to this many.")] = 0,
+    bm25: Annotated[
+        int | None, Option(min=1, help="Passages to keep, by BM25 (5: MEMERAG).")
+    ] = None,
+    corpus: Annotated[
+        list[Path] | None,
+        Option(
+            help="With --bm25: JSONL with docid, title, text to search; repeatable. "
+            "Default: a question's own passages"
+        ),
+    ] = None,
+    least_words: Annotated[int, Option(min=0, help="Fewest words per answer (10: MEMERAG).")] = 0,
+    questions: Annotated[
+        int | None, Option(min=1, help="Questions to draw in each language. Default: all")
+    ] = None,
+    others: Annotated[bool, Option("--others", help="Keep those not drawn (test split).")] = False,
+    one_answer: Annotated[bool, Option("--one-answer", help="One answer per question.")] = False,
+    seed: opt.Seed = 0,
+    replace_there: opt.Replace = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Make a training set of an arena: chats that trl reads.
+    """Cut an arena down: to some languages, systems or judges, or to an evaluation set."""
+    import pandas as pd
 
-    mirage teaches to answer as a teacher does, from noisy passages (MIRAGE-Bench, 3.3); grouse to
-    score an answer by all metrics in one reply (GroUSE, section 5).
-    """
-    from arena.data.tables import row_suffix
-    from surrogate_arena.papers.chats import write_train_set
-    from surrogate_arena.papers.training_sets import make_trainset
+    from surrogate_arena.generation import SetRules
+    from surrogate_arena.importers import ForeignArena, check_import_folder
 
-    for file in filter(None, (out, unseen)):
-        row_suffix(file)  # before a teacher is paid
-    train_set = make_trainset(
-        kind,
-        arena,
-        settings,
-        templates=templates or (),
-        split=unseen is not None,
-        progress=progress_lines(),
+    if others and questions is None:
+        raise UsageError("--others keeps what --questions does not draw; give both")
+    if corpus and bm25 is None:
+        raise UsageError("--corpus is what --bm25 selects from; give both")
+    check_import_folder(out, replace_there)
+    parts = _Parts(
+        split_names(languages) or None,
+        split_names(systems) or None,
+        split_names(judges) or None,
     )
-    write_train_set(train_set, out, unseen)
-    content = {
-        "rows": len(train_set.rows),
-        "unseen": len(train_set.unseen),
-        "languages": train_set.counts,
-        "left_out": train_set.left_out,
-        "file": out,
-    }
-    show(content, as_json, {"languages": "Rows by language"})
+    rules = SetRules(
+        only_hard=only_hard,
+        at_least=at_least,
+        least_words=least_words,
+        questions=questions,
+        others=others,
+        one_answer=one_answer,
+        seed=seed,
+    )
+    chosen, counts = _evaluation_set(arena, parts, rules)
+    notes: list[str] = []
+    if bm25 is not None:
+        chosen, notes = _with_best_passages(chosen, bm25, corpus)
+    skipped = pd.DataFrame(columns=["source", "item", "reason", "count"])
+    foreign = ForeignArena(chosen, skipped)
+    write_and_print(foreign, out, [], replace_there, as_json, counts, notes)
+
+
+class _Parts(NamedTuple):
+    """Parts of an arena to keep; None keeps all."""
+
+    languages: Sequence[str] | None
+    systems: Sequence[str] | None
+    judges: Sequence[str] | None
+
+
+def _evaluation_set(folder: Path, parts: _Parts, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
+    """Read the selected parts of an arena, and cut them down by the rules."""
+    from arena.data.folder import read_arena
+    from surrogate_arena.generation import SetRules, evaluation_set, read_arena_to_answer
+
+    if rules.least_words or rules.one_answer:
+        return evaluation_set(read_arena(folder).select(*parts), rules)
+    if (folder / "answers.parquet").is_dir():
+        # Answers in parts may be too many for memory: draw questions first, then read theirs.
+        unread = read_arena_to_answer(folder, without_answers=True)
+        drawn, counts = evaluation_set(unread.select(parts.languages, parts.systems), rules)
+        chosen, _ = evaluation_set(read_arena(folder, drawn.queries).select(*parts), SetRules())
+        return chosen, counts
+    return evaluation_set(read_arena_to_answer(folder).select(*parts), rules)
+
+
+def _with_best_passages(
+    arena: Arena, k: int, corpus: Sequence[Path] | None
+) -> tuple[Arena, list[str]]:
+    """Keep each question's k best passages by BM25, and say what was replaced."""
+    from surrogate_arena.generation import select_context
+    from surrogate_arena.importers import read_corpus
+
+    languages = arena.info.languages
+    only_language = languages[0] if len(languages) == 1 else None
+    passages = read_corpus(corpus, only_language, languages) if corpus else None
+    queries, n_replaced, n_without = select_context(arena.queries, passages, k)
+    notes = [
+        f"BM25: of {count_of(n_replaced, 'question')} a relevant passage took the last place",
+        f"BM25: {count_of(n_without, 'question')} without a relevant passage",
+    ]
+    return replace(arena, queries=queries), notes

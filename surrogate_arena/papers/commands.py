@@ -1,31 +1,27 @@
-"""Evaluation commands: ``features``, ``validate``, ``metaeval``."""
+"""What papers do: ``metaeval``, ``trainset``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from arena.data.errors import UnusableRepliesError, UsageError, checked_choice
-from arena.data.wording import split_names
-from arena.llm.llm_settings import LlmSettings
-from surrogate.board.settings import MOST_DRAWS, BoardSettings
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.judging import DRY_RUN, NO_COST
-from surrogate_arena.cli.options import FOLDER, OUT_FILE, check_target, given_features, given_models
-from surrogate_arena.cli.printing import print_table, progress_lines, show, with_spans
-from surrogate_arena.cli.setting_options import LLM_OPTIONS, setting, takes_settings
-from surrogate_arena.papers.settings import OF_JUDGES, MetaevalSettings
+from surrogate_arena.cli.options import FOLDER, OUT_FILE
+from surrogate_arena.cli.printing import print_table, progress_lines, show
+from surrogate_arena.cli.setting_options import LLM_OPTIONS, takes_settings
+from surrogate_arena.papers.settings import KINDS, OF_JUDGES, MetaevalSettings, TrainsetSettings
 
 if TYPE_CHECKING:
     from arena.llm.usage import Price
     from surrogate_arena.papers.evaluation import Benchmark
     from surrogate_arena.papers.reports import Report
 
-STORE = "ratings.sqlite"
 BENCHMARKS = {
     "memerag": "Memerag",
     "memerag-relevance": "Memerag",
@@ -34,175 +30,6 @@ BENCHMARKS = {
     "pairs": "PairBenchmark",
 }
 """Class of ``surrogate_arena.papers`` by the benchmark's name."""
-
-
-@takes_settings(
-    LlmSettings,
-    *LLM_OPTIONS,
-    "batch",
-    "config",
-    leave_out=OF_JUDGES,
-)
-def features(
-    settings: LlmSettings,
-    arena: Annotated[Path | None, Argument(help="Default: list the features", **FOLDER)] = None,
-    out: Annotated[
-        Path | None, Option(help="Table to write, such as f.parquet; or folder, part by part.")
-    ] = None,
-    features: Annotated[str, setting(BoardSettings, "features")] = "default",
-    jobs: opt.Jobs = -1,
-    _backend: opt.Backend = None,
-    _scheduler: opt.Scheduler = None,
-    device: Annotated[str, Option(help="Where models run: auto, cpu, cuda or mps.")] = "auto",
-    download: opt.Download = False,
-    templates: opt.Templates = None,
-    as_json: opt.Json = False,
-) -> None:
-    """Measure features of every answer, or list what can be measured.
-
-    A run that was killed resumes.
-    """
-    from arena.data.folder import read_arena
-    from arena.data.tables import row_suffix, write_rows
-    from arena.llm import Budget
-    from features.engine.columns import missing_counts, require_replies
-    from features.engine.extraction import extract
-    from features.engine.parts import CACHE, extract_parts, require_parquet_tables
-
-    in_parts = out is not None and not (out.suffix and row_suffix(out))
-    if out is not None:
-        check_target(out, in_parts)
-    if arena is None:
-        _list_features(as_json)
-        return
-    if out is None:
-        raise UsageError("say where the table goes: --out features.parquet")
-    # Before any folder is made: a command that is refused leaves none behind.
-    if in_parts:
-        require_parquet_tables(arena)
-        cache = out / CACHE
-    else:
-        whole_arena = read_arena(arena)
-        cache = out.with_name(f"{out.name}.cache")
-    cache.mkdir(parents=True, exist_ok=True)
-    llm = settings
-    if llm.store is None:
-        llm = LlmSettings(**llm.model_dump(exclude_unset=True), store=str(cache / STORE))
-    budget = Budget(llm.max_calls)
-    models = given_models(templates, device=device, download=download, llm=llm, budget=budget)
-    options: Any = {"n_jobs": jobs, "models": models, "progress": progress_lines()}
-    if in_parts:
-        content = extract_parts(arena, out, features, **options)
-    else:
-        table = extract(whole_arena, features, cache=cache, **options)
-        write_rows(table, out)
-        content = {"answers": len(table), "missing": missing_counts(table)}
-    missing = content["missing"]
-    if not as_json and len(missing):
-        # A terminal has no room for each language.
-        groups = missing.groupby(["feature", "reason"], sort=False)
-        content["missing"] = groups["answers"].sum().reset_index()
-    usages = budget.usages_by_model()
-    content["usage"] = [usage.as_json() if as_json else str(usage) for usage in usages]
-    content["table"] = out
-    titles = {"missing": "Without a value", "usage": "Asked", "table": "Written to"}
-    show(content, as_json, titles)
-    # After the table is written: answers that were measured without an LLM keep their values.
-    require_replies(missing, content["answers"], usages)
-
-
-def _list_features(as_json: bool) -> None:
-    from features.measures.registry import describe_all_features
-
-    descriptions = describe_all_features()
-    if not as_json:
-        descriptions = descriptions[["feature", "summary", "source", "needs", "available"]]
-    show({"features": descriptions}, as_json)
-
-
-@takes_settings(BoardSettings, "judge", "features", "seed", "config")
-def validate_command(
-    arena: opt.Arena,
-    settings: BoardSettings,
-    protocol: Annotated[
-        str,
-        Option(
-            help="leave-systems-out, leave-families-out (systems of one family of models "
-            "together), leave-best-out (the best fifth), leave-language-out, mirage (two systems "
-            "held out, all ranked), table3 (R² of surrogates), table4 (the paper's groups of "
-            "features, two systems held out, all ranked), ablation (part of the features), "
-            "importances (of features), replication (half of the questions against the other "
-            "half), learning-curve (part of the arena) or sampling (verdicts alone: fewer "
-            "questions, or fewer pairs, against all of them)."
-        ),
-    ] = "leave-systems-out",
-    preset: opt.Preset = None,
-    surrogate: Annotated[str | None, Option(help="Surrogate; table3 takes several.")] = None,
-    feature_table: opt.FeatureTable = None,
-    holdout: Annotated[str | None, Option(help="mirage, table4: systems to hold out.")] = None,
-    repeats: Annotated[
-        int | None, Option(min=1, max=MOST_DRAWS, help="Default: the protocol's")
-    ] = None,
-    tournaments: Annotated[
-        int | None,
-        Option(
-            min=1,
-            max=MOST_DRAWS,
-            help="Bootstrapped tournaments per language. Default: 50, or the preset's",
-        ),
-    ] = None,
-    jobs: opt.Jobs = -1,
-    _backend: opt.Backend = None,
-    _scheduler: opt.Scheduler = None,
-    as_json: opt.Json = False,
-) -> None:
-    """Measure how well a surrogate ranks systems, languages or questions it was not trained on."""
-    from arena.data.folder import read_arena
-    from surrogate_arena.studies import PROTOCOLS, validate
-    from surrogate_arena.studies.mirage_tables import TABLE_3
-
-    checked_choice(protocol, list(PROTOCOLS), "protocol")
-    read = read_arena(arena)
-    options: dict[str, Any] = {
-        "settings": settings,
-        "preset": preset,
-        "feature_table": given_features(feature_table, read.answers),
-        "n_jobs": jobs,
-        "progress": progress_lines(),
-    }
-    if tournaments is not None:
-        options["tournaments"] = tournaments
-    surrogates = split_names(surrogate) if protocol == TABLE_3 else surrogate
-    study = validate(read, protocol, surrogates, repeats, holdout=holdout, **options)
-    _show_study(study, protocol, as_json)
-
-
-NEGATIVE_R2 = (
-    "R² below 0: the expected ratings are further from those by verdicts than one number for all "
-    "systems is. Tau may be high all the same, where the order is right and the scale is not"
-)
-
-
-def _show_study(study: Any, protocol: str, as_json: bool) -> None:  # noqa: ANN401 - of any protocol
-    if as_json:
-        show({"table": study.table, "signature": study.signature}, as_json)
-        return
-    # A terminal of 80 columns has no room for these; --json has them.
-    wide_columns = {"replication": ["questions", "judgments"], "ablation": ["features"]}
-    table = study.table.drop(columns=wide_columns.get(protocol, []))
-    reasons: dict[str, None] = {}
-    if "reason" in table:
-        # Rows of a study share reasons: each is printed once.
-        for joined_reasons in table.pop("reason").unique():
-            reasons |= dict.fromkeys(filter(None, joined_reasons.split("; ")))
-    r2_columns = [name for name in table if "r2" in name]
-    if (table[r2_columns] < 0).any(axis=None):
-        reasons[NEGATIVE_R2] = None
-    content = {"table": with_spans(table), "signature": study.signature, "reasons": list(reasons)}
-    # Table 3 has neither a tau nor an interval.
-    has_taus = "tau" in table or "permutation" in table
-    title = f"{protocol} (taus are Kendall's, intervals 95%)" if has_taus else protocol
-    show(content, as_json, {"table": title})
 
 
 @takes_settings(
@@ -397,3 +224,52 @@ def _print_report(
 
 def _known(cost: float | None) -> str:
     return "unknown" if cost is None else str(round(cost, 4))
+
+
+@takes_settings(
+    TrainsetSettings,
+    "teacher",
+    *LLM_OPTIONS,
+    "languages",
+    "questions",
+    "systems",
+    "balance",
+    "config",
+)
+def trainset(
+    kind: Annotated[str, Argument(help=f"One of {', '.join(KINDS)}.")],
+    arena: opt.Arena,
+    out: Annotated[Path, Option(help="File of chats to write, such as train.jsonl.", **OUT_FILE)],
+    settings: TrainsetSettings,
+    unseen: Annotated[Path | None, Option(help="File for the test split.", **OUT_FILE)] = None,
+    templates: opt.Templates = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Make a training set of an arena: chats that trl reads.
+
+    mirage teaches to answer as a teacher does, from noisy passages (MIRAGE-Bench, 3.3); grouse to
+    score an answer by all metrics in one reply (GroUSE, section 5).
+    """
+    from arena.data.tables import row_suffix
+    from surrogate_arena.papers.chats import write_train_set
+    from surrogate_arena.papers.training_sets import make_trainset
+
+    for file in filter(None, (out, unseen)):
+        row_suffix(file)  # before a teacher is paid
+    train_set = make_trainset(
+        kind,
+        arena,
+        settings,
+        templates=templates or (),
+        split=unseen is not None,
+        progress=progress_lines(),
+    )
+    write_train_set(train_set, out, unseen)
+    content = {
+        "rows": len(train_set.rows),
+        "unseen": len(train_set.unseen),
+        "languages": train_set.counts,
+        "left_out": train_set.left_out,
+        "file": out,
+    }
+    show(content, as_json, {"languages": "Rows by language"})

@@ -1,0 +1,21 @@
+"""Commands for assistants: ``mcp``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from arena.data.errors import MissingDependencyError
+
+
+def mcp() -> None:
+    """Serve check, board, rank, gate and advise as tools over stdio (MCP).
+
+    Tools read and write below the working directory alone, and ask no LLM.
+    """
+    try:
+        from surrogate_arena.mcp.tools import tool_server
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "mcp":
+            raise
+        raise MissingDependencyError("the MCP server", "mcp", "mcp") from error
+    tool_server(Path.cwd()).run("stdio")

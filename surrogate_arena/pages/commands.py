@@ -1,0 +1,150 @@
+"""Boards for others: ``publish``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option, echo
+
+from arena.data.errors import UsageError, checked_choice
+from arena.data.wording import split_names
+from surrogate_arena.cli import options as opt
+from surrogate_arena.cli.options import check_target
+from surrogate_arena.cli.printing import plain_warnings
+from surrogate_arena.cli.setting_options import takes_settings
+from surrogate_arena.pages.site_settings import SiteSettings
+
+if TYPE_CHECKING:
+    from surrogate_arena.pages.figures.figure import Drawing
+
+NOT_DONE = 1
+"""Exit status where nothing could be drawn."""
+SITE = "site"
+FIGURES = "figures"
+TABLES = ("csv", "latex")
+
+
+@takes_settings(
+    SiteSettings, "title", "description", "license", "home", "date", "order", "questions"
+)
+def publish(
+    source: Annotated[
+        Path,
+        Argument(
+            exists=True,
+            help="Board folder; for figures also the file of a study (validate --json) or of "
+            "judges (metaeval --out); for --hub also an arena folder.",
+        ),
+    ],
+    settings: SiteSettings,
+    form: Annotated[str, Option("--as", help="site, figures, csv or latex.")] = SITE,
+    out: Annotated[
+        Path | None,
+        Option(
+            help="Folder of a site or figures, else file. Default: ./site or ./figures, else "
+            "standard output"
+        ),
+    ] = None,
+    language: Annotated[
+        str | None,
+        Option(help="Figures: language of ratings. Tables: a language, overall (default) or all."),
+    ] = None,
+    columns: Annotated[
+        str | None, Option(help="Tables: comma-separated columns. Default: all (LaTeX: what fits)")
+    ] = None,
+    signature: Annotated[
+        bool, Option("--signature/--no-signature", help="Print the board's signature.")
+    ] = True,
+    kind: Annotated[
+        str | None,
+        Option(
+            help="Figures of a board: comma-separated heatmap, lollipops, importances, ratings, "
+            "costs. "
+            "Default: all it has data for"
+        ),
+    ] = None,
+    file_format: Annotated[str, Option("--format", help="Figures: png, svg or pdf.")] = "png",
+    hub: Annotated[
+        str | None,
+        Option(
+            metavar="OWNER/NAME",
+            help="Upload to the Hugging Face hub: an arena folder as a data set; a board as a data "
+            "set, and its pages as a Space; private where new. The token is HF_TOKEN.",
+        ),
+    ] = None,
+    arena: opt.MovedArena = None,
+) -> None:
+    """Publish a board: as pages, figures or tables, or on the Hugging Face hub."""
+    checked_choice(form, (SITE, FIGURES, *TABLES), "form (--as)")
+    if hub is not None:
+        if form != SITE or out is not None:
+            raise UsageError("--hub uploads tables and pages; leave --as and --out out")
+        _upload(source, hub, arena, settings)
+        return
+    if out is not None:
+        check_target(out, is_folder=form in (SITE, FIGURES))
+
+    from arena.data.safe_writes import is_stream, write_text
+    from surrogate.board.board import Board
+    from surrogate_arena.pages.exports import OVERALL, export_text
+    from surrogate_arena.pages.figures.board_figures import board_drawings
+    from surrogate_arena.pages.site import write_site
+    from surrogate_arena.papers.figures import study_drawings
+
+    if form == FIGURES and source.is_file():
+        _draw(study_drawings(source), out or Path(FIGURES), file_format, signature)
+        return
+    board = Board.load(source)
+    if form == SITE:
+        index = write_site(board, out or Path(SITE), arena, settings)
+        print(f"Site written: open {index}")
+        return
+    if form == FIGURES:
+        kinds = split_names(kind)
+        drawings = board_drawings(board, kinds, language)
+        _draw(drawings, out or Path(FIGURES), file_format, signature, strict=bool(kinds))
+        return
+    text = export_text(board, form, language or OVERALL, split_names(columns), signature=signature)
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        write_text(text, out)
+        if not is_stream(out):
+            print(out)
+
+
+def _upload(source: Path, repository: str, arena: Path | None, settings: SiteSettings) -> None:
+    """Publish an arena or a board on the hub."""
+    from arena.data.folder import read_arena
+    from arena.data.schema import INFO_FILE
+    from surrogate.board.board import Board
+    from surrogate_arena.pages.hub import upload_arena, upload_board
+
+    if (source / INFO_FILE).is_file():
+        print(f"Data set: {upload_arena(read_arena(source), repository, settings)}")
+        return
+    data_set, space = upload_board(Board.load(source), repository, settings, arena)
+    print(f"Data set: {data_set}\nSpace: {space}")
+
+
+def _draw(
+    drawings: Iterable[Drawing], out: Path, suffix: str, signature: bool, *, strict: bool = False
+) -> None:
+    """Write the figures; where no kind was named, those without data are listed."""
+    from surrogate_arena.pages.figures.figure import FORMATS, write_drawings
+
+    checked_choice(suffix, FORMATS, "format")
+    with plain_warnings():
+        paths, reasons = write_drawings(drawings, out, [suffix], signature=signature)
+    for path in paths:
+        print(path)
+    lines = [f"{name} left out: {reason}" for name, reason in reasons.items()]
+    if strict and lines:
+        raise UsageError("; ".join(lines))
+    for line in lines:
+        echo(line, err=True)
+    if lines and not paths:
+        raise SystemExit(NOT_DONE)

@@ -1,0 +1,144 @@
+"""Many boards: ``run`` and the schema of its file, ``diff``."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Exit, Option, echo
+
+from arena.data.errors import UsageError, checked_choice
+from surrogate_arena.cli import options as opt
+from surrogate_arena.cli.options import FILE, FOLDER, OUT_FOLDER
+from surrogate_arena.cli.printing import (
+    MOST_OF_A_TEXT,
+    plain,
+    plain_warnings,
+    print_notes,
+    print_table,
+    show,
+    wrapped,
+)
+from surrogate_arena.cli.timings import printed_timings
+
+NOT_CURRENT = 1
+"""Exit status where a board or its checks failed, or one is not current."""
+
+
+def run(
+    configuration: Annotated[
+        Path,
+        Argument(metavar="CONFIG.toml", help="The boards; paths are relative to the file.", **FILE),
+    ],
+    out: Annotated[Path | None, Option(help="Default: the file's folder", **OUT_FOLDER)] = None,
+    site: Annotated[
+        Path | None,
+        Option(help="Folder of all pages, for a web server. Default: OUT/_site", **OUT_FOLDER),
+    ] = None,
+    jobs: opt.Jobs = -1,
+    timings: opt.Timings = False,
+    _backend: opt.Backend = None,
+    _scheduler: opt.Scheduler = None,
+    check: Annotated[bool, Option("--check", help="Only report; status 1 if not current.")] = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Bring several boards up to date; only what changed is made again.
+
+    OUT/_site/index.html lists them. The status is 1 where a board or its checks failed, else
+    75 where replies are awaited in batches: the next run collects them.
+    """
+    from arena.llm.awaiting import RepliesAwaitedError
+    from surrogate_arena.pages.site import INDEX
+    from surrogate_arena.runs.config import read_configuration
+    from surrogate_arena.runs.run import bring_up_to_date
+
+    boards = read_configuration(configuration)
+    folder = out or boards.out
+    if folder is None:
+        raise UsageError(f'name a folder by --out, or by  out = "DIR"  in {boards.file.name}')
+    with plain_warnings(), printed_timings(timings) as progress:
+        report = bring_up_to_date(
+            boards,
+            folder,
+            site=site,
+            check=check,
+            n_jobs=jobs,
+            progress=progress,
+            # Standard output is JSON alone with --json.
+            say=lambda text: echo("\n".join(wrapped(text, MOST_OF_A_TEXT)), err=as_json),
+        )
+    failed = not report.is_current if check else bool(report.failing)
+    if as_json:
+        content = {
+            "steps": report.steps,
+            "failed": [f"{step.board}/{step.stage}" for step in report.failed],
+            "failing": report.failing,
+            "awaited": [f"{step.board}/{step.stage}" for step in report.awaited],
+            "current": report.is_current,
+        }
+        show(content, as_json)
+    else:
+        counts = Counter(step.state for step in report.steps)
+        print(", ".join(f"{count} {state}" for state, count in counts.items()))
+        print(f"Output folder: {folder}; failed checks: {', '.join(report.failing) or 'none'}")
+        print(f"Pages: {(site or boards.web_root(folder)) / INDEX}")
+    if failed:
+        raise Exit(NOT_CURRENT)
+    if report.awaited:
+        raise Exit(RepliesAwaitedError.exit_status)
+
+
+def diff(
+    old: Annotated[
+        Path,
+        Argument(help="Folder of the earlier board, or of a past one that run kept.", **FOLDER),
+    ],
+    new: Annotated[
+        Path | None,
+        Argument(
+            help="Folder of the later board. Default: OLD, compared with the board before it",
+            **FOLDER,
+        ),
+    ] = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Compare two boards: what moved, and whether that is more than noise."""
+    from surrogate_arena.pages.history import OVERALL
+    from surrogate_arena.runs.diff import diff_boards
+    from surrogate_arena.runs.past_boards import board_before, open_compared
+
+    if new is None:
+        old, new = board_before(old), old
+    difference = diff_boards(open_compared(old), open_compared(new))
+    if as_json:
+        show(plain(difference), as_json)
+        return
+    for language, rows in difference.changes.groupby("language", sort=False):
+        printed = rows
+        if language != OVERALL:
+            printed = rows[rows["verdict"].isin(["moved", "new", "gone"])]
+        if language != OVERALL and printed.empty:
+            continue
+        counts = rows["verdict"].value_counts().items()
+        title = f"{language}: {', '.join(f'{count} {verdict}' for verdict, count in counts)}"
+        columns = ["system", "rank_old", "rank_new", "rating_change", "p_value", "verdict"]
+        reasons = printed.loc[~printed["verdict"].isin(["new", "gone"]), "reason"]
+        # A single reason is among the notes.
+        if reasons.nunique() > 1:
+            columns.append("reason")
+        print_table(title, printed, columns)
+    print_notes(difference.notes)
+
+
+def schema(
+    kind: Annotated[
+        str, Argument(metavar="config|arena", help="A configuration of run, or arena.json.")
+    ],
+) -> None:
+    """Print the JSON schema of a file, by which an editor checks and completes it."""
+    from surrogate_arena.runs.configured import SCHEMAS
+
+    content = SCHEMAS[checked_choice(kind, SCHEMAS, "schema")]()
+    print(json.dumps(content, indent=2, ensure_ascii=False))
