@@ -1,7 +1,7 @@
 from surrogate_arena.gating.gate import gate as gate
 from surrogate_arena.gating.gate_result import Gate as Gate
 from surrogate_arena.pages.site import write_site as write_site
-from surrogate_arena.studies.validate import validate as validate
+from surrogate_arena.studies.validation import validate as validate
 
 from . import board as board
 from . import checks as checks

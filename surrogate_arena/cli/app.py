@@ -123,11 +123,11 @@ def present_commands() -> dict[str, Entry]:
 class Commands(TyperGroup):
     """The commands; each is imported on first use, so that ``--help`` is fast."""
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - click's own
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - of click
         """Return the names, without importing anything."""
         return list(present_commands())
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - click's own
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - of click
         """Return a command, imported if it was not."""
         entry = present_commands().get(cmd_name)
         if cmd_name not in self.commands and entry is not None:
@@ -138,7 +138,7 @@ class Commands(TyperGroup):
             self.commands[cmd_name] = get_command(alone)
         return self.commands.get(cmd_name)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - click's own
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - of click
         """List the commands by group, without importing anything."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for name, entry in present_commands().items():

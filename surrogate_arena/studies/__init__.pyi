@@ -1,4 +1,4 @@
 from .study import Study as Study
 from .study import StudyTable as StudyTable
-from .validate import PROTOCOLS as PROTOCOLS
-from .validate import validate as validate
+from .validation import PROTOCOLS as PROTOCOLS
+from .validation import validate as validate
