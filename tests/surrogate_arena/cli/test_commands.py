@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from surrogate_arena.studies.hidden_verdicts import hide_verdicts
+from surrogate_arena.cli.hidden_verdicts import hide_verdicts
 
 from arena import read_arena, write_arena
 from arena.data.tables import write_rows
