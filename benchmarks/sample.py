@@ -21,12 +21,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
-from surrogate_arena.studies.hidden_verdicts import (
-    HiddenVerdicts,
-    compare_with_hidden,
-    hide_verdicts,
-    rated_systems,
-)
 
 from arena import Arena, ArenaInfo, read_arena, write_arena
 from arena.sample import sample_arena, sample_folder
@@ -34,6 +28,12 @@ from features import extract
 from features.measures.registry import parse_features
 from surrogate import build_board
 from surrogate.board.detail_tables import compare_with_truth
+from surrogate_arena.cli.hidden_verdicts import (
+    HiddenVerdicts,
+    compare_with_hidden,
+    hide_verdicts,
+    rated_systems,
+)
 from surrogate_arena.generation import SetRules, evaluation_set
 
 LANGUAGES = ("en", "es", "hi", "zh")

@@ -12,7 +12,6 @@ from arena.data.errors import UsageError, argument
 from arena.data.progress import finish
 from arena.data.wording import count_of, split_names
 from surrogate.board.settings import PRESET, BoardSettings, chosen_settings
-from surrogate.board.view import board_judges
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.options import given_features, given_models, named_values
 from surrogate_arena.cli.printing import (
@@ -87,6 +86,7 @@ def board(
     from arena.data.folder import read_arena
     from surrogate.board.board import check_board_target
     from surrogate.board.tables import FEATURE_CACHE
+    from surrogate.board.view import board_judges
 
     with printed_timings(timings) as progress:
         read = read_arena(arena)

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from surrogate_arena.cli.hidden_verdicts import hide_verdicts
 
 from arena import read_arena, write_arena
 from arena.data.tables import write_rows
@@ -21,6 +20,7 @@ from surrogate import Board
 from surrogate.board.first_place import conclusion
 from surrogate.board.rating_rows import BEYOND
 from surrogate.board.tables import BOARD_FILES
+from surrogate_arena.cli.hidden_verdicts import hide_verdicts
 
 
 @pytest.fixture(scope="module")
