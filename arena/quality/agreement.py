@@ -10,13 +10,12 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError, argument
+from arena.data.remarks import Remark, Severity
 from arena.data.seeds import generator
 from arena.data.types import Floats
 from arena.data.wording import count_of
 from arena.quality.verdicts import (
     QUESTION_PAIR,
-    Finding,
-    Severity,
     majorities,
     oriented_verdicts,
 )
@@ -127,11 +126,11 @@ def _kappas(cells: Floats) -> Floats:
     return cohen_kappas(cells.reshape(-1, 3, 3))
 
 
-def agreement_findings(agreement: pd.DataFrame) -> Iterator[Finding]:
+def agreement_remarks(agreement: pd.DataFrame) -> Iterator[Remark]:
     """Report how far judges agree: each pair of judges, or many pairs together."""
     for language, part in agreement.groupby("language"):
         if len(part) <= 6:
-            yield from (_pair_finding(str(language), row) for row in part.to_dict("records"))
+            yield from (_pair_remark(str(language), row) for row in part.to_dict("records"))
             continue
         kappas = part["kappa"].dropna()
         sentence = (
@@ -139,21 +138,21 @@ def agreement_findings(agreement: pd.DataFrame) -> Iterator[Finding]:
             f"below {LOW_KAPPA} for {(kappas < LOW_KAPPA).sum():,} of {len(kappas):,} pairs"
         )
         severity: Severity = "warning" if kappas.median() < LOW_KAPPA else "info"
-        yield Finding(severity, "agreement", str(language), sentence)
+        yield Remark(str(language), "agreement", severity, sentence)
 
 
-def _pair_finding(language: str, row: dict[Any, Any]) -> Finding:
+def _pair_remark(language: str, row: dict[Any, Any]) -> Remark:
     subject = f"{language}, {row['judge']} and {row['other_judge']}"
     kappa = row["kappa"]
     sentence = f"agree on {row['agreement']:.1%} of {count_of(row['items'], 'item')}"
     if math.isnan(kappa):
         # Without a verdict that is no tie, agreement by chance is 1.
         sentence += "; kappa is not defined, for both only tie"
-        return Finding("info", "agreement", subject, sentence)
+        return Remark(subject, "agreement", "info", sentence)
     sentence += f"; kappa {kappa:.2f}"
     if not math.isnan(row["low"]):
         sentence += f", 95% interval {row['low']:.2f} to {row['high']:.2f}"
-    return Finding("warning" if kappa < LOW_KAPPA else "info", "agreement", subject, sentence)
+    return Remark(subject, "agreement", "warning" if kappa < LOW_KAPPA else "info", sentence)
 
 
 def agreement_with_reference(

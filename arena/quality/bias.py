@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.codes import row_keys
+from arena.data.remarks import Remark, Severity
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY, REPEAT
 from arena.data.types import Floats
 from arena.data.wording import count_of
@@ -13,9 +14,7 @@ from arena.quality.verdicts import (
     GROUP,
     ITEM,
     PAIR,
-    CheckRemark,
     CheckResult,
-    Severity,
     majorities,
     share_of,
     shown_share,
@@ -63,7 +62,7 @@ def position_check(part: pd.DataFrame) -> CheckResult:
         "sides_fixed": is_fixed,
     }
     if not n_decided:
-        return CheckResult(row, [CheckRemark("warning", "position", "every judgment is a tie")])
+        return CheckResult(row, [Remark("", "position", "warning", "every judgment is a tie")])
     side, severity = leaning(share, low, high)
     favored = {
         0: "no side is favored beyond chance",
@@ -74,13 +73,13 @@ def position_check(part: pd.DataFrame) -> CheckResult:
         f"side A wins {n_won:,} of {count_of(n_decided, 'decided battle')} "
         f"({shown_share(share, low, high)}): {favored[side]}"
     )
-    remarks = [CheckRemark(severity, "position", sentence)]
+    remarks = [Remark("", "position", severity, sentence)]
     if is_fixed:
         sentence = (
             f"{n_fixed:,} of {count_of(n_repeated, 'pair')} that met repeatedly always stood in "
             "the same order; the share of side A mixes position with strength"
         )
-        remarks.append(CheckRemark("warning", "fixed sides", sentence))
+        remarks.append(Remark("", "fixed sides", "warning", sentence))
     return CheckResult(row, remarks)
 
 
@@ -127,16 +126,16 @@ def flip_check(part: pd.DataFrame) -> CheckResult:
     }
     if not n_items:
         sentence = "no pair is judged in both orders: how often verdicts flip is not known"
-        return CheckResult(row, [CheckRemark("info", "flips", sentence)])
+        return CheckResult(row, [Remark("", "flips", "info", sentence)])
     sentence = (
         f"of {count_of(n_items, 'pair')} judged in both orders {n_flipped:,} flip "
         f"({shown_share(share, low, high)})"
     )
     if tells_too_little(low, high):
         sentence += ": too few to tell a good judge from an unreliable one"
-        return CheckResult(row, [CheckRemark("info", "flips", sentence)])
+        return CheckResult(row, [Remark("", "flips", "info", sentence)])
     severity: Severity = "warning" if share >= NOTABLE_FLIPS else "info"
-    return CheckResult(row, [CheckRemark(severity, "flips", sentence)])
+    return CheckResult(row, [Remark("", "flips", severity, sentence)])
 
 
 def tells_too_little(low: float, high: float) -> bool:
@@ -178,7 +177,7 @@ def repeat_check(judgments: pd.DataFrame) -> CheckResult:
         f"another verdict ({shown_share(share, low, high)})"
     )
     severity: Severity = "warning" if low >= NOTABLE_FLIPS else "info"
-    return CheckResult(row, [CheckRemark(severity, "repeats", sentence)])
+    return CheckResult(row, [Remark("", "repeats", severity, sentence)])
 
 
 def length_differences(table: pd.DataFrame, lengths: pd.Series) -> Floats:
@@ -217,13 +216,13 @@ def length_check(part: pd.DataFrame, lengths: pd.Series) -> CheckResult:
         "low_longer": low,
         "high_longer": high,
     }
-    remarks: list[CheckRemark] = []
+    remarks: list[Remark] = []
     if n_missing:
         sentence = (
             f"{count_of(n_missing, 'decided battle')} left out of the comparison of lengths: "
             "an answer is absent"
         )
-        remarks.append(CheckRemark("info", "length", sentence))
+        remarks.append(Remark("", "length", "info", sentence))
     if n_unlike:
         # Length and quality go together, so nothing is concluded about the reason.
         reasons = {
@@ -238,5 +237,5 @@ def length_check(part: pd.DataFrame, lengths: pd.Series) -> CheckResult:
             f"the longer answer wins {n_won:,} of {count_of(n_unlike, 'decided battle')} "
             f"({shown_share(share, low, high)}): {reasons[side]}"
         )
-        remarks.append(CheckRemark(severity, "length", sentence))
+        remarks.append(Remark("", "length", severity, sentence))
     return CheckResult(row, remarks)

@@ -15,9 +15,9 @@ import pandas as pd
 from scipy.special import expit
 
 from arena.data.judge_names import PEOPLE, is_person
+from arena.data.remarks import Remark, Severity
 from arena.data.types import Floats, Indices
 from arena.data.wording import count_of
-from arena.quality.verdicts import Finding, Severity
 from arena.rating.battles import Battles
 from arena.rating.outcomes import points_of_a, weights_of
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE
@@ -300,12 +300,12 @@ def first_places(judgments: pd.DataFrame) -> list[FirstPlace]:
     return places
 
 
-def first_place_findings(places: list[FirstPlace]) -> Iterator[Finding]:
+def first_place_remarks(places: list[FirstPlace]) -> Iterator[Remark]:
     """Yield how few verdicts decide first place, for each language and judge."""
     for place in places:
         severity: Severity = "warning" if place.share < FRAGILE else "info"
         subject = f"{place.language}, {place.judge}"
-        yield Finding(severity, "first place", subject, place.sentence)
+        yield Remark(subject, "first place", severity, place.sentence)
 
 
 def support_table(places: list[FirstPlace]) -> pd.DataFrame:

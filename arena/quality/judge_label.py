@@ -12,6 +12,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.judge_names import UNKNOWN_JUDGE, is_person, judges_named
+from arena.data.remarks import Severity
 from arena.data.schema import ANSWER_KEY, FLAG_SEPARATOR, IDENTICAL, QUESTION_KEY, VERDICT_FLAGS
 from arena.data.wording import count_of
 from arena.quality.agreement import LOW_KAPPA
@@ -25,7 +26,7 @@ from arena.quality.bias import (
 from arena.quality.cycles import Cycles, cycles
 from arena.quality.length_effect import LengthEffect, length_effect
 from arena.quality.people_agreement import PeopleAgreement, agreement_with_people
-from arena.quality.verdicts import CheckResult, Severity, oriented_verdicts
+from arena.quality.verdicts import CheckResult, oriented_verdicts
 
 Grade = Literal["unreliable", "doubtful", "not known", "consistent", "agrees", "people"]
 GRADES: tuple[Grade, ...] = (

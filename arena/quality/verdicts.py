@@ -1,20 +1,17 @@
-"""Findings of a diagnosis, and the table of verdicts, in one orientation, that it looks at."""
+"""Verdicts in one orientation: a pair's first system is the first by name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from arena.data.codes import distinct, row_keys, text_codes
+from arena.data.remarks import Remark
 from arena.data.schema import QUESTION_KEY
 from arena.statistics.significance import wilson_interval
 
-Severity = Literal["error", "warning", "info"]
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 GROUP = ["language", "judge"]
 """What a diagnosis is made for."""
 PAIR = ["first", "second"]
@@ -24,48 +21,14 @@ ITEM = [*GROUP, "query_id", *PAIR]
 """One judge, one question, one unordered pair of systems."""
 
 SHOWN_NAMES = 5
-"""Number of systems that a finding names."""
-
-
-class CheckRemark(NamedTuple):
-    """What a check finds; its caller knows the subject. See ``Finding``."""
-
-    severity: Severity
-    check: str
-    sentence: str
+"""Number of systems that a remark names."""
 
 
 class CheckResult(NamedTuple):
     """Counts of one judge's verdicts in one language, and remarks on them."""
 
     counts: dict[str, Any]
-    remarks: list[CheckRemark]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing a user should know before a board is shown.
-
-    Attributes:
-        severity: ``error``: the systems cannot be ranked on one scale; ``warning``: they can, but
-            something limits how far to trust it; ``info``: a fact that is no concern by itself.
-        check: Name of the check, such as ``position``; one word for all findings of a kind.
-        subject: Language and judge, or system, it is about.
-        sentence: The finding, a sentence without its subject.
-    """
-
-    severity: Severity
-    check: str
-    subject: str
-    sentence: str
-
-    def __str__(self) -> str:
-        return f"{self.subject}: {self.sentence}"
-
-
-def by_severity(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Sort findings, the gravest first; equal ones keep their order."""
-    return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
+    remarks: list[Remark]
 
 
 def share_of(count: int, total: int) -> tuple[float, float, float]:

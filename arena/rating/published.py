@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -10,9 +10,12 @@ import numpy as np
 import pandas as pd
 
 from arena.data import __version__
+from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.remarks import Remark
 from arena.data.seeds import generator, places_by_value
 from arena.data.types import Floats
+from arena.data.wording import count_of
 from arena.rating.battles import Battles
 from arena.rating.intervals import MOST_COMPARED, ranks_and_tiers
 from arena.rating.ratings import TOO_MANY, Ratings, best_first
@@ -181,3 +184,28 @@ def published_tournaments(
         ratings=ratings,
         standard_errors=errors,
     )
+
+
+def published_remarks(arena: Arena) -> Iterator[Remark]:
+    """Report whose ratings are published, and which have no answers here."""
+    for (language, judge), rows in arena.published_ratings.groupby(["language", "judge"]):
+        subject = f"{language}, {judge}"
+        answered = set(arena.answers.loc[arena.answers["language"] == language, "system"])
+        rated = set(rows["system"])
+        yield Remark(
+            subject, "published", "info", f"{count_of(len(rated), 'rating')} are published"
+        )
+        without_answers = rated - answered
+        if without_answers:
+            sentence = (
+                f"{count_of(len(without_answers), 'published rating')} of systems without answers "
+                "here: nothing is learned from them"
+            )
+            yield Remark(subject, "published", "warning", sentence)
+        unrated = answered - rated
+        if unrated:
+            sentence = (
+                f"{count_of(len(unrated), 'system')} of {len(answered)} that answered have no "
+                "published rating"
+            )
+            yield Remark(subject, "published", "warning", sentence)

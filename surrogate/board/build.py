@@ -262,9 +262,7 @@ def _judge_report(
     learned: Learned, biases: Sequence[JudgeBias], *, has_first_places: bool
 ) -> JudgeReport:
     """Report the board's judge, with its preferences and, if it has any, its first places."""
-    report = report_judge(
-        learned.arena, learned.settings.judge, learned.diagnoses, learned.judging_records
-    )
+    report = report_judge(learned.arena, learned.settings.judge, learned.judging_records)
     changes: dict[str, object] = {"preferences": judge_preferences(biases)}
     # Verdicts that do not connect all judged systems tell no first place.
     split = {study.language for study in learned.studies if study.data.unconnected}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
@@ -14,11 +13,12 @@ from arena.data.arena import Arena
 from arena.data.errors import ArenaError
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.judge_names import PEOPLE, is_derived, is_person
-from arena.data.judgments import panel_members
+from arena.data.judgments import copies_of_others, panel_members
 from arena.data.tables import read_rows
+from arena.quality.bias import flip_check, position_check
 from arena.quality.influence import LISTED, first_place, support_sentence
-from arena.quality.judge_label import JudgeLabel, label_judge
-from arena.quality.verdicts import share_of
+from arena.quality.judge_label import JudgeLabel, label_judge, without_identical
+from arena.quality.verdicts import oriented_verdicts, share_of
 from arena.rating.discrimination import judge_discriminations
 from surrogate.board.conclusions import Number
 from surrogate.board.judge_preferences import JudgePreference
@@ -28,9 +28,6 @@ from surrogate.board.metaevaluations import (
     read_metaevaluations,
     recorded_agreements,
 )
-
-if TYPE_CHECKING:
-    from surrogate_arena.diagnosis import Diagnosis
 
 
 def labels_of_judges(
@@ -221,23 +218,22 @@ def read_judging_records(folder: Path | str, judge: str) -> JudgingRecords:
     return JudgingRecords(metaevaluations=tuple(sorted(entries, key=str)), failures=failures)
 
 
-def report_judge(
-    arena: Arena, judge: str, diagnoses: Mapping[str, Diagnosis], judging_records: JudgingRecords
-) -> JudgeReport:
+def report_judge(arena: Arena, judge: str, judging_records: JudgingRecords) -> JudgeReport:
     """Sum up a judge's verdicts in an arena.
 
     Args:
         arena: The arena.
         judge: The judge.
-        diagnoses: Of the judge's own verdicts, by language.
         judging_records: Records about the judge in the arena's folder.
     """
     judged = arena.judged_by(judge)
     languages = {*judged.judgments["language"], *judged.published_ratings["language"]}
+    counted = judged.judgments[~copies_of_others(judged.judgments)]
     totals = dict.fromkeys(("items", "flipped", "decided", "won_by_a"), 0)
-    for diagnosis in diagnoses.values():
-        for name in totals:
-            totals[name] += int(diagnosis.counts[name].sum())
+    if len(counted):
+        totals.update(position_check(oriented_verdicts(counted)).counts)
+        informative = without_identical(counted, judged.answers)
+        totals.update(flip_check(oriented_verdicts(informative)).counts)
     first_low = first_high = None
     if totals["decided"]:
         _, first_low, first_high = share_of(totals["won_by_a"], totals["decided"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -26,7 +26,6 @@ from surrogate.learning.language_data import (
     with_answers,
 )
 from surrogate.learning.surrogate import Surrogate
-from surrogate_arena.diagnosis import Diagnosis, diagnose_languages
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,6 @@ class Learned:
         surrogate: The fitted surrogate.
         predictions: Its ratings of all systems in all languages, also of those it was trained on;
             by surrogates that had not seen the system, ratings are in ``studies``.
-        diagnoses: What limits the verdicts, by judged language.
     """
 
     arena: Arena
@@ -58,7 +56,6 @@ class Learned:
     posteriors: JointPosterior
     surrogate: Surrogate
     predictions: pd.DataFrame
-    diagnoses: Mapping[str, Diagnosis]
 
     @cached_property
     def judged_systems(self) -> frozenset[str]:
@@ -131,7 +128,6 @@ def learn(
         posteriors=posteriors,
         surrogate=surrogate,
         predictions=surrogate.predict(X),
-        diagnoses=diagnose_languages(judged),
     )
     finish(progress, "predictions")
     return learned

@@ -12,8 +12,11 @@ import pandas as pd
 from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
 from arena.data.judge_names import judges_named
+from arena.data.judgments import copies_of_others
 from arena.data.types import Floats
 from arena.quality.judge_label import JudgeLabel, label_judge
+from arena.rating.published import published_remarks
+from arena.rating.ratings import copies_note, judgment_notes
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.rank_agreement import Agreement, macro_agreement, tau_interval
 from features.engine.columns import missing_counts
@@ -32,13 +35,12 @@ from surrogate.board.summary import (
     fingerprint,
     plural_part,
 )
+from surrogate.checks.same_answers import same_answer_remarks
 from surrogate.learning.estimation.observations import observe
 from surrogate.learning.estimation.replication import Replication
 from surrogate.learning.outcomes import resample_outcomes
 from surrogate.learning.surrogate import NO_VALUE
 from surrogate.learning.training import finite_means, training_ratings
-from surrogate_arena.diagnosis.contents import same_answer_findings
-from surrogate_arena.diagnosis.diagnosis import published_findings
 
 NO_JUDGMENTS = "no judgments here: nothing to learn from"
 BORROWED = (
@@ -316,13 +318,15 @@ def _training_notes(study: LanguageStudy) -> Iterator[str]:
 
 def _verdict_notes(learned: Learned, study: LanguageStudy) -> Iterator[str]:
     """Say what limits the verdicts of a language, or its published ratings."""
-    diagnosis = learned.diagnoses.get(study.language)
-    if diagnosis is None:
+    judgments = learned.judged.judgments
+    judgments = judgments[judgments["language"] == study.language]
+    if judgments.empty:
         yield from _published_notes(study, learned.arena, learned.settings.judge)
         return
-    for finding in diagnosis.findings:
-        if finding.severity != "info" or finding.check == "both bad":
-            yield finding.sentence
+    n_copies = int(copies_of_others(judgments).sum())
+    if n_copies:
+        yield copies_note(n_copies)
+    yield from judgment_notes(judgments)
 
 
 def _published_notes(study: LanguageStudy, arena: Arena, judge: str) -> Iterator[str]:
@@ -331,10 +335,9 @@ def _published_notes(study: LanguageStudy, arena: Arena, judge: str) -> Iterator
     yield from study.ratings.notes
     published = arena.published_ratings
     is_own = (published["judge"] == judge) & (published["language"] == study.language)
-    findings = published_findings(replace(arena, published_ratings=published[is_own]))
-    for finding in findings:
-        if finding.severity != "info":
-            yield finding.sentence
+    for remark in published_remarks(replace(arena, published_ratings=published[is_own])):
+        if remark.severity != "info":
+            yield remark.sentence
 
 
 def answer_notes(arena: Arena) -> dict[str, list[str]]:
@@ -345,8 +348,8 @@ def answer_notes(arena: Arena) -> dict[str, list[str]]:
     notes: dict[str, list[str]] = {}
     for language, outdated in arena.outdated.groupby("language"):
         notes.setdefault(str(language), []).append(outdated_sentence(len(outdated)))
-    for finding in same_answer_findings(arena):
-        language, _, system = finding.subject.partition(", ")
-        sentence = f"answers of {system}: {finding.sentence}" if system else finding.sentence
+    for remark in same_answer_remarks(arena):
+        language, _, system = remark.subject.partition(", ")
+        sentence = f"answers of {system}: {remark.sentence}" if system else remark.sentence
         notes.setdefault(language, []).append(sentence)
     return notes

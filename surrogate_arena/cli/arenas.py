@@ -134,8 +134,9 @@ def answer_gaps(arena: Arena) -> Iterator[str]:
     """Yield what is odd about an arena's names and answers, though its files are valid."""
     from arena.data.schema import ANSWER_KEY, QUESTION_KEY
     from arena.data.systems import alike
-    from surrogate_arena.diagnosis.contents import citation_findings, same_answer_findings
-    from surrogate_arena.diagnosis.diagnosis import copy_findings, outdated_findings
+    from surrogate.checks.same_answers import same_answer_remarks
+    from surrogate_arena.diagnosis.contents import citation_remarks
+    from surrogate_arena.diagnosis.diagnosis import copy_remarks, outdated_remarks
     from surrogate_arena.importers.notes import thoughts_note
 
     note = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))
@@ -143,16 +144,16 @@ def answer_gaps(arena: Arena) -> Iterator[str]:
         yield note
     for first, name in alike([*arena.info.systems, *arena.judges]):
         yield f"the names {first!a} and {name!a} look alike"
-    yield from map(str, outdated_findings(arena.outdated))
+    yield from map(str, outdated_remarks(arena.outdated))
     answer_keys = arena.answers.set_index(ANSWER_KEY).index
     has_a = arena.judgments.set_index([*QUESTION_KEY, "system_a"]).index.isin(answer_keys)
     has_b = arena.judgments.set_index([*QUESTION_KEY, "system_b"]).index.isin(answer_keys)
     n_absent = int((~(has_a & has_b)).sum())
     if n_absent:
         yield f"{count_of(n_absent, 'judgment')} of answers that are not in the arena"
-    yield from map(str, copy_findings(arena.judgments))
-    yield from map(str, same_answer_findings(arena))
-    yield from map(str, citation_findings(arena))
+    yield from map(str, copy_remarks(arena.judgments))
+    yield from map(str, same_answer_remarks(arena))
+    yield from map(str, citation_remarks(arena))
 
 
 def judgment_gaps(arena: Arena) -> Iterator[str]:

@@ -24,6 +24,7 @@ from surrogate_arena.pages.formats import short_digest
 if TYPE_CHECKING:
     import pandas as pd
 
+    from arena.data.remarks import Remark
 WIDTH_WHERE_PIPED = 120
 WIDTH = 80
 """Columns of the terminal that a board is printed for."""
@@ -289,6 +290,15 @@ def print_notes(notes: Sequence[object], title: str = "Note", most: int = SHOWN_
         print("\n".join(wrapped(f"{title}: {note}" if title else str(note), MOST_OF_A_TEXT)))
     if len(notes) > most:
         print(f"… and {len(notes) - most:,} more; --json has all")
+
+
+def print_remarks(remarks: Sequence[Remark]) -> None:
+    """Print remarks, those of a kind together, so that one in every language fills no screen."""
+    by_kind: dict[tuple[str, str], list[Remark]] = {}
+    for remark in remarks:
+        by_kind.setdefault((remark.severity, remark.name), []).append(remark)
+    for (severity, _), alike in by_kind.items():
+        print_notes(alike, severity.capitalize(), 5)
 
 
 def is_missing(value: object) -> bool:

@@ -2,4 +2,3 @@ from .contents import arena_contents as arena_contents
 from .contents import white_space_words as white_space_words
 from .diagnosis import Diagnosis as Diagnosis
 from .diagnosis import diagnose as diagnose
-from .diagnosis import diagnose_languages as diagnose_languages

@@ -11,12 +11,10 @@ from typer import Option
 from arena.data.errors import UsageError
 from arena.data.judge_names import PEOPLE, is_person
 from surrogate_arena.cli import options as opt
-from surrogate_arena.cli.printing import print_notes, show, with_spans
+from surrogate_arena.cli.printing import print_remarks, show, with_spans
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from arena.quality import Finding
 
 
 def diagnose_command(
@@ -35,12 +33,7 @@ def diagnose_command(
     if as_json:
         show(diagnosis.as_json(), as_json)
         return
-    # Findings of a kind stand together, so that one in every language fills no screen.
-    by_kind: dict[tuple[str, str], list[Finding]] = {}
-    for finding in diagnosis.findings:
-        by_kind.setdefault((finding.severity, finding.check), []).append(finding)
-    for (severity, _), findings in by_kind.items():
-        print_notes(findings, severity.capitalize(), 5)
+    print_remarks(diagnosis.remarks)
 
 
 def agreement_command(

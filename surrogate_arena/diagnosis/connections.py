@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from arena.data.remarks import Remark
 from arena.data.types import Indices
 from arena.data.wording import count_of, first_of
-from arena.quality.verdicts import PAIR, SHOWN_NAMES, CheckRemark, CheckResult
+from arena.quality.verdicts import PAIR, SHOWN_NAMES, CheckResult
 from arena.rating.pairs import connected_groups
 
 
@@ -48,7 +49,7 @@ def connection_check(part: pd.DataFrame) -> CheckResult:
     return CheckResult(counts, remarks)
 
 
-def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> Iterator[CheckRemark]:
+def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> Iterator[Remark]:
     """Report systems that judgments do not connect or, if all are, that wins connect one way only.
 
     Args:
@@ -62,7 +63,7 @@ def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> It
             f"groups, the largest of {(group == 0).sum():,}, which cannot be ranked on one scale; "
             f"outside the largest: {first_of(list(names[group > 0]), SHOWN_NAMES)}"
         )
-        yield CheckRemark("error", "connected", sentence)
+        yield Remark("", "connected", "error", sentence)
     elif strong_group.any():
         sentence = (
             f"wins do not lead from every system to every other: the {len(names):,} systems fall "
@@ -70,30 +71,30 @@ def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> It
             f"{(strong_group == 0).sum():,}, between which all wins go one way; only a prior "
             "bounds the distance between them"
         )
-        yield CheckRemark("warning", "both ways", sentence)
+        yield Remark("", "both ways", "warning", sentence)
 
 
-def _extreme_remarks(names: pd.Index, winners: Indices, losers: Indices) -> Iterator[CheckRemark]:
+def _extreme_remarks(names: pd.Index, winners: Indices, losers: Indices) -> Iterator[Remark]:
     """Report systems that win, or lose, every battle; a tie is a win and a loss of both."""
     for verb, opposite in (("wins", losers), ("loses", winners)):
         is_extreme = np.bincount(opposite, minlength=len(names)) == 0
         if is_extreme.any():
             systems = first_of(list(names[is_extreme]), SHOWN_NAMES)
             sentence = f"{systems}: {verb} every battle; only a prior bounds the rating"
-            yield CheckRemark("warning", f"{verb} all", sentence)
+            yield Remark("", f"{verb} all", "warning", sentence)
 
 
-def _sparse_remarks(median_battles: float, n_never_met: int, n_pairs: int) -> Iterator[CheckRemark]:
+def _sparse_remarks(median_battles: float, n_never_met: int, n_pairs: int) -> Iterator[Remark]:
     """Report systems with few battles, and pairs of systems without any."""
     if median_battles < 10:
         sentence = (
             f"half of the systems have at most {median_battles:g} battles; one verdict can move a "
             "rank"
         )
-        yield CheckRemark("warning", "battles", sentence)
+        yield Remark("", "battles", "warning", sentence)
     if n_never_met:
         sentence = (
             f"{n_never_met:,} of {count_of(n_pairs, 'pair')} of systems never met; their order "
             "follows from battles with others"
         )
-        yield CheckRemark("info", "pairs", sentence)
+        yield Remark("", "pairs", "info", sentence)

@@ -1,4 +1,4 @@
-"""The contents of an arena: questions, passages, answers, their lengths, and copied answers."""
+"""The contents of an arena: questions, passages, answers, their lengths and citations."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import checked_choice
+from arena.data.remarks import Remark
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
-from arena.data.wording import count_of, first_of
-from arena.quality.verdicts import SHOWN_NAMES, Finding
 from arena.text.answers import parse_answer
 from arena.text.citations import cited_passages
 
 FEWEST_ANSWERS = 5
-"""Number of answers from which a finding says that they are the same."""
+"""Number of answers with dead citations from which it is said."""
 
 
 def white_space_words(text: str) -> int:
@@ -117,37 +116,7 @@ def _question_counts(queries: pd.DataFrame, length: Callable[[str], int]) -> pd.
     return pd.DataFrame(rows, columns=columns)
 
 
-def same_answer_findings(arena: Arena) -> Iterator[Finding]:
-    """Name systems whose answers repeat the question, each other, or another system's.
-
-    Texts are compared without regard to case and white space.
-    """
-    queries = arena.queries[[*QUESTION_KEY, "query"]]
-    rows = arena.answers[[*QUESTION_KEY, "system", "answer"]].merge(queries, on=QUESTION_KEY)
-    rows["text"] = [_plain(parse_answer(output).text) for output in rows["answer"]]
-    rows["question"] = rows["query"].map(_plain)
-    # Empty answers are counted elsewhere, as missing.
-    rows = rows[rows["text"] != ""]
-    for (language, system), answers in rows.groupby(["language", "system"]):
-        if len(answers) < FEWEST_ANSWERS:
-            continue
-        n_repeated = int((answers["text"] == answers["question"]).sum())
-        n_same = int(answers["text"].value_counts().iloc[0])
-        if n_repeated > len(answers) / 2:
-            sentence = f"{n_repeated:,} of {count_of(len(answers), 'answer')} repeat the question"
-        elif n_same > len(answers) / 2:
-            sentence = f"{n_same:,} of {count_of(len(answers), 'answer')} are the same text"
-        else:
-            continue
-        yield Finding("warning", "same answers", f"{language}, {system}", sentence)
-    for language, answers in rows.groupby("language"):
-        for group in _groups_alike(answers):
-            systems = first_of(group, SHOWN_NAMES)
-            sentence = f"most of their shared questions have the same answer from {systems}"
-            yield Finding("warning", "same answers", str(language), sentence)
-
-
-def citation_findings(arena: Arena) -> Iterator[Finding]:
+def citation_remarks(arena: Arena) -> Iterator[Remark]:
     """Name languages whose answers cite, but never the id of a passage: ``[1]`` for ``doc-17``.
 
     Only answers with the passages of their question count; the first few tell.
@@ -174,33 +143,4 @@ def citation_findings(arena: Arena) -> Iterator[Finding]:
             f"answers cite, such as [{cited}], but never the id of a passage, such as "
             f"{passage_id}: citations and grounding are not measured; use the same ids in both"
         )
-        yield Finding("warning", "citations", str(language), sentence)
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split()).casefold()
-
-
-def _groups_alike(rows: pd.DataFrame) -> list[list[str]]:
-    """Group systems whose answers are the same text on most questions."""
-    by_system = rows.assign(code=pd.factorize(rows["text"])[0]).pivot_table(
-        index="system", columns="query_id", values="code", aggfunc="first"
-    )
-    # Code of each answer's text, -1 where there is no answer: (systems, questions).
-    codes = by_system.fillna(-1).to_numpy(np.int64)
-    groups: list[list[str]] = []
-    # Systems are compared with the first one of each group: not with every other system, whose
-    # number grows with the square.
-    firsts = np.empty_like(codes)
-    for system, system_codes in zip(by_system.index, codes, strict=True):
-        is_answered = system_codes >= 0
-        others = firsts[: len(groups), is_answered]
-        n_shared = (others >= 0).sum(axis=1)
-        n_same = (others == system_codes[is_answered]).sum(axis=1)
-        is_alike = (n_shared >= FEWEST_ANSWERS) & (n_same > n_shared / 2)
-        if is_alike.any():
-            groups[int(np.argmax(is_alike))].append(str(system))
-        else:
-            firsts[len(groups)] = system_codes
-            groups.append([str(system)])
-    return [group for group in groups if len(group) > 1]
+        yield Remark(str(language), "citations", "warning", sentence)

@@ -18,23 +18,22 @@ from arena.data.folder import open_arena
 from arena.data.judge_names import PEOPLE, is_derived, is_person
 from arena.data.judgments import checked_judgments, copies_of_others, named_voters
 from arena.data.notebook import notebook_html
+from arena.data.remarks import Remark, Severity, by_severity
 from arena.data.schema import ALL, QUESTION_KEY, VOTER
 from arena.data.systems import alike
 from arena.data.tables import plain_records
 from arena.data.wording import count_of
-from arena.quality.agreement import agreement_findings, agreement_table
+from arena.quality.agreement import agreement_remarks, agreement_table
 from arena.quality.bias import flip_check, length_check, position_check
-from arena.quality.influence import first_place_findings, first_places, support_table
+from arena.quality.influence import first_place_remarks, first_places, support_table
 from arena.quality.judge_label import without_identical
 from arena.quality.verdicts import (
     GROUP,
     CheckResult,
-    Finding,
-    Severity,
-    by_severity,
     oriented_verdicts,
 )
 from arena.rating.outcomes import weights_of
+from arena.rating.published import published_remarks
 from arena.rating.ratings import judgment_notes
 from arena.rating.selected_judgments import selected_judgments
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
@@ -51,7 +50,7 @@ class Diagnosis:
     """What limits an arena, before it is ranked.
 
     Attributes:
-        findings: Plain sentences, the gravest first.
+        remarks: Plain sentences, the gravest first.
         counts: One row per language and judge: judgments, ties, systems, questions; groups of
             systems that judgments connect (``groups``), and that wins connect both ways
             (``strong_groups``); pairs that never met; answers that are in no judgment, and the
@@ -61,7 +60,7 @@ class Diagnosis:
         seed: Seed of the bootstrap.
     """
 
-    findings: tuple[Finding, ...]
+    remarks: tuple[Remark, ...]
     counts: pd.DataFrame
     agreement: pd.DataFrame
     first_places: pd.DataFrame
@@ -70,29 +69,29 @@ class Diagnosis:
     @property
     def worst(self) -> Severity:
         """The gravest severity found; ``info`` if nothing was."""
-        return self.findings[0].severity if self.findings else "info"
+        return self.remarks[0].severity if self.remarks else "info"
 
     def __str__(self) -> str:
-        """Return the findings, one a line."""
-        return "\n".join(f"{finding.severity}: {finding}" for finding in self.findings)
+        """Return the remarks, one a line."""
+        return "\n".join(f"{remark.severity}: {remark}" for remark in self.remarks)
 
     def __repr__(self) -> str:
-        """Say how many findings there are, and of what severity."""
-        n_of_severity = Counter(finding.severity for finding in self.findings)
+        """Say how many remarks there are, and of what severity."""
+        n_of_severity = Counter(remark.severity for remark in self.remarks)
         counts = ", ".join(f"{severity} {count}" for severity, count in n_of_severity.items())
         return f"<Diagnosis: {counts}>"
 
     def _repr_html_(self) -> str:
-        """Show the findings in a notebook."""
-        findings = pd.DataFrame([asdict(finding) for finding in self.findings])
-        return notebook_html("Diagnosis", "", findings)
+        """Show the remarks in a notebook."""
+        remarks = pd.DataFrame([asdict(remark) for remark in self.remarks])
+        return notebook_html("Diagnosis", "", remarks)
 
     def as_json(self) -> dict[str, Any]:
-        """Return findings and tables as plain lists and dictionaries, missing values as None."""
+        """Return remarks and tables as plain lists and dictionaries, missing values as None."""
         return {
             "seed": self.seed,
             "worst": self.worst,
-            "findings": [asdict(finding) for finding in self.findings],
+            "remarks": [asdict(remark) for remark in self.remarks],
             "counts": plain_records(self.counts),
             "agreement": plain_records(self.agreement),
             "first_places": plain_records(self.first_places),
@@ -126,10 +125,10 @@ def diagnose(
     else:
         opened = open_arena(arena)
         judgments = opened.judgments
-    about_arena: list[Finding] = []
+    about_arena: list[Remark] = []
     if opened is not None:
-        about_arena += published_findings(opened)
-        about_arena += outdated_findings(opened.outdated)
+        about_arena += published_remarks(opened)
+        about_arena += outdated_remarks(opened.outdated)
     if opened is not None and judgments.empty:
         reasons = f": {'; '.join(map(str, about_arena))}" if about_arena else ""
         raise UsageError(f"arena {opened.info.name!r} has no judgments to diagnose{reasons}")
@@ -138,28 +137,13 @@ def diagnose(
     all_judgments = selected_judgments(counted, language or ALL, ALL)
     chosen = selected_judgments(all_judgments, ALL, judge or ALL)
     diagnosis = _diagnosis(chosen, all_judgments, opened, seed)
-    absent: list[Finding] = []
+    absent: list[Remark] = []
     if opened is not None and language is None:
         sentence = "declared, but without judgments; no system can be ranked there"
         judged = set(all_judgments["language"])
         for code in sorted(set(opened.info.languages) - judged):
-            absent.append(Finding("error", "no judgments", code, sentence))
-    return replace(diagnosis, findings=by_severity([*absent, *diagnosis.findings, *about_arena]))
-
-
-def diagnose_languages(judged: Arena) -> dict[str, Diagnosis]:
-    """Diagnose each language of an arena with one judge's judgments by itself.
-
-    Returns:
-        Language, sorted, to its diagnosis. Systems that are declared and not judged are no finding.
-    """
-    without_systems = judged.info.model_copy(update={"systems": ()})
-    diagnoses: dict[str, Diagnosis] = {}
-    for language, judgments in judged.judgments.groupby("language"):
-        answers = judged.answers[judged.answers["language"] == language]
-        part = replace(judged, info=without_systems, answers=answers)
-        diagnoses[str(language)] = _diagnosis(judgments, judgments, part, seed=0)
-    return diagnoses
+            absent.append(Remark(code, "no judgments", "error", sentence))
+    return replace(diagnosis, remarks=by_severity([*absent, *diagnosis.remarks, *about_arena]))
 
 
 def _diagnosis(
@@ -169,20 +153,20 @@ def _diagnosis(
     counted = with_people_as_one(chosen)[~copies_of_others(chosen)]
     table = oriented_verdicts(counted)
     declared = () if arena is None else arena.info.systems
-    findings = [
-        *copy_findings(chosen),
-        *name_findings(table, declared),
-        *row_findings(counted),
+    remarks = [
+        *copy_remarks(chosen),
+        *name_remarks(table, declared),
+        *row_remarks(counted),
     ]
     answers = arena.answers if arena is not None else None
     informative = without_identical(counted, answers).index
-    counts, check_findings = _checked(table, _checks(arena, informative))
-    findings += check_findings
+    counts, check_remarks = _checked(table, _checks(arena, informative))
+    remarks += check_remarks
     agreement = _agreement(chosen, all_judgments, seed)
     places = first_places(counted)
-    findings += [*agreement_findings(agreement), *first_place_findings(places)]
+    remarks += [*agreement_remarks(agreement), *first_place_remarks(places)]
     return Diagnosis(
-        findings=by_severity(findings),
+        remarks=by_severity(remarks),
         counts=counts,
         agreement=agreement,
         first_places=support_table(places),
@@ -216,19 +200,19 @@ def _checks(
 
 def _checked(
     table: pd.DataFrame, checks: Sequence[Callable[[pd.DataFrame], CheckResult]]
-) -> tuple[pd.DataFrame, list[Finding]]:
-    """Run the checks on each judge's verdicts in each language: one row of counts, and findings."""
+) -> tuple[pd.DataFrame, list[Remark]]:
+    """Run the checks on each judge's verdicts in each language: one row of counts, and remarks."""
     rows = []
-    findings: list[Finding] = []
+    remarks: list[Remark] = []
     for (language, judge), part in table.groupby(GROUP):
         row: dict[str, Any] = {"language": language, "judge": judge}
         for check in checks:
             result = check(part)
             row.update(result.counts)
-            for severity, name, sentence in result.remarks:
-                findings.append(Finding(severity, name, f"{language}, {judge}", sentence))
+            for remark in result.remarks:
+                remarks.append(replace(remark, subject=f"{language}, {judge}"))
         rows.append(row)
-    return pd.DataFrame(rows), findings
+    return pd.DataFrame(rows), remarks
 
 
 def _agreement(chosen: pd.DataFrame, all_judgments: pd.DataFrame, seed: int) -> pd.DataFrame:
@@ -261,7 +245,7 @@ def with_voters(judgments: pd.DataFrame) -> pd.DataFrame:
     return judgments.assign(judge=names)
 
 
-def copy_findings(judgments: pd.DataFrame) -> Iterator[Finding]:
+def copy_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
     """Report judgments that repeat others, and which of these count; see ``copies_of_others``."""
     if judgments.empty:
         return
@@ -282,7 +266,7 @@ def copy_findings(judgments: pd.DataFrame) -> Iterator[Finding]:
                 f"{count_of(int(row['is_copy']), 'judgment')} left out: exact copies of others by "
                 "the same judge, as of a file joined twice; each counts once"
             )
-            yield Finding("warning", "copies", subject, sentence)
+            yield Remark(subject, "copies", "warning", sentence)
         if row["is_repeat"]:
             reason = (
                 "this judge was asked more than once" if row["is_named"] else "voters are not named"
@@ -291,58 +275,33 @@ def copy_findings(judgments: pd.DataFrame) -> Iterator[Finding]:
                 f"{count_of(int(row['is_repeat']), 'judgment')} of the same question, sides and "
                 f"judge as others: {reason}, and each judgment counts"
             )
-            yield Finding("info", "repeats", subject, sentence)
+            yield Remark(subject, "repeats", "info", sentence)
 
 
-def outdated_findings(outdated: pd.DataFrame) -> Iterator[Finding]:
+def outdated_remarks(outdated: pd.DataFrame) -> Iterator[Remark]:
     """Report judgments that do not count, since an answer was edited after them."""
     for (language, judge), part in with_people_as_one(outdated).groupby(GROUP):
         subject = f"{language}, {judge}"
-        yield Finding("warning", "edited answers", subject, outdated_sentence(len(part)))
+        yield Remark(subject, "edited answers", "warning", outdated_sentence(len(part)))
 
 
-def row_findings(judgments: pd.DataFrame) -> Iterator[Finding]:
+def row_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
     """Report how many judgments find both answers bad, and how much judgments weigh."""
     for (language, judge), part in judgments.groupby(GROUP):
         subject = f"{language}, {judge}"
         for note in judgment_notes(part):
-            yield Finding("info", "both bad", subject, note)
+            yield Remark(subject, "both bad", "info", note)
         weights = weights_of(part)
         if weights is not None:
             sentence = (
                 f"judgments weigh {weights.min():g} to {weights.max():g}: ratings count these "
                 "weights; the shares and counts here count every judgment once"
             )
-            yield Finding("info", "weights", subject, sentence)
+            yield Remark(subject, "weights", "info", sentence)
 
 
-def name_findings(table: pd.DataFrame, declared: Iterable[str]) -> Iterator[Finding]:
+def name_remarks(table: pd.DataFrame, declared: Iterable[str]) -> Iterator[Remark]:
     """Report systems whose names look alike."""
     for first, name in alike({*declared, *table["first"], *table["second"]}):
         sentence = f"the names {first!a} and {name!a} look alike, and are of two systems"
-        yield Finding("warning", "names", "systems", sentence)
-
-
-def published_findings(arena: Arena) -> Iterator[Finding]:
-    """Report whose ratings are published, and which have no answers here."""
-    for (language, judge), rows in arena.published_ratings.groupby(["language", "judge"]):
-        subject = f"{language}, {judge}"
-        answered = set(arena.answers.loc[arena.answers["language"] == language, "system"])
-        rated = set(rows["system"])
-        yield Finding(
-            "info", "published", subject, f"{count_of(len(rated), 'rating')} are published"
-        )
-        without_answers = rated - answered
-        if without_answers:
-            sentence = (
-                f"{count_of(len(without_answers), 'published rating')} of systems without answers "
-                "here: nothing is learned from them"
-            )
-            yield Finding("warning", "published", subject, sentence)
-        unrated = answered - rated
-        if unrated:
-            sentence = (
-                f"{count_of(len(unrated), 'system')} of {len(answered)} that answered have no "
-                "published rating"
-            )
-            yield Finding("warning", "published", subject, sentence)
+        yield Remark("systems", "names", "warning", sentence)

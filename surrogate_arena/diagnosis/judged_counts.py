@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from arena.data.remarks import Remark
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.wording import count_of, first_of
-from arena.quality.verdicts import SHOWN_NAMES, CheckRemark, CheckResult
+from arena.quality.verdicts import SHOWN_NAMES, CheckResult
 
 
 def amount_check(part: pd.DataFrame, declared: Sequence[str]) -> CheckResult:
@@ -22,22 +23,22 @@ def amount_check(part: pd.DataFrame, declared: Sequence[str]) -> CheckResult:
     sentence = (
         f"{count_of(n_judgments, 'judgment')} of {count_of(len(judged), 'system')} on {questions}"
     )
-    remarks = [CheckRemark("info", "amount", sentence)]
+    remarks = [Remark("", "amount", "info", sentence)]
     # A bootstrap over fewer questions has too few distinct resamples.
     if n_questions < 10:
         remarks.append(
-            CheckRemark("warning", "questions", f"only {questions} judged; intervals will be rough")
+            Remark("", "questions", "warning", f"only {questions} judged; intervals will be rough")
         )
     if n_ties >= n_judgments / 2:
         sentence = (
             f"{n_ties / n_judgments:.0%} of the judgments are ties; few verdicts distinguish "
             "systems"
         )
-        remarks.append(CheckRemark("warning", "ties", sentence))
+        remarks.append(Remark("", "ties", "warning", sentence))
     if unjudged:
         systems = count_of(len(unjudged), "declared system")
         sentence = f"{systems} never judged: {first_of(unjudged, SHOWN_NAMES)}"
-        remarks.append(CheckRemark("warning", "never judged", sentence))
+        remarks.append(Remark("", "never judged", "warning", sentence))
     row = {
         "judgments": n_judgments,
         "ties": n_ties,
@@ -59,14 +60,14 @@ def unmet_check(part: pd.DataFrame, answers: pd.Series) -> CheckResult:
     is_of_languages = answers.index.isin(part["language"].unique(), level="language")
     keys = answers.index[is_of_languages]
     n_not_judged = len(keys) - int(keys.isin(first.union(second)).sum())
-    remarks: list[CheckRemark] = []
+    remarks: list[Remark] = []
     if n_without_answer:
         judgments = count_of(n_without_answer, "judgment")
         sentence = f"{judgments} of a system that gave no answer to that question"
-        remarks.append(CheckRemark("warning", "absent answers", sentence))
+        remarks.append(Remark("", "absent answers", "warning", sentence))
     if n_not_judged:
         sentence = f"{n_not_judged:,} of {len(keys):,} answers are in no judgment"
-        remarks.append(CheckRemark("info", "answers not judged", sentence))
+        remarks.append(Remark("", "answers not judged", "info", sentence))
     row = {
         "answers": len(keys),
         "not_judged": n_not_judged,

@@ -65,8 +65,8 @@ def test_a_diagnosis_says_it_and_lists_them():
     judgments = drawn({"a": 0.02, "b": 0.0, "c": -1.0}, 300, 5, ties=0.0)
     found = diagnose(judgments)
     place = first_place(judgments, "en", "j")
-    (finding,) = [item for item in found.findings if item.check == "first place"]
-    assert f"{len(place.dropped):,} of 900 verdicts" in finding.sentence
+    (remark,) = [item for item in found.remarks if item.name == "first place"]
+    assert f"{len(place.dropped):,} of 900 verdicts" in remark.sentence
     assert len(found.first_places) == len(place.dropped)
     assert found.as_json()["first_places"][0]["first"] == place.first
 

@@ -9,7 +9,6 @@ from arena.data.errors import DataError
 from surrogate import rank_systems
 from surrogate.board.judge_report import JudgingRecords, read_judging_records, report_judge
 from surrogate.board.metaevaluations import MetaEvaluation, add_metaevaluations
-from surrogate_arena.diagnosis import diagnose_languages
 
 
 def entry(judge, dataset="memerag", value=0.712):
@@ -30,9 +29,7 @@ def report_of(arena, rows, judge="m", judging_records=None):
     columns = ["query_id", "system_a", "system_b", "winner", "judge"]
     judgments = pd.DataFrame(rows, columns=columns).assign(language="en")
     arena = type(arena)(arena.info, arena.queries, arena.answers, judgments)
-    own = arena.judged_by(judge)
-    diagnoses = diagnose_languages(own)
-    return report_judge(arena, judge, diagnoses, judging_records or JudgingRecords())
+    return report_judge(arena, judge, judging_records or JudgingRecords())
 
 
 @pytest.fixture(scope="module")

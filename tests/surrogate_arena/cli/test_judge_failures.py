@@ -7,7 +7,6 @@ import pytest
 
 from arena import read_arena, write_arena
 from surrogate.board.judge_report import read_judging_records, report_judge
-from surrogate_arena.diagnosis import diagnose_languages
 
 
 @pytest.mark.slow
@@ -30,7 +29,5 @@ def test_failures_are_those_of_the_judges_run(run, small_arena, tmp_path, capsys
     assert sum(judging_records.failures.values()) == summary["invalid"] > 0
     assert read_judging_records(tmp_path, "other").failures == {}
     arena = read_arena(tmp_path)
-    own = arena.judged_by("local")
-    diagnoses = diagnose_languages(own)
-    report = report_judge(arena, "local", diagnoses, judging_records)
+    report = report_judge(arena, "local", judging_records)
     assert report.first_share == 1.0  # this judge says A whenever it says something

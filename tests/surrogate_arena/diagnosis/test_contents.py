@@ -1,4 +1,4 @@
-"""What an arena holds: counts and lengths of table 1, and answers that are no own."""
+"""What an arena holds: counts and lengths of table 1, and citations of no passage."""
 
 import math
 
@@ -7,7 +7,7 @@ import pytest
 
 from arena import Arena, ArenaInfo
 from surrogate_arena.diagnosis import arena_contents
-from surrogate_arena.diagnosis.contents import citation_findings, same_answer_findings
+from surrogate_arena.diagnosis.contents import citation_remarks
 
 
 def passage(number, text, label, title=None):
@@ -64,46 +64,6 @@ def test_counts_and_mean_lengths(arena):
 QUESTIONS = pd.DataFrame({"query_id": list("abcdef"), "query": [f"What is {x}?" for x in "abcdef"]})
 
 
-def told(**answers):
-    """One system an argument: what it says to each question."""
-    rows = [
-        (query_id, system, text)
-        for system, texts in answers.items()
-        for query_id, text in zip(QUESTIONS["query_id"], texts, strict=True)
-    ]
-    said = pd.DataFrame(rows, columns=["query_id", "system", "answer"])
-    return Arena.from_frames(QUESTIONS, said, language="en")
-
-
-def own(name):
-    return [f"{name} says {number}" for number in range(6)]
-
-
-@pytest.mark.parametrize(
-    ("texts", "words"),
-    [
-        ([f" what is {x}? " for x in "ABCDEF"], "6 of 6 answers repeat the question"),
-        (["Sorry."] * 4 + ["a", "b"], "4 of 6 answers are the same text"),
-    ],
-)
-def test_one_system(texts, words):
-    (found,) = same_answer_findings(told(x=texts, y=own("y"), z=own("z")))
-    assert (found.subject, found.sentence) == ("en, x", words)
-    assert found.severity == "warning"
-
-
-def test_systems_that_agree_word_for_word_are_named_together():
-    copied = own("x")
-    found = list(same_answer_findings(told(x=copied, y=own("y"), z=[*copied[:4], "1", "2"])))
-    assert [(item.subject, item.sentence.split("from ")[1]) for item in found] == [("en", "x, z")]
-
-
-def test_honest_and_empty_answers_are_not_named():
-    assert not list(same_answer_findings(told(x=own("x"), y=[""] * 6, z=own("z"))))
-    some = own("x")[:3]
-    assert not list(same_answer_findings(told(x=own("x"), y=[*some, "1", "2", "3"])))
-
-
 @pytest.mark.parametrize(
     ("passage_ids", "cited", "is_named"),
     [
@@ -119,6 +79,6 @@ def test_citations_that_are_no_ids_of_passages_are_named(passage_ids, cited, is_
     questions = QUESTIONS.assign(passages=[passages] * len(QUESTIONS))
     said = pd.DataFrame({"query_id": QUESTIONS["query_id"], "system": "x"})
     said = said.assign(answer=f"So it is {cited}.")
-    found = list(citation_findings(Arena.from_frames(questions, said, language="en")))
+    found = list(citation_remarks(Arena.from_frames(questions, said, language="en")))
     assert [item.subject for item in found] == ["en"] * is_named
     assert all("[1]" in item.sentence and "doc-17" in item.sentence for item in found)

@@ -3,14 +3,13 @@
 from dataclasses import replace
 from html import escape
 
-import numpy as np
 import pandas as pd
 import pytest
 from simulations import small_simulation
 
 from arena import Arena
 from arena.data.errors import UsageError
-from surrogate_arena.diagnosis import diagnose, diagnose_languages
+from surrogate_arena.diagnosis import diagnose
 
 CYCLE = [("q1", "x", "y", "a"), ("q1", "y", "z", "a"), ("q1", "z", "x", "a")]
 
@@ -20,8 +19,8 @@ def judgments(rows, language="en", judge="judge"):
     return table.assign(language=language, judge=judge)
 
 
-def said(found, check):
-    return [str(finding) for finding in found.findings if finding.check == check]
+def said(found, name):
+    return [str(remark) for remark in found.remarks if remark.name == name]
 
 
 def counts(found, *names):
@@ -40,7 +39,7 @@ def test_counts_judgments_questions_and_groups():
 
 def test_a_disconnected_arena_is_an_error():
     found = diagnose(judgments([*CYCLE, ("q1", "u", "v", "tie")]))
-    assert found.worst == found.findings[0].severity == "error"
+    assert found.worst == found.remarks[0].severity == "error"
     (sentence,) = said(found, "connected")
     assert "5 systems: they fall into 2 groups" in sentence
     assert sentence.endswith("outside the largest: u, v")
@@ -146,19 +145,12 @@ def test_without_judgments_there_is_nothing_to_diagnose():
         diagnose(judgments(CYCLE), language="sw")
 
 
-def test_languages_of_a_board_are_diagnosed_one_by_one():
+def test_a_declared_language_without_judgments_is_an_error():
     arena = small_simulation(questions=5).arena
-    together = diagnose_languages(arena)
-    assert list(together) == ["en", "sw"]
-    for language, found in together.items():
-        alone = diagnose(arena, language=language)
-        assert found.findings == alone.findings
-        pd.testing.assert_frame_equal(found.counts, alone.counts)
     assert diagnose(arena).counts["judgments_without_answer"].tolist() == [0, 0]
     part = replace(arena, judgments=arena.judgments[arena.judgments["language"] == "en"])
-    (first, *_) = diagnose(part).findings
-    assert (first.severity, first.check, first.subject) == ("error", "no judgments", "sw")
-    assert np.isfinite(together["en"].counts["share_longer"]).all()
+    (first, *_) = diagnose(part).remarks
+    assert (first.severity, first.name, first.subject) == ("error", "no judgments", "sw")
 
 
 def test_many_voters_are_looked_at_as_people_and_agree_by_name():
@@ -184,12 +176,12 @@ def test_that_neither_is_good_is_said():
     assert "in 2 judgments of 4 (50%)" in said(found, "both bad")[0]
 
 
-def test_a_diagnosis_is_shown_as_its_findings():
+def test_a_diagnosis_is_shown_as_its_remarks():
     diagnosis = diagnose(small_simulation(range(4), ["en"], questions=2).arena)
     lines = str(diagnosis).splitlines()
-    assert len(lines) == len(diagnosis.findings)
-    for line, finding in zip(lines, diagnosis.findings, strict=True):
-        assert finding.severity in line
-        assert finding.sentence in line
-        assert finding.severity in repr(diagnosis)
-        assert escape(finding.sentence, quote=False) in diagnosis._repr_html_()
+    assert len(lines) == len(diagnosis.remarks)
+    for line, remark in zip(lines, diagnosis.remarks, strict=True):
+        assert remark.severity in line
+        assert remark.sentence in line
+        assert remark.severity in repr(diagnosis)
+        assert escape(remark.sentence, quote=False) in diagnosis._repr_html_()

@@ -26,8 +26,8 @@ def row(table, judge):
     return table[table["judge"] == judge].iloc[0]
 
 
-def severity(found, check, subject):
-    return [f.severity for f in found.findings if (f.check, f.subject) == (check, subject)]
+def severity(found, name, subject):
+    return [r.severity for r in found.remarks if (r.name, r.subject) == (name, subject)]
 
 
 def test_of_crowd_rag_exact_copies_of_gpt_4o_verdicts_count_once(crowd_diagnosis):
