@@ -53,9 +53,6 @@ class Board:
         importances: Feature importances by language; see ``language_study.importances_table``.
         win_matrix: Who won against whom; see ``detail_tables.win_table``.
         differences: How far apart every two systems are; see ``detail_tables.difference_table``.
-        costs: What each system's answers take; see ``costs.cost_table``.
-        savings: Who costs less than another system, and how much worse it may be; see
-            ``savings.savings_table``.
         features: Feature table, one row per answer.
         judge_report: The quality of the judge whose verdicts it learned from.
         summary: Settings, agreement, holdout scores, what was skipped.
@@ -72,8 +69,6 @@ class Board:
     importances: pd.DataFrame
     win_matrix: pd.DataFrame
     differences: pd.DataFrame
-    costs: pd.DataFrame
-    savings: pd.DataFrame
     features: pd.DataFrame
     judge_report: JudgeReport
     summary: BoardSummary

@@ -25,7 +25,6 @@ from features.declare.feature import Feature
 from features.engine.columns import FEATURE_KEY, feature_columns
 from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
-from surrogate.board.costs import answer_amounts, cost_table, uncompared_systems
 from surrogate.board.detail_tables import arena_table, difference_table, win_table
 from surrogate.board.equal_length import equal_length_ratings
 from surrogate.board.first_board import build_first_board
@@ -38,7 +37,6 @@ from surrogate.board.learned import Learned, learn, tournament_settings
 from surrogate.board.overall import joint_covariance, overall_board
 from surrogate.board.rating_rows import rows_with_verdicts, rows_without_verdicts, without_ranks
 from surrogate.board.resolved_settings import ResolvedSettings
-from surrogate.board.savings import savings_table
 from surrogate.board.settings import (
     NOBODY,
     PRESET,
@@ -235,10 +233,6 @@ def _board(
     )
     covariance = _joint_covariance(learned, rated)
     overall = overall_board(ratings, covariance, learned.settings.seed)
-    amounts = answer_amounts(learned.arena)
-    systems = learned.arena.info.systems
-    uncompared = uncompared_systems(ratings, overall, summary, systems)
-    compared = [system for system in systems if system not in uncompared]
     built = Board(
         ratings=ratings,
         overall=overall,
@@ -246,8 +240,6 @@ def _board(
         importances=_importances(learned),
         win_matrix=win_table(learned.judged.judgments),
         differences=difference_table(rated),
-        costs=cost_table(amounts, overall, uncompared),
-        savings=savings_table(amounts, ratings, covariance, compared),
         features=learned.features,
         judge_report=report,
         summary=summary,

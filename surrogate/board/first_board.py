@@ -26,7 +26,6 @@ from arena.statistics.bootstrap import bootstrap_weights
 from features.engine.columns import feature_columns, plain_name
 from surrogate.board import tables
 from surrogate.board.board import Board
-from surrogate.board.costs import answer_amounts, cost_table, uncompared_systems
 from surrogate.board.detail_tables import difference_table, win_table
 from surrogate.board.judge_report import JudgeReport
 from surrogate.board.overall import overall_board
@@ -115,7 +114,6 @@ def build_first_board(arena: Arena, features: pd.DataFrame, settings: ResolvedSe
     ratings = pd.concat([part.table for part in first.values()], ignore_index=True)
     overall = overall_board(ratings)
     summary = _summary(arena, features, first, settings)
-    uncompared = uncompared_systems(ratings, overall, summary, arena.info.systems)
     unlearned = find_surrogate(settings.surrogate, seed=settings.seed)
     return Board(
         ratings=ratings,
@@ -124,8 +122,6 @@ def build_first_board(arena: Arena, features: pd.DataFrame, settings: ResolvedSe
         importances=tables.IMPORTANCES.empty(),
         win_matrix=win_table(arena.judgments.iloc[:0]),
         differences=difference_table([(part.table, part.covariance) for part in first.values()]),
-        costs=cost_table(answer_amounts(arena), overall, uncompared),
-        savings=tables.SAVINGS.empty(),
         features=features,
         judge_report=JudgeReport(judge=NOBODY),
         summary=summary,

@@ -42,7 +42,6 @@ TEXTS = {
     "neighbor",
     "feature",
     "split",
-    "currency",
     "note",
 }
 """Columns that are texts, never missing."""
@@ -53,11 +52,6 @@ COUNTS = {
     "tier",
     "arena_rank",
     "answers",
-    "cost_answers",
-    "latency_answers",
-    "tokens_answers",
-    "on_cost_frontier",
-    "on_latency_frontier",
     "languages",
     "wins",
     "losses",
@@ -223,29 +217,6 @@ DIFFERENCES = BoardTable(
     ("language", "system", "opponent", "difference", "low", "high", "probability"),
     keys=3,
 )
-COSTS = BoardTable(
-    "costs.csv",
-    (
-        "system",
-        "answers",
-        "cost",
-        "currency",
-        "cost_answers",
-        "latency",
-        "latency_p95",
-        "latency_answers",
-        "tokens",
-        "tokens_answers",
-        "on_cost_frontier",
-        "on_latency_frontier",
-        "note",
-    ),
-    keys=1,
-)
-SAVINGS = BoardTable(
-    "savings.csv",
-    ("system", "opponent", "cost_ratio", "latency_ratio", "win_rate", "probability"),
-)
 
 TABLES: Mapping[str, BoardTable] = {
     "ratings": RATINGS,
@@ -254,8 +225,6 @@ TABLES: Mapping[str, BoardTable] = {
     "importances": IMPORTANCES,
     "win_matrix": WIN_MATRIX,
     "differences": DIFFERENCES,
-    "costs": COSTS,
-    "savings": SAVINGS,
 }
 """Name of a board's attribute to what is in it."""
 

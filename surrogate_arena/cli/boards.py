@@ -143,9 +143,11 @@ def publish_board(
 ) -> None:
     """Write a board and its pages, and print it with the page to open."""
     from arena.data.systems import alike
+    from surrogate_arena.costs.costs import frontier_sentence, write_costs
     from surrogate_arena.pages.site import write_site
 
     saved = built.save(out, folder)
+    costs = write_costs(saved, arena, out)
     finish(progress, "files")
     index = write_site(saved, out / SITE, arena) if site else None
     finish(progress, "site")
@@ -153,7 +155,7 @@ def publish_board(
         content = {"summary": built.summary, "overall": built.overall, "board": built.ratings}
         show(content, as_json)
         return
-    print_board(saved, next_command(saved, folder), index)
+    print_board(saved, next_command(saved, folder), index, frontier_sentence(costs))
     for first, name in alike(built.overall["system"]):
         print(f"Note: the names {first!a} and {name!a} look alike")
 
@@ -190,10 +192,9 @@ def publish_overview(
     print_ranks(printed, columns, sentences, last)
 
 
-def print_board(board: Board, then: str, index: Path | None = None) -> None:
+def print_board(board: Board, then: str, index: Path | None = None, frontier: str = "") -> None:
     """Print a board's ranks, what it concludes, what limits that, and what to do next."""
     from surrogate.board.first_place import conclusion
-    from surrogate.board.savings import saving_sentence
 
     summary = board.summary.macro
     rows, columns = shown_board(board.ratings, board.overall)
@@ -208,7 +209,8 @@ def print_board(board: Board, then: str, index: Path | None = None) -> None:
     sentences += _first_remarks(summary.beside)
     sentences += [warning for warning in summary.warnings if warning not in headline][:1]
     sentences += fragile_places(board)
-    sentences += filter(None, [saving_sentence(board)])
+    if frontier:
+        sentences.append(frontier)
     last = [f"Open {index}" if index else f"Board written to {board.folder}", then]
     print_ranks(rows, columns, sentences, last)
 

@@ -10,7 +10,8 @@ import pandas as pd
 from arena.data.schema import COST, LATENCY
 from arena.data.wording import count_of
 from arena.statistics.significance import mean_interval, ratio_interval
-from surrogate.board.costs import (
+from surrogate.board.first_place import shown_probability
+from surrogate_arena.costs.costs import (
     NO_COST,
     NO_CURRENCY,
     PRICED_ANSWERS,
@@ -18,7 +19,6 @@ from surrogate.board.costs import (
     answer_amounts,
     shown_amount,
 )
-from surrogate.board.first_place import shown_probability
 from surrogate_arena.gating.contenders import Contenders
 
 FEWEST_PRICED = 10

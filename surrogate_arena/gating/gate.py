@@ -19,8 +19,8 @@ from arena.rating.outcomes import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.significance import EVEN, Difference
 from surrogate.board.board import Board, open_board
-from surrogate.board.costs import uncompared_systems
 from surrogate.board.metaevaluations import recorded_agreement
+from surrogate.board.uncompared import uncompared_systems
 from surrogate.checks.answer_checks import compare_answers
 from surrogate.ranking.judged import interval_of
 from surrogate.ranking.rank import rank_systems
@@ -203,7 +203,7 @@ def _compared_ratings(
     languages = list(ratings.languages["language"])
     doubts = list(_doubts(board, placed, languages))
     if rates.cheaper:
-        uncompared = uncompared_systems(board.ratings, board.overall, board.summary, [baseline])
+        uncompared = uncompared_systems(board, [baseline])
         doubts += [f"the baseline is not compared: {reason}" for reason in uncompared.values()]
     if doubts:
         ratings = replace(ratings, difference=None, reason="; ".join(doubts))

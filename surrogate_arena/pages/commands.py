@@ -60,11 +60,7 @@ def publish(
     ] = True,
     kind: Annotated[
         str | None,
-        Option(
-            help="Figures of a board: comma-separated heatmap, lollipops, importances, ratings, "
-            "costs. "
-            "Default: all it has data for"
-        ),
+        Option(help="Figures of a board: comma-separated heatmap, ratings. Default: both"),
     ] = None,
     file_format: Annotated[str, Option("--format", help="Figures: png, svg or pdf.")] = "png",
     hub: Annotated[

@@ -12,10 +12,8 @@ from arena.data.tables import plain_records
 from arena.data.types import Floats
 from arena.data.wording import count_of
 from surrogate.board.board import Board
-from surrogate.board.costs import NO_CURRENCY, shown_amount
-from surrogate.board.first_place import shown_probability
-from surrogate.board.savings import saving_sentence
-from surrogate_arena.pages.formats import MISSING
+from surrogate.board.uncompared import uncompared_board
+from surrogate_arena.costs.costs import NO_CURRENCY, frontier_sentence, shown_amount
 from surrogate_arena.pages.views import Row
 
 MOST_TICKS = 6
@@ -107,38 +105,25 @@ def _tick_text(value: float) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def cost_page(board: Board) -> Row:
+def cost_page(board: Board, costs: pd.DataFrame) -> Row:
     """Prepare the page on costs: a sentence, a chart for each measure, and the table's rows."""
-    table = costs_and_ratings(board)
-    leader = str(table["system"].iloc[0])
-    savings = board.savings[board.savings["opponent"] == leader]
-    savings = savings.rename(columns={"system": "name"}).set_index("name")
-    columns = ["cost_ratio", "latency_ratio", "win_rate", "probability"]
-    rows = plain_records(table.join(savings[columns], on="system"))
-    for row in rows:
-        likely = row["probability"]
-        row["likely"] = MISSING if likely is None else shown_probability(likely)
+    # The interval of a mean is the mean of the intervals: at least as wide as its own.
+    bounds = board.ratings.groupby("system")[["low", "high"]].mean().astype(float)
+    table = costs.merge(board.overall, on="system", how="left").join(bounds, on="system")
     charts = [_chart(table, measure) for measure in MEASURES if table[measure].notna().any()]
     currencies = [name for name in table["currency"].unique() if name]
+    sentence = frontier_sentence(costs)
+    reason = uncompared_board(board.summary)
+    if reason:
+        sentence = f"Costs are not held against quality: {reason}."
     return {
-        "sentence": saving_sentence(board),
-        "leader": leader,
+        "sentence": sentence,
         "charts": [chart for chart in charts if chart],
-        "rows": rows,
+        "rows": plain_records(table),
         "currency": currencies[0] if len(currencies) == 1 else "",
         "several": len(currencies) > 1,
         "has": {name: bool(table[name].notna().any()) for name in AMOUNTS},
-        "has_savings": bool(table["system"].isin(savings.index).any()),
     }
-
-
-def costs_and_ratings(board: Board) -> pd.DataFrame:
-    """Return ``costs`` with the columns of ``overall``, and ``low, high`` of mean ratings.
-
-    The interval of a mean is the mean of the intervals: at least as wide as its own.
-    """
-    bounds = board.ratings.groupby("system")[["low", "high"]].mean().astype(float)
-    return board.costs.merge(board.overall, on="system", how="left").join(bounds, on="system")
 
 
 def _chart(table: pd.DataFrame, measure: str) -> Row | None:

@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UsageError
@@ -19,6 +21,7 @@ from surrogate.board.board import Board
 from surrogate.board.first_place import conclusion, first_place_sentence, published_sentence
 from surrogate.board.summary import LEVEL, fingerprint
 from surrogate.board.view import arena_view
+from surrogate_arena.costs.costs import cost_table
 from surrogate_arena.pages.cost_page import cost_page
 from surrogate_arena.pages.formats import language_name, short_digest, slugs
 from surrogate_arena.pages.history import HistoryEntry, history_view
@@ -117,11 +120,18 @@ def write_site(
     out = Path(out)
     check_replaceable(out)
     chosen = chosen_site(settings, options)
-    # Without its texts the arena is not even read, so that no page can show any.
-    texts = _texts(board, arena, chosen.questions) if chosen.questions else HIDDEN
+    source = _judged_arena(board, arena)
+    costs = pd.DataFrame()
+    texts: Texts | str = HIDDEN
+    if isinstance(source, Arena):
+        costs = cost_table(board, source)
+        if chosen.questions:
+            texts = Texts(source, board.summary.settings.seed, chosen.questions)
+    elif chosen.questions:
+        texts = f"The answers are not here: {source}"
     values = {"parent": parent, "history": history}
     with site_files(out) as folder:
-        _write_pages(board, texts, folder, chosen, values, is_served=is_served)
+        _write_pages(board, texts, costs, folder, chosen, values, is_served=is_served)
     return out / INDEX
 
 
@@ -135,8 +145,8 @@ def site_files(out: Path) -> Iterator[Path]:
         (folder / MARKER).write_text(text, encoding="utf-8")
 
 
-def _texts(board: Board, source: Arena | Path | str | None, questions: int) -> Texts | str:
-    """Return the arena's texts and verdicts, or why they cannot be read."""
+def _judged_arena(board: Board, source: Arena | Path | str | None) -> Arena | str:
+    """Return the board's arena with the verdicts of its judge, or why it cannot be read."""
     try:
         arena = open_arena(board.own_arena() if source is None else source)
         settings = board.summary.settings
@@ -147,15 +157,13 @@ def _texts(board: Board, source: Arena | Path | str | None, questions: int) -> T
                 "than the one the board was built from; build the board again"
             )
         if board.summary.is_first:
-            judged = replace(arena, judgments=arena.judgments.iloc[:0])
-        else:
-            judged = arena.judged_by(board.summary.judge)
+            return replace(arena, judgments=arena.judgments.iloc[:0])
+        return arena.judged_by(board.summary.judge)
     except ArenaError as error:
         # A user who names an arena wants its answers; a board alone is published without them.
         if source is not None:
             raise
-        return f"The answers are not here: {error}"
-    return Texts(judged, board.summary.settings.seed, questions)
+        return str(error)
 
 
 def _arena_folder_name(board: Board) -> str:
@@ -168,6 +176,7 @@ def _arena_folder_name(board: Board) -> str:
 def _write_pages(
     board: Board,
     texts: Texts | str,
+    costs: pd.DataFrame,
     folder: Path,
     settings: SiteSettings,
     values: Mapping[str, Any],
@@ -187,6 +196,7 @@ def _write_pages(
         "slugs": names,
         "pairs": files[first],
         "has_answers": isinstance(texts, Texts),
+        "has_costs": not costs.empty,
         "caution": next(iter(limits), ""),
     }
 
@@ -205,8 +215,8 @@ def _write_pages(
     view = overview(board, names, languages)
     write("index", view=view, front_caution=next(iter(further), ""))
     write("judge", report=board.judge_report, cautions=limits)
-    if not board.costs.empty:
-        write("costs", view=cost_page(board))
+    if not costs.empty:
+        write("costs", view=cost_page(board, costs))
     write("method", level=LEVEL, arena_folder=shlex.quote(_arena_folder_name(board)))
     if values["history"]:
         write("history", view=history_view(values["history"], board.systems))

@@ -14,12 +14,6 @@ from arena.data.errors import UsageError, checked_choice
 from arena.data.wording import count_of
 from surrogate.board.board import Board
 from surrogate.board.summary import LEVEL
-from surrogate_arena.pages.figures.cost_figures import draw_costs
-from surrogate_arena.pages.figures.feature_figures import (
-    counted_parts,
-    feature_lollipops,
-    importance_boxes,
-)
 from surrogate_arena.pages.figures.figure import (
     MUTED,
     ROW_INCHES,
@@ -48,7 +42,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-KINDS = ("heatmap", "lollipops", "importances", "ratings", "costs")
+KINDS = ("heatmap", "ratings")
 """Kinds of figures of a board; ``ratings`` are of one language each."""
 LOOKS = (
     ("", "", BOTH, "D", -0.25),
@@ -76,21 +70,12 @@ def board_drawings(
     if language is not None:
         checked_choice(language, board.languages, "language of this board")
     files = slugs(board.languages)
-    draws: dict[str, Any] = {
-        "heatmap": rank_heat_map,
-        "lollipops": feature_lollipops,
-        "importances": importance_boxes,
-        "costs": draw_costs,
-    }
     for kind in dict.fromkeys(kinds or KINDS):
-        # Most arenas state no costs, which is no reason to complain unless they are asked for.
-        if kind == "costs" and not kinds and board.costs.empty:
+        if kind == "heatmap":
+            yield Drawing(kind, partial(rank_heat_map, board))
             continue
-        if kind == "ratings":
-            for code in [language] if language else board.languages:
-                yield Drawing(f"ratings-{files[code]}", partial(draw_ratings, board, code))
-        else:
-            yield Drawing(kind, partial(draws[kind], board))
+        for code in [language] if language else board.languages:
+            yield Drawing(f"ratings-{files[code]}", partial(draw_ratings, board, code))
 
 
 def draw_ratings(board: Board, language: str) -> Figure:
@@ -203,11 +188,11 @@ def rank_heat_map(board: Board) -> Figure:
             shown[title] = ranks
     if not shown:
         raise UsageError("no system is ranked, so there is no heat map to draw")
+    n_parts = count_of(len(board.languages), board.summary.part, board.summary.parts)
     caption = Caption(
         f"Ranks by {board.summary.part}: {board.summary.arena}",
-        f"n = {count_of(len(board.systems), 'system')}, "
-        f"{counted_parts(board)}. Rank 1 is best; systems by the board's "
-        f"mean rank; {MISSING} is unranked. Verdicts by {board.summary.judge}.",
+        f"n = {count_of(len(board.systems), 'system')}, {n_parts}. Rank 1 is best; systems by the "
+        f"board's mean rank; {MISSING} is unranked. Verdicts by {board.summary.judge}.",
         board.summary.signature,
     )
     n_columns = len(board.languages) + 1  # the last has the mean

@@ -95,7 +95,7 @@ def test_files_of_two_boards_are_not_taken_for_one(saved, tmp_path):
 
 def test_absent_files_are_counted_in_the_message(small_board, tmp_path):
     small_board.save(tmp_path / "board")
-    for names, verb in ((["costs.csv"], "is"), (["costs.csv", "savings.csv"], "are")):
+    for names, verb in ((["arena.csv"], "is"), (["arena.csv", "win_matrix.csv"], "are")):
         for name in names:
             (tmp_path / "board" / name).unlink(missing_ok=True)
         with pytest.raises(UsageError, match=rf"{', '.join(names)} {verb} missing"):

@@ -8,19 +8,11 @@ import pytest
 from matplotlib.text import Text
 
 from surrogate_arena.pages.figures.board_figures import draw_ratings, rank_heat_map
-from surrogate_arena.pages.figures.feature_figures import (
-    OTHER_FAMILY,
-    families_of,
-    feature_lollipops,
-    importance_boxes,
-)
 from surrogate_arena.pages.figures.figure import shown_names
 from surrogate_arena.pages.formats import short_digest
 
 ALL_KINDS = {
     "heatmap": rank_heat_map,
-    "lollipops": feature_lollipops,
-    "importances": importance_boxes,
     "ratings": lambda board: draw_ratings(board, "en"),
 }
 
@@ -56,7 +48,7 @@ def test_every_figure_says_its_title_counts_and_signature(board, kind):
     assert caption.endswith(f"Signature {short_digest(board.summary.signature)}")
 
 
-@pytest.mark.parametrize("kind", sorted(set(ALL_KINDS) - {"lollipops", "importances"}))
+@pytest.mark.parametrize("kind", ALL_KINDS)
 def test_hostile_names_are_drawn_verbatim(drawn_hostile, kind):
     texts = written(ALL_KINDS[kind](drawn_hostile))
     shown = shown_names(drawn_hostile.systems)
@@ -81,46 +73,6 @@ def test_the_heat_map_holds_the_ranks_of_the_board_and_by_verdicts_alone(board):
         for system, (en, sw, mean) in zip(board.systems, ranks, strict=True):
             assert [en, sw] == [rows.loc[(system, name), column] for name in ("en", "sw")]
             assert mean == (en + sw) / 2
-
-
-@pytest.mark.slow
-def test_lollipops_hold_the_means_by_family(board):
-    systems = sorted(board.features["system"].unique())
-    names = dict(zip(systems, ["gpt-4o", "llama-3-8b", "qwen-2"], strict=False))
-    features = board.features.replace({"system": names})
-    overall = board.overall.replace({"system": names})
-    features = features.assign(english=0.5)
-    figure = feature_lollipops(replace(board, features=features, overall=overall))
-    assert "english" not in written(figure)
-    means = features.groupby(["language", "system"])["bleu"].mean()
-    (axes,) = [
-        axes
-        for axes in figure.findobj(lambda part: hasattr(part, "get_xticks"))
-        if axes.get_title(loc="left").startswith("bleu")
-    ]
-    assert x_labels(axes) == ["en", "sw"]
-    drawn = np.concatenate([line.get_ydata() for line in axes.get_lines()])
-    assert sorted(drawn) == pytest.approx(sorted(means))
-    (legend,) = figure.findobj(lambda part: type(part).__name__ == "Legend")
-    labels = [text.get_text() for text in legend.get_texts()]
-    assert labels == ["Meta", "OpenAI", "Qwen", OTHER_FAMILY]
-    assert families_of(["mine", "deepseek-distill-llama"]) == {
-        "deepseek-distill-llama": "DeepSeek + Meta",
-        "mine": OTHER_FAMILY,
-    }
-
-
-def test_importances_are_the_means_of_quartiles_over_languages(forest_board):
-    figure = importance_boxes(forest_board)
-    (axes,) = figure.findobj(lambda part: hasattr(part, "get_xticks"))
-    means = forest_board.importances.groupby("feature")[
-        ["tournament_q1", "tournament_median", "tournament_q3"]
-    ].mean()
-    assert y_labels(axes) == list(means["tournament_median"].sort_values(kind="stable").index)
-    for name, box in zip(y_labels(axes), axes.patches, strict=True):
-        assert box.get_x() == pytest.approx(means.loc[name, "tournament_q1"])
-        assert box.get_x() + box.get_width() == pytest.approx(means.loc[name, "tournament_q3"])
-    assert "mean over 2 languages" in axes.get_xlabel()
 
 
 def test_ratings_come_best_first_each_with_what_it_is_by(board):

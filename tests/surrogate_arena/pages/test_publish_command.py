@@ -27,17 +27,18 @@ FIGURES = ("--as", "figures")
 
 @pytest.mark.slow
 def test_draws_all_that_the_board_has_data_for_and_lists_the_rest(board, tmp_path, run, capsys):
-    replace(board, importances=board.importances.iloc[:0]).save(tmp_path / "few")
+    unranked = board.ratings.assign(rank=None, arena_rank=None)
+    replace(board, ratings=unranked).save(tmp_path / "few")
     out = tmp_path / "new" / "plots"
     options = [*FIGURES, "--out", out]
     assert run("publish", tmp_path / "few", *options) == 0
-    names = {"heatmap", "lollipops", "ratings-en", "ratings-sw"}
+    names = {"ratings-en", "ratings-sw"}
     assert {path.name for path in out.iterdir()} == {f"{name}.png" for name in names}
     printed = capsys.readouterr()
     assert sorted(printed.out.splitlines()) == sorted(str(path) for path in out.iterdir())
-    assert "importances left out: " in printed.err
-    assert run("publish", tmp_path / "few", *options, "--kind", "importances") == 2
-    assert "no surrogate was trained" in capsys.readouterr().err
+    assert "heatmap left out: " in printed.err
+    assert run("publish", tmp_path / "few", *options, "--kind", "heatmap") == 2
+    assert "no system is ranked" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import fsum
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +14,27 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.cells import finite_number, is_null
 from arena.data.rows import selected_columns
+from arena.data.safe_writes import write_text
 from arena.data.schema import AMOUNTS, COST, CURRENCY, LATENCY, QUESTION_KEY, TOKENS
+from arena.data.tables import guarded_csv
 from arena.data.types import Flags, Floats
-from surrogate.board.summary import BoardSummary
-from surrogate.board.tables import COSTS
+from arena.data.wording import first_of
+from surrogate.board.board import Board
+from surrogate.board.tables import DECIMALS
+from surrogate.board.uncompared import uncompared_systems
 
+COSTS_FILE = "costs.csv"
+COST_COLUMNS = [
+    "system",
+    "cost",
+    "currency",
+    "latency",
+    "latency_p95",
+    "tokens",
+    "on_cost_frontier",
+    "on_latency_frontier",
+    "note",
+]
 PRICED_ANSWERS = 1000
 """A board states the cost of so many answers: that of one has too few digits to read."""
 NO_CURRENCY = "no currency"
@@ -101,45 +118,66 @@ def _currency(cell: object) -> str:
     return "" if is_null(cell) else str(cell).strip().upper()
 
 
-def cost_table(
-    amounts: AnswerAmounts, overall: pd.DataFrame, uncompared: dict[str, str]
-) -> pd.DataFrame:
-    """Sum up what each system takes.
+def cost_table(board: Board, arena: Arena) -> pd.DataFrame:
+    """Sum up what the answers of each system took.
 
     Args:
-        amounts: What the answers took.
-        overall: ``tables.OVERALL``.
-        uncompared: System to why its quality is not compared; see ``uncompared_systems``.
+        board: The board.
+        arena: The arena it was built from.
 
     Returns:
-        ``tables.COSTS``, a row per system by overall rank; without a row where nothing is stated.
-        Costs are means, of ``PRICED_ANSWERS`` answers; latencies the median and 95th percentile in
-        seconds, since some answers take very long. A system is on a frontier (1) if no other one
-        is at least as good by mean rating and takes as little, costs in the same currency; it is
-        missing where quality or amount is.
+        A row per system by overall rank; without a row where nothing is stated. ``cost`` is that
+        of ``PRICED_ANSWERS`` answers on average; ``latency`` and ``latency_p95`` are the median and
+        95th percentile in seconds, since some answers take very long. A system is on a frontier (1)
+        if no other one is at least as good by mean rating and takes as little, costs in the same
+        currency; that is missing where quality or amount is.
     """
+    amounts = answer_amounts(arena)
     if amounts.is_empty:
-        return COSTS.empty()
-    ranked = list(overall["system"])
-    systems = [*ranked, *sorted(set(amounts.answers.index) - set(ranked))]
-    rows = [_system_row(amounts, system, uncompared.get(system, "")) for system in systems]
+        return pd.DataFrame(columns=COST_COLUMNS)
+    uncompared = uncompared_systems(board, board.systems)
+    rows = [_system_row(amounts, system, uncompared.get(system, "")) for system in board.systems]
     table = pd.DataFrame(rows)
-    quality = overall.set_index("system")["mean_rating"].reindex(systems).to_numpy(np.float64)
-    is_compared = ~table["system"].isin(list(uncompared)).to_numpy()
-    quality = np.where(is_compared, quality, np.nan)
+    quality = board.overall.set_index("system")["mean_rating"].reindex(board.systems)
+    quality[list(uncompared)] = np.nan
     table["on_cost_frontier"] = np.nan
-    for currency in table["currency"].unique():
-        is_priced = (table["currency"] == currency).to_numpy()
-        prices = np.where(is_priced, table["cost"].to_numpy(np.float64), np.nan)
-        on_frontier = _frontier_column(quality, prices)
-        table.loc[is_priced, "on_cost_frontier"] = on_frontier[is_priced]
-    latencies = table["latency"].to_numpy(np.float64)
-    table["on_latency_frontier"] = _frontier_column(quality, latencies)
-    return table[list(COSTS.names)]
+    for _, priced in table[table["cost"].notna()].groupby("currency"):
+        on_frontier = _frontier_column(quality[priced["system"]], priced["cost"])
+        table.loc[priced.index, "on_cost_frontier"] = on_frontier
+    table["on_latency_frontier"] = _frontier_column(quality, table["latency"])
+    return table[COST_COLUMNS].round(DECIMALS)
+
+
+def write_costs(board: Board, arena: Arena, folder: Path) -> pd.DataFrame:
+    """Write ``cost_table`` beside the files of a board; no file where nothing is stated."""
+    costs = cost_table(board, arena)
+    path = folder / COSTS_FILE
+    path.unlink(missing_ok=True)
+    if not costs.empty:
+        write_text(guarded_csv(costs), path)
+    return costs
+
+
+def frontier_sentence(costs: pd.DataFrame) -> str:
+    """Say which systems have the best rating at their cost or less, or else at their latency."""
+    if costs.empty:
+        return ""
+    measure = "cost" if costs["cost"].notna().any() else "latency"
+    best = costs[costs[f"on_{measure}_frontier"].eq(1)]
+    if best.empty:
+        return ""
+    systems = []
+    for row in best.itertuples():
+        amount = shown_amount(getattr(row, measure))
+        unit = row.currency if measure == "cost" else "seconds"
+        systems.append(f"{row.system} ({amount} {unit}".rstrip() + ")")
+    shown = first_of(systems)
+    if measure == "cost":
+        return f"Best rating at their cost or less, for 1,000 answers: {shown}."
+    return f"Best rating at their median latency or less: {shown}."
 
 
 def _system_row(amounts: AnswerAmounts, system: str, uncompared: str) -> dict[str, object]:
-    """Sum up the amounts of one system."""
     values: dict[str, Floats] = {}
     for name, table in amounts.amounts.items():
         column = table[system].to_numpy(np.float64)
@@ -149,22 +187,17 @@ def _system_row(amounts: AnswerAmounts, system: str, uncompared: str) -> dict[st
     latency_p95 = np.nan
     if len(values[LATENCY]):
         latency = float(np.median(values[LATENCY]))
-    stated = amounts.stated.loc[system]
     # One number of the whole system has no percentiles.
-    if stated[LATENCY]:
+    if amounts.stated.loc[system, LATENCY]:
         latency_p95 = float(np.quantile(values[LATENCY], 0.95))
     cost = _mean(values[COST]) * PRICED_ANSWERS
     return {
         "system": system,
-        "answers": int(amounts.answers[system]),
         "cost": cost,
         "currency": "" if np.isnan(cost) else amounts.currencies[system],
-        "cost_answers": int(stated[COST]),
         "latency": latency,
         "latency_p95": latency_p95,
-        "latency_answers": int(stated[LATENCY]),
         "tokens": _mean(values[TOKENS]),
-        "tokens_answers": int(stated[TOKENS]),
         "note": "; ".join(_notes(amounts, system, uncompared)),
     }
 
@@ -190,8 +223,8 @@ def _notes(amounts: AnswerAmounts, system: str, uncompared: str) -> Iterator[str
         yield f"not compared: {uncompared}"
 
 
-def _frontier_column(quality: Floats, prices: Floats) -> Floats:
-    is_known = ~(np.isnan(quality) | np.isnan(prices))
+def _frontier_column(quality: npt.ArrayLike, prices: npt.ArrayLike) -> Floats:
+    is_known = ~(np.isnan(np.asarray(quality, float)) | np.isnan(np.asarray(prices, float)))
     return np.where(is_known, pareto_frontier(quality, prices), np.nan)
 
 
@@ -224,51 +257,3 @@ def pareto_frontier(quality: npt.ArrayLike, prices: npt.ArrayLike) -> Flags:
             on_frontier[index] = True
             best = good[index]
     return on_frontier
-
-
-def uncompared_systems(
-    ratings: pd.DataFrame, overall: pd.DataFrame, summary: BoardSummary, systems: Collection[str]
-) -> dict[str, str]:
-    """Return why a board does not compare the quality of some systems, by system.
-
-    Such are systems without an overall rank, and those whose rating rests on a surrogate alone: a
-    bargain is claimed only of what has been judged.
-
-    Args:
-        ratings: ``tables.RATINGS``.
-        overall: ``tables.OVERALL``.
-        summary: The board's summary.
-        systems: All systems.
-    """
-    general = uncompared_board(summary)
-    if general:
-        return dict.fromkeys(systems, general)
-    ranked = set(overall.loc[overall["rank"].notna(), "system"])
-    unjudged: dict[str, list[str]] = {}
-    is_unjudged = ratings["arena_rating"].isna()
-    for system, languages in ratings[is_unjudged].groupby("system")["language"]:
-        unjudged[str(system)] = sorted(languages)
-    reasons: dict[str, str] = {}
-    n_languages = ratings["language"].nunique()
-    for system in systems:
-        if system not in ranked:
-            reasons[system] = "it has no overall rank"
-        elif system in unjudged:
-            languages = unjudged[system]
-            place = "" if len(languages) == n_languages else f" in {', '.join(languages)}"
-            reasons[system] = f"nobody has judged it{place}"
-    return reasons
-
-
-def uncompared_board(summary: BoardSummary) -> str:
-    """Return why a board compares the quality of no two systems; empty where it does."""
-    macro = summary.macro
-    if summary.is_first:
-        return "nobody has judged these answers"
-    if macro.is_unreliable:
-        return "the judge is unreliable"
-    if summary.settings.ratings == "surrogate" and macro.standing != "shown":
-        return "ratings rest on a surrogate that is not shown to rank systems better than chance"
-    if macro.is_lost:
-        return "ratings by verdicts alone agree better with the verdicts on other questions"
-    return ""

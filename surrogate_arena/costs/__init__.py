@@ -1,0 +1,1 @@
+"""What systems take beside how good they are: money, time and tokens."""
