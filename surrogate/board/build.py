@@ -35,7 +35,7 @@ from surrogate.board.judge_report import JudgeReport, JudgingRecords, report_jud
 from surrogate.board.language_study import importances_table, unconnected_remarks
 from surrogate.board.learned import Learned, learn, tournament_settings
 from surrogate.board.overall import joint_covariance, overall_board
-from surrogate.board.rating_rows import rows_with_verdicts, rows_without_verdicts, without_ranks
+from surrogate.board.rating_rows import rows_with_verdicts, rows_without_verdicts
 from surrogate.board.resolved_settings import ResolvedSettings
 from surrogate.board.settings import (
     NOBODY,
@@ -44,7 +44,7 @@ from surrogate.board.settings import (
     chosen_settings,
     lists_options,
 )
-from surrogate.board.summary import UNPROVEN, BoardSummary
+from surrogate.board.summary import BoardSummary
 from surrogate.board.summary_builder import summarize_board
 from surrogate.board.view import (
     arena_view,
@@ -52,7 +52,7 @@ from surrogate.board.view import (
     judging_temperatures,
     values_by_judge,
 )
-from surrogate.checks.status import bar_from_ranks
+from surrogate.checks.status import without_ranks
 from surrogate.learning.language_data import language_data, others_of
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.surrogate import Surrogate, reseeded
@@ -285,32 +285,22 @@ def _rated_languages(learned: Learned, summary: BoardSummary) -> list[Rated]:
     status = learned.system_status()
     rated = []
     for language in sorted(n_questions.index):
-        never_judged: list[str] = []
+        unproven: set[str] = set()
         if not summary.ranks_unseen_in(language):
-            never_judged = sorted(set(systems) - learned.judged_systems)
+            unproven = set(systems) - learned.judged_systems
         predictions = learned.predictions_in(language)
         study = studies.get(language)
         if study is None:
-            barred = _unproven(never_judged)
             rows = rows_without_verdicts(
-                language, predictions, systems, int(n_questions[language]), barred
+                language, predictions, systems, int(n_questions[language]), unproven
             )
         else:
             is_here = status.index.get_level_values("language") == language
-            language_status = status[is_here].droplevel("language")
-            is_barred = language_status.index.isin(never_judged)
-            language_status = bar_from_ranks(language_status, is_barred, UNPROVEN)
+            of_language = status[is_here].droplevel("language")
             interval = summary.languages[language].interval
-            rows = rows_with_verdicts(study, predictions, systems, interval, language_status)
+            rows = rows_with_verdicts(study, predictions, systems, interval, of_language, unproven)
         rated.append(rows)
     return rated
-
-
-def _unproven(systems: Sequence[str]) -> pd.DataFrame:
-    """Return a status that keeps systems from a rank until they are judged."""
-    return pd.DataFrame(
-        {"unranked": UNPROVEN, "original": "", "remark": "", "variance": 0.0}, list(systems)
-    )
 
 
 def _ratings_by_judge(learned: Learned) -> tuple[pd.DataFrame | None, tuple[str, ...]]:

@@ -30,7 +30,6 @@ from surrogate.board.detail_tables import difference_table, win_table
 from surrogate.board.judge_report import JudgeReport
 from surrogate.board.overall import overall_board
 from surrogate.board.ranked_rows import ranked_rows
-from surrogate.board.rating_rows import NO_ANSWER
 from surrogate.board.resolved_settings import ResolvedSettings
 from surrogate.board.settings import NOBODY
 from surrogate.board.summary import (
@@ -46,6 +45,7 @@ from surrogate.board.summary_builder import (
     skipped_counts,
     summary_of,
 )
+from surrogate.checks.status import NO_ANSWER
 from surrogate.learning.estimation.field import CONSENSUS, AnswerField
 from surrogate.learning.language_data import with_answers
 from surrogate.learning.names import find_surrogate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +14,13 @@ from surrogate.board.intervals import NO_SURROGATE
 from surrogate.board.ranked_rows import covariance_of, ranked_rows
 from surrogate.board.summary import RatingInterval
 from surrogate.board.tables import RATINGS
+from surrogate.checks.status import (
+    STATUS_COLUMNS,
+    UNJUDGED_SPLITS,
+    absence,
+    joined_texts,
+    reasons_without_rank,
+)
 
 if TYPE_CHECKING:
     from surrogate.board.language_study import LanguageStudy
@@ -25,31 +32,11 @@ SUBSTANTIAL_SHARE = 0.5
 bound the rating from above, even where the surrogate has seen nothing as good."""
 RATING_COLUMNS = ["rating", "low", "high", "standard_error"]
 POSTERIOR_COLUMNS = ["posterior", "posterior_error", "verdict_share"]
-COMPARING_COLUMNS = [
-    "rank",
-    "rank_low",
-    "rank_high",
-    "tier",
-    "low",
-    "high",
-    "standard_error",
-    "surrogate_low",
-    "surrogate_high",
-    "surrogate_error",
-    "arena_low",
-    "arena_high",
-]
-"""Columns of ``tables.RATINGS`` and ``tables.ARENA`` that order systems, or say how surely."""
-UNJUDGED_SPLITS = ["unjudged", "new"]
-NO_STATUS = pd.DataFrame(columns=["unranked", "original", "remark", "variance"])
+NO_STATUS = pd.DataFrame(columns=STATUS_COLUMNS)
 
-VANISHED = "not ranked: it was judged, but none of its answers are in the arena: were they lost?"
-NO_ANSWER = "no answer here"
 BEYOND = "no upper bound: may be better than every judged system, so have it judged"
-NO_FEATURES = "no feature of its answers could be computed"
 VERDICTS_ONLY = "by its verdicts alone: {}"
 NOT_UNSEEN = "no rating by a surrogate that has not seen it: {}"
-ONE_SIDED = "no rank: the judge says the same whatever the answers are"
 UNJUDGED = "no verdicts here; estimated from those elsewhere"
 UNCONNECTED = "rated by its answers: its verdicts connect it with no system of the largest group"
 BORROWED = "few verdicts here; also estimated from those elsewhere"
@@ -59,6 +46,7 @@ def rated_rows(
     estimates: pd.DataFrame,
     interval: RatingInterval,
     status: pd.DataFrame,
+    unproven: Collection[str] = (),
     originals: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Rate the systems of one language: judged, unjudged and new ones.
@@ -74,8 +62,8 @@ def rated_rows(
             rating. Only on a board by the surrogate alone does it differ from ``predicted``.
             Also ``answers, coverage, split``, and ``why`` an estimate is missing.
         interval: Conformal interval of the surrogate's predictions.
-        status: By system, see ``integrity.notes``: who is not ranked, which system it copies, what
-            to remark, and the variance due to missing answers.
+        status: By system, as of ``ranking_status``; systems may be missing.
+        unproven: As of ``reasons_without_rank``.
         originals: Rows of the systems that copies take their rating from; by default those made
             here.
 
@@ -83,9 +71,8 @@ def rated_rows(
         By system, the columns of ``tables.RATINGS`` except ranks and those by verdicts alone. The
         upper bound of a system that may be better than every judged one is infinite.
     """
-    table = estimates.join(status[list(NO_STATUS.columns)])
+    table = estimates.join(status)
     texts = table[["unranked", "original", "remark"]].astype(object).fillna("").astype("str")
-    is_unjudged = table["split"].isin(UNJUDGED_SPLITS)
     has_posterior = table["posterior"].notna()
     rows = _rows_with_intervals(table, interval)
     sources = rows if originals is None else originals
@@ -93,12 +80,11 @@ def rated_rows(
     for name, original in copies.items():
         rows.loc[name, RATING_COLUMNS] = sources.loc[original, RATING_COLUMNS].astype(float)
 
-    has_vanished = ~is_unjudged & (table["answers"] == 0)
-    is_barred = is_unjudged & (texts["unranked"] != "")
-    reasons = table["why"].mask(np.isinf(rows["high"]), BEYOND)
-    notes = _joined_texts(reasons, texts["remark"])
-    notes = notes.mask(is_barred, texts["unranked"]).mask(has_vanished, VANISHED)
-    rows.loc[is_barred | has_vanished, RATING_COLUMNS] = np.nan
+    systems = texts.assign(rating=rows["rating"], split=table["split"], answers=table["answers"])
+    unranked = reasons_without_rank(systems, unproven)
+    notes = joined_texts(table["why"].mask(np.isinf(rows["high"]), BEYOND), texts["remark"])
+    notes = notes.mask(unranked != "", unranked)
+    rows.loc[unranked != "", RATING_COLUMNS] = np.nan
     zero_if_rated = rows["rating"].where(rows["rating"].isna(), 0.0)
     return rows.assign(
         verdict_share=table["verdict_share"].where(has_posterior, zero_if_rated),
@@ -160,20 +146,13 @@ def _interval_columns(
     )
 
 
-def _joined_texts(first: pd.Series, second: pd.Series) -> pd.Series:
-    """Join two columns of texts row by row, empty ones left out."""
-    joined = []
-    for pair in zip(first, second, strict=True):
-        joined.append("; ".join(text for text in pair if text))
-    return pd.Series(joined, first.index)
-
-
 def rows_with_verdicts(
     study: LanguageStudy,
     predictions: pd.DataFrame,
     systems: Sequence[str],
     interval: RatingInterval,
     status: pd.DataFrame,
+    unproven: Collection[str],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rate every system of the arena in a language with verdicts.
 
@@ -186,15 +165,16 @@ def rows_with_verdicts(
         study: Results of training in this language.
         predictions: The trained surrogate's predictions in this language, by system.
         systems: Every system of the arena.
-        interval: As of ``rated_rows``.
-        status: As of ``rated_rows``.
+        interval: As of ``rated_rows``, like the next two.
+        status: Of the systems.
+        unproven: Those that have no rank until judged.
 
     Returns:
         ``tables.RATINGS``, and the covariance of the ratings.
     """
     if study.borrows and interval.half_width is None:
         interval = BY_STANDARD_ERRORS
-    rows = rated_rows(_estimates(study, predictions, systems), interval, status)
+    rows = rated_rows(_estimates(study, predictions, systems), interval, status, unproven)
     covariance = covariance_of(rows, study)
     columns = ["rank", "rating", "low", "high"]
     verdict_ratings = study.ratings.table.set_index("system")[columns]
@@ -265,12 +245,11 @@ def rows_without_verdicts(
     predictions: pd.DataFrame,
     systems: Sequence[str],
     n_questions: int,
-    barred: pd.DataFrame,
+    unproven: Collection[str],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rate the systems in a language without a verdict, by the surrogate's predictions.
 
     Arguments and results as of ``rows_with_verdicts``; no row where the surrogate rates nobody.
-    Those that are ``barred``, as of ``rated_rows``' ``status``, have no rank until judged.
     """
     estimates = _predicted_estimates(predictions, systems, n_questions)
     if estimates["predicted_error"].isna().all() or estimates["predicted"].isna().all():
@@ -279,32 +258,9 @@ def rows_without_verdicts(
     for rating, answers in zip(estimates["predicted"], estimates["answers"], strict=True):
         reasons.append(absence(rating, answers) or UNJUDGED)
     estimates["why"] = reasons
-    rows = rated_rows(estimates, BY_STANDARD_ERRORS, barred)
+    rows = rated_rows(estimates, BY_STANDARD_ERRORS, NO_STATUS, unproven)
     covariance = covariance_of(rows)
     return ranked_rows(rows, covariance, language), covariance
-
-
-def without_ranks(rows: pd.DataFrame) -> pd.DataFrame:
-    """Leave out ranks and intervals of a judge that says the same whatever the answers are.
-
-    Nothing tells its systems apart, and nobody has looked at whether they are alike.
-
-    Args:
-        rows: ``tables.RATINGS``, or ``tables.ARENA``.
-    """
-    unknown = [name for name in COMPARING_COLUMNS if name in rows]
-    is_rated = rows["rating"].notna()
-    reason = pd.Series(ONE_SIDED, rows.index)
-    notes = rows["note"].mask(is_rated, _joined_texts(rows["note"], reason))
-    columns = {name: rows[name].mask(is_rated) for name in unknown}
-    return rows.assign(**columns, note=notes.astype(rows["note"].dtype))
-
-
-def absence(rating: float, n_answers: int) -> str:
-    """Return why there is no rating; empty where there is one."""
-    if np.isfinite(rating):
-        return ""
-    return NO_FEATURES if n_answers else NO_ANSWER
 
 
 def _predicted_estimates(

@@ -30,8 +30,6 @@ from surrogate.board.resolved_settings import ResolvedSettings
 
 LEVEL = 0.9
 """Share of new systems whose arena rating a conformal interval is to hold."""
-UNPROVEN = "not ranked until it is judged: the surrogate is not shown to beat chance here"
-"""Why a system whose rating rests on a surrogate that is not shown to work has no rank."""
 RATED_BY = {
     "posterior": "verdicts and surrogate",
     "surrogate": "the trained surrogate",

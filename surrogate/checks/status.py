@@ -1,4 +1,4 @@
-"""Who is ranked: enough answers, no bar; what to remark; how sure a part of the answers makes."""
+"""Who has no rank, and why: the one table of reasons, for boards and for new systems."""
 
 from __future__ import annotations
 
@@ -8,12 +8,37 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import pandas as pd
 
-from arena.data.types import Flags
 from surrogate.checks.notes import Findings, Key, flag_judged
 from surrogate.learning.surrogate import ANSWER_MARK, Surrogate
 
+TOO_FEW = "not ranked: it answered {} of {} questions, and {} are needed"
+BARRED = "not ranked: {}"
+"""Its answers break a rule; see ``notes.FACTS``."""
+UNPROVEN = "not ranked until it is judged: the surrogate is not shown to beat chance here"
+VANISHED = "not ranked: it was judged, but none of its answers are in the arena: were they lost?"
+ONE_SIDED = "no rank: the judge says the same whatever the answers are"
+NO_ANSWER = "no answer here"
+NO_FEATURES = "no feature of its answers could be computed"
+
+UNJUDGED_SPLITS = ("unjudged", "new")
 REMARK = "seen in its answers: "
 """Beginning of what a board remarks on a system's answers."""
+STATUS_COLUMNS = ["unranked", "original", "remark", "variance"]
+COMPARING_COLUMNS = [
+    "rank",
+    "rank_low",
+    "rank_high",
+    "tier",
+    "low",
+    "high",
+    "standard_error",
+    "surrogate_low",
+    "surrogate_high",
+    "surrogate_error",
+    "arena_low",
+    "arena_high",
+]
+"""Columns of a board's tables that order systems, or say how surely."""
 
 
 def ranking_status(
@@ -23,7 +48,7 @@ def ranking_status(
     n_questions: Mapping[str, int],
     judged: Mapping[str, Collection[str]],
 ) -> pd.DataFrame:
-    """Find who is not ranked in each language and why, and what to remark.
+    """Find whose answers keep them from a rank in each language, and what to remark on answers.
 
     Args:
         findings: On the answers.
@@ -33,9 +58,10 @@ def ranking_status(
         judged: Language to systems whose verdicts tell how sure their ratings are.
 
     Returns:
-        By ``language`` and ``system``: ``unranked`` (why; empty where it is ranked),
-        ``original`` (the judged system it is a near-copy of, or empty), ``remark``, and
-        ``variance`` of its rating for want of answers (squared logits).
+        By ``language`` and ``system``, of those with answers: ``unranked`` (why its answers keep
+        it from a rank until it is judged, or empty), ``original`` (the judged system it is a
+        near-copy of, or empty), ``remark``, and ``variance`` of its rating for want of answers
+        (squared logits).
     """
     n_answers = X.groupby(["language", "system"]).size()
     variances = variances_of_coverage(surrogate, X[~flag_judged(X, judged)], n_questions)
@@ -46,36 +72,67 @@ def ranking_status(
         asked_count = n_questions.get(key[0], 0)
         needed = needed_answers(asked_count)
         if count < needed:
-            reasons.append(
-                f"not ranked: it answered {count} of {asked_count} questions, "
-                f"and {needed} are needed"
-            )
+            reasons.append(TOO_FEW.format(count, asked_count, needed))
         notes = findings.notes.get(key, ())
         bars = "; ".join(note.sentence for note in notes if note.is_bar)
         if bars:
-            reasons.append(f"not ranked: {bars}")
+            reasons.append(BARRED.format(bars))
         original = findings.originals.get(key, "")
         if original:
             remarks.append(f"near-copy of {original}, so it gets that rating")
         if notes:
             remarks.append(REMARK + "; ".join(note.sentence for note in notes))
         rows.append(("; ".join(reasons), original, "; ".join(remarks), variances.get(key, 0.0)))
-    columns = ["unranked", "original", "remark", "variance"]
-    return pd.DataFrame(rows, n_answers.index, columns)
+    return pd.DataFrame(rows, n_answers.index, STATUS_COLUMNS)
 
 
-def bar_from_ranks(status: pd.DataFrame, is_barred: Flags, reason: str) -> pd.DataFrame:
-    """Keep systems from a rank, unless their answers already do, or they copy a judged system.
+def reasons_without_rank(systems: pd.DataFrame, unproven: Collection[str]) -> pd.Series:
+    """Say of each system of a language why it has no rank; empty where it has one or no rating.
+
+    What an unjudged system's answers say of it comes first. A judged one has a rank whatever they
+    say, unless they are lost.
 
     Args:
-        status: As of ``ranking_status``; NaN for a system without answers.
-        is_barred: Whom to keep from a rank, one for each row.
-        reason: Why.
+        systems: By system: ``rating, split, answers``, and ``unranked, original`` as of
+            ``ranking_status``.
+        unproven: Systems whose rating rests on a surrogate that is not shown to work.
     """
-    texts = ["unranked", "original", "remark"]
-    status = status.assign(**status[texts].astype(object).fillna(""))
-    is_free = (status["unranked"] == "") & (status["original"] == "")
-    return status.assign(unranked=status["unranked"].mask(is_free & is_barred, reason))
+    is_unjudged = systems["split"].isin(UNJUDGED_SPLITS)
+    is_free = (systems["unranked"] == "") & (systems["original"] == "")
+    rests_on_nothing = systems.index.isin(list(unproven)) & systems["rating"].notna()
+    reasons = systems["unranked"].mask(is_free & rests_on_nothing, UNPROVEN)
+    has_vanished = ~is_unjudged & (systems["answers"] == 0)
+    return reasons.where(is_unjudged, "").mask(has_vanished, VANISHED)
+
+
+def without_ranks(rows: pd.DataFrame) -> pd.DataFrame:
+    """Leave out ranks and intervals of a judge that says the same whatever the answers are.
+
+    Nothing tells its systems apart, and nobody has looked at whether they are alike.
+
+    Args:
+        rows: ``tables.RATINGS``, or ``tables.ARENA``.
+    """
+    is_rated = rows["rating"].notna()
+    reason = pd.Series(ONE_SIDED, rows.index)
+    notes = rows["note"].mask(is_rated, joined_texts(rows["note"], reason))
+    columns = {name: rows[name].mask(is_rated) for name in COMPARING_COLUMNS if name in rows}
+    return rows.assign(**columns, note=notes.astype(rows["note"].dtype))
+
+
+def absence(rating: float, n_answers: int) -> str:
+    """Return why there is no rating; empty where there is one."""
+    if np.isfinite(rating):
+        return ""
+    return NO_FEATURES if n_answers else NO_ANSWER
+
+
+def joined_texts(first: pd.Series, second: pd.Series) -> pd.Series:
+    """Join two columns of texts row by row, empty ones left out."""
+    joined = []
+    for pair in zip(first, second, strict=True):
+        joined.append("; ".join(text for text in pair if text))
+    return pd.Series(joined, first.index)
 
 
 def without_remarks(note: str) -> str:

@@ -9,19 +9,12 @@ import numpy as np
 import pandas as pd
 
 from arena.data.schema import QUESTION_KEY
-from arena.data.types import Flags
 from surrogate.board.board import Board
 from surrogate.board.ranked_rows import VERDICT_COLUMNS
-from surrogate.board.rating_rows import (
-    SUBSTANTIAL_SHARE,
-    absence,
-    rated_rows,
-    without_ranks,
-)
-from surrogate.board.summary import UNPROVEN
+from surrogate.board.rating_rows import SUBSTANTIAL_SHARE, rated_rows
 from surrogate.board.tables import DECIMALS, RATINGS
 from surrogate.checks.notes import Findings, unusual_features
-from surrogate.checks.status import bar_from_ranks, ranking_status
+from surrogate.checks.status import absence, ranking_status, without_ranks
 from surrogate.ranking.judged import (
     JUDGED_COLUMNS,
     counted_judgments,
@@ -84,7 +77,6 @@ def place_systems(
     estimates = _estimates(board, predictions, judged, keys, n_questions)
     findings = findings.with_notes(unusual_features(board.surrogate, table))
     status = ranking_status(findings, board.surrogate, table, n_questions, {}).reindex(keys)
-    status = bar_from_ranks(status, _is_unproven(board, estimates), UNPROVEN)
     parts = []
     for language in languages:
         parts.append(_placed_rows(board, language, estimates.loc[language], status.loc[language]))
@@ -147,20 +139,16 @@ def _estimates(
     )
 
 
-def _is_unproven(board: Board, estimates: pd.DataFrame) -> Flags:
-    """Flag systems where the surrogate is unproven and their verdicts are few."""
-    languages = estimates.index.get_level_values("language")
-    unproven = [name for name in languages.unique() if not board.summary.ranks_unseen_in(name)]
-    has_few_verdicts = ~(estimates["verdict_share"] >= SUBSTANTIAL_SHARE).to_numpy()
-    return np.asarray(languages.isin(unproven) & has_few_verdicts)
-
-
 def _placed_rows(
     board: Board, language: str, estimates: pd.DataFrame, status: pd.DataFrame
 ) -> pd.DataFrame:
     """Rate and rank the new systems of one language among the board's."""
     on_board = board.ratings[board.ratings["language"] == language].set_index("system")
-    rows = rated_rows(estimates, interval_of(board, language), status, on_board).round(DECIMALS)
+    unproven: pd.Index = pd.Index([])
+    if not board.summary.ranks_unseen_in(language):
+        unproven = estimates.index[~(estimates["verdict_share"] >= SUBSTANTIAL_SHARE)]
+    rows = rated_rows(estimates, interval_of(board, language), status, unproven, on_board)
+    rows = rows.round(DECIMALS)
     # The better the rating, the lower the rank: an interval's high end gives the lowest rank.
     columns = {"rank": "rating", "rank_low": "high", "rank_high": "low"}
     for rank_column, rating_column in columns.items():
@@ -188,7 +176,7 @@ def _explanations(
         {
             "seen": notes,
             "expected": estimates["posterior"].fillna(estimates["predicted"]),
-            "original": status["original"],
+            "original": status["original"].fillna(""),
         },
         estimates.index,
     )

@@ -62,7 +62,7 @@ def fit(
     from arena.rating.ratings import rate
     from arena.rating.selected_judgments import selected_judgments
     from surrogate.board.judge_report import labels_of_verdicts
-    from surrogate.board.rating_rows import without_ranks
+    from surrogate.checks.status import without_ranks
     from surrogate_arena.importers.judgments import counted_judgments_of
 
     read = counted_judgments_of(

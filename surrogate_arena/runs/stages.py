@@ -33,7 +33,6 @@ from surrogate.board.build import build_board
 from surrogate.board.first_place import conclusion, first_place_sentence
 from surrogate.board.judge_report import read_judging_records
 from surrogate.board.metaevaluations import METAEVALUATION_FILE
-from surrogate.board.rating_rows import VANISHED
 from surrogate.board.tables import (
     BOARD_FILES,
     FEATURE_CACHE,
@@ -43,6 +42,7 @@ from surrogate.board.tables import (
     read_feature_table,
 )
 from surrogate.board.view import board_judges
+from surrogate.checks.status import VANISHED
 from surrogate.ranking.prior import judging_prior
 from surrogate_arena.pages.figures.board_figures import board_drawings
 from surrogate_arena.pages.figures.figure import write_drawings

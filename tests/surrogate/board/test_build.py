@@ -11,9 +11,10 @@ from arena.data.errors import UsageError
 from arena.statistics.rank_agreement import kendall_tau
 from surrogate import build_board
 from surrogate.board.detail_tables import compare_with_truth
-from surrogate.board.rating_rows import NO_ANSWER, UNJUDGED, VANISHED
+from surrogate.board.rating_rows import UNJUDGED
 from surrogate.board.summary_builder import BORROWED
 from surrogate.board.tables import read_feature_table
+from surrogate.checks.status import NO_ANSWER, VANISHED
 
 
 def without(arena, language, system):

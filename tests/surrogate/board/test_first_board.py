@@ -14,9 +14,9 @@ from surrogate import build_board, rank_systems
 from surrogate.board.conclusions import UNJUDGED_BY_CONSENSUS, UNJUDGED_BY_PREFERENCES
 from surrogate.board.first_board import IS_REFERENCE, NO_VERDICT, first_ratings, shares_below
 from surrogate.board.first_place import first_place_sentence
-from surrogate.board.rating_rows import NO_ANSWER
 from surrogate.board.settings import NOBODY
 from surrogate.board.summary import PREFERENCES, fingerprint
+from surrogate.checks.status import NO_ANSWER
 from surrogate.learning.preferences import shipped_preferences
 from surrogate.ranking.prior import expected_systems
 

@@ -7,7 +7,7 @@ import pytest
 
 from arena.data.errors import DataError, UsageError
 from surrogate import Board, build_board, place_systems, rank_systems
-from surrogate.board.rating_rows import NO_ANSWER, ONE_SIDED
+from surrogate.checks.status import NO_ANSWER, ONE_SIDED
 from surrogate.ranking.advice import advise
 from surrogate.ranking.placing import NO_SURROGATE, RANKED_APART
 
