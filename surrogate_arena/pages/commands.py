@@ -88,10 +88,13 @@ def publish(
     from surrogate_arena.pages.exports import OVERALL, export_text
     from surrogate_arena.pages.figures.board_figures import board_drawings
     from surrogate_arena.pages.site import write_site
-    from surrogate_arena.papers.figures import study_drawings
 
     if form == FIGURES and source.is_file():
-        _draw(study_drawings(source), out or Path(FIGURES), file_format, signature)
+        from surrogate_arena.pages.figures.figure import Drawing
+        from surrogate_arena.papers.figures import study_drawings
+
+        drawings = [Drawing(*drawing) for drawing in study_drawings(source)]
+        _draw(drawings, out or Path(FIGURES), file_format, signature)
         return
     board = Board.load(source)
     if form == SITE:

@@ -2,40 +2,85 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from arena.data.errors import UsageError
+import pandas as pd
+
+from arena.data.errors import DataError, Problem, UsageError
+from arena.data.files import small_file
 from arena.data.tables import read_rows
-from surrogate_arena.pages.figures.figure import Drawing
-from surrogate_arena.papers.grouse.figures import grouse_drawings
-from surrogate_arena.papers.memerag.figures import memerag_drawings
-from surrogate_arena.papers.mirage.figures import MAKE, read_sampling, sampling_curves
-from surrogate_arena.papers.records import JSONL_SUFFIXES
+from surrogate_arena.papers.grouse.benchmark import ScoreVerdict
+from surrogate_arena.papers.grouse.figures import draw_confusions, draw_unit_tests
+from surrogate_arena.papers.memerag.accuracy import (
+    error_shares,
+    mark_best,
+    score_judges,
+    with_prompts,
+)
+from surrogate_arena.papers.memerag.benchmark import LabelVerdict
+from surrogate_arena.papers.memerag.figures import error_heat_map, memerag_bars
+from surrogate_arena.papers.mirage.figures import sampling_curves
+from surrogate_arena.papers.records import JSONL_SUFFIXES, read_run
+from surrogate_arena.papers.reports import judge_labels, judges_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Drawing = tuple[str, Callable[[], "Figure"]]
+"""Name of a figure's file without suffix, and what draws it."""
 
 
 def study_drawings(path: Path) -> Iterator[Drawing]:
-    """List the figures of a file of ``validate --json`` or ``metaeval --out``.
+    """List the figures of a file of ``validate --protocol sampling --json`` or ``metaeval --out``.
 
     Raises:
         UsageError: If it is another kind of file, or a study without a figure.
         DataError: If it is damaged.
     """
     if not path.name.endswith(JSONL_SUFFIXES):
-        table, signature = read_sampling(path)
-        protocol = re.match(r"protocol:([^|]+)", signature)
-        if protocol is not None:
-            raise UsageError(
-                f"a study of {protocol[1]} has a table but no figure; figures are drawn of  {MAKE}"
-            )
-        yield Drawing("sampling", partial(sampling_curves, table, signature))
+        table, signature = read_study(path)
+        yield "sampling", partial(sampling_curves, table, signature)
         return
     columns = read_rows(path).table.columns
     if "test_id" in columns:  # only GroUSE's verdicts name a test
-        yield from grouse_drawings(path)
-    elif "system_a" in columns:
-        raise UsageError(f"{path.name} holds verdicts on pairs, which have tables but no figure")
+        yield from _grouse_drawings(read_run(path, ScoreVerdict))
+    elif "fine" in columns:  # only MEMERAG's have fine-grained labels
+        verdicts = read_run(path, LabelVerdict)
+        yield "memerag", partial(_memerag_bars, verdicts)
+        yield "memerag-errors", lambda: error_heat_map(error_shares(verdicts))
     else:
-        yield from memerag_drawings(path)
+        raise UsageError(f"{path.name} holds verdicts that have tables but no figure")
+
+
+def read_study(path: Path) -> tuple[pd.DataFrame, str]:
+    """Read what ``validate --json`` printed: the table and the signature."""
+    try:
+        content = json.loads(small_file(path))
+        return pd.DataFrame(content["table"]), str(content["signature"])
+    except (KeyError, TypeError, ValueError) as error:
+        hint = "write it with  surrogate-arena validate ARENA --protocol sampling --json > FILE"
+        raise DataError(
+            [Problem(path.name, None, None, None, "is no study of sampling", hint)]
+        ) from error
+
+
+def _memerag_bars(verdicts: pd.DataFrame) -> Figure:
+    """Score judges; where some have several prompts, the best with each prompt is marked."""
+    scores = score_judges(verdicts)
+    within = [] if with_prompts(scores).empty else ["prompt"]
+    return memerag_bars(mark_best(scores, verdicts, within=within))
+
+
+def _grouse_drawings(scores: pd.DataFrame) -> Iterator[Drawing]:
+    names = judge_labels(scores)
+    reference = scores[scores["is_reference"]]
+    for number, (key, part) in enumerate(judges_of(scores).items(), start=1):
+        if part["condition"].notna().any():
+            yield f"grouse-{number}", partial(draw_unit_tests, part, names[key])
+        if len(reference) and not part["is_reference"].any():
+            draw = partial(draw_confusions, part, reference, names[key])
+            yield f"grouse-confusions-{number}", draw

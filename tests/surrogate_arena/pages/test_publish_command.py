@@ -3,24 +3,12 @@
 import csv
 import html
 import io
-import json
-import re
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
 import pytest
-from memerag_samples import verdict_table
-
-from arena.judging.choosing.sampling import study_sampling
-from surrogate_arena.papers.evaluation import evaluate_judges
-from surrogate_arena.papers.grouse.benchmark import Grouse
-from surrogate_arena.papers.grouse.unit_tests import builtin_tests
-from surrogate_arena.papers.judges import FunctionJudge
-from surrogate_arena.papers.records import write_run
-from surrogate_arena.papers.settings import MetaevalSettings
 
 FIGURES = ("--as", "figures")
 
@@ -59,29 +47,6 @@ def test_wrong_requests_name_what_is_wrong(board_folder, run, capsys, options, n
     assert named in capsys.readouterr().err
 
 
-def test_draws_studies_and_runs_of_judges(small_arena, tmp_path, run, verdicts):
-    study = study_sampling(small_arena.judgments, (0.5, 1.0), ("questions",), 2)
-    content = {"table": study.table.to_dict(orient="records"), "signature": study.signature}
-    (tmp_path / "sampling.json").write_text(json.dumps(content))
-    fine = {"Supported": "Other", "Not Supported": "Contradiction"}
-    labeled = verdicts.assign(fine=verdicts["truth"].map(fine))
-    write_run(labeled, tmp_path / "memerag.jsonl")
-    null = FunctionJudge("null/1", lambda *_: None)
-    unit_tests = Grouse(builtin_tests(["en"])[:2], MetaevalSettings(reference="ones"))
-    write_run(
-        evaluate_judges(unit_tests, [null, FunctionJudge("ones", lambda *_: 1)]).verdicts,
-        tmp_path / "grouse.jsonl",
-    )
-    out = tmp_path / "plots"
-    for path in sorted(tmp_path.glob("*.json*")):
-        assert run("publish", path, *FIGURES, "--out", out, "--format", "svg") == 0
-    drawn = sorted(re.sub("-[0-9a-f]{8}$", "", path.stem) for path in out.iterdir())
-    assert drawn == [
-        *("grouse-confusions-null-1", "grouse-null-1", "grouse-ones"),
-        *("memerag", "memerag-errors", "sampling"),
-    ]
-
-
 def test_tables_go_to_standard_output_or_a_file(board_folder, run, capsys, tmp_path):
     assert run("publish", board_folder, "--as", "csv", "--language", "all") == 0
     printed = capsys.readouterr().out
@@ -114,15 +79,3 @@ def test_a_figure_for_a_paper_has_no_signature(board, board_folder, run, tmp_pat
     assert run("publish", board_folder, *options) == 0
     drawn = (tmp_path / "heatmap.svg").read_text()
     assert (board.summary.signature in html.unescape(drawn)) == (option == "--signature")
-
-
-@pytest.fixture
-def verdicts():
-    labels = ["Supported", "Not Supported"]
-    tables = [
-        verdict_table(
-            [(labels[n % 2], labels[(n + (n % every == 0)) % 2]) for n in range(40)], judge
-        )
-        for judge, every in (("good", 9), ("poor", 2))
-    ]
-    return pd.concat(tables, ignore_index=True)

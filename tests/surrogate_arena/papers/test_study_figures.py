@@ -7,26 +7,28 @@ import pandas as pd
 import pytest
 from grouse_samples import TYPES, RightJudge
 from matplotlib.text import Text
+from memerag_samples import verdict_table
 
 from arena import DataError, UsageError
 from arena.judging.choosing.sampling import study_sampling
 from features.models.llm_scorer import Verdict
-from surrogate_arena.pages.figures.figure import HATCH, save
-from surrogate_arena.pages.formats import short_digest
+from surrogate_arena.papers.drawing import HATCH
 from surrogate_arena.papers.evaluation import evaluate_judges
+from surrogate_arena.papers.figures import read_study
 from surrogate_arena.papers.grouse.benchmark import Grouse
 from surrogate_arena.papers.grouse.figures import draw_confusions, draw_unit_tests
 from surrogate_arena.papers.grouse.metrics import METRICS, AnswerSample
-from surrogate_arena.papers.grouse.unit_tests import UnitTest
+from surrogate_arena.papers.grouse.unit_tests import UnitTest, builtin_tests
 from surrogate_arena.papers.judges import FunctionJudge
 from surrogate_arena.papers.memerag.accuracy import BEST, DAGGER
 from surrogate_arena.papers.memerag.figures import memerag_bars
-from surrogate_arena.papers.mirage.figures import read_sampling, sampling_curves
+from surrogate_arena.papers.mirage.figures import sampling_curves
+from surrogate_arena.papers.records import write_run
 from surrogate_arena.papers.settings import MetaevalSettings
 
 
 def axes_of(figure):
-    return figure.findobj(lambda part: hasattr(part, "get_xticks"))
+    return figure.axes
 
 
 def whole_text(figure):
@@ -49,9 +51,8 @@ def test_sampling_curves_hold_the_means_a_panel_a_design(study):
     line = questions.get_lines()[0]
     assert list(line.get_xdata()) == [20, 100]
     assert list(line.get_ydata()) == list(rows["tau"])
-    assert short_digest(study.signature) in whole_text(figure)
+    assert study.signature in figure.get_label()
     assert "my_$arena" in whole_text(figure)
-    assert "n = 2 languages" in whole_text(figure)
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"table": 1, "signature": "s"}', "\xff"])
@@ -59,15 +60,13 @@ def test_what_is_printed_as_json_is_read_back_and_other_files_are_refused(study,
     path = tmp_path / "sampling.json"
     rows = study.table.to_dict(orient="records")
     path.write_text(json.dumps({"table": rows, "signature": study.signature}))
-    table, signature = read_sampling(path)
+    table, signature = read_study(path)
     pd.testing.assert_frame_equal(table, study.table, check_dtype=False)
     assert signature == study.signature
     path.write_bytes(content.encode("latin-1"))
     with pytest.raises(DataError, match=r"sampling\.json"):
-        read_sampling(path)
-    with pytest.raises(UsageError, match="absent"):
-        read_sampling(tmp_path / "absent.json")
-    with pytest.raises(UsageError, match="tau"):
+        read_study(path)
+    with pytest.raises(UsageError, match="no study of sampling"):
         sampling_curves(study.table.drop(columns="tau"), "s")
 
 
@@ -91,7 +90,7 @@ def scores():
 
 
 def test_bars_are_percent_with_errors_and_hatched_where_tied(scores, tmp_path):
-    figure = memerag_bars(scores, "dataset:memerag|seed:0")
+    figure = memerag_bars(scores)
     english, hindi = axes_of(figure)
     labels = [label.get_text() for label in english.get_yticklabels()]
     assert labels == ["best $1$, ag_cot", "tied_<b>", "worse"]
@@ -99,14 +98,9 @@ def test_bars_are_percent_with_errors_and_hatched_where_tied(scores, tmp_path):
     assert [bar.get_hatch() for bar in english.patches] == [None, HATCH, None]
     best, tied = english.patches[0], english.patches[1]
     assert best.get_facecolor() != tied.get_facecolor()
-    (errors,) = english.collections
-    assert errors.get_segments()[0][:, 0] == pytest.approx([78, 82])
-    assert english.get_title(loc="left") == "en\nn = 120 to 122"
+    assert english.collections[0].get_segments()[0][:, 0] == pytest.approx([78, 82])
     assert [text.get_text() for text in hindi.texts] == ["–", "60.0", "50.0"]
-    text = whole_text(figure)
-    assert "Without a label, counted as errors: 1; not asked, left out: 2" in text
-    assert "not different from the best (p > 0.05)" in text
-    save(figure, tmp_path / "a.svg")
+    figure.savefig(tmp_path / "a.svg")
 
 
 RIGHT = {"answer_relevancy": 5, "completeness": 5, "usefulness": None, "faithfulness": 1}
@@ -146,31 +140,64 @@ def of(scores, judge):
 
 
 def test_every_test_has_a_cell_and_broken_replies_are_apart(unit_tests, tmp_path):
-    figure = draw_unit_tests(of(unit_tests, "broken_$1$"), "broken_$1$", "dataset:grouse")
+    figure = draw_unit_tests(of(unit_tests, "broken_$1$"), "broken_$1$")
     axes = axes_of(figure)
-    assert [place.get_xlabel() for place in axes] == list(METRICS)
+    assert [place.get_title() for place in axes] == list(METRICS)
     assert [label.get_text() for label in axes[0].get_yticklabels()] == ["en $0$", "en $1$"]
-    assert axes[0].get_ylim() == (1.5, -0.5)  # the first set on top
-    faithful = axes[3].collections[0].get_array().tolist()
+    faithful = axes[3].images[0].get_array().tolist()
     assert faithful == [[0.5, 1.0], [1.0, 1.0]]
     hatched = [sum(patch.get_hatch() is not None for patch in place.patches) for place in axes]
     assert hatched == [0, 0, 4, 2, 0, 0]  # usefulness of all, faithfulness of refusals
     text = whole_text(figure)
-    assert "n = 24 checks of 4 tests, 95.8% passed; 1 check without a score" in text
-    best = axes_of(draw_unit_tests(of(unit_tests, "best"), "best", "s"))
-    assert best[1].collections[0].get_array().tolist() == [[1, 0], [1, 0]]
-    save(figure, tmp_path / "a.svg")
+    assert "n = 24 checks of 4 tests, 95.8% passed" in text
+    best = axes_of(draw_unit_tests(of(unit_tests, "best"), "best"))
+    assert best[1].images[0].get_array().tolist() == [[1, 0], [1, 0]]
+    figure.savefig(tmp_path / "a.svg")
     with pytest.raises(UsageError, match="nobody has no tests"):
-        draw_unit_tests(unit_tests[:0], "nobody", "s")
+        draw_unit_tests(unit_tests[:0], "nobody")
 
 
 def test_confusions_are_counts_by_reference_and_judge(unit_tests):
     best, broken = of(unit_tests, "best"), of(unit_tests, "broken_$1$")
-    figure = draw_confusions(broken, best, "broken_$1$", "dataset:grouse")
-    axes = {place.get_xlabel(): place for place in axes_of(figure)}
+    figure = draw_confusions(broken, best, "broken_$1$")
+    axes = {place.get_title(): place for place in axes_of(figure)}
     assert set(axes) == set(METRICS)
     texts = [text.get_text() for text in axes["answer_relevancy"].texts]
     assert texts[4 * 6 :] == ["", "", "", "", "2", "2", *[""] * 6]  # 5 said: 5 twice, null twice
     assert [text.get_text() for text in axes["faithfulness"].texts][3:6] == ["", "1", "2"]
     with pytest.raises(UsageError, match="the reference none has no score"):
-        draw_confusions(broken, best[:0], "broken", "s")
+        draw_confusions(broken, best[:0], "broken")
+
+
+@pytest.fixture
+def verdicts():
+    labels = ["Supported", "Not Supported"]
+    tables = [
+        verdict_table(
+            [(labels[n % 2], labels[(n + (n % every == 0)) % 2]) for n in range(40)], judge
+        )
+        for judge, every in (("good", 9), ("poor", 2))
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def test_the_command_draws_studies_and_runs_of_judges(small_arena, tmp_path, run, verdicts):
+    study = study_sampling(small_arena.judgments, (0.5, 1.0), ("questions",), 2)
+    content = {"table": study.table.to_dict(orient="records"), "signature": study.signature}
+    (tmp_path / "sampling.json").write_text(json.dumps(content))
+    fine = {"Supported": "Other", "Not Supported": "Contradiction"}
+    labeled = verdicts.assign(fine=verdicts["truth"].map(fine))
+    write_run(labeled, tmp_path / "memerag.jsonl")
+    null = FunctionJudge("null/1", lambda *_: None)
+    unit_tests = Grouse(builtin_tests(["en"])[:2], MetaevalSettings(reference="ones"))
+    write_run(
+        evaluate_judges(unit_tests, [null, FunctionJudge("ones", lambda *_: 1)]).verdicts,
+        tmp_path / "grouse.jsonl",
+    )
+    out = tmp_path / "plots"
+    for path in sorted(tmp_path.glob("*.json*")):
+        assert run("publish", path, "--as", "figures", "--out", out, "--format", "svg") == 0
+    assert sorted(path.stem for path in out.iterdir()) == [
+        *("grouse-1", "grouse-2", "grouse-confusions-1"),
+        *("memerag", "memerag-errors", "sampling"),
+    ]
