@@ -395,3 +395,20 @@ def list_failures(
         return None
     write_rows(failures, path)
     return path
+
+
+def read_arena_to_answer(folder: Path | str, *, without_answers: bool = False) -> Arena:
+    """Read an arena folder to generate answers for, whether or not it holds answers already.
+
+    Raises:
+        UsageError: If the folder or its questions are absent, or a file is there twice.
+        DataError: If the content is at fault; lists all problems of all files.
+    """
+    folder = Path(folder)
+    info = read_info(folder)
+    if not without_answers and find_table_file(folder, "answers") is not None:
+        return read_arena(folder)
+    queries = find_table_file(folder, "queries")
+    if queries is None or not queries.name.endswith(ARENA_SUFFIXES):
+        raise UsageError(f"{folder} has no file of queries; expected queries.jsonl or the like")
+    return checked_arena(info, read_rows(queries), empty_rows(ANSWERS))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -29,14 +29,10 @@ def init(
     replace_there: opt.Replace = False,
 ) -> None:
     """Write a small arena folder to put your own questions, answers and judgments into."""
-    from arena.data.folder import write_arena
-    from surrogate_arena.importers import check_import_folder
-    from surrogate_arena.importers.backups import backup_of, replaced_arena
+    from arena.data.replaced_arenas import check_arena_target, write_over
 
-    check_import_folder(folder, replace_there)
-    backup = backup_of(folder)
-    with replaced_arena(folder, backup) as writing:
-        write_arena(_template(folder.resolve().name), writing, ".jsonl")
+    check_arena_target(folder, replace_there)
+    backup = write_over(_template(folder.resolve().name), folder, ".jsonl")
     if backup is not None:
         print(backup.sentence)
     print(f"Template written to {folder}: arena.json, queries, answers and judgments (.jsonl)")
@@ -45,20 +41,28 @@ def init(
 
 def _template(name: str) -> Arena:
     """Cut a few questions, answers and judgments out of the simulated arena."""
+    from arena.data.schema import QUESTION_KEY
+    from arena.data.selection import are_in
+    from arena.judging.choosing.drawn_questions import choose_questions
     from arena.simulation import simulated_arena
-    from surrogate_arena.generation import SetRules, evaluation_set
 
     simulated = simulated_arena()
     part = simulated.select(["en"], list(simulated.info.systems[:3]))
-    template, _ = evaluation_set(part, SetRules(questions=4))
-    info = template.info.model_copy(
+    queries = choose_questions(part.queries, questions=4)
+    info = part.info.model_copy(
         update={
             "name": name,
             "note": "A template: all that it holds is made up; replace it with your own.",
             "reference_system": None,
         }
     )
-    return replace(template, info=info)
+    return replace(
+        part,
+        info=info,
+        queries=queries,
+        answers=part.answers[are_in(part.answers, queries, QUESTION_KEY)],
+        judgments=part.judgments[are_in(part.judgments, queries, QUESTION_KEY)],
+    )
 
 
 def check(
@@ -77,9 +81,9 @@ def check(
 
     The status is 1 if there are problems.
     """
+    from arena.data.folder import read_arena_to_answer
     from arena.llm.trimming import read_tokenizer
-    from surrogate_arena.diagnosis import arena_contents, white_space_words
-    from surrogate_arena.generation import read_arena_to_answer
+    from surrogate_arena.cli.contents import arena_contents, white_space_words
 
     try:
         read = read_arena_to_answer(arena)
@@ -106,14 +110,8 @@ def check(
 
 def print_checked(arena: Arena, gaps: Sequence[str], folder: Path) -> None:
     """Print what a valid arena holds and lacks, and the next command."""
-    counts = [
-        count_of(len(arena.queries), "question"),
-        count_of(len(arena.answers), "answer"),
-        count_of(len(arena.judgments), "judgment"),
-        count_of(len(arena.info.systems), "system"),
-        count_of(len(arena.info.languages), "language"),
-    ]
-    print(f"Arena {arena.info.name}: its files are valid\n{', '.join(counts)}")
+    print(f"Arena {arena.info.name}: its files are valid")
+    print(counts_line(arena_counts(arena)))
     people = [name for name in arena.judges if is_person(name)]
     judges = list(arena.judges)
     # Hundreds of voters are one judge to a board, and would fill the screen here.
@@ -130,28 +128,52 @@ def print_checked(arena: Arena, gaps: Sequence[str], folder: Path) -> None:
     print(command("board", folder, *choice, "--out", "out/board"))
 
 
+def arena_counts(arena: Arena) -> dict[str, int]:
+    """Count what an arena holds, table by table."""
+    return {
+        "questions": len(arena.queries),
+        "answers": len(arena.answers),
+        "judgments": len(arena.judgments),
+        "systems": len(arena.info.systems),
+        "languages": len(arena.info.languages),
+    }
+
+
+def counts_line(counts: Mapping[str, int]) -> str:
+    """Write counts in a line, such as ``8 systems, 1 judgment``."""
+    parts: list[str] = []
+    for key, number in counts.items():
+        parts.append(count_of(number, key.replace("_", " ").removesuffix("s")))
+    return ", ".join(parts)
+
+
 def answer_gaps(arena: Arena) -> Iterator[str]:
     """Yield what is odd about an arena's names and answers, though its files are valid."""
+    from arena.data.answer_digests import outdated_sentence
+    from arena.data.judgments import copies_of_others
     from arena.data.schema import ANSWER_KEY, QUESTION_KEY
     from arena.data.systems import alike
+    from arena.rating.ratings import copies_note
+    from arena.text.notes import thoughts_note
     from surrogate.checks.same_answers import same_answer_remarks
-    from surrogate_arena.diagnosis.contents import citation_remarks
-    from surrogate_arena.diagnosis.diagnosis import copy_remarks, outdated_remarks
-    from surrogate_arena.importers.notes import thoughts_note
+    from surrogate_arena.cli.contents import citation_remarks
 
     note = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))
     if note:
         yield note
     for first, name in alike([*arena.info.systems, *arena.judges]):
         yield f"the names {first!a} and {name!a} look alike"
-    yield from map(str, outdated_remarks(arena.outdated))
+    if len(arena.outdated):
+        yield outdated_sentence(len(arena.outdated))
     answer_keys = arena.answers.set_index(ANSWER_KEY).index
     has_a = arena.judgments.set_index([*QUESTION_KEY, "system_a"]).index.isin(answer_keys)
     has_b = arena.judgments.set_index([*QUESTION_KEY, "system_b"]).index.isin(answer_keys)
     n_absent = int((~(has_a & has_b)).sum())
     if n_absent:
         yield f"{count_of(n_absent, 'judgment')} of answers that are not in the arena"
-    yield from map(str, copy_remarks(arena.judgments))
+    n_copies = int(copies_of_others(arena.judgments).sum())
+    if n_copies:
+        yield copies_note(n_copies)
     yield from map(str, same_answer_remarks(arena))
     yield from map(str, citation_remarks(arena))
 

@@ -11,10 +11,10 @@ from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import by_content, generator
 from arena.data.selection import are_in
+from arena.judging.choosing.drawn_questions import choose_questions
 from arena.rating.ratings import rate
 from surrogate.board.board import Board
 from surrogate.board.detail_tables import compare_with_truth
-from surrogate_arena.generation import SetRules, evaluation_set
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ def hide_verdicts(arena: Arena, questions: int, seed: int = 0) -> HiddenVerdicts
     Raises:
         UsageError: If no judged question is left to compare with.
     """
-    judged, _ = evaluation_set(arena, SetRules(questions=questions, seed=seed))
-    is_drawn = are_in(arena.judgments, judged.queries, QUESTION_KEY)
+    judged = choose_questions(arena.queries, questions=questions, seed=seed)
+    is_drawn = are_in(arena.judgments, judged, QUESTION_KEY)
     hidden = arena.judgments[~is_drawn]
     if hidden.empty:
         raise UsageError(f"no question is judged besides {questions} of each language; draw fewer")

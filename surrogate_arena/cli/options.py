@@ -224,7 +224,7 @@ def _with_cluster(context: Context, scheduler: str | None) -> str | None:
     # --backend is eager, so that it is read before --scheduler, whose callback this is.
     backend = context.params.get("_backend")
     if backend is not None or scheduler is not None:
-        from surrogate_arena.runs.cluster import cluster
+        from surrogate_arena.cli.cluster import cluster
 
         context.with_resource(cluster(backend, scheduler))
     return scheduler

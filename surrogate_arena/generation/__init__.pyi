@@ -1,6 +1,5 @@
 from .answer_files import check_own_file as check_own_file
 from .answer_files import list_unanswered as list_unanswered
-from .answer_files import read_arena_to_answer as read_arena_to_answer
 from .answer_files import write_answers as write_answers
 from .context import select_context as select_context
 from .evaluation_sets import SetRules as SetRules
@@ -16,5 +15,4 @@ from .generation_settings import ANSWER_PROMPTS as ANSWER_PROMPTS
 from .generation_settings import GenerationSettings as GenerationSettings
 from .questions import TIME_PROMPT as TIME_PROMPT
 from .questions import TimeFilter as TimeFilter
-from .questions import choose_questions as choose_questions
 from .questions import time_dependence as time_dependence

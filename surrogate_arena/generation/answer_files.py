@@ -6,40 +6,17 @@ from pathlib import Path
 
 import pandas as pd
 
-from arena.data.arena import Arena, checked_arena
 from arena.data.errors import UsageError
 from arena.data.folder import (
-    ARENA_SUFFIXES,
-    find_table_file,
     list_failures,
-    read_arena,
-    read_info,
 )
-from arena.data.frames import empty_rows
-from arena.data.schema import ANSWER_KEY, ANSWERS
+from arena.data.schema import ANSWER_KEY
 from arena.data.tables import read_rows, row_suffix, write_rows
+from arena.judging.choosing.drawn_questions import question_keys
 from surrogate_arena.generation.generate import Generated
-from surrogate_arena.generation.questions import question_keys
 
 FAILED_FILE = "failed_answers.jsonl"
 SKIPPED_FILE = "skipped_questions.jsonl"
-
-
-def read_arena_to_answer(folder: Path | str, *, without_answers: bool = False) -> Arena:
-    """Read an arena folder to generate answers for, whether or not it holds answers already.
-
-    Raises:
-        UsageError: If the folder or its questions are absent, or a file is there twice.
-        DataError: If the content is at fault; lists all problems of all files.
-    """
-    folder = Path(folder)
-    info = read_info(folder)
-    if not without_answers and find_table_file(folder, "answers") is not None:
-        return read_arena(folder)
-    queries = find_table_file(folder, "queries")
-    if queries is None or not queries.name.endswith(ARENA_SUFFIXES):
-        raise UsageError(f"{folder} has no file of queries; expected queries.jsonl or the like")
-    return checked_arena(info, read_rows(queries), empty_rows(ANSWERS))
 
 
 def write_answers(answers: pd.DataFrame, path: Path | str, system: str) -> None:

@@ -14,12 +14,12 @@ from typer import Option
 from arena.data.errors import UsageError
 from arena.data.wording import count_of, split_names
 from surrogate_arena.cli import options as opt
+from surrogate_arena.cli.arenas import arena_counts, counts_line
 from surrogate_arena.cli.judging import DRY_RUN, kept_replies
 from surrogate_arena.cli.options import OUT_FILE
-from surrogate_arena.cli.printing import progress_lines, show
+from surrogate_arena.cli.printing import command, progress_lines, show
 from surrogate_arena.cli.setting_options import LLM_OPTIONS, takes_settings
 from surrogate_arena.generation.generation_settings import GenerationSettings
-from surrogate_arena.importers.commands import write_and_print
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,6 +66,8 @@ def generate(
 
     The status is 1 where questions are left without an answer; the same command asks for these.
     """
+    from arena.data.folder import read_arena_to_answer
+    from arena.judging.choosing.drawn_questions import choose_questions
     from surrogate_arena import generation
 
     rag_system, time_filter = _systems_of(settings, system, templates or ())
@@ -77,9 +79,9 @@ def generate(
         raise UsageError(
             "say where the answers go: --out answers.jsonl, or --append to the arena folder"
         )
-    read = generation.read_arena_to_answer(arena)
+    read = read_arena_to_answer(arena)
     task = _AnsweringTask(
-        questions=generation.choose_questions(
+        questions=choose_questions(
             read.queries, settings.languages, settings.questions, settings.seed
         ),
         # With --append, questions that the system has answered in the arena are not asked again.
@@ -235,16 +237,14 @@ def select(
     as_json: opt.Json = False,
 ) -> None:
     """Cut an arena down: to some languages, systems or judges, or to an evaluation set."""
-    import pandas as pd
-
+    from arena.data.replaced_arenas import check_arena_target, write_over
     from surrogate_arena.generation import SetRules
-    from surrogate_arena.importers import ForeignArena, check_import_folder
 
     if others and questions is None:
         raise UsageError("--others keeps what --questions does not draw; give both")
     if corpus and bm25 is None:
         raise UsageError("--corpus is what --bm25 selects from; give both")
-    check_import_folder(out, replace_there)
+    check_arena_target(out, replace_there)
     parts = _Parts(
         split_names(languages) or None,
         split_names(systems) or None,
@@ -259,13 +259,24 @@ def select(
         one_answer=one_answer,
         seed=seed,
     )
-    chosen, counts = _evaluation_set(arena, parts, rules)
+    chosen, left_out = _evaluation_set(arena, parts, rules)
     notes: list[str] = []
     if bm25 is not None:
         chosen, notes = _with_best_passages(chosen, bm25, corpus)
-    skipped = pd.DataFrame(columns=["source", "item", "reason", "count"])
-    foreign = ForeignArena(chosen, skipped)
-    write_and_print(foreign, out, [], replace_there, as_json, counts, notes)
+    backup = write_over(chosen, out)
+    if backup is not None:
+        notes.insert(0, backup.sentence)
+    held = arena_counts(chosen)
+    content = {
+        "arena": out,
+        "counts": held if as_json else counts_line(held),
+        "questions_left_out": left_out,
+        "notes": notes,
+    }
+    titles = {"arena": "Arena written to", "questions_left_out": "Left out on choosing"}
+    show(content, as_json, titles)
+    if not as_json:
+        print(command("check", out))
 
 
 class _Parts(NamedTuple):
@@ -278,8 +289,8 @@ class _Parts(NamedTuple):
 
 def _evaluation_set(folder: Path, parts: _Parts, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
     """Read the selected parts of an arena, and cut them down by the rules."""
-    from arena.data.folder import read_arena
-    from surrogate_arena.generation import SetRules, evaluation_set, read_arena_to_answer
+    from arena.data.folder import read_arena, read_arena_to_answer
+    from surrogate_arena.generation import SetRules, evaluation_set
 
     if rules.least_words or rules.one_answer:
         return evaluation_set(read_arena(folder).select(*parts), rules)

@@ -14,9 +14,9 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.data.types import Flags
 from arena.judging.answer_pairs import QuestionKey
+from arena.judging.choosing.drawn_questions import choose_questions, is_drawn, question_keys
 from arena.text.answers import parse_answer
 from surrogate_arena.generation.context import context_words
-from surrogate_arena.generation.questions import choose_questions, is_drawn, question_keys
 
 EASY = "questions without a passage labeled not relevant"
 NOT_DRAWN = "questions not drawn"

@@ -1,7 +1,6 @@
 from .foreign_arena import ForeignArena as ForeignArena
 from .imports import READERS as READERS
 from .imports import WrittenImport as WrittenImport
-from .imports import check_import_folder as check_import_folder
 from .imports import check_kind as check_kind
 from .imports import import_arena as import_arena
 from .imports import reader_options as reader_options

@@ -15,6 +15,7 @@ from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows
 from arena.data.schema import VOTER
 from arena.data.wording import first_of
+from arena.text.notes import note_on_systems
 from surrogate_arena.importers.answer_cells import empty_answers, open_question, open_replies
 from surrogate_arena.importers.answer_rows import WHOLE_ROW, AnswerRows, Repeats
 from surrogate_arena.importers.battle_columns import columns_of_winners, winner_of
@@ -30,7 +31,6 @@ from surrogate_arena.importers.files import checked_language, distinct_names
 from surrogate_arena.importers.foreign_arena import ForeignArena
 from surrogate_arena.importers.judges import judge_and_voter
 from surrogate_arena.importers.lacking_columns import lacking_columns, paths_of_verdicts
-from surrogate_arena.importers.notes import note_on_systems
 from surrogate_arena.importers.passage_columns import with_whole_passages
 from surrogate_arena.importers.sheets import sheets_of_systems
 from surrogate_arena.importers.table_columns import (

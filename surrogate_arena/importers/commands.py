@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,17 +10,16 @@ from typer import Argument, Option
 
 from arena.data.errors import UsageError
 from arena.data.languages import UNDETERMINED
-from arena.data.wording import count_of, split_names
+from arena.data.wording import split_names
 from surrogate_arena.cli import options as opt
+from surrogate_arena.cli.arenas import counts_line
 from surrogate_arena.cli.options import named_columns
 from surrogate_arena.cli.printing import command, show
 from surrogate_arena.cli.setting_options import toml_options
 
 if TYPE_CHECKING:
-    import pandas as pd
-
+    from arena.data.replaced_arenas import Backup
     from surrogate_arena.importers import ForeignArena
-    from surrogate_arena.importers.backups import Backup
     from surrogate_arena.importers.imports import Reader
 
 OWN_TABLES = ("csv", "lmarena", "search-arena")
@@ -90,10 +89,11 @@ def import_command(
 
     Further settings of a kind's reader, such as the split of mirage, are keys of --config.
     """
-    from surrogate_arena.importers import check_import_folder, import_arena, reader_options
+    from arena.data.replaced_arenas import check_arena_target
+    from surrogate_arena.importers import import_arena, reader_options
 
     source = _reader_or_kind(kind)
-    check_import_folder(out, replace_there)
+    check_arena_target(out, replace_there)
     if not paths and not download:
         raise UsageError("name the files, folders or clones to read")
     options: dict[str, object] = {
@@ -139,45 +139,32 @@ def write_and_print(
     apart: Sequence[str],
     is_replaced: bool,
     as_json: bool,
-    left_out: pd.DataFrame | None = None,
-    notes: Sequence[str] = (),
 ) -> None:
-    """Write an arena; print what was read, left out on reading, and (``left_out``) on choosing."""
+    """Write an arena; print what was read, left out on reading."""
     from surrogate_arena.importers import write_import
 
     written = write_import(read, out, apart, is_replaced=is_replaced)
     counts: object = written.counts
     if not as_json:
-        counts = _counts_line(written.counts)
+        # Answers kept apart have a line that names their file.
+        counts = counts_line({key: n for key, n in written.counts.items() if n and key != "apart"})
     content = {
         "arena": written.folder,
         "counts": counts,
         "features": written.features,
         "apart": written.apart,
         "skipped": read.skipped,
-        "questions_left_out": left_out,
-        "notes": [*_import_notes(read, written.backup), *notes],
+        "notes": _import_notes(read, written.backup),
     }
     titles = {
         "arena": "Arena written to",
         "features": "Published features, for --feature-table",
         "apart": "Answers kept apart, for rank",
         "skipped": "Left out on reading",
-        "questions_left_out": "Left out on choosing",
     }
     show(content, as_json, titles)
     if not as_json:
         print(command("check", out))
-
-
-def _counts_line(counts: Mapping[str, int]) -> str:
-    """Write the numbers of what was written, such as ``8 systems, 1 judgment``."""
-    parts: list[str] = []
-    for key, number in counts.items():
-        # Answers kept apart have a line that names their file.
-        if number and key != "apart":
-            parts.append(count_of(number, key.replace("_", " ").removesuffix("s")))
-    return ", ".join(parts)
 
 
 def _import_notes(read: ForeignArena, backup: Backup | None) -> list[str]:

@@ -26,9 +26,9 @@ from arena.data.schema import (
     TableSchema,
 )
 from arena.data.types import Record
+from arena.text.notes import thoughts_note
 from surrogate_arena.importers.collected import Collected, Place
 from surrogate_arena.importers.judgment_records import number_repeats
-from surrogate_arena.importers.notes import thoughts_note
 
 
 @dataclass(frozen=True)

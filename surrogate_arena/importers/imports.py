@@ -11,17 +11,17 @@ from types import MappingProxyType
 from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.folder import write_arena
 from arena.data.plug_ins import find_plug_in, plug_ins
-from arena.data.schema import INFO_FILE
-from arena.data.tables import write_rows
-from arena.data.wording import count_of
-from surrogate_arena.importers.answer_tables import TABLE, read_answer_tables
-from surrogate_arena.importers.backups import (
+from arena.data.replaced_arenas import (
     APART_FILE,
     FEATURES_FILE,
     Backup,
     backup_of,
+    check_arena_target,
     replaced_arena,
 )
+from arena.data.tables import write_rows
+from arena.data.wording import count_of
+from surrogate_arena.importers.answer_tables import TABLE, read_answer_tables
 from surrogate_arena.importers.evident import evident_kind
 from surrogate_arena.importers.fastchat import read_fastchat
 from surrogate_arena.importers.field_maps import kinds
@@ -170,31 +170,6 @@ class WrittenImport:
     backup: Backup | None
 
 
-def check_import_folder(folder: Path | str, is_replaced: bool = False) -> None:
-    """Make sure, before anything is read, that an arena can be written to a folder.
-
-    Args:
-        folder: Where it is to go.
-        is_replaced: Whether an arena folder that is there may be replaced.
-
-    Raises:
-        UsageError: If it is a file, or a folder with something in it that may not be replaced.
-    """
-    folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is a file; name a folder to write to")
-    if not folder.is_dir() or not any(folder.iterdir()):
-        return
-    if not (folder / INFO_FILE).is_file():
-        raise UsageError(f"{folder} holds something that is not an arena; name another folder")
-    if not is_replaced:
-        backup = backup_of(folder)
-        fate = "which removes this one"
-        if backup is not None:
-            fate = f"which keeps this one, with {backup.contents}, in {backup.folder}"
-        raise UsageError(f"{folder} holds an arena; name another folder, or say --replace, {fate}")
-
-
 def write_import(
     foreign: ForeignArena,
     folder: Path | str,
@@ -209,7 +184,7 @@ def write_import(
 
     Args:
         foreign: The arena that was read.
-        folder: Where to; see ``check_import_folder``.
+        folder: Where to; see ``check_arena_target``.
         apart: Systems to keep out of the arena; their answers are written to a file of their own,
             which ``rank`` reads. Their judgments and published ratings are left out.
         is_replaced: Whether an arena folder that is there may be replaced.
@@ -218,7 +193,7 @@ def write_import(
         UsageError: If the folder cannot be written to, or the arena has no such system.
     """
     folder = Path(folder)
-    check_import_folder(folder, is_replaced)
+    check_arena_target(folder, is_replaced)
     arena = foreign.arena
     for system in apart:
         if system == arena.info.reference_system:

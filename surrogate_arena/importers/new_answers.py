@@ -21,6 +21,7 @@ from arena.data.systems import refuse_names_alike
 from arena.data.tables import read_rows
 from arena.data.types import Record
 from arena.data.wording import first_of
+from arena.text.notes import note_on_systems
 from surrogate_arena.importers.amounts import amounts_of
 from surrogate_arena.importers.answer_cells import (
     empty_answers,
@@ -36,7 +37,6 @@ from surrogate_arena.importers.collected import Collected, Place, question_id
 from surrogate_arena.importers.columns import NO_COLUMNS, bare_column, with_whole_names
 from surrogate_arena.importers.evident import evident_kind
 from surrogate_arena.importers.files import bare_name
-from surrogate_arena.importers.notes import note_on_systems
 from surrogate_arena.importers.passage_columns import with_whole_passages
 from surrogate_arena.importers.table_columns import (
     SINGLE,

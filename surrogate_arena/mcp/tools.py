@@ -103,8 +103,8 @@ class Tools:
 
     def check(self, arena: ArenaPath) -> Annotated[CallToolResult, ArenaReport]:
         """Report every problem of an arena, what it lacks, and what it holds, by language."""
-        from surrogate_arena.diagnosis import arena_contents, white_space_words
-        from surrogate_arena.generation import read_arena_to_answer
+        from arena.data.folder import read_arena_to_answer
+        from surrogate_arena.cli.contents import arena_contents, white_space_words
 
         folder = self.existing(arena)
         try:

@@ -13,8 +13,8 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.tables import write_rows
 from arena.judging.answer_pairs import QuestionKey
+from arena.judging.choosing.drawn_questions import question_keys
 from arena.llm.requests import Prompt
-from surrogate_arena.generation.questions import question_keys
 
 COUNTS = ["language", "candidates", "kept"]
 LEFT_OUT = ["language", "reason", "count"]

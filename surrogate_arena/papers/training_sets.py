@@ -12,10 +12,10 @@ from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.folder import read_arena
 from arena.data.types import Progress
 from arena.judging.answer_pairs import QuestionKey
+from arena.judging.choosing.drawn_questions import choose_questions, is_drawn, question_keys
 from arena.llm.prompts import read_templates
 from surrogate_arena.generation.generate import LlmSystem
 from surrogate_arena.generation.generation_settings import ANSWER_PROMPTS, GenerationSettings
-from surrogate_arena.generation.questions import choose_questions, is_drawn, question_keys
 from surrogate_arena.papers.chats import Sieve, TrainSet, make_train_set
 from surrogate_arena.papers.grouse.joint_prompts import JOINT_PROMPT, JointPrompts
 from surrogate_arena.papers.grouse.scoring_prompts import ReplyFields

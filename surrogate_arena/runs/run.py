@@ -21,7 +21,7 @@ from arena.data.types import Progress
 from arena.data.wording import count_of
 from arena.llm.awaiting import RepliesAwaitedError
 from features.engine.workers import work
-from surrogate_arena.runs.cluster import on_cluster
+from surrogate_arena.cli.cluster import on_cluster
 from surrogate_arena.runs.configured import LOG_FILE, ConfiguredBoard, Leaderboards
 from surrogate_arena.runs.stages import SITE, overview_steps, steps_of
 from surrogate_arena.runs.steps import (

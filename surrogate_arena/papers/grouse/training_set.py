@@ -14,11 +14,11 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.seeds import generator
 from arena.data.types import Progress
 from arena.judging.answer_pairs import ArenaTexts, QuestionKey, ShownPassage
+from arena.judging.choosing.drawn_questions import question_keys
 from arena.llm.json_replies import JsonReplyError, last_json_object
 from arena.llm.replies import Completion, UnparsableError
 from arena.text.answers import parse_answer
 from arena.text.citations import find_citations
-from surrogate_arena.generation.questions import question_keys
 from surrogate_arena.papers.chats import Sieve, TrainExample
 from surrogate_arena.papers.evaluation import JudgeFactory
 from surrogate_arena.papers.grouse.joint_prompts import JOINT_PROMPT, JointPrompts

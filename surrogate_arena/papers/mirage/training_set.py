@@ -8,11 +8,12 @@ from dataclasses import replace
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.judging.answer_pairs import ArenaTexts, QuestionKey, ShownPassage
+from arena.judging.choosing.drawn_questions import choose_questions, question_keys
 from arena.text.answers import parse_answer
 from arena.text.citations import cited_passages, strip_citations
 from features.measures.language import identify
 from surrogate_arena.generation.generate import LlmSystem
-from surrogate_arena.generation.questions import GivenQuestion, choose_questions, question_keys
+from surrogate_arena.generation.questions import GivenQuestion
 from surrogate_arena.papers.chats import Sieve, TrainExample
 
 NO_ANSWER = "questions without an answer of the teacher"

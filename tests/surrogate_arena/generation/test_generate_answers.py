@@ -7,8 +7,9 @@ from chat_server import broken, completion, filtered, refused
 from arena import Arena, ArenaInfo
 from arena.data.frames import as_rows, checked_answers
 from arena.judging import choose_pairs
+from arena.judging.choosing.drawn_questions import choose_questions
 from arena.text.answers import parse_answer
-from surrogate_arena.generation import choose_questions, generate_answers
+from surrogate_arena.generation import generate_answers
 
 REPLY = "##Reason: the first passage says so [1#0] ##Answer: The Weekly Newes [1#0]."
 

@@ -9,10 +9,10 @@ from chat_server import ChatServer, completion
 
 from arena import read_arena, write_arena
 from arena.data.errors import UsageError
+from arena.judging.choosing.drawn_questions import is_drawn
 from arena.llm.prompts import NO_TEMPLATES, read_templates
 from arena.llm.replies import Completion
 from surrogate_arena.generation import GenerationSettings, LlmSystem
-from surrogate_arena.generation.questions import is_drawn
 from surrogate_arena.papers.chats import Sieve
 from surrogate_arena.papers.finetune import RECIPES
 from surrogate_arena.papers.grouse.joint_prompts import JOINT_PROMPT, JointPrompts

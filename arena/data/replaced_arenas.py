@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from arena.data.arena import Arena
 from arena.data.errors import DataError, UsageError
-from arena.data.folder import TABLES, find_table_file
+from arena.data.folder import TABLES, find_table_file, write_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.safe_writes import LOCK_FILE, replaced_folder, resolved
 from arena.data.schema import INFO_FILE, JUDGMENTS
@@ -112,3 +113,36 @@ def replaced_arena(folder: Path, backup: Backup | None) -> Iterator[Path]:
         if backup is not None and is_moved and not folder.exists():
             backup.folder.rename(folder)
         raise
+
+
+def check_arena_target(folder: Path | str, is_replaced: bool = False) -> None:
+    """Make sure, before anything is read, that an arena can be written to a folder.
+
+    Args:
+        folder: Where it is to go.
+        is_replaced: Whether an arena folder that is there may be replaced.
+
+    Raises:
+        UsageError: If it is a file, or a folder with something in it that may not be replaced.
+    """
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file; name a folder to write to")
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return
+    if not (folder / INFO_FILE).is_file():
+        raise UsageError(f"{folder} holds something that is not an arena; name another folder")
+    if not is_replaced:
+        backup = backup_of(folder)
+        fate = "which removes this one"
+        if backup is not None:
+            fate = f"which keeps this one, with {backup.contents}, in {backup.folder}"
+        raise UsageError(f"{folder} holds an arena; name another folder, or say --replace, {fate}")
+
+
+def write_over(arena: Arena, folder: Path, suffix: str = ".jsonl.gz") -> Backup | None:
+    """Write an arena in the place of a folder; return where that is kept, if it held work."""
+    backup = backup_of(folder)
+    with replaced_arena(folder, backup) as writing:
+        write_arena(arena, writing, suffix)
+    return backup

@@ -10,7 +10,7 @@ from features import extract, extract_parts
 from surrogate import build_board
 from surrogate.board import language_study
 from surrogate.board.tables import BOARD_FILES
-from surrogate_arena.runs.cluster import cluster, on_cluster
+from surrogate_arena.cli.cluster import cluster, on_cluster
 from surrogate_arena.runs.config import read_configuration
 from surrogate_arena.runs.run import bring_up_to_date
 

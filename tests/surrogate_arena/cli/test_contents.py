@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 from arena import Arena, ArenaInfo
-from surrogate_arena.diagnosis import arena_contents
-from surrogate_arena.diagnosis.contents import citation_remarks
+from surrogate_arena.cli.contents import arena_contents, citation_remarks
 
 
 def passage(number, text, label, title=None):
