@@ -31,13 +31,13 @@ from arena.data.arena import Arena
 from arena.data.types import Floats, Integers
 from arena.judging import JudgingSettings
 from arena.judging.choosing.chosen_pairs import Verdicts
-from arena.judging.choosing.escalated_pairs import (
+from arena.judging.plans.escalated_pairs import (
     EscalatedPairs,
     calibrated_prior,
     n_calibration,
     ratings_by_first,
 )
-from arena.judging.escalation import NEVER
+from arena.judging.plans.escalation import NEVER
 from arena.judging.llm_judge import FAILURE_COLUMNS
 from arena.llm.usage import Budget
 

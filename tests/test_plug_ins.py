@@ -13,7 +13,7 @@ from simulations import small_simulation
 
 from arena import Arena, JudgingSettings, UsageError, import_arena, read_arena, write_arena
 from arena.data import plug_ins
-from arena.judging import judge_arena
+from arena.judging import judge
 from features import extract, parse_features
 from surrogate.ranking.prior import judging_prior
 from surrogate_arena.cli.app import main
@@ -119,7 +119,7 @@ def test_lists_name_the_package_of_a_plug_in(installed, capsys):
         import_arena("quizz", [])
     settings = JudgingSettings(plug_in="cite-more")
     with pytest.raises(UsageError, match="did you mean 'cites-more'"):
-        judge_arena(two_answers(), settings, ":memory:")
+        judge(two_answers(), settings, ":memory:")
 
 
 def main_of(*words):
@@ -225,13 +225,13 @@ def test_a_feature_of_our_name_does_not_stop_a_judge_that_measures_ours(declare)
     declare("their_metrics", "feature", {"answer_length": "x:y", "bleu": "x:y"})
     declare("their_judges", "judge", {"even": "their_judges_module:judge"}, code)
     arena = two_answers()
-    prior = judging_prior(arena, JudgingSettings(plug_in="even"))
+    prior = judging_prior(arena)
     assert len(prior) == 2
     assert prior["rating"].notna().all()
 
 
 def judged_by(name):
-    return judge_arena(two_answers(), JudgingSettings(plug_in=name, pairs="all"), ":memory:")
+    return judge(two_answers(), JudgingSettings(plug_in=name, pairs="all"), ":memory:")
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_a_judge_without_a_verdict_is_a_counted_failure(declare, tmp_path, code,
     code = f"def judge(question, answer_a, answer_b):\n    {code}\n"
     declare("broken", "judge", {"theirs": "broken_module:judge"}, code)
     settings = JudgingSettings(plug_in="theirs", pairs="all", audit=0.0, retries=0)
-    judging = judge_arena(two_answers(), settings, tmp_path / "store.sqlite")
+    judging = judge(two_answers(), settings, tmp_path / "store.sqlite")
     assert judging.judgments.empty
     assert judging.usage.failures == {reason: 1}
     assert detail in judging.failures["detail"].item()
@@ -294,7 +294,7 @@ async def judge(question, answer_a, answer_b, *, passages, history, language):
 """
     declare("theirs", "judge", {"theirs": "theirs_module:judge"}, code)
     settings = JudgingSettings(plug_in="theirs", pairs="all", audit=0.0)
-    judging = judge_arena(two_answers(), settings, tmp_path / "store.sqlite")
+    judging = judge(two_answers(), settings, tmp_path / "store.sqlite")
     [reason] = judging.judgments["reason"]
     assert json.loads(reason) == ["Why?", ["And so.", "So."], [], [], "en"]
 

@@ -7,15 +7,12 @@ from .choosing.drawn_pairs import choose_pairs as choose_pairs
 from .choosing.drawn_pairs import pairs_judged_in as pairs_judged_in
 from .choosing.forecast import Forecast as Forecast
 from .choosing.pairing import AdaptivePairing as AdaptivePairing
-from .choosing.plans import forecast as forecast
 from .choosing.sampling import SamplingStudy as SamplingStudy
 from .choosing.sampling import study_sampling as study_sampling
-from .escalation import judge_escalated as judge_escalated
-from .escalation_forecast import EscalationForecast as EscalationForecast
-from .escalation_forecast import forecast_escalated as forecast_escalated
 from .graded import GradedPrompt as GradedPrompt
 from .graded import MarkPrompt as MarkPrompt
 from .graded import OrderPrompt as OrderPrompt
+from .judged_pairs import judge_pairs as judge_pairs
 from .judging_result import Judging as Judging
 from .judging_settings import JudgingSettings as JudgingSettings
 from .llm_judge import LlmJudge as LlmJudge
@@ -25,5 +22,7 @@ from .pairwise import PairwisePrompt as PairwisePrompt
 from .pairwise import pairwise_prompt as pairwise_prompt
 from .panel import panel_verdicts as panel_verdicts
 from .prompt import JudgePrompt as JudgePrompt
-from .run import judge_arena as judge_arena
-from .run import judge_pairs as judge_pairs
+from .run import forecast as forecast
+from .run import judge as judge
+from .run import likely_pairs as likely_pairs
+from .run import questions_to_judge as questions_to_judge

@@ -17,6 +17,8 @@ JudgingForm = Literal["pairwise", "pointwise", "listwise", "nuggets"]
 facts of a good answer each states."""
 Pairs = int | Literal["all", "adaptive"]
 """Pairs of systems on each question."""
+PlanName = Literal["fixed", "adaptive", "escalation"]
+"""See ``PLANS`` in ``arena.judging.run``."""
 VerdictForm = Literal["text", "logprobs"]
 """How the verdict on a pair is read; see ``REPLY_FORMS`` in ``arena.judging.pairwise``."""
 AUDIT = 0.1
@@ -154,6 +156,13 @@ class JudgingSettings(LlmSettings):
         if self.pairs is None:
             return self.form == "pairwise" and not self.batch
         return self.pairs == "adaptive"
+
+    @property
+    def plan(self) -> PlanName:
+        """Name of the plan: who is asked about which pairs, and when a run stops."""
+        if self.escalate is not None:
+            return "escalation"
+        return "adaptive" if self.is_adaptive else "fixed"
 
     @property
     def audit_share(self) -> float:

@@ -1,41 +1,41 @@
-"""Judging an arena: one loop, whether pairs are chosen before or as verdicts come."""
+"""Judging an arena: one call for one judge, a panel, or two judges in turn."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pandas as pd
 
-from arena.data.answer_digests import with_digests
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
-from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, REPEAT
-from arena.data.selection import are_in
+from arena.data.folder import open_arena
+from arena.data.schema import QUESTION_KEY
 from arena.data.types import Progress
-from arena.data.wording import repeated
-from arena.judging.answer_pairs import PAIR_COLUMNS
-from arena.judging.choosing.adaptive import AdaptivePairs
-from arena.judging.choosing.chosen_pairs import ChosenPairs, PairChooser
-from arena.judging.choosing.paced_pairs import PacedPairs
-from arena.judging.choosing.plans import judging_budget, planned_pairs
+from arena.judging.answer_pairs import ArenaTexts
+from arena.judging.choosing.chosen_pairs import ChosenPairs
+from arena.judging.choosing.drawn_pairs import draw_questions
+from arena.judging.choosing.forecast import Forecast
 from arena.judging.judging_result import Judging
-from arena.judging.judging_settings import JudgingSettings
-from arena.judging.judging_summary import summarize_judge
-from arena.judging.llm_judge import LlmJudge, llm_judges
-from arena.judging.panel import Panel, panel_verdicts
-from arena.judging.rounds import JudgedRounds, joined_rows, stacked_verdicts
-from arena.llm.store import Store, open_store
-from arena.llm.usage import Budget, Price, Usage
-from arena.quality.agreement import agreement_table
+from arena.judging.judging_settings import JudgingSettings, PlanName
+from arena.judging.llm_judge import LlmJudge
+from arena.judging.plans.adaptive import AdaptivePlan
+from arena.judging.plans.escalation import EscalationPlan
+from arena.judging.plans.fixed import FixedPlan
+from arena.judging.plans.plan import JudgingPlan, JudgingRun, judging_budget
+from arena.llm.store import Store
+from arena.llm.usage import Price
 from arena.quality.people_agreement import PeopleAgreement
-from arena.quality.verdicts import oriented_verdicts
+
+PLANS = MappingProxyType[PlanName, JudgingPlan](
+    {"fixed": FixedPlan(), "adaptive": AdaptivePlan(), "escalation": EscalationPlan()}
+)
+"""The plans of judging, by ``JudgingSettings.plan``."""
 
 
-def judge_arena(
-    arena: Arena,
+def judge(
+    arena: Arena | Path | str,
     settings: JudgingSettings,
     store: Store | Path | str,
     *,
@@ -45,17 +45,17 @@ def judge_arena(
     progress: Progress | None = None,
     people: Mapping[str, PeopleAgreement] | None = None,
 ) -> Judging:
-    """Judge pairs of an arena's answers with an LLM, or a panel of them.
+    """Judge pairs of an arena's answers with an LLM, a panel of them, or two in turn.
 
     A pair that a judge has judged in the arena is not judged again, and a reply that is in the
     store is not asked for again. A pair without a verdict is a counted failure, never a tie.
 
     Args:
-        arena: Questions, answers, and the judgments so far.
+        arena: Questions, answers, and the judgments so far, or the path of their folder.
         settings: Who judges which pairs, and how.
         store: Keeps the replies: an open store, or the path of its file, which is made if absent.
-        prior: With adaptive pairs, expected ratings of the systems; None for nothing. See
-            ``AdaptivePairs``, and ``surrogate.judge``, which makes one.
+        prior: With adaptive pairs, columns ``language, system, rating, standard_error``: expected
+            ratings in logits, such as ``surrogate.judging_prior`` returns. None for no expectation.
         failed: With adaptive pairs, pairs that got no verdict before; see ``lasting_failures``.
         prices: Price of each model, for the cost in the summaries.
         progress: Called with a judge's name, the pairs done, and all pairs.
@@ -66,111 +66,61 @@ def judge_arena(
             to judge. Replies that came are in the store.
         RepliesAwaitedError: If replies are awaited in batches; the same call collects them.
     """
-    if settings.escalate is not None:
-        raise UsageError(f"{argument('escalate')} names a second judge; call judge_escalated")
-    judges = llm_judges(settings)
-    budget = judging_budget(settings, prices)
-    chooser = planned_pairs(arena, settings, budget, prior, failed)
-    if not isinstance(store, Store) and not Path(store).exists() and not settings.join:
-        # Without a key no call can be made: say so before an empty store is left behind.
-        for member in judges:
-            member.settings.api_key()
-    with nullcontext(store) if isinstance(store, Store) else open_store(store) as replies:
-        replies.join(settings.join)
-        judging = judge_pairs(
-            arena,
-            judges,
-            chooser,
-            replies,
-            budget=budget,
-            prices=prices,
-            progress=progress,
-            people=people,
+    settings.require_plan()
+    judging_budget(settings, prices)
+    if settings.prior is not None and prior is None:
+        raise UsageError(
+            f"{argument('prior')} names a board; pass the table that judging_prior makes of it"
         )
-    if isinstance(chooser, AdaptivePairs):
-        return replace(judging, progress=chooser.progress(), ratings=chooser.ratings())
-    return judging
+    run = JudgingRun(
+        arena=open_arena(arena),
+        settings=settings,
+        store=store,
+        prior=prior,
+        failed=failed,
+        prices=prices or {},
+        progress=progress,
+        people=people,
+    )
+    return PLANS[settings.plan].judge(run)
 
 
-def judge_pairs(
+def forecast(
     arena: Arena,
-    judges: LlmJudge | Sequence[LlmJudge],
-    pairs: PairChooser,
-    store: Store,
+    settings: JudgingSettings,
     *,
-    budget: Budget | None = None,
-    prices: Mapping[str, Price] | None = None,
-    progress: Progress | None = None,
-    people: Mapping[str, PeopleAgreement] | None = None,
-) -> Judging:
-    """Judge pairs that were chosen, with judges that were made; ``judge_arena`` makes both.
+    prior: pd.DataFrame | None = None,
+    failed: pd.DataFrame | None = None,
+) -> Forecast | None:
+    """Say what judging is likely to take and to give; nothing is asked.
 
-    Args:
-        arena: Questions, answers, and the judgments so far.
-        judges: One judge, or those of a panel, all of which are asked about every round.
-        pairs: See ``choose_pairs`` and ``AdaptivePairs``.
-        store: See ``arena.llm.open_store``.
-        budget: Maximum number of calls of all judges; the pairs left fail as ``over_budget``.
-        prices: See ``judge_arena``.
-        progress: See ``judge_arena``.
-        people: See ``judge_arena``.
+    Arguments are those of ``judge``. None where the pairs are known before any verdict.
 
     Raises:
-        UsageError: If a judge cannot be used, or two have the same name.
+        UsageError: If settings contradict each other, or there is nothing to judge.
     """
-    members = (judges,) if isinstance(judges, LlmJudge) else tuple(judges)
-    names = [member.judge for member in members]
-    if not names or repeated(names):
-        faulty = ", ".join(repeated(names)) or "there is none"
-        raise UsageError(f"name each judge once: {faulty}")
-    renewing = [member.judge for member in members if member.prompt.renews_verdicts]
-    is_renewed = arena.judgments["judge"].isin(renewing)
-    renewed = arena.judgments[is_renewed]
-    if len(renewed):
-        # Verdicts by nuggets or marks, which people may have edited since, are made again; where
-        # nobody did, nothing is asked.
-        if isinstance(pairs, ChosenPairs | PacedPairs):
-            pairs = pairs.on_sides_of(renewed)
-        arena = replace(arena, judgments=arena.judgments[~is_renewed].reset_index(drop=True))
-    run = JudgedRounds(names)
-    run.ask(arena, members, pairs, store, budget or Budget(), progress)
-    chosen = pairs.chosen(run.rounds)
-    outcomes = [run.outcome_of(name) for name in names]
-    summaries = []
-    for member, outcome in zip(members, outcomes, strict=True):
-        usage = Usage.total(member.asked_settings.model, run.usages[member.judge])
-        agreement = (people or {}).get(member.judge)
-        summary = summarize_judge(
-            arena, member, chosen, run.rounds, outcome, usage, prices or {}, agreement
-        )
-        summaries.append(summary)
-    verdicts = stacked_verdicts(outcomes)
-    judgments = with_digests(verdicts.judgments, arena.answers)
-    if chosen.adaptive:
-        judgments = judgments.assign(**{CHOSEN: ADAPTIVE})
-    # A second vote in the same order counts for what it repeats, not for a panel.
-    first_votes = [_first_votes(arena.judgments), _first_votes(verdicts.judgments)]
-    all_judgments = joined_rows(first_votes, list(JUDGMENTS.columns))
-    return Judging(
-        judgments=judgments,
-        failures=verdicts.failures,
-        summaries=tuple(summaries),
-        panel=_panel(all_judgments, names, arena.answers),
-        pairs=chosen,
-        agreement=agreement_table(oriented_verdicts(all_judgments), of=names),
-        rounds=len(run.rounds),
-        reason=run.reason,
-        nuggets=verdicts.nuggets,
-        n_renewed=int(are_in(verdicts.judgments, renewed, ["judge", *PAIR_COLUMNS]).sum()),
-    )
+    settings.require_plan()
+    run = JudgingRun(arena, settings, "", prior, failed)
+    return PLANS[settings.plan].forecast(run)
 
 
-def _panel(judgments: pd.DataFrame, members: Sequence[str], answers: pd.DataFrame) -> Panel | None:
-    if len(members) < 2:
-        return None
-    panel = panel_verdicts(judgments, members)
-    return replace(panel, judgments=with_digests(panel.judgments, answers))
+def likely_pairs(
+    arena: Arena, settings: JudgingSettings, expected: Forecast | None
+) -> list[tuple[LlmJudge, ChosenPairs]]:
+    """Return each judge with its pairs, to count what asking them would cost.
+
+    Which pairs adaptive judging asks about depends on verdicts; as many random ones cost as much.
+
+    Args:
+        arena: Questions and answers.
+        settings: Who judges which pairs, and how.
+        expected: See ``forecast``.
+    """
+    return PLANS[settings.plan].likely_pairs(JudgingRun(arena, settings, ""), expected)
 
 
-def _first_votes(judgments: pd.DataFrame) -> pd.DataFrame:
-    return judgments[judgments[REPEAT].isna()] if REPEAT in judgments else judgments
+def questions_to_judge(arena: Arena, settings: JudgingSettings) -> pd.DataFrame:
+    """Draw the questions that are judged, in the order drawn: columns ``language, query_id``."""
+    texts = ArenaTexts(arena)
+    drawn = draw_questions(arena, texts, settings.questions, settings.languages, settings.seed)
+    return pd.DataFrame(drawn, columns=QUESTION_KEY, dtype=object)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
+from pathlib import Path
 
 import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
-from arena.judging.answer_pairs import ArenaTexts, QuestionKey
-from arena.judging.choosing.drawn_pairs import draw_questions
-from arena.judging.judging_settings import JudgingSettings
+from arena.data.selection import are_in
 from arena.rating.posterior import PRIOR_COLUMNS
 from features.engine.extraction import extract
 from features.measures.registry import FEATURES
@@ -28,41 +26,47 @@ from surrogate.learning.language_data import with_answers
 from surrogate.ranking.rank import rank_systems
 
 
-def judging_prior(arena: Arena, settings: JudgingSettings, n_jobs: int = 1) -> pd.DataFrame | None:
-    """Return what to expect of the systems before a judge is asked, or None for fixed pairs.
+def judging_prior(
+    arena: Arena,
+    questions: pd.DataFrame | None = None,
+    board: Board | Path | str | None = None,
+    *,
+    seed: int = 0,
+    n_jobs: int = 1,
+) -> pd.DataFrame:
+    """Return what to expect of the systems before a judge is asked: ``PRIOR_COLUMNS``.
 
-    By the board that the settings name or, without one, by a first board of the questions that
-    are judged: by consensus where there are passages, else by what judges of other arenas liked.
+    By a board or, without one, by a first board of the questions that are judged: by consensus
+    where there are passages, else by what judges of other arenas liked.
 
     Args:
         arena: Questions and answers.
-        settings: Who judges what.
+        questions: Columns ``language, query_id``: those to judge; see
+            ``arena.judging.questions_to_judge``. By default all.
+        board: A board of an arena with the same questions, or the path of its folder.
+        seed: Seed of the first board.
         n_jobs: Processes for feature extraction.
 
     Raises:
         UsageError: If the board cannot be used; see ``expected_systems``.
     """
-    if not settings.is_adaptive:
-        return None
-    if settings.prior is not None:
-        return expected_systems(Board.load(settings.prior), arena, n_jobs=n_jobs)
-    drawn = draw_questions(
-        arena, ArenaTexts(arena), settings.questions, settings.languages, settings.seed
-    )
+    if board is not None:
+        opened = board if isinstance(board, Board) else Board.load(board)
+        return expected_systems(opened, arena, n_jobs=n_jobs)
+    drawn = arena.queries[QUESTION_KEY] if questions is None else questions[QUESTION_KEY]
     preferences = preferences_for(arena)
     X = _evidence_of_answers(arena, drawn, preferences, n_jobs)
-    counts = Counter(language for language, _ in drawn)
     tables = []
     evidence = {}
-    for language, n_questions in counts.items():
+    for language, n_questions in drawn["language"].value_counts(sort=False).items():
         systems = sorted(X.loc[X["language"] == language, "system"].unique())
         first = first_ratings(
             X,
             language,
             systems,
-            n_questions,
+            int(n_questions),
             arena.info.reference_system,
-            settings.seed,
+            seed,
             preferences,
         )
         tables.append(first.table)
@@ -71,11 +75,10 @@ def judging_prior(arena: Arena, settings: JudgingSettings, n_jobs: int = 1) -> p
 
 
 def _evidence_of_answers(
-    arena: Arena, questions: Collection[QuestionKey], preferences: Iterable[str], n_jobs: int
+    arena: Arena, questions: pd.DataFrame, preferences: Iterable[str], n_jobs: int
 ) -> pd.DataFrame:
     """Measure what first ratings are made of on the answers to some questions."""
-    is_drawn = pd.MultiIndex.from_frame(arena.answers[QUESTION_KEY]).isin(list(questions))
-    answers = arena.answers[is_drawn]
+    answers = arena.answers[are_in(arena.answers, questions, QUESTION_KEY)]
     # As values: a name would also be looked up in other packages, which may declare it too.
     names = [*EVIDENCE_FEATURES, *(name for name in preferences if name in FEATURES)]
     measured = [FEATURES[name] for name in names]

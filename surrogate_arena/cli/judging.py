@@ -15,7 +15,7 @@ from surrogate_arena.cli.setting_options import LLM_OPTIONS, takes_settings
 
 if TYPE_CHECKING:
     from arena.data.arena import Arena
-    from arena.judging import ChosenPairs, EscalationForecast, Forecast, Judging
+    from arena.judging import ChosenPairs, Forecast, Judging
     from arena.judging.judging_summary import JudgingSummary
     from arena.llm import Price
 
@@ -59,36 +59,34 @@ def judge_command(
     settings.require_plan()
 
     from arena.data.folder import read_arena
-    from arena.judging import forecast, forecast_escalated
-    from arena.judging.choosing.plans import judging_budget
+    from arena.judging import forecast, judge, questions_to_judge
     from arena.judging.judging_result import lasting_failures, require_verdicts
+    from arena.judging.plans.plan import judging_budget
     from arena.llm import read_prices
     from surrogate.board.metaevaluations import recorded_agreements
     from surrogate.ranking import judging_prior
-    from surrogate.ranking.judging import judge
 
     price_of = {} if prices is None else read_prices(prices)
     judging_budget(settings, price_of)  # a model without a price is refused before anything is done
     read = read_arena(arena)
     store_path = Path(settings.store or arena / STORE)
-    expected = judging_prior(read, settings)
+    prior = None
+    if settings.is_adaptive:
+        questions = questions_to_judge(read, settings)
+        prior = judging_prior(read, questions, settings.prior, seed=settings.seed)
     failed = lasting_failures(arena)
-    likely: Forecast | EscalationForecast | None = None
-    if settings.escalate is not None:
-        likely = forecast_escalated(read, settings, expected)
-    elif settings.is_adaptive:
-        likely = forecast(read, settings, prior=expected, failed=failed)
+    expected = forecast(read, settings, prior=prior, failed=failed)
     if dry_run:
-        _dry_run(read, settings, store_path, price_of, likely, as_json)
+        _dry_run(read, settings, store_path, price_of, expected, as_json)
         return
-    if likely is not None:
-        print(f"{likely}.", file=sys.stderr)
+    if expected is not None:
+        print(f"{expected}.", file=sys.stderr)
     with kept_replies(store_path):
         judging = judge(
             read,
             settings,
             store_path,
-            prior=expected,
+            prior=prior,
             failed=failed,
             prices=price_of,
             progress=progress_lines(),
@@ -119,39 +117,26 @@ def _dry_run(
     settings: JudgingSettings,
     store_path: Path,
     prices: Mapping[str, Price],
-    likely: Forecast | EscalationForecast | None,
+    expected: Forecast | None,
     as_json: bool,
 ) -> None:
     """Show what judging would ask and cost, without any call."""
     import pandas as pd
 
-    from arena.judging import EscalationForecast, Forecast, dry_run_judge
-    from arena.judging.choosing.plans import draw_pairs, sample_pairs
-    from arena.judging.llm_judge import llm_judges
+    from arena.judging import dry_run_judge, likely_pairs
     from arena.llm import open_for_dry_run
 
-    # Which pairs adaptive judging asks about depends on verdicts; as many others cost as much.
-    if likely is None:
-        pairs = draw_pairs(arena, settings)
-    elif isinstance(likely, Forecast):
-        pairs = sample_pairs(arena, settings, likely.verdicts)
-    else:
-        pairs = sample_pairs(arena, settings, likely.first_calls)
-    planned = [(judge, pairs) for judge in llm_judges(settings)]
-    if isinstance(likely, EscalationForecast):
-        second = settings.model_copy(update={"model": likely.second_judge, "name": ""})
-        of_second = sample_pairs(arena, second, likely.second.verdicts)
-        planned.append((llm_judges(second)[0], of_second))
+    planned = likely_pairs(arena, settings, expected)
     rows = []
     with open_for_dry_run(store_path) as store:
         for judge, of_judge in planned:
             counts = dry_run_judge(arena, judge, of_judge, store, prices)
             rows.append({"judge": judge.judge, **vars(counts)})
-    shown = _counts_of(pairs, as_json)
-    shown["forecast"] = likely
+    shown = _counts_of(planned[0][1], as_json)
+    shown["forecast"] = expected
     shown["judges"] = pd.DataFrame(rows)
     shown["cost"] = "" if prices else NO_COST
-    title = DRY_RUN if likely is None else RANDOM_DRY_RUN
+    title = DRY_RUN if expected is None else RANDOM_DRY_RUN
     show(shown, as_json, {"pairs": PAIRS, "judges": title})
 
 

@@ -16,8 +16,8 @@ from arena.data.types import Progress
 from arena.judging.answer_pairs import ArenaTexts, QuestionKey
 from arena.judging.choosing.chosen_pairs import ChosenPairs, Rounds, joined_pairs
 from arena.judging.choosing.drawn_pairs import asked_pairs, by_draw
+from arena.judging.judged_pairs import judge_pairs
 from arena.judging.llm_judge import LlmJudge
-from arena.judging.run import judge_pairs
 from arena.llm.usage import Usage
 from arena.quality.judge_label import same_verdict, without_identical
 from arena.rating.outcomes import points_of_a

@@ -210,16 +210,22 @@ def _board_files(board: ConfiguredBoard) -> Digests:
 
 
 def _judge(board: ConfiguredBoard, options: JudgingSettings, workplace: Workplace) -> str:
+    from arena.judging import judge, questions_to_judge
     from arena.judging.judging_result import lasting_failures, require_verdicts
-    from surrogate.ranking.judging import judge
 
     arena = read_arena(board.arena)
     store = workplace.out / STORE_FILE if options.store is None else board.base / options.store
+    prior = None
+    if options.is_adaptive:
+        questions = questions_to_judge(arena, options)
+        prior = judging_prior(
+            arena, questions, options.prior, seed=options.seed, n_jobs=workplace.n_jobs
+        )
     judging = judge(
         arena,
         options,
         store,
-        prior=judging_prior(arena, options, n_jobs=workplace.n_jobs),
+        prior=prior,
         failed=lasting_failures(board.arena),
         progress=workplace.progress,
     )

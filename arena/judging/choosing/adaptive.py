@@ -137,7 +137,8 @@ class AdaptivePairs:
             self.courses(),
             settings.until,
             int(self._pairs_in_budget / self._calls_a_pair),
-            self._calls_a_pair * len(settings.judges),
+            self._calls_a_pair,
+            settings.judges,
         )
 
     @property

@@ -26,6 +26,7 @@ from arena.judging.answer_pairs import (
     unordered,
 )
 from arena.judging.choosing.chosen_pairs import ASKED_COLUMNS, ChosenPairs
+from arena.judging.judging_settings import JudgingSettings
 
 DEFAULT_QUESTIONS = 100
 REPEATED = 0.2
@@ -85,6 +86,19 @@ def choose_pairs(
     if spread:
         keys = _in_drawn_order(texts, keys, seed)
     return asked_pairs(texts, keys, drawn, audit=1.0 if both_orders else audit, seed=seed)
+
+
+def sample_pairs(arena: Arena, settings: JudgingSettings, n_pairs: int) -> ChosenPairs:
+    """Draw so many random pairs, to see what as many adaptive ones would cost."""
+    chosen = choose_pairs(
+        arena,
+        questions=settings.questions,
+        languages=settings.languages,
+        seed=settings.seed,
+        audit=settings.audit_share,
+        spread=True,
+    )
+    return chosen.within(n_pairs)
 
 
 def pairs_judged_in(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,19 +40,28 @@ class Forecast:
         low: Verdicts that nine in ten such runs take at least.
         high: Verdicts that nine in ten such runs take at most.
         tau: Expected Kendall tau of the ranking after these verdicts with the ranking that any
-            number of verdicts would give; the mean over languages.
+            number of verdicts would give; the mean over languages. NaN where no verdict of the
+            judge that ranks is expected.
+        by_judge: The verdicts of each judge.
     """
 
     verdicts: int
     low: int
     high: int
     tau: float
+    by_judge: Mapping[str, int]
 
     def __str__(self) -> str:
         span = "" if self.low == self.high else f" ({self.low:,} to {self.high:,})"
+        text = f"{self.verdicts:,} verdicts{span} are expected"
+        if len(self.by_judge) > 1:
+            shares = [f"{n_verdicts:,} by {judge}" for judge, n_verdicts in self.by_judge.items()]
+            text += f", {' and '.join(shares)}"
+        if np.isnan(self.tau):
+            return text
         return (
-            f"{self.verdicts:,} verdicts{span} are expected, and with them a Kendall tau of "
-            f"{self.tau:.2f} with the ranking by any number of verdicts"
+            f"{text}, and with them a Kendall tau of {self.tau:.2f} with the ranking by any number "
+            "of verdicts"
         )
 
 
@@ -138,7 +147,11 @@ def _sampled_pairs(n_systems: int, random: np.random.Generator) -> Pairs:
 
 
 def forecast_adaptive(
-    courses: Mapping[str, Course], until: float, n_pairs: int, calls_a_pair: float
+    courses: Mapping[str, Course],
+    until: float,
+    n_pairs: int,
+    calls_a_pair: float,
+    judges: Sequence[str],
 ) -> Forecast:
     """Say what adaptive judging is likely to take, of all languages together.
 
@@ -146,7 +159,8 @@ def forecast_adaptive(
         courses: Of each language.
         until: Expected share of misordered pairs at which a ranking is settled.
         n_pairs: Maximum number of pairs.
-        calls_a_pair: Mean number of calls about a pair, of all judges.
+        calls_a_pair: Mean number of calls about a pair, of each judge.
+        judges: Names of the judges, all of which are asked about every pair.
     """
     needed = np.array([path.needed(until) for path in courses.values()])
     totals = needed.sum(axis=0)
@@ -156,8 +170,15 @@ def forecast_adaptive(
         path.tau(shares * of_language)
         for path, of_language in zip(courses.values(), needed, strict=True)
     ]
-    low, median, high = np.quantile(shares * totals, (0.1, 0.5, 0.9)) * calls_a_pair
-    return Forecast(round(median), round(low), round(high), float(np.mean(taus)))
+    n_calls = calls_a_pair * len(judges)
+    low, median, high = np.quantile(shares * totals, (0.1, 0.5, 0.9)) * n_calls
+    return Forecast(
+        verdicts=round(median),
+        low=round(low),
+        high=round(high),
+        tau=float(np.mean(taus)),
+        by_judge=dict.fromkeys(judges, round(median) // len(judges)),
+    )
 
 
 def _misordered(pairs: Pairs, ratings: Floats, covariance: Floats) -> Floats:

@@ -10,8 +10,8 @@ from judged_systems import QUALITY, better, build_arena
 
 from arena import UsageError
 from arena.data.errors import UnusableRepliesError
-from arena.judging import JudgingSettings, forecast_escalated, judge_arena, judge_escalated
-from arena.judging.choosing.escalated_pairs import (
+from arena.judging import JudgingSettings, forecast, judge
+from arena.judging.plans.escalated_pairs import (
     FEWEST_CALIBRATION,
     JUDGE_DIFFERENCE,
     calibrated_prior,
@@ -58,7 +58,7 @@ def test_the_strong_judge_starts_from_the_cheap_one_and_takes_few_calls(models, 
     server = models()
     arena = build_arena(questions=40)
     settings = settings_for(server, pairs="all")
-    judging = judge_escalated(arena, settings, tmp_path / "store.sqlite")
+    judging = judge(arena, settings, tmp_path / "store.sqlite")
     assert [summary.judge for summary in judging.summaries] == [CHEAP, STRONG]
     assert n_verdicts(judging.judgments, CHEAP) == calls_of(server, CHEAP) == 120
     # The two agree on all pairs drawn at random, and nothing is left to ask.
@@ -67,7 +67,7 @@ def test_the_strong_judge_starts_from_the_cheap_one_and_takes_few_calls(models, 
     # The same command asks nothing again, and comes to the same end.
     n_asked = len(server.bodies)
     judged = replace(arena, judgments=judging.judgments)
-    again = judge_escalated(judged, settings, tmp_path / "store.sqlite")
+    again = judge(judged, settings, tmp_path / "store.sqlite")
     assert len(again.judgments) == 0
     assert len(server.bodies) == n_asked
     pd.testing.assert_frame_equal(again.ratings, judging.ratings)
@@ -79,7 +79,7 @@ def test_a_wrong_cheap_judge_costs_calls_and_is_overruled(models, store):
         return completion(f"[[{'B' if better(prompt) == 'A' else 'A'}]]")
 
     settings = settings_for(models(cheap=wrong), pairs="all", until=0.02)
-    judging = judge_escalated(build_arena(questions=40), settings, store)
+    judging = judge(build_arena(questions=40), settings, store)
     assert list(judging.ratings["system"]) == sorted(QUALITY, key=QUALITY.get, reverse=True)
 
 
@@ -88,7 +88,7 @@ def test_limits_hold_for_both_judges_together(pairs, models, tmp_path):
     arena = build_arena(questions=40)
     server = models()
     settings = settings_for(server, budget=30, pairs=pairs, until=1e-6)
-    judge_escalated(arena, settings, tmp_path / "calls.sqlite")
+    judge(arena, settings, tmp_path / "calls.sqlite")
     assert calls_of(server, CHEAP) <= 15
     assert calls_of(server, STRONG) > 0
     assert len(server.bodies) <= 30
@@ -96,12 +96,12 @@ def test_limits_hold_for_both_judges_together(pairs, models, tmp_path):
     prices = {CHEAP: Price(1.0, 1.0), STRONG: Price(10.0, 10.0)}
     paid = models()
     settings = settings_for(paid, max_cost=0.06, pairs=pairs, until=1e-6)
-    judging = judge_escalated(arena, settings, tmp_path / "cost.sqlite", prices=prices)
+    judging = judge(arena, settings, tmp_path / "cost.sqlite", prices=prices)
     costs = [summary.cost for summary in judging.summaries]
     assert costs[0] <= 0.03
     assert 0 < sum(costs) <= 0.06
     with pytest.raises(UsageError, match=f"price of {STRONG}"):
-        judge_escalated(arena, settings, tmp_path / "none.sqlite", prices={CHEAP: prices[CHEAP]})
+        judge(arena, settings, tmp_path / "none.sqlite", prices={CHEAP: prices[CHEAP]})
     assert not (tmp_path / "none.sqlite").exists()
 
 
@@ -109,14 +109,14 @@ def test_a_strong_judge_that_fails_loses_nothing(models, tmp_path):
     arena = build_arena(questions=10)
     refused = models(strong=lambda *_: error(401, "invalid api key"))
     settings = settings_for(refused, budget=30)
-    judging = judge_escalated(arena, settings, tmp_path / "refused.sqlite")
+    judging = judge(arena, settings, tmp_path / "refused.sqlite")
     assert n_verdicts(judging.judgments, CHEAP) == calls_of(refused, CHEAP) > 0
     assert isinstance(judging.error, UsageError)
     assert f"{STRONG} could not be asked" in judging.reason
 
     mute = models(strong=lambda *_: completion("No idea."))
     settings = settings_for(mute, budget=30)
-    judging = judge_escalated(arena, settings, tmp_path / "mute.sqlite")
+    judging = judge(arena, settings, tmp_path / "mute.sqlite")
     assert isinstance(judging.error, UnusableRepliesError)
     assert judging.summaries[1].invalid == n_verdicts(judging.failures, STRONG) > 0
     assert n_verdicts(judging.judgments, CHEAP) > 0
@@ -135,23 +135,18 @@ def test_a_strong_judge_that_fails_loses_nothing(models, tmp_path):
 def test_settings_that_do_not_go_with_two_judges_are_refused(fields, fault, models, store):
     server = models()
     with pytest.raises(UsageError, match=fault):
-        judge_escalated(build_arena(), settings_for(server, **fields), store)
+        judge(build_arena(), settings_for(server, **fields), store)
     assert not server.bodies
-
-
-def test_one_judge_is_not_asked_by_settings_of_two(models, store):
-    with pytest.raises(UsageError, match="judge_escalated"):
-        judge_arena(build_arena(), settings_for(models()), store)
 
 
 def test_the_forecast_states_calls_of_each_judge_and_asks_nothing(models):
     server = models()
-    few = forecast_escalated(build_arena(questions=40), settings_for(server, pairs="all"))
-    assert (few.first_calls, few.second.verdicts > 0) == (120, True)
-    assert f"{CHEAP}: at most 120 calls; then {STRONG}: " in str(few)
-    limited = forecast_escalated(build_arena(questions=40), settings_for(server, budget=20))
-    assert limited.first_calls == 10
-    assert limited.second.high <= 10
+    few = forecast(build_arena(questions=40), settings_for(server, pairs="all"))
+    assert few.by_judge[CHEAP] == 120
+    assert few.by_judge[STRONG] == few.verdicts - 120 > 0
+    limited = forecast(build_arena(questions=40), settings_for(server, budget=20))
+    assert limited.by_judge[CHEAP] == 10
+    assert limited.high <= 20
     assert not server.bodies
 
 

@@ -25,7 +25,7 @@ def test_tau_counts_adaptive_verdicts_as_replays_measured_them(calls_a_system, g
 def test_more_calls_are_never_expected_to_rank_worse():
     taus = []
     for n_pairs in range(0, 500, 20):
-        forecast = forecast_adaptive({"en": falling()}, 0.05, n_pairs, 1.1)
+        forecast = forecast_adaptive({"en": falling()}, 0.05, n_pairs, 1.1, ["m"])
         assert forecast.low <= forecast.verdicts <= forecast.high <= max(1.1 * n_pairs, 1)
         taus.append(forecast.tau)
     assert taus == sorted(taus)
@@ -35,7 +35,7 @@ def test_more_calls_are_never_expected_to_rank_worse():
 def test_a_ranking_that_never_settles_takes_all_calls():
     unsettled = Course(N_VERDICTS, np.full((4, len(N_VERDICTS)), 0.3), N_SYSTEMS)
     for n_pairs, n_calls in ((100, 100), (5_000, 1_000)):
-        forecast = forecast_adaptive({"en": unsettled}, 0.05, n_pairs, 1.0)
+        forecast = forecast_adaptive({"en": unsettled}, 0.05, n_pairs, 1.0, ["m"])
         expected = (n_calls, n_calls, n_calls)
         assert (forecast.low, forecast.verdicts, forecast.high) == expected
         assert forecast.tau == pytest.approx(0.4)

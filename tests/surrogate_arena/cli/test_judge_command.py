@@ -236,7 +236,7 @@ def test_a_strong_judge_follows_a_cheap_one(judge, serve, folder):
     status, printed = judge(server, *options, "--dry-run", "--json")
     planned = json.loads(printed)
     assert [row["judge"] for row in planned["judges"]] == ["local", "strong"]
-    assert planned["forecast"]["first_calls"] == 20
+    assert planned["forecast"]["by_judge"]["local"] == 20
     assert not server.asked
     status, printed = judge(server, *options)
     assert status == 0

@@ -18,7 +18,7 @@ from arena.data.arena import Arena
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.choosing.adaptive import AdaptivePairs
 from arena.judging.choosing.chosen_pairs import ChosenPairs, Rounds, joined_pairs
-from arena.judging.choosing.plans import sample_pairs
+from arena.judging.choosing.drawn_pairs import sample_pairs
 from arena.judging.judging_settings import JudgingSettings
 from arena.llm.usage import Budget
 from arena.rating.battles import Battles

@@ -1,0 +1,264 @@
+"""Two judges: a cheap one judges first, a strong one judges where that tells most.
+
+The second judge is first asked about a few pairs drawn at random, which show how far its verdicts
+follow the ratings by the first one. These ratings, scaled accordingly, are the prior of its own.
+Then it is asked, round by round, about the pairs that tell most about its ranking: systems that the
+first judge has close to each other, and those on which the two do not agree. It stops when the
+ranking is settled, as adaptive judging does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.errors import ArenaError, UnusableRepliesError
+from arena.data.seeds import generator
+from arena.judging.choosing.adaptive import AdaptivePairs
+from arena.judging.choosing.chosen_pairs import ChosenPairs, joined_pairs
+from arena.judging.choosing.drawn_pairs import sample_pairs
+from arena.judging.choosing.forecast import Forecast
+from arena.judging.judged_pairs import judge_pairs
+from arena.judging.judging_result import Judging, require_verdicts
+from arena.judging.judging_settings import JudgingSettings
+from arena.judging.llm_judge import LlmJudge, llm_judges
+from arena.judging.plans.adaptive import AdaptivePlan
+from arena.judging.plans.escalated_pairs import (
+    JUDGE_DIFFERENCE,
+    EscalatedPairs,
+    n_calibration,
+    ratings_by_first,
+)
+from arena.judging.plans.fixed import FixedPlan, draw_pairs
+from arena.judging.plans.plan import JudgingPlan, JudgingRun, judging_budget
+from arena.quality.judge_label import without_identical
+from arena.rating.posterior import PRIOR_COLUMNS
+from arena.statistics.significance import NORMAL_90
+
+FORECAST_DRAWS = 5
+USUAL_INFORMATION = 0.2
+"""Mean p (1 - p) of a verdict, for the forecast."""
+FIRST_SHARE = 0.5
+"""Share of a limit that the first judge may take."""
+NEVER = 1e-9
+"""Share of misordered pairs that no ranking reaches, so that the budget alone ends a run."""
+_OF_BOTH = {"escalate", "until"}
+
+
+def first_settings(settings: JudgingSettings) -> JudgingSettings:
+    """Return the settings of the judge that is asked first: up to half of every limit."""
+    values = settings.model_dump(exclude_unset=True, exclude=_OF_BOTH)
+    for name in ("budget", "max_calls", "max_cost"):
+        limit = values.get(name)
+        if limit is not None:
+            half = FIRST_SHARE * limit
+            values[name] = half if name == "max_cost" else max(1, int(half))
+    first = JudgingSettings(**values)
+    if not first.is_adaptive:
+        return first
+    # Its calls are cheap, and all of them sharpen what the second judge starts from.
+    return JudgingSettings(**values, until=NEVER)
+
+
+def second_settings(
+    settings: JudgingSettings, n_first_calls: int, n_sent: int, first_cost: float
+) -> JudgingSettings | None:
+    """Return the settings of the judge that is asked after the first; None if nothing is left.
+
+    Args:
+        settings: Those of both.
+        n_first_calls: Calls of the first judge, in this run and before.
+        n_sent: Calls of the first judge in this run.
+        first_cost: What these cost.
+    """
+    values = settings.model_dump(exclude_unset=True, exclude={"escalate", "pairs", "name", "prior"})
+    spent = {"budget": n_first_calls, "max_calls": n_sent, "max_cost": first_cost}
+    for name, used in spent.items():
+        limit = values.get(name)
+        if limit is None:
+            continue
+        if limit - used <= 0:
+            return None
+        values[name] = limit - used
+    return JudgingSettings(**{**values, "model": settings.escalate, "pairs": "adaptive"})
+
+
+def calls_so_far(judgments: pd.DataFrame, failures: pd.DataFrame, judge: str) -> int:
+    """Return how many calls a judge took: verdicts on different answers, and pairs without one."""
+    verdicts = judgments[judgments["judge"] == judge]
+    return len(without_identical(verdicts)) + int((failures["judge"] == judge).sum())
+
+
+class EscalationPlan(JudgingPlan):
+    """The settings' model judges first, then the one that they name in ``escalate``.
+
+    Limits hold for both together. A fault of the second judge is the result's ``error``.
+    """
+
+    def judge(self, run: JudgingRun) -> Judging:
+        """Judge by the first judge, then by the second one where that tells most."""
+        settings = run.settings
+        of_first = first_settings(settings)
+        first_plan = AdaptivePlan() if of_first.is_adaptive else FixedPlan()
+        first = first_plan.judge(replace(run, settings=of_first))
+        judgments = pd.concat([run.arena.judgments, first.judgments], ignore_index=True)
+        failures = [table for table in (run.failed, first.failures) if table is not None]
+        name = settings.first_judge
+        second = second_settings(
+            settings,
+            n_first_calls=calls_so_far(judgments, pd.concat(failures), name),
+            n_sent=first.usage.sent,
+            first_cost=first.summaries[0].cost or 0.0,
+        )
+        if second is None or not (judgments["judge"] == name).any():
+            reason = f"{name} left nothing to ask {settings.escalate} about"
+            return replace(first, reason=_joined_reasons(first.reason, reason))
+        judged = replace(run.arena, judgments=judgments)
+        try:
+            last = _judge_second(replace(run, arena=judged, settings=second), name)
+        except ArenaError as error:
+            # What the first judge decided was paid for, and stands.
+            reason = f"{settings.escalate} could not be asked"
+            return replace(first, reason=_joined_reasons(first.reason, reason), error=error)
+        both = _joined_judging(first, last)
+        try:
+            require_verdicts(last.usage)
+        except UnusableRepliesError as error:
+            return replace(both, error=error)
+        return both
+
+    def forecast(self, run: JudgingRun) -> Forecast:
+        """Say what both judges are likely to take.
+
+        Ratings are drawn from what is expected of the systems, as if the first judge had measured
+        them as precisely as its calls allow. The second judge's calls are those of a run from
+        there.
+        """
+        settings = run.settings
+        n_calls = first_calls(run.arena, settings, run.prior)
+        second = second_settings(settings, n_first_calls=n_calls, n_sent=0, first_cost=0.0)
+        forecasts: list[Forecast] = []
+        if second is not None:
+            ratings = AdaptivePairs(run.arena, second, run.prior).ratings()
+            for first_ratings in _drawn_ratings(ratings, n_calls, settings.seed):
+                forecasts.append(_forecast_second(run.arena, second, first_ratings))
+        return _mean_of(forecasts, {settings.first_judge: n_calls}, settings.escalate or "")
+
+    def likely_pairs(
+        self, run: JudgingRun, expected: Forecast | None
+    ) -> list[tuple[LlmJudge, ChosenPairs]]:
+        """Return both judges with as many random pairs as they are expected to judge."""
+        by_judge = (expected or self.forecast(run)).by_judge
+        # The second judge goes by its model's name.
+        update = {"model": run.settings.escalate, "name": ""}
+        planned = []
+        for settings in (run.settings, run.settings.model_copy(update=update)):
+            (judge,) = llm_judges(settings)
+            planned.append((judge, sample_pairs(run.arena, settings, by_judge[judge.judge])))
+        return planned
+
+
+def _judge_second(run: JudgingRun, first_judge: str) -> Judging:
+    """Ask the second judge, with the first one's verdicts in the arena."""
+    ratings = ratings_by_first(run.arena.judgments, first_judge, run.prior)
+    budget = judging_budget(run.settings, run.prices)
+    pairs = EscalatedPairs(run.arena, run.settings, ratings, run.failed, budget)
+    judges = llm_judges(run.settings)
+    with run.replies(judges) as store:
+        judging = judge_pairs(
+            run.arena,
+            judges,
+            pairs,
+            store,
+            budget=budget,
+            prices=run.prices,
+            progress=run.progress,
+            people=run.people,
+        )
+    if pairs.adaptive is None:
+        return judging
+    return replace(judging, progress=pairs.adaptive.progress(), ratings=pairs.adaptive.ratings())
+
+
+def first_calls(arena: Arena, settings: JudgingSettings, prior: pd.DataFrame | None = None) -> int:
+    """Return how many calls the first judge takes at most, earlier runs included.
+
+    Args:
+        arena: Questions and answers.
+        settings: Those of both judges.
+        prior: Expected ratings of the systems.
+    """
+    first = first_settings(settings)
+    if first.is_adaptive:
+        return AdaptivePairs(arena, first, prior).budget
+    return draw_pairs(arena, first).n_planned
+
+
+def _drawn_ratings(ratings: pd.DataFrame, n_calls: int, seed: int) -> Iterator[pd.DataFrame]:
+    """Draw what the first judge may measure: ``FORECAST_DRAWS`` tables of ``PRIOR_COLUMNS``.
+
+    Args:
+        ratings: What is expected of the systems, ``RATING_COLUMNS`` of ``AdaptivePairs``.
+        n_calls: Calls of the first judge.
+        seed: Seed of the draws.
+    """
+    n_systems = ratings.groupby("language")["system"].transform("size")
+    # Of n verdicts spread over all pairs of S systems; see ``forecast.course``.
+    n_verdicts = np.maximum(n_calls * n_systems / len(ratings), 1.0)
+    variances = (n_systems - 1) / (2.0 * USUAL_INFORMATION * n_verdicts)
+    errors = np.hypot(np.sqrt(variances), JUDGE_DIFFERENCE)
+    deviations = (ratings["high"] - ratings["low"]) / (2.0 * NORMAL_90)
+    for draw in range(FORECAST_DRAWS):
+        random = generator(seed, "escalation", str(draw))
+        drawn = ratings["rating"] + deviations * random.standard_normal(len(ratings))
+        yield ratings.assign(rating=drawn, standard_error=errors)[list(PRIOR_COLUMNS)]
+
+
+def _forecast_second(
+    arena: Arena, settings: JudgingSettings, first_ratings: pd.DataFrame
+) -> Forecast:
+    """Say what the second judge is likely to take from ratings by the first one."""
+    expected = AdaptivePairs(arena, settings, first_ratings).forecast()
+    # The random pairs are asked about in any case.
+    least = min(n_calibration(len(first_ratings)), settings.budget or expected.high)
+    verdicts = max(expected.verdicts, least)
+    return replace(expected, verdicts=verdicts, high=max(expected.high, verdicts))
+
+
+def _mean_of(
+    forecasts: Sequence[Forecast], of_first: Mapping[str, int], second_judge: str
+) -> Forecast:
+    """Put forecasts of the second judge from several starts together, after the first one's calls.
+
+    Of none, the second judge gives no verdict, and tau is not known.
+    """
+    n_first = sum(of_first.values())
+    second = int(np.median([item.verdicts for item in forecasts])) if forecasts else 0
+    return Forecast(
+        verdicts=n_first + second,
+        low=n_first + min((item.low for item in forecasts), default=0),
+        high=n_first + max((item.high for item in forecasts), default=0),
+        tau=float(np.mean([item.tau for item in forecasts])) if forecasts else float("nan"),
+        by_judge={**of_first, second_judge: second},
+    )
+
+
+def _joined_judging(first: Judging, last: Judging) -> Judging:
+    pairs = joined_pairs(first.pairs, [last.pairs])
+    return replace(
+        last,
+        judgments=pd.concat([first.judgments, last.judgments], ignore_index=True),
+        failures=pd.concat([first.failures, last.failures], ignore_index=True),
+        summaries=(*first.summaries, *last.summaries),
+        pairs=replace(pairs, adaptive=True),
+        rounds=first.rounds + last.rounds,
+        reason=_joined_reasons(first.reason, last.reason),
+    )
+
+
+def _joined_reasons(*reasons: str) -> str:
+    return "; ".join(filter(None, reasons))

@@ -1,0 +1,93 @@
+"""What every plan of judging does, and what it is given."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.errors import UsageError, argument
+from arena.data.types import Progress
+from arena.judging.choosing.chosen_pairs import ChosenPairs
+from arena.judging.choosing.forecast import Forecast
+from arena.judging.judging_result import Judging
+from arena.judging.judging_settings import JudgingSettings
+from arena.judging.llm_judge import LlmJudge
+from arena.llm.store import Store, open_store
+from arena.llm.usage import Budget, Price
+from arena.quality.people_agreement import PeopleAgreement
+
+
+@dataclass(frozen=True)
+class JudgingRun:
+    """What is judged, how, and from what; see ``arena.judging.judge``."""
+
+    arena: Arena
+    settings: JudgingSettings
+    store: Store | Path | str
+    prior: pd.DataFrame | None = None
+    failed: pd.DataFrame | None = None
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    progress: Progress | None = None
+    people: Mapping[str, PeopleAgreement] | None = None
+
+    @contextmanager
+    def replies(self, judges: Sequence[LlmJudge]) -> Iterator[Store]:
+        """Open the store, unless it is open, and take on replies of other machines.
+
+        Raises:
+            UsageError: If a judge's key is missing.
+        """
+        if isinstance(self.store, Store):
+            self.store.join(self.settings.join)
+            yield self.store
+            return
+        if not Path(self.store).exists() and not self.settings.join:
+            # Without a key no call can be made: say so before an empty store is left behind.
+            for judge in judges:
+                judge.settings.api_key()
+        with open_store(self.store) as store:
+            store.join(self.settings.join)
+            yield store
+
+
+class JudgingPlan(ABC):
+    """Which judges are asked about which pairs, and when a run stops."""
+
+    @abstractmethod
+    def judge(self, run: JudgingRun) -> Judging:
+        """Judge as planned; see ``arena.judging.judge``."""
+
+    @abstractmethod
+    def forecast(self, run: JudgingRun) -> Forecast | None:
+        """Say what a run is likely to take and to give; None if its pairs are known before."""
+
+    @abstractmethod
+    def likely_pairs(
+        self, run: JudgingRun, expected: Forecast | None
+    ) -> list[tuple[LlmJudge, ChosenPairs]]:
+        """Return each judge with its pairs, or with as many random ones as are expected."""
+
+
+def judging_budget(settings: JudgingSettings, prices: Mapping[str, Price] | None) -> Budget:
+    """Return the budget of a run's calls.
+
+    Raises:
+        UsageError: If the cost is limited, and a model has no price.
+    """
+    prices = prices or {}
+    models = [settings.model, *settings.panel]
+    if settings.escalate is not None:
+        models.append(settings.escalate)
+    without_price = [model for model in models if model not in prices]
+    if settings.max_cost is not None and without_price:
+        raise UsageError(
+            f"{argument('max_cost')} needs the price of {', '.join(without_price)} "
+            f"({argument('prices')})"
+        )
+    return Budget(settings.max_calls, max_cost=settings.max_cost, prices=prices)
