@@ -31,6 +31,7 @@ from arena.data.arena import Arena
 from arena.data.types import Floats, Integers
 from arena.judging import JudgingSettings
 from arena.judging.choosing.chosen_pairs import Verdicts
+from arena.judging.llm_judge import FAILURE_COLUMNS
 from arena.judging.plans.escalated_pairs import (
     EscalatedPairs,
     calibrated_prior,
@@ -38,7 +39,6 @@ from arena.judging.plans.escalated_pairs import (
     ratings_by_first,
 )
 from arena.judging.plans.escalation import NEVER
-from arena.judging.llm_judge import FAILURE_COLUMNS
 from arena.llm.usage import Budget
 
 CALLS = (15, 30, 60, 120, 240)

@@ -24,9 +24,10 @@ class FixedPlan(JudgingPlan):
         settings = run.settings
         judges = llm_judges(settings)
         budget = judging_budget(settings, run.prices)
-        pairs: PairChooser = draw_pairs(run.arena, settings)
+        drawn = draw_pairs(run.arena, settings)
+        pairs: PairChooser = drawn
         if settings.max_cost is not None:
-            pairs = PacedPairs(pairs, JUDGE_FORMS[settings.form], len(settings.judges), budget)
+            pairs = PacedPairs(drawn, JUDGE_FORMS[settings.form], len(settings.judges), budget)
         with run.replies(judges) as store:
             return judge_pairs(
                 run.arena,
