@@ -28,10 +28,10 @@ from .engine.columns import feature_columns as feature_columns
 from .engine.columns import missing_counts as missing_counts
 from .engine.extraction import extract as extract
 from .engine.parts import extract_parts as extract_parts
+from .measures.choosing import parse_features as parse_features
+from .measures.descriptions import describe_features as describe_features
 from .measures.registry import DEFAULT_FEATURES as DEFAULT_FEATURES
 from .measures.registry import FEATURES as FEATURES
 from .measures.registry import GROUPS as GROUPS
-from .measures.registry import describe_features as describe_features
-from .measures.registry import parse_features as parse_features
 from .models.model_folder import require_model as require_model
-from .models.scorer import ModelOptions as ModelOptions
+from .models.options import ModelOptions as ModelOptions

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from arena.data.errors import ArenaError, UsageError
 from arena.data.wording import did_you_mean
-from arena.llm.prompts import PACKAGED, Templates
 from features.declare.sample import Missing, Sample
 
 Value = float | Missing
@@ -32,7 +31,6 @@ Scores = npt.NDArray[np.float32]
 
 CUTOFF = "k"
 MODEL = "model"
-TEMPLATE = "template"
 SENTENCES = "sentences"
 """The need of features that cut answers into sentences, which takes a package for Thai."""
 LARGEST_CUTOFF = 1_000_000
@@ -50,15 +48,20 @@ class Parameter:
         name: Its name; ``k`` is a cutoff and written ``@k``.
         value: Its present value.
         default: Its value unless a user states another.
-        choices: Its possible values; empty for a cutoff, a model and a template.
-        prompts: Names of the prompts that a ``template`` may replace.
+        choices: Its possible values; empty for a cutoff and a model.
     """
 
     name: str
     value: Setting
     default: Setting
     choices: tuple[str, ...] = ()
-    prompts: tuple[str, ...] = ()
+
+    @property
+    def form(self) -> str:
+        """How its values are written, for a list of features."""
+        if self.name == CUTOFF:
+            return "@k"
+        return f"{self.name}={'|'.join(self.choices) or self.default}"
 
     def checked(self, value: Setting) -> Parameter:
         """Return this parameter set to a value.
@@ -77,23 +80,9 @@ class Parameter:
                     f"a model is given by its name or its folder, without commas and "
                     f"parentheses, not {value!r}"
                 )
-        elif self.name == TEMPLATE:
-            # One digest per prompt, in the order of the prompts; (?=\w) refuses an empty text.
-            digests = [rf"(\+?{re.escape(name)}@[0-9a-f]{{12}})?" for name in self.prompts]
-            pattern = r"(?=\w)" + "".join(digests)
-            if value != PACKAGED and not re.fullmatch(pattern, str(value)):
-                raise UsageError(
-                    f"a template is {PACKAGED!r}, or as --template writes it: "
-                    f"{template_form(self.prompts)}; not {value!r}"
-                )
         elif not isinstance(value, int) or not 1 <= value <= LARGEST_CUTOFF:
             raise UsageError(f"a cutoff is a whole number from 1, not {value!r}")
         return replace(self, value=value)
-
-
-def template_form(prompts: Iterable[str]) -> str:
-    """Return how a template of these prompts is written, such as ``overlap@DIGEST``."""
-    return "+".join(f"{name}@DIGEST" for name in prompts)
 
 
 def offer(name: str, names: Iterable[str]) -> str:
@@ -118,9 +107,8 @@ def model(default: str) -> Parameter:
     return Parameter(name=MODEL, value=default, default=default)
 
 
-def template(*prompts: str) -> Parameter:
-    """Declare the prompts that a user's templates may replace."""
-    return Parameter(name=TEMPLATE, value=PACKAGED, default=PACKAGED, prompts=prompts)
+def _no_items(_sample: Sample) -> Items:
+    return ()
 
 
 @dataclass(frozen=True)
@@ -128,13 +116,14 @@ class Reading:
     """Connects a feature to the model whose scores it uses.
 
     Attributes:
-        kind: The kind of model, one of ``features.models.KINDS``.
+        kind: The kind of model, such as ``nli``; what runs models knows the kinds.
         items: Returns the texts or pairs of texts of one sample that the model scores, or why there
             are none; takes the sample, and the feature's parameters other than ``model`` by name.
+            None are needed where the kind reads tables of the arena.
     """
 
     kind: str
-    items: Callable[..., Items]
+    items: Callable[..., Items] = _no_items
 
 
 @dataclass(frozen=True, repr=False)
@@ -209,25 +198,11 @@ class Feature:
             raise UsageError(f"{self.name}: {error}") from error
         return replace(self, parameters=parameters)
 
-    def with_templates(self, templates: Templates) -> Feature:
-        """Return the same feature with those of a user's templates whose prompts it reads.
-
-        Raises:
-            UsageError: If it names templates already, and ``templates`` lacks one of them.
-        """
-        for parameter in self.parameters:
-            if parameter.name != TEMPLATE:
-                continue
-            if parameter.value == PACKAGED:
-                return self.with_settings({TEMPLATE: templates.signature(parameter.prompts)})
-            # The name states its templates: check that they are the user's, and change nothing.
-            templates.for_signature(str(parameter.value))
-        return self
-
     @property
     def model(self) -> str | None:
         """The model it reads, or None."""
-        return None if self.reading is None else str(self.settings[MODEL])
+        name = self.settings.get(MODEL)
+        return None if name is None else str(name)
 
     def require(self) -> None:
         """Check that the packages it needs are installed.

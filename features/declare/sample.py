@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from arena.data.schema import Passage
 from arena.text.answers import RagAnswer, parse_answer
 from arena.text.citations import Citations, cited_passages, strip_citations
 from features.text.sentences import Statement, cut_statements
 from features.text.tokens import folded_words
-
-if TYPE_CHECKING:
-    from arena.judging.nugget_scores import NuggetScores
 
 Part = Literal["output", "answer", "reason"]
 """Part of an output: all of it, the text after ``##Answer:``, or that after ``##Reason:``."""
@@ -57,8 +54,6 @@ NO_KNOWN_QUERY_WORDS = Missing("no passage holds a word of the query")
 NO_REASON = Missing("no reason given")
 NO_CITATION = Missing("no citation")
 NO_FULL_STOPS = Missing("language without full stops")
-NO_NUGGET_MARKS = Missing("answer without nugget marks")
-NO_VITAL_NUGGETS = Missing("question without vital nuggets")
 
 
 class Memo:
@@ -87,7 +82,6 @@ class Question:
         shared: Passages of the question, if the system saw others; None if it saw these.
         reference_ids: Ids of the passages that the reference system saw; None if these are the
             question's.
-        nugget_scores: Scores of its marked answers, by the digest of each answer.
     """
 
     language: str
@@ -97,7 +91,6 @@ class Question:
     reference: str | Missing
     shared: tuple[Passage, ...] | None = None
     reference_ids: tuple[str, ...] | None = None
-    nugget_scores: Mapping[str, NuggetScores] = field(default_factory=dict, hash=False)
 
     @cached_property
     def key(self) -> Hashable:
@@ -131,6 +124,10 @@ class Question:
             passages = self.passages if self.shared is None else self.shared
             passage_ids = tuple(passage.passage_id for passage in passages)
         return strip_citations(parse_answer(self.reference).text, passage_ids)
+
+
+Answer = tuple[Question, str]
+"""A question, and what a system wrote."""
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, replace
+from dataclasses import replace
 
 import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY, Passage
-from arena.judging.nugget_scores import scores_by_answer
-from features.declare.sample import NO_REFERENCE_ANSWER, NO_REFERENCE_SYSTEM, Missing, Question
+from features.declare.sample import (
+    NO_REFERENCE_ANSWER,
+    NO_REFERENCE_SYSTEM,
+    Answer,
+    Missing,
+    Question,
+)
 from features.engine.cache import content_key
 
-Answer = tuple[Question, str]
-"""A question, and what a system wrote."""
 QuestionKey = tuple[str, str]
 """Language and query_id."""
 
@@ -60,7 +63,6 @@ def _question_digest(question: Question) -> str:
         [str(reference)] if isinstance(reference, Missing) else reference,
         [passages, shared],
         question.shared is None,
-        sorted((digest, astuple(scores)) for digest, scores in question.nugget_scores.items()),
     ).hex()
 
 
@@ -75,7 +77,6 @@ def _questions(arena: Arena, keys: set[QuestionKey]) -> dict[QuestionKey, Questi
         references[language, query_id] = (output, reference_ids)
     no_reference = NO_REFERENCE_ANSWER if references else NO_REFERENCE_SYSTEM
 
-    nugget_scores = scores_by_answer(arena.nuggets)
     questions: dict[QuestionKey, Question] = {}
     rows = arena.queries[[*QUESTION_KEY, "query", "passages"]]
     for language, query_id, query, records in rows.itertuples(index=False, name=None):
@@ -89,7 +90,6 @@ def _questions(arena: Arena, keys: set[QuestionKey]) -> dict[QuestionKey, Questi
             passages=_passages(records),
             reference=reference,
             reference_ids=reference_ids,
-            nugget_scores=nugget_scores.get((language, query_id), {}),
         )
     return questions
 

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from arena.data.codes import value_codes
-from arena.data.errors import UnusableRepliesError
-from features.models.scorer import NO_USABLE_REPLY, NOT_REACHED
-
-if TYPE_CHECKING:
-    from arena.llm.usage import Usage
 
 FEATURE_KEY = ["language", "system", "query_id"]
 """Columns that identify an answer in a table of features; its rows are sorted by them."""
@@ -65,33 +58,6 @@ def missing_counts(table: pd.DataFrame, by: str = "language") -> pd.DataFrame:
     counts.sort(key=lambda row: row[:3])  # within a group in the order of the columns
     columns = [by, "position", "reason", "feature", "answers"]
     return pd.DataFrame(counts, columns=columns)[[by, "feature", "reason", "answers"]]
-
-
-def require_replies(missing: pd.DataFrame, answers: int, usages: Iterable[Usage]) -> None:
-    """Check that no feature by an LLM is missing in all answers.
-
-    Values that are missing because the budget ran out are no failure.
-
-    Args:
-        missing: As ``missing_counts`` returns it.
-        answers: Number of all answers.
-        usages: Calls to LLMs and their failures.
-
-    Raises:
-        UnusableRepliesError: If there is such a feature; with the reasons.
-    """
-    from arena.llm.replies import OVER_BUDGET
-
-    reasons = [usage.shown_failures() for usage in usages if set(usage.failures) - {OVER_BUDGET}]
-    if not reasons:
-        return
-    failed = missing[missing["reason"].isin([str(NO_USABLE_REPLY), str(NOT_REACHED)])]
-    counts = missing.groupby("feature")["answers"].sum()
-    empty = [str(name) for name in failed["feature"].unique() if counts[name] == answers]
-    if empty:
-        raise UnusableRepliesError(
-            f"no reply could be used for {', '.join(empty)}: {'; '.join(reasons)}"
-        )
 
 
 def _reasons(table: pd.DataFrame, feature: str) -> pd.Series:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import filterfalse
 from pathlib import Path
@@ -12,31 +11,25 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from arena.data.answers import read_own_answers
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
 from arena.data.types import Progress
-from arena.llm.awaiting import AwaitedReplies
-from features.declare.feature import SENTENCES, Feature, Item, Items, Scores, Value
-from features.declare.sample import Memo, Missing, Sample
-from features.engine.answers import Answer, answer_keys, answers_of
-from features.engine.cache import Cache, code_digest, content_key
+from features.declare.feature import SENTENCES, Feature, Value
+from features.declare.models import Models
+from features.declare.sample import Answer, Memo, Missing, Sample
+from features.engine.answers import answer_keys, answers_of
+from features.engine.cache import Cache, code_digest
 from features.engine.columns import FEATURE_KEY, MISSING_SUFFIX
 from features.engine.workers import work
-from features.measures.registry import DEFAULT_FEATURES, chosen_features, require, with_templates
-from features.models.scorer import KINDS, ModelOptions, Scorer, load_scorer
+from features.measures.choosing import chosen_features
+from features.measures.registry import DEFAULT_FEATURES, models_for, require
 from features.text.sentences import require_sentences
-from surrogate_arena.importers.new_answers import open_answers
 
 CHUNK = 512
 """Answers measured together."""
-SLAB = 4096
-"""Answers whose texts are scored together, sorted by length."""
-JOB = 256
-"""Texts or pairs that a model on this machine scores at a time, before they are kept."""
-DECIMALS = 6
-"""Scores are rounded, since their last bits depend on the batch they were scored in."""
 STAGE = "features"
 
 
@@ -47,7 +40,7 @@ def extract(
     n_jobs: int | None = 1,
     progress: Progress | None = None,
     *,
-    models: ModelOptions | None = None,
+    models: Models | None = None,
     cache: Path | str | None = None,
 ) -> pd.DataFrame:
     """Measure features on every answer.
@@ -57,13 +50,14 @@ def extract(
             the path of its folder.
         features: Features, as values or by name, or text for ``parse_features``.
         answers: Answers of other systems to the arena's questions, with the columns
-            ``query_id, language, system, answer``; or the path of their file.
+            ``query_id, language, system, answer``; or the path of their file in this form.
         n_jobs: Processes that measure features without a model, -1 for all cores, None for the
             workers that ``joblib.parallel_config`` names, such as a Dask cluster; results do not
             depend on it.
         progress: Called with the stage, the answers done and the answers in all.
-        models: How to run models: device, whether they may be fetched; and templates
-            of prompts, which become part of the names of features that read them.
+        models: How to run models, a ``features.ModelOptions``: device, whether they may be
+            fetched; and templates of prompts, which become part of the names of features that
+            read them.
         cache: Folder that keeps values and scores by content: only new answers are measured, and a
             run that was killed continues where it stopped.
 
@@ -79,12 +73,13 @@ def extract(
         MissingDependencyError: If a feature needs a package that is not installed.
     """
     arena = open_arena(arena)
-    options = ModelOptions() if models is None else models
     if n_jobs == 0:
         raise UsageError(f"{argument('n_jobs')} is a number of workers, or -1 for all cores; not 0")
     rows = _answer_rows(arena, answers)
-    chosen = with_templates(chosen_features(features), options.templates)
-    require(chosen, options.download)
+    chosen = chosen_features(features)
+    models = models_for(chosen) if models is None else models
+    chosen = models.configured(chosen)
+    require(chosen, models)
     if any(SENTENCES in feature.needs for feature in chosen):
         require_sentences(rows["language"].unique())
     samples = answers_of(arena, rows)
@@ -94,14 +89,9 @@ def extract(
     values = measure(samples, list(filter(is_ours, plain)), n_jobs, folder, progress)
     # The code of a user's feature may change unnoticed, so that its values are never kept.
     values.update(measure(samples, list(filterfalse(is_ours, plain)), n_jobs, None, progress))
-    # LLMs are the last kinds: nothing is paid for before the rest has succeeded.
-    kinds = list(KINDS)
-    groups = sorted(by_model(chosen).items(), key=lambda group: kinds.index(group[0][0]))
-    awaited = AwaitedReplies()
-    for (kind, model), readers in groups:
-        with awaited.gathered():
-            values.update(score(samples, readers, kind, model, options, folder, progress))
-    awaited.require_none()
+    # Last, since some models cost money.
+    read = [feature for feature in chosen if feature.reading is not None]
+    values.update(models.measure(arena, samples, read, folder, progress))
     return _table(rows, {str(feature): values[feature] for feature in chosen})
 
 
@@ -159,95 +149,6 @@ def measure_chunk(answers: Sequence[Answer], features: Sequence[Feature]) -> lis
     return rows
 
 
-def score(
-    answers: Sequence[Answer],
-    features: Sequence[Feature],
-    kind: str,
-    model: str,
-    options: ModelOptions,
-    cache: Path | None,
-    progress: Progress | None,
-) -> dict[Feature, list[Value]]:
-    """Measure features that read one model; each distinct text or pair is scored once."""
-    scorer = load_scorer(kind, model, options)
-    # Without a signature, the model is at an endpoint, and its replies are in a store of their own.
-    store = Cache(None if scorer.signature is None else cache, scorer.signature or "")
-    values: dict[Feature, list[Value]] = {feature: [] for feature in features}
-    stage = f"{kind} {'/'.join(Path(model).parts[-2:])}"
-    awaited = AwaitedReplies()
-    for start in range(0, len(answers), SLAB):
-        memo = Memo()
-        samples = [
-            Sample(question, output, memo) for question, output in answers[start : start + SLAB]
-        ]
-        with awaited.gathered():
-            for feature, column in _score_samples(samples, features, scorer, store).items():
-                values[feature] += column
-            if progress is not None:
-                progress(stage, start + len(samples), len(answers))
-    awaited.require_none()
-    return values
-
-
-def _score_samples(
-    samples: Sequence[Sample], features: Sequence[Feature], scorer: Scorer, store: Cache
-) -> dict[Feature, list[Value]]:
-    """Measure features that read one model on samples, in their order."""
-    readings = {feature: [feature.items(sample) for sample in samples] for feature in features}
-    scores = _score_distinct(_distinct_items(readings), scorer, store)
-    values: dict[Feature, list[Value]] = {feature: [] for feature in features}
-    for feature, column in values.items():
-        for sample, items in zip(samples, readings[feature], strict=True):
-            if isinstance(items, Missing):
-                column.append(items)
-            else:
-                column.append(feature.measure(sample, _stacked(items, scores)))
-    return values
-
-
-def _distinct_items(readings: Mapping[Feature, Sequence[Items]]) -> dict[bytes, Item]:
-    """Return every text or pair that a feature reads once, by its key."""
-    distinct: dict[bytes, Item] = {}
-    for rows in readings.values():
-        for items in rows:
-            if not isinstance(items, Missing):
-                distinct.update({content_key(*item): item for item in items})
-    return distinct
-
-
-def _score_distinct(items: dict[bytes, Item], scorer: Scorer, store: Cache) -> dict[bytes, bytes]:
-    """Return the scores of items, as bytes by key; new ones are added to the store."""
-    scores = store.find(list(items))
-    # Texts of about one length share a batch, which then needs little padding.
-    remaining = sorted(
-        items.keys() - scores.keys(), key=lambda key: (sum(map(len, items[key])), key)
-    )
-    # An endpoint gets all prompts at once, to send many side by side.
-    size = JOB if scorer.signature is not None else max(len(remaining), 1)
-    for start in range(0, len(remaining), size):
-        job = remaining[start : start + size]
-        outputs = scorer.score([items[key] for key in job]).round(DECIMALS)
-        complete: dict[bytes, bytes] = {}
-        for key, row in zip(job, outputs, strict=True):
-            scores[key] = row.tobytes()
-            if np.isfinite(row).all():  # failed ones are scored again by the next run
-                complete[key] = scores[key]
-        store.add(complete)
-    return scores
-
-
-def _stacked(items: Sequence[Item], scores: dict[bytes, bytes]) -> Scores:
-    """Return the scores of some items, shape (items, outputs)."""
-    rows = [np.frombuffer(scores[content_key(*item)], np.float32) for item in items]
-    width = max(map(len, rows), default=0)
-    stacked = np.full((len(rows), width), np.nan, np.float32)
-    for index, row in enumerate(rows):
-        # Where all texts of a batch failed, the number of outputs was unknown, and rows are short.
-        if len(row) == width:
-            stacked[index] = row
-    return stacked
-
-
 def is_ours(feature: Feature) -> bool:
     """Return whether ``code_digest`` covers a feature's code, since it is this project's."""
     module = getattr(feature.measurement, "__module__", None) or ""
@@ -265,18 +166,9 @@ def _written(row: Iterable[Value]) -> bytes:
     return json.dumps(values).encode()
 
 
-def by_model(features: Iterable[Feature]) -> dict[tuple[str, str], list[Feature]]:
-    """Return the features that read a model, by its kind and name."""
-    groups: defaultdict[tuple[str, str], list[Feature]] = defaultdict(list)
-    for feature in features:
-        if feature.reading is not None:
-            groups[feature.reading.kind, str(feature.model)].append(feature)
-    return groups
-
-
 def _answer_rows(arena: Arena, answers: pd.DataFrame | Path | str | None) -> pd.DataFrame:
     """Return the answers to measure, sorted so that those to one question share a chunk."""
-    table = arena.answers if answers is None else open_answers(answers, arena.queries)
+    table = arena.answers if answers is None else read_own_answers(answers, arena.queries)
     columns = [*QUESTION_KEY, "system", "answer", OWN_PASSAGES]
     return table.filter(columns).sort_values([*QUESTION_KEY, "system"])
 

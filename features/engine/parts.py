@@ -26,13 +26,14 @@ from arena.data.safe_writes import atomic_path, locked_folder
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Progress
 from features.declare.feature import Feature
+from features.declare.models import Models
 from features.engine.answers import answer_keys, answers_of
 from features.engine.cache import KEY_BYTES, code_digest, content_key
 from features.engine.columns import FEATURE_KEY, KEY, feature_columns, missing_counts
-from features.engine.extraction import STAGE, by_model, extract, is_ours
+from features.engine.extraction import STAGE, extract, is_ours
 from features.engine.workers import work
-from features.measures.registry import DEFAULT_FEATURES, chosen_features, with_templates
-from features.models.scorer import ModelOptions, load_scorer
+from features.measures.choosing import chosen_features
+from features.measures.registry import DEFAULT_FEATURES, models_for
 
 PART = 20_000
 """Maximum number of answers in a part, if every system answers every question."""
@@ -57,7 +58,7 @@ def extract_parts(
     n_jobs: int | None = 1,
     progress: Progress | None = None,
     *,
-    models: ModelOptions | None = None,
+    models: Models | None = None,
 ) -> dict[str, Any]:
     """Measure features on every answer of an arena of Parquet files, into a folder of such files.
 
@@ -83,10 +84,12 @@ def extract_parts(
     """
     folder = Path(arena)
     target = Path(out)
-    options = ModelOptions() if models is None else models
     info = read_info(folder)
     require_parquet_tables(folder)
-    chosen = with_templates(chosen_features(features), options.templates)
+    chosen = chosen_features(features)
+    models = models_for(chosen) if models is None else models
+    chosen = models.configured(chosen)
+    reads_models = any(feature.reading is not None for feature in chosen)
     # A power of two, so that a new system rarely changes the questions of a part.
     size = 2 ** (max(1, PART // max(1, len(info.systems))).bit_length() - 1)
     parts = _parts(folder / "queries.parquet", size)
@@ -94,9 +97,9 @@ def extract_parts(
         _measure,
         arena=folder,
         out=target,
-        scope=_scope(chosen, options),
+        scope=_scope(chosen, models),
         features=chosen,
-        models=options,
+        models=models,
     )
     # Where each row group holds answers of many parts, those parts are read at a time.
     together = min(1 + _times_read(folder / "answers.parquet", parts) // TIMES, TOGETHER)
@@ -106,7 +109,7 @@ def extract_parts(
         _check_parts(target, parts)
         notes: list[dict[str, Any]] = []
         # A model is loaded once, by this process; without one, processes share the work.
-        for job_notes in map(task, jobs) if by_model(chosen) else work(task, jobs, n_jobs):
+        for job_notes in map(task, jobs) if reads_models else work(task, jobs, n_jobs):
             notes += job_notes
             if progress is not None:
                 progress(STAGE, len(notes), len(parts))
@@ -154,14 +157,14 @@ def _totals(notes: Sequence[dict[str, Any]], answers: Path) -> dict[str, Any]:
     return {"answers": n_measured, "missing": counts}
 
 
-def _scope(features: Sequence[Feature], options: ModelOptions) -> str | None:
+def _scope(features: Sequence[Feature], models: Models) -> str | None:
     """Return what values depend on besides the answers; None if they cannot be reused."""
-    signatures = [load_scorer(kind, model, options).signature for kind, model in by_model(features)]
-    if None in signatures:  # an endpoint's model may change under its name
+    signature = models.signature(features)
+    if signature is None:
         return None
     if not all(feature.reading or is_ours(feature) for feature in features):
         return None
-    return json.dumps([code_digest(), list(map(str, features)), signatures])
+    return json.dumps([code_digest(), list(map(str, features)), signature])
 
 
 def _parts(queries: Path, size: int) -> list[Part]:
@@ -206,7 +209,7 @@ def _measure(
     arena: Path,
     out: Path,
     features: Sequence[Feature],
-    models: ModelOptions,
+    models: Models,
     scope: str | None,
 ) -> list[dict[str, Any]]:
     """Measure the answers whose values the files of their parts lack; return the files' notes."""
@@ -216,7 +219,7 @@ def _measure(
         part_arena,
         features,
         models=models,
-        cache=out / CACHE if by_model(features) else None,
+        cache=None if all(feature.reading is None for feature in features) else out / CACHE,
     )
     notes = []
     for name, questions in parts:

@@ -1,60 +1,61 @@
-"""All features by name, and the groups of them."""
+"""All features by name, and the groups of them.
+
+Those that read a model are imported when they are asked for: the table below holds their modules as
+text, and nothing here needs these modules to exist.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from types import MappingProxyType
+from typing import TypeVar, cast
 
-import pandas as pd
+from arena.data.errors import UsageError
+from features.declare.feature import DECLARED, Feature, Setting
+from features.declare.models import Models, WithoutModels
 
-from arena.data.errors import ArenaError, MissingDependencyError, UsageError
-from arena.data.plug_ins import Guarded, PlugIn, find_plug_in, plug_ins
-from arena.llm.prompts import PACKAGED, Templates
-from features.declare.feature import (
-    CUTOFF,
-    DECLARED,
-    MODEL,
-    TEMPLATE,
-    Feature,
-    Setting,
-    offer,
-    template_form,
-)
-from features.models.model_folder import ENDPOINT, find_model
-from features.models.scorer import named_models
+Loaded = TypeVar("Loaded")
 
-AVAILABLE = "yes"
-ABSENT_MODEL = "once its model is here: --download, or model=FOLDER"
-
-_FEATURE = re.compile(r"(?P<name>\w+)\s*(?:@(?P<cutoff>[^()\s]*))?\s*(?:\((?P<settings>[^()]*)\))?")
-_WHOLE_NUMBER = re.compile("[0-9]{1,9}")
 _MODULES = (
     "citations",
     "facts",
     "fluency",
     "grounding",
     "language",
-    "llm_rated",
-    "nuggets",
     "overlap",
-    "support",
 )
 for _module in _MODULES:  # the import of a module declares its features
     import_module(f"features.measures.{_module}")
 
+MODELS = "features.models"
+"""The package of features that read models, which may be absent."""
+_READING_MODELS = MappingProxyType(
+    {
+        "nli_entailment": "features.models.support",
+        "nli_neutral": "features.models.support",
+        "nli_contradiction": "features.models.support",
+        "reranker_score": "features.models.support",
+        "nugget_score": "features.models.nuggets",
+        "nugget_vital_strict": "features.models.nuggets",
+        "nugget_all_strict": "features.models.nuggets",
+        "llm_overlap": "features.models.llm_rated",
+        "llm_fluency": "features.models.llm_rated",
+        "ragas_faithfulness": "features.models.llm_rated",
+        "ragas_answer_relevance": "features.models.llm_rated",
+        "ragas_context_relevance": "features.models.llm_rated",
+        "ragas_context_precision": "features.models.llm_rated",
+        "ragas_context_recall": "features.models.llm_rated",
+        "ragas_factual_correctness": "features.models.llm_rated",
+    }
+)
+"""Modules of features that read models, by the feature's name."""
+
 # MIRAGE-Bench, section 4.1: six features without a model, three by models, two by an LLM.
 _PAPER = ("target_language", "english", "citation_recall", "citation_map", "bleu", "rouge_l")
-_PAPER_MODELS = ("nli_entailment", "nli_neutral", "reranker_score")
 _LLM = ("llm_overlap", "llm_fluency")
-_RAGAS = ("ragas_faithfulness", "ragas_answer_relevance", "ragas_context_relevance")
-_RAGAS_PACKAGE = (
-    "ragas_context_precision",
-    "ragas_context_recall",
-    "ragas_factual_correctness",
-)
+_WHOLE_PAPER = (*_PAPER, "nli_entailment", "nli_neutral", "reranker_score", *_LLM)
 _RETRIEVAL = ("retrieval_recall", "retrieval_map")
 _GROUNDING = (
     "ngram_coverage",
@@ -73,8 +74,6 @@ _FLUENCY = (
     "markup_artifacts",
     "unreadable_characters",
 )
-_NUGGETS = ("nugget_score", "nugget_vital_strict", "nugget_all_strict")
-_SUPPORT = ("nli_entailment", "nli_neutral", "nli_contradiction")
 _DEFAULT = (
     *_PAPER,
     "answer_length",
@@ -91,7 +90,29 @@ _DETERMINISTIC = (
     *_RETRIEVAL,
     "cited_sentences",  # not measured by default: cutting Thai into sentences needs a package
 )
-_WITHOUT_LLM = (*_DETERMINISTIC, *_SUPPORT, "reranker_score")
+_GROUPS = MappingProxyType[str, tuple[str, ...]](
+    {
+        "default": _DEFAULT,
+        "deterministic": _DETERMINISTIC,
+        "paper": _WHOLE_PAPER,
+        "as-published": _WHOLE_PAPER,
+        "retrieval": _RETRIEVAL,
+        "grounding": _GROUNDING,
+        "fluency": _FLUENCY,
+        "nuggets": ("nugget_score", "nugget_vital_strict", "nugget_all_strict"),
+        "llm": _LLM,
+        "ragas": ("ragas_faithfulness", "ragas_answer_relevance", "ragas_context_relevance"),
+        "without-llm": (
+            *_DETERMINISTIC,
+            "nli_entailment",
+            "nli_neutral",
+            "nli_contradiction",
+            "reranker_score",
+        ),
+    }
+)
+_OF_THE_REASON = ("target_language", "english")
+"""Features that two groups also measure on the part after ``##Reason:``."""
 _AS_PUBLISHED = MappingProxyType[str, dict[str, Setting]](
     {
         "target_language": {"identifier": "langid", "part": "output"},
@@ -102,274 +123,91 @@ _AS_PUBLISHED = MappingProxyType[str, dict[str, Setting]](
 )
 
 
-def _features(names: Iterable[str]) -> tuple[Feature, ...]:
-    return tuple(DECLARED[name] for name in names)
+class LoadedOnDemand(Mapping[str, Loaded]):
+    """Values by name, each loaded when it is asked for."""
+
+    def __init__(self, names: Collection[str], load: Callable[[str], Loaded]) -> None:
+        self._names = tuple(names)
+        self._load = load
+
+    def __getitem__(self, name: str) -> Loaded:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._load(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
-FEATURES = MappingProxyType(
-    {name: DECLARED[name] for name in (*_WITHOUT_LLM, *_NUGGETS, *_LLM, *_RAGAS, *_RAGAS_PACKAGE)}
+def _feature(name: str) -> Feature:
+    if name in _READING_MODELS:
+        import_module(_READING_MODELS[name])
+    return DECLARED[name]
+
+
+def _group(name: str) -> tuple[Feature, ...]:
+    features = [_feature(member) for member in _GROUPS[name]]
+    if name == "as-published":
+        features = [
+            feature.with_settings(_AS_PUBLISHED.get(feature.name, {})) for feature in features
+        ]
+    if name in ("deterministic", "without-llm"):
+        features += [
+            _feature(member).with_settings({"part": "reason"}) for member in _OF_THE_REASON
+        ]
+    return tuple(features)
+
+
+_has_models = find_spec(MODELS) is not None
+FEATURES = LoadedOnDemand[Feature](
+    (*_DETERMINISTIC, *(_READING_MODELS if _has_models else ())), _feature
 )
 """Every feature by name, with its default parameters."""
 
-DEFAULT_FEATURES = _features(_DEFAULT)
-"""Features measured unless a user chooses others: cheap, without models, and in all languages with
-a plain install."""
-
-PAPER_FEATURES = _features((*_PAPER, *_PAPER_MODELS, *_LLM))
-"""The 11 features of MIRAGE-Bench, section 4.1."""
-
-_OF_THE_REASON = tuple(
-    FEATURES[name].with_settings({"part": "reason"}) for name in ("target_language", "english")
-)
-GROUPS = MappingProxyType[str, tuple[Feature, ...]](
-    {
-        "default": DEFAULT_FEATURES,
-        "deterministic": (*_features(_DETERMINISTIC), *_OF_THE_REASON),
-        "paper": PAPER_FEATURES,
-        "as-published": tuple(
-            feature.with_settings(_AS_PUBLISHED.get(feature.name, {})) for feature in PAPER_FEATURES
-        ),
-        "retrieval": _features(_RETRIEVAL),
-        "grounding": _features(_GROUNDING),
-        "fluency": _features(_FLUENCY),
-        "nuggets": _features(_NUGGETS),
-        "llm": _features(_LLM),
-        "ragas": _features(_RAGAS),
-        "without-llm": (*_features(_WITHOUT_LLM), *_OF_THE_REASON),
-    }
+GROUPS = LoadedOnDemand[tuple[Feature, ...]](
+    [name for name, members in _GROUPS.items() if all(member in FEATURES for member in members)],
+    _group,
 )
 """Groups of features by name. Only ``llm``, ``ragas``, ``paper`` and ``as-published`` cost calls to
 an LLM."""
 
+DEFAULT_FEATURES = GROUPS["default"]
+"""Features measured unless a user chooses others: cheap, without models, and in all languages with
+a plain install."""
 
-def parse_features(text: str, *, with_plug_ins: bool = True) -> tuple[Feature, ...]:
-    """Read features from text such as ``citation_recall@5,english(identifier=langid)``.
 
-    Args:
-        text: Names of features and groups, separated by commas; features that groups share count
-            once.
-        with_plug_ins: Whether features of other installed packages may be named, whose packages
-            are then imported. False for names that a file holds: it may be anybody's.
+def find_feature(name: str) -> Feature | None:
+    """Return the feature of a name; None if there is none.
 
     Raises:
-        UsageError: For unknown names, parameters and values, for features named twice, and for
-            plug-ins that cannot be used.
+        UsageError: If it reads a model, and the package of such features is absent.
     """
-    parts: list[str] = []
-    if text.strip():
-        parts = [part.strip() for part in re.split(r",(?![^()]*\))", text)]  # not inside ( )
-    named: list[Feature] = []
-    chosen: dict[str, Feature] = {}
-    for part in parts:
-        features = GROUPS.get(part) or (_parse_feature(part, with_plug_ins),)
-        if part not in GROUPS:
-            named += features
-        chosen.update({str(feature): feature for feature in features})
-    if named:
-        # A feature named twice is an error; one that two groups share is not.
-        distinct_features(named)
-    return distinct_features(chosen.values())
+    if name in _READING_MODELS and name not in FEATURES:
+        raise UsageError(f"the feature {name} needs the package {MODELS}, which is not installed")
+    return FEATURES.get(name)
 
 
-def chosen_features(
-    choices: Iterable[Feature | str] | str, *, with_plug_ins: bool = True
-) -> tuple[Feature, ...]:
-    """Return the chosen features, which may be values, names, or names of groups.
-
-    ``with_plug_ins`` is that of ``parse_features``.
+def models_for(features: Iterable[Feature]) -> Models:
+    """Return how models are run unless a user says so.
 
     Raises:
-        UsageError: As ``parse_features`` does, and for anything else in a list.
+        UsageError: If a feature reads a model, and the package that runs models is absent.
     """
-    if isinstance(choices, str):
-        return parse_features(choices, with_plug_ins=with_plug_ins)
-    texts: list[str] = []
-    features: list[Feature] = []
-    for feature in choices:
-        if isinstance(feature, str):
-            texts.append(feature)
-        elif isinstance(feature, Feature):
-            features.append(feature)
-        else:
-            kind = type(feature).__name__
-            raise UsageError(f"{kind} {feature!r} is not a feature; give a name or a Feature(...)")
-    if texts:
-        features = [*parse_features(",".join(texts), with_plug_ins=with_plug_ins), *features]
-    return distinct_features(features)
+    if all(feature.reading is None for feature in features):
+        return WithoutModels()
+    if find_spec(MODELS) is None:
+        raise UsageError(f"features that read a model need the package {MODELS}")
+    return cast(Models, import_module(f"{MODELS}.options").ModelOptions())
 
 
-def distinct_features(features: Iterable[Feature]) -> tuple[Feature, ...]:
-    """Return the features, after checking that they differ.
-
-    Raises:
-        UsageError: If there is none, one occurs twice, or a user's has the name of one of this
-            package.
-    """
-    distinct: dict[str, Feature] = {}
-    for feature in features:
-        if FEATURES.get(feature.name, feature).measurement != feature.measurement:
-            raise UsageError(f"{feature.name} is one of this package; give yours another name")
-        if str(feature) in distinct:
-            raise UsageError(f"the feature {feature} is asked for twice; name it once")
-        distinct[str(feature)] = feature
-    if not distinct:
-        raise UsageError(f"no feature is asked for; {offer('', _names())}")
-    return tuple(distinct.values())
-
-
-def with_templates(features: Iterable[Feature], templates: Templates) -> tuple[Feature, ...]:
-    """Return features with a user's templates, which become part of their names.
-
-    Raises:
-        UsageError: If no feature reads one of the prompts, or a feature names a template that the
-            user did not pass.
-    """
-    chosen = tuple(feature.with_templates(templates) for feature in features)
-    used: set[str] = set()
-    for feature in chosen:
-        used.update(str(feature.settings.get(TEMPLATE, "")).split("+"))
-    for name, replacement in templates.templates:
-        # A folder may hold templates of prompts that nothing reads this time.
-        if name not in templates.from_folder and f"{name}@{replacement.digest}" not in used:
-            raise UsageError(
-                f"no feature that is asked for reads the prompt {name}; leave its template out"
-            )
-    return chosen
-
-
-def _parse_feature(text: str, with_plug_ins: bool) -> Feature:
-    match = _FEATURE.fullmatch(text)
-    if match is None:
-        raise UsageError(f"{text!r} is not a feature; write name, name@k or name(parameter=value)")
-    name = match["name"]
-    plug_in = find_plug_in("feature", name, _names()) if with_plug_ins else None
-    feature = FEATURES.get(name) if plug_in is None else feature_of(plug_in)
-    if feature is None:
-        further = [plug_in.name for plug_in in plug_ins("feature")] if with_plug_ins else []
-        raise UsageError(f"no feature is named {name!r}; {offer(name, [*_names(), *further])}")
-    return feature.with_settings(_parse_settings(feature, match["cutoff"], match["settings"]))
-
-
-def _parse_settings(feature: Feature, cutoff: str | None, listed: str | None) -> dict[str, Setting]:
-    settings: dict[str, Setting] = {}
-    if cutoff is not None:
-        if CUTOFF not in feature.settings:
-            raise UsageError(f"{feature.name} takes no cutoff; write it without @{cutoff}")
-        settings[CUTOFF] = int(cutoff) if _WHOLE_NUMBER.fullmatch(cutoff) else cutoff
-    if listed is None:
-        return settings
-    for text in listed.split(","):
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not equals or name == CUTOFF or name in settings:
-            raise UsageError(
-                f"{feature.name}: cannot read {text.strip()!r}; "
-                f"write each parameter once as name=value, and a cutoff as {feature.name}@k"
-            )
-        settings[name] = value
-    return settings
-
-
-def _names() -> list[str]:
-    return [*FEATURES, *GROUPS]
-
-
-def feature_of(plug_in: PlugIn) -> Feature:
-    """Import a feature of another package; its ``source`` is that package.
-
-    Raises:
-        UsageError: If it cannot be imported, or is no feature of this name.
-    """
-    feature = plug_in.load()
-    if not isinstance(feature, Feature):
-        raise plug_in.unusable(f"is of type {type(feature).__name__}, not a features.Feature")
-    if feature.name != plug_in.name:
-        raise plug_in.unusable(f"calls itself {feature.name}; both names must be the same")
-    reading = feature.reading
-    if reading is not None:
-        reading = replace(reading, items=Guarded(reading.items, str(plug_in)))
-    measurement = Guarded(feature.measurement, str(plug_in))
-    return replace(feature, source=plug_in.package, measurement=measurement, reading=reading)
-
-
-def describe_all_features() -> pd.DataFrame:
-    """Tabulate the features of this project, then those of other packages, each imported.
-
-    Returns:
-        As ``describe_features``; of a plug-in that cannot be used, ``available`` is the reason.
-    """
-    tables = [describe_features()]
-    for plug_in in plug_ins("feature"):
-        try:
-            find_plug_in("feature", plug_in.name, _names())
-            tables.append(describe_features([feature_of(plug_in)]))
-        except ArenaError as error:
-            row = dict.fromkeys(tables[0].columns, "")
-            row.update(feature=plug_in.name, source=plug_in.package, available=str(error))
-            tables.append(pd.DataFrame([row]))
-    return pd.concat(tables, ignore_index=True)
-
-
-def describe_features(features: Iterable[Feature] = FEATURES.values()) -> pd.DataFrame:
-    """Tabulate features for a reader.
-
-    Returns:
-        Columns ``feature, summary, needs, parameters, source, available``; the last is
-        ``yes``, or what is lacking and how to get it.
-    """
-    return pd.DataFrame(
-        [
-            {
-                "feature": str(feature),
-                "summary": feature.summary,
-                "needs": ", ".join(feature.needs),
-                "parameters": ", ".join(_described(feature)),
-                "source": feature.source,
-                "available": availability(feature),
-            }
-            for feature in features
-        ]
-    )
-
-
-def availability(feature: Feature) -> str:
-    """Return ``yes`` if a feature can be measured here, else what it lacks and how to get that."""
-    try:
-        require([feature], download=False)
-    except MissingDependencyError as error:
-        return str(error)
-    except UsageError:
-        return ABSENT_MODEL
-    return AVAILABLE
-
-
-def require(features: Iterable[Feature], download: bool) -> None:
-    """Check that packages and local models are present, before an LLM is paid."""
+def require(features: Iterable[Feature], models: Models) -> None:
+    """Check that packages and models are present, before anything is measured."""
     for feature in features:
         feature.require()
-        model = _local_model(feature)
-        if model is not None:
-            find_model(model, download)
-
-
-def _local_model(feature: Feature) -> str | None:
-    """Return the model that must be on this machine, or None if an endpoint has it."""
-    if feature.reading is None or feature.reading.kind == "llm":
-        return None
-    name = str(feature.model)
-    if feature.reading.kind == "ragas":
-        if "embedding model" not in feature.needs:
-            return None
-        _, name = named_models(name)
-    return None if name.startswith(ENDPOINT) else name
-
-
-def _described(feature: Feature) -> Iterator[str]:
-    for parameter in feature.parameters:
-        if parameter.name == CUTOFF:
-            yield "@k"
-        elif parameter.name == MODEL:
-            yield f"{parameter.name}={parameter.default}"
-        elif parameter.name == TEMPLATE:
-            yield f"{parameter.name}={PACKAGED}|{template_form(parameter.prompts)}"
-        else:
-            yield f"{parameter.name}={'|'.join(parameter.choices)}"
+    models.require(features)

@@ -1,5 +1,5 @@
+from .options import KINDS as KINDS
+from .options import ModelOptions as ModelOptions
+from .options import load_scorer as load_scorer
 from .ragas import FEATURE_PROMPTS as FEATURE_PROMPTS
-from .scorer import KINDS as KINDS
-from .scorer import ModelOptions as ModelOptions
 from .scorer import Scorer as Scorer
-from .scorer import load_scorer as load_scorer

@@ -22,7 +22,8 @@ from features.models.model_folder import (
     refuse_unsafe,
     require_model,
 )
-from features.models.scorer import ModelOptions, Scorer
+from features.models.options import ModelOptions
+from features.models.scorer import Scorer
 from features.models.sentence_models import VERSION, device_and_precision, load_pretrained
 from features.text.tokens import without_surrogates
 

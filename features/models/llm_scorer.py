@@ -31,7 +31,8 @@ from arena.llm.usage import Budget
 from features.declare.feature import Item, Scores, Value
 from features.declare.sample import Missing
 from features.models.llm_items import FluencyItem, LlmItem, OverlapItem, RatingItem
-from features.models.scorer import NO_USABLE_REPLY, NOT_REACHED, REASONS, ModelOptions
+from features.models.options import ModelOptions
+from features.models.scorer import NO_USABLE_REPLY, NOT_REACHED, REASONS
 
 R = TypeVar("R")
 T = TypeVar("T")

@@ -34,6 +34,7 @@ from features.models.llm_scorer import (
     reason_for,
 )
 from features.models.model_folder import ENDPOINT
+from features.models.options import ModelOptions
 from features.models.ragas_replies import (
     count_copied,
     find_verdicts,
@@ -42,7 +43,7 @@ from features.models.ragas_replies import (
     read_whole,
     read_yes_or_no,
 )
-from features.models.scorer import ModelOptions, Scorer, named_models
+from features.models.scorer import Scorer, named_models
 from features.text.sentences import split_sentences
 
 MAX_TOKENS = 2048

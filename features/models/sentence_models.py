@@ -22,7 +22,8 @@ from features.models.model_folder import (
     refuse_unsafe,
     require_model,
 )
-from features.models.scorer import OUTPUTS, ModelOptions, Scorer
+from features.models.options import ModelOptions
+from features.models.scorer import OUTPUTS, Scorer
 from features.text.tokens import without_surrogates
 
 VERSION = 3

@@ -22,8 +22,8 @@ from arena.rating.biases import JudgeBias
 from arena.rating.pairs import checked_number
 from arena.rating.soft_verdicts import Temperature, temperature_notes
 from features.declare.feature import Feature
+from features.declare.models import Models
 from features.engine.columns import FEATURE_KEY, feature_columns
-from features.models.scorer import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.detail_tables import arena_table, difference_table, win_table
 from surrogate.board.equal_length import equal_length_ratings
@@ -80,7 +80,7 @@ def build_board(
     feature_table: pd.DataFrame | None = None,
     judging_records: JudgingRecords | None = None,
     n_jobs: int = 1,
-    models: ModelOptions | None = None,
+    models: Models | None = None,
     progress: Progress | None = None,
     cache: Path | str | None = None,
     **options: Any,  # noqa: ANN401 - fields of BoardSettings

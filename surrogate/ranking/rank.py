@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from arena.data.answers import read_own_answers
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
@@ -16,10 +17,10 @@ from arena.data.slices import in_slices, sliced
 from arena.data.systems import refuse_names_alike
 from arena.data.wording import count_of
 from features.declare.feature import Feature
+from features.declare.models import Models
 from features.engine.columns import FEATURE_KEY
 from features.engine.extraction import extract
-from features.measures.registry import chosen_features, with_templates
-from features.models.scorer import ModelOptions
+from features.measures.choosing import chosen_features
 from surrogate.board.board import Board, open_board
 from surrogate.board.summary import fingerprint
 from surrogate.board.view import judgments_view
@@ -31,7 +32,6 @@ from surrogate.learning.language_data import with_answers
 from surrogate.learning.surrogate import known_features
 from surrogate.ranking.placing import place_systems
 from surrogate.ranking.ranked_systems import RankedSystems
-from surrogate_arena.importers.new_answers import open_answers
 
 
 def rank_systems(
@@ -39,7 +39,7 @@ def rank_systems(
     answers: pd.DataFrame | Path | str,
     arena: Arena | Path | str | None = None,
     n_jobs: int = 1,
-    models: ModelOptions | None = None,
+    models: Models | None = None,
     *,
     feature_table: pd.DataFrame | None = None,
     judgments: pd.DataFrame | None = None,
@@ -56,7 +56,8 @@ def rank_systems(
 
     Args:
         board: The board, or the path of its folder.
-        answers: Columns ``query_id, language, system, answer``, or the path of their file.
+        answers: Columns ``query_id, language, system, answer``, or the path of their file in this
+            form.
         arena: The arena the board was built from (questions, passages, reference answers), or the
             path of its folder; by default the one that the board knows.
         n_jobs: Processes for feature extraction.
@@ -88,7 +89,7 @@ def rank_systems(
             f"of arena {board.summary.arena!r} the board was built from; build the board again"
         )
     queries = whole_arena.queries
-    answers = open_answers(answers, queries)
+    answers = read_own_answers(answers, queries)
     if judgments is not None:
         judgments = checked_judgments(judgments, questions=queries)
         settings = board.summary.settings
@@ -152,11 +153,11 @@ def _declared(names: Sequence[str], own_features: Sequence[Feature]) -> tuple[Fe
         ) from error
 
 
-def _refuse_other_templates(features: Sequence[Feature], models: ModelOptions | None) -> None:
+def _refuse_other_templates(features: Sequence[Feature], models: Models | None) -> None:
     """Refuse templates for prompts that the board's own features were rated without."""
     if models is None:
         return
-    templated = with_templates(features, models.templates)
+    templated = models.configured(features)
     for feature, changed in zip(features, templated, strict=True):
         if str(feature) != str(changed):
             raise UsageError(

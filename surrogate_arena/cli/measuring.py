@@ -47,9 +47,10 @@ def features(
     from arena.data.folder import read_arena
     from arena.data.tables import row_suffix, write_rows
     from arena.llm import Budget
-    from features.engine.columns import missing_counts, require_replies
+    from features.engine.columns import missing_counts
     from features.engine.extraction import extract
     from features.engine.parts import CACHE, extract_parts, require_parquet_tables
+    from features.models.missing_replies import require_replies
 
     in_parts = out is not None and not (out.suffix and row_suffix(out))
     if out is not None:
@@ -94,7 +95,7 @@ def features(
 
 
 def _list_features(as_json: bool) -> None:
-    from features.measures.registry import describe_all_features
+    from features.measures.descriptions import describe_all_features
 
     descriptions = describe_all_features()
     if not as_json:

@@ -164,7 +164,7 @@ def given_features(path: Path | None, answers: pd.DataFrame) -> pd.DataFrame | N
 
 def given_board(folder: Path, features: str | None) -> LoadedBoard:
     """Load a board, with the features of other packages that the user names for it, if any."""
-    from features.measures.registry import parse_features
+    from features.measures.choosing import parse_features
     from surrogate.board.board import Board
 
     return Board.load(folder, parse_features(features) if features else ())

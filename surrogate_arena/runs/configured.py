@@ -15,7 +15,7 @@ from arena.data.schema import ArenaInfo
 from arena.judging.judging_settings import JudgingSettings
 from arena.llm.llm_settings import LlmSettings
 from features.declare.feature import Feature
-from features.measures.registry import parse_features
+from features.measures.choosing import parse_features
 from surrogate.board.settings import BoardSettings
 from surrogate_arena.pages.feed import FEED
 from surrogate_arena.pages.site import INDEX

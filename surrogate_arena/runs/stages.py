@@ -25,9 +25,10 @@ from arena.llm.replies import FINAL, UNPARSABLE
 from arena.llm.requests import canonical_json
 from features.declare.feature import Feature
 from features.engine.cache import code_digest
-from features.engine.columns import missing_counts, require_replies
+from features.engine.columns import missing_counts
 from features.engine.extraction import extract
-from features.models.scorer import ModelOptions
+from features.models.missing_replies import require_replies
+from features.models.options import ModelOptions
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
 from surrogate.board.first_place import conclusion, first_place_sentence

@@ -18,7 +18,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.statistics.rank_agreement import kendall_tau
-from features.measures.registry import GROUPS, PAPER_FEATURES
+from features.measures.registry import GROUPS
 from surrogate.board.holdout import fit_tournament
 from surrogate.learning.cross_fitting import (
     FEWEST_SYSTEMS_TO_FOLD,
@@ -155,7 +155,7 @@ def validate_table_4(
         surrogate = settings.surrogate if is_set else PAPERS_SURROGATE
     trained = surrogate_with_rules(surrogate, settings, options)
     if not is_chosen("features", options):
-        options["features"] = PAPER_FEATURES
+        options["features"] = GROUPS["paper"]
     held_out = settings.holdout if holdout is None else holdout_names(holdout)
     opened = open_arena(arena)
     check_rated_systems(opened, settings, TABLE_4, FEWEST_SYSTEMS_TO_FOLD, held_out)

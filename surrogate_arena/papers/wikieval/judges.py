@@ -28,9 +28,9 @@ from arena.llm.statements import stated_rating
 from arena.text.thoughts import without_thoughts
 from features.declare.feature import Item
 from features.declare.sample import Missing
-from features.measures.llm_rated import QUESTIONS
 from features.models import ModelOptions
 from features.models.llm_items import AnswerRelevanceItem, ContextRelevanceItem, FaithfulnessItem
+from features.models.llm_rated import QUESTIONS
 from features.models.llm_scorer import Verdict
 from features.models.model_folder import ENDPOINT, find_model
 from features.models.ragas import (

@@ -3,25 +3,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import ArenaError, UsageError
-from features import DEFAULT_FEATURES, FEATURES, GROUPS, parse_features
-from features.declare.feature import CUTOFF, MODEL, TEMPLATE, Feature
-from features.measures.registry import chosen_features
+from features import DEFAULT_FEATURES, GROUPS, parse_features
+from features.declare.feature import CUTOFF, Feature
+from features.measures.choosing import chosen_features
 
 
 @st.composite
 def configured(draw):
-    feature = draw(st.sampled_from(list(FEATURES.values())))
+    feature = draw(st.sampled_from(GROUPS["deterministic"]))
     return feature.with_settings({item.name: draw(values_of(item)) for item in feature.parameters})
 
 
 def values_of(parameter):
     if parameter.name == CUTOFF:
         return st.integers(1, 1000)
-    if parameter.name == MODEL:
-        return st.sampled_from(["folder/of a model", "./x=y@1", "organization/name-2.0"])
-    if parameter.name == TEMPLATE:
-        named = [f"{name}@0123456789ab" for name in parameter.prompts]
-        return st.sampled_from(["packaged", named[-1], "+".join(named)])
     return st.sampled_from(parameter.choices)
 
 
@@ -48,7 +43,6 @@ def test_text_reads_back_as_the_same_features(features):
             ["bleu", *(str(item) for item in DEFAULT_FEATURES if item.name != "bleu")],
         ),
         ("default,cited_sentences", [*map(str, DEFAULT_FEATURES), "cited_sentences"]),
-        ("reranker_score(model=a/b c)", ["reranker_score(model=a/b c)"]),
     ],
 )
 def test_features_are_read(text, names):
@@ -69,7 +63,6 @@ def test_features_are_read(text, names):
         ("bleu(", "is not a feature"),
         ("bleu rouge_l", "is not a feature"),
         ("citation_map,citation_map@10", "citation_map@10 is asked for twice"),
-        ("reranker_score(model=)", "a model is given by its name"),
         ("", "no feature is asked for"),
     ],
 )
@@ -82,18 +75,6 @@ def test_unknown_features_are_refused(text, message):
 def test_only_names_and_features_are_features():
     with pytest.raises(UsageError, match=r"function .* is not a feature"):
         chosen_features(["bleu", lambda sample: len(sample.text)])
-
-
-def test_the_papers_features_are_also_there_by_the_libraries_it_names():
-    by_libraries = [feature.name for feature in GROUPS["as-published"]]
-    assert by_libraries == [feature.name for feature in GROUPS["paper"]]
-    other = {str(feature) for feature in {*GROUPS["as-published"]} - {*GROUPS["paper"]}}
-    assert other == {
-        "target_language(identifier=langid,part=output)",
-        "english(identifier=langid,part=output)",
-        "bleu(tokenize=13a,order=full)",
-        "rouge_l(tokens=rouge-score,stem=yes)",
-    }
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])

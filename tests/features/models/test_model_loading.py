@@ -7,9 +7,9 @@ import pytest
 from small_models import change_config
 
 from arena import MissingDependencyError, UsageError
-from features.measures.support import NLI_MODEL
 from features.models import KINDS, ModelOptions, load_scorer, model_folder
 from features.models.model_folder import require_model
+from features.models.support import NLI_MODEL
 
 CPU = ModelOptions(device="cpu")
 LOCAL_KINDS = [kind for kind in KINDS if kind not in ("llm", "ragas")]
@@ -78,7 +78,7 @@ def test_importing_loads_nothing_heavy_and_loading_prints_nothing(tiny_reranker)
     code = f"""
 import sys
 from features.models import ModelOptions, load_scorer
-import features.measures.support
+import features.models.support
 heavy = ("torch", "transformers", "sentence_transformers", "tokenizers")
 assert not [name for name in heavy if name in sys.modules]
 load_scorer("reranker", {str(tiny_reranker)!r}, ModelOptions("cpu")).score([("a", "b")])

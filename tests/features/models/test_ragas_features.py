@@ -15,9 +15,9 @@ from arena.llm import Completion, LlmSettings, UnparsableError
 from features import extract
 from features.declare.sample import EMPTY_ANSWER, NO_PASSAGES
 from features.measures.registry import FEATURES
+from features.models.options import ModelOptions
 from features.models.ragas import load_ragas
 from features.models.ragas_replies import count_copied, find_verdicts, read_statements
-from features.models.scorer import ModelOptions
 
 FAITHFULNESS = "ragas_faithfulness"
 CONTEXT = "ragas_context_relevance"

@@ -22,7 +22,6 @@ from features.declare.feature import (
     cutoff,
     declared,
     model,
-    template,
 )
 from features.declare.sample import (
     EMPTY_ANSWER,
@@ -44,6 +43,7 @@ from features.models.llm_items import (
     UseItem,
 )
 from features.models.model_folder import ENDPOINT, require_model
+from features.models.templates import template
 
 RATER = "meta-llama/Meta-Llama-3-8B-Instruct"
 """The model of MIRAGE-Bench."""

@@ -6,8 +6,7 @@ import pytest
 from simulations import simulated_part
 
 from features import EMPTY_ANSWER, Feature, Missing, Reading, extract, model, parse_features
-from features.engine import extraction
-from features.models import ModelOptions
+from features.models import ModelOptions, scoring
 from features.models.embedders import Embedder, cosines
 
 
@@ -72,8 +71,8 @@ def test_the_reference_is_like_itself(expected, chosen, simulated):
 
 @pytest.mark.slow
 def test_batches_and_jobs_change_nothing(simulated, chosen, expected, monkeypatch):
-    monkeypatch.setattr(extraction, "JOB", 5)
-    monkeypatch.setattr(extraction, "SLAB", 10)
+    monkeypatch.setattr(scoring, "JOB", 5)
+    monkeypatch.setattr(scoring, "SLAB", 10)
     same(extract(simulated, chosen, models=ModelOptions("cpu", 7)), expected)
 
 
@@ -104,7 +103,7 @@ def test_failed_scores_are_not_kept_and_a_killed_run_loses_one_job(
             raise KeyboardInterrupt
         return real(embedder, job) * (np.nan if len(calls) == 1 else 1)
 
-    monkeypatch.setattr(extraction, "JOB", 4)
+    monkeypatch.setattr(scoring, "JOB", 4)
     monkeypatch.setattr(Embedder, "score", failing)
     with pytest.raises(KeyboardInterrupt):
         extract(simulated, chosen[:1], cache=tmp_path)

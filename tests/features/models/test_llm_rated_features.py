@@ -15,14 +15,14 @@ from arena.llm.prompts import read_templates
 from arena.llm.replies import find_rating
 from features import extract
 from features.declare.sample import EMPTY_ANSWER
-from features.engine import extraction
 from features.measures.registry import FEATURES
-from features.models import FEATURE_PROMPTS
+from features.models import FEATURE_PROMPTS, scoring
 from features.models.llm_items import (
     OverlapItem,
 )
 from features.models.llm_scorer import rating_prompt
-from features.models.scorer import NO_USABLE_REPLY, ModelOptions, load_scorer
+from features.models.options import ModelOptions, load_scorer
+from features.models.scorer import NO_USABLE_REPLY
 
 FORMS = {"overlap": "brackets", "fluency": "heading"}
 
@@ -253,7 +253,7 @@ def test_what_templates_rate_is_never_mixed(rated, tmp_path, small_arena):
 
 
 def test_all_answers_are_in_batches_before_the_first_is_awaited(small_arena, tmp_path, monkeypatch):
-    monkeypatch.setattr(extraction, "SLAB", 2)
+    monkeypatch.setattr(scoring, "SLAB", 2)
     with BatchServer(lambda *_: completion("##Rating: 4")) as server:
         settings = LlmSettings(
             base_url=server.url, api_key_env=None, store=str(tmp_path / "s.db"), batch=True

@@ -1,0 +1,37 @@
+"""Whether an LLM that was asked about answers gave any usable reply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from arena.data.errors import UnusableRepliesError
+from arena.llm.replies import OVER_BUDGET
+from arena.llm.usage import Usage
+from features.models.scorer import NO_USABLE_REPLY, NOT_REACHED
+
+
+def require_replies(missing: pd.DataFrame, answers: int, usages: Iterable[Usage]) -> None:
+    """Check that no feature by an LLM is missing in all answers.
+
+    Values that are missing because the budget ran out are no failure.
+
+    Args:
+        missing: As ``missing_counts`` returns it.
+        answers: Number of all answers.
+        usages: Calls to LLMs and their failures.
+
+    Raises:
+        UnusableRepliesError: If there is such a feature; with the reasons.
+    """
+    reasons = [usage.shown_failures() for usage in usages if set(usage.failures) - {OVER_BUDGET}]
+    if not reasons:
+        return
+    failed = missing[missing["reason"].isin([str(NO_USABLE_REPLY), str(NOT_REACHED)])]
+    counts = missing.groupby("feature")["answers"].sum()
+    empty = [str(name) for name in failed["feature"].unique() if counts[name] == answers]
+    if empty:
+        raise UnusableRepliesError(
+            f"no reply could be used for {', '.join(empty)}: {'; '.join(reasons)}"
+        )
