@@ -1,4 +1,4 @@
-"""Building the board of an arena: learn from it, rate its systems, sum up, and put it together."""
+"""Building the board of an arena: measure answers, estimate ratings, and put it together."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
 from arena.data.folder import open_arena
 from arena.data.progress import finish
@@ -18,24 +16,18 @@ from arena.data.seeds import by_content
 from arena.data.selection import are_in
 from arena.data.slices import in_slices
 from arena.data.types import Progress
-from arena.rating.biases import JudgeBias
 from arena.rating.pairs import checked_number
 from arena.rating.soft_verdicts import Temperature, temperature_notes
 from features.declare.feature import Feature
 from features.declare.models import Models
 from features.engine.columns import FEATURE_KEY, feature_columns
 from surrogate.board.board import Board
-from surrogate.board.detail_tables import arena_table, difference_table, win_table
-from surrogate.board.equal_length import equal_length_ratings
-from surrogate.board.first_board import build_first_board
+from surrogate.board.by_verdicts import estimate_by_verdicts
+from surrogate.board.first_board import estimate_without_verdicts
 from surrogate.board.holdout import check_holdout, choose_holdout
-from surrogate.board.judge_comparison import alone_ratings, comparable_judges, side_by_side
-from surrogate.board.judge_preferences import judge_preferences
-from surrogate.board.judge_report import JudgeReport, JudgingRecords, report_judge
-from surrogate.board.language_study import importances_table, unconnected_remarks
-from surrogate.board.learned import Learned, learn, tournament_settings
-from surrogate.board.overall import joint_covariance, overall_board
-from surrogate.board.rating_rows import rows_with_verdicts, rows_without_verdicts
+from surrogate.board.judge_comparison import comparable_judges
+from surrogate.board.judge_report import JudgingRecords
+from surrogate.board.learned import learn
 from surrogate.board.resolved_settings import ResolvedSettings
 from surrogate.board.settings import (
     NOBODY,
@@ -44,18 +36,14 @@ from surrogate.board.settings import (
     chosen_settings,
     lists_options,
 )
-from surrogate.board.summary import BoardSummary
-from surrogate.board.summary_builder import summarize_board
 from surrogate.board.view import (
     arena_view,
     board_judges,
     judging_temperatures,
     values_by_judge,
 )
-from surrogate.checks.status import without_ranks
-from surrogate.learning.language_data import language_data, others_of
 from surrogate.learning.names import find_surrogate
-from surrogate.learning.surrogate import Surrogate, reseeded
+from surrogate.learning.surrogate import Surrogate
 
 RUN_ARGUMENTS = (
     "settings",
@@ -67,9 +55,6 @@ RUN_ARGUMENTS = (
     "cache",
 )
 """Keyword arguments of ``build_board`` that are no options of the board."""
-
-Rated = tuple[pd.DataFrame, pd.DataFrame]
-"""``tables.RATINGS`` of one language, and the covariance of the ratings."""
 
 
 @lists_options([*BoardSettings.model_fields, PRESET])
@@ -150,12 +135,15 @@ def build_board(
     table = table[is_answer].reset_index(drop=True)
     judging_records = judging_records or JudgingRecords()
     resolved = _resolved(settings, judges, holdout, table, judging_records, temperatures)
-    if not judges:
-        return replace(build_first_board(sliced_arena, table, resolved), built_from=built_from)
-    learned = learn(sliced_arena, table, surrogate, resolved, judging_records, n_jobs, progress)
+    if judges:
+        learned = learn(sliced_arena, table, surrogate, resolved, judging_records, n_jobs, progress)
+        remarks = [*omitted_judges, *temperature_notes(temperatures, learned.arena.judgments)]
+        estimation = estimate_by_verdicts(learned, remarks, progress)
+    else:
+        estimation = estimate_without_verdicts(sliced_arena, table, surrogate, resolved)
     own_features = tuple(feature for feature in features or () if isinstance(feature, Feature))
-    remarks = [*omitted_judges, *temperature_notes(temperatures, learned.arena.judgments)]
-    board = _board(learned, remarks, own_features, progress)
+    board = estimation.board(table, own_features)
+    finish(progress, "tables")
     return replace(board, built_from=built_from)
 
 
@@ -195,150 +183,3 @@ def _resolved(
         metaevaluation=tuple(str(entry) for entry in metaevaluations),
         temperatures=values_by_judge(temperatures),
     )
-
-
-def _board(
-    learned: Learned,
-    further_remarks: Sequence[str],
-    own_features: tuple[Feature, ...],
-    progress: Progress | None,
-) -> Board:
-    """Put a board together from what was learned."""
-    summary = summarize_board(learned)
-    finish(progress, "summary")
-    rated = _rated_languages(learned, summary)
-    equal = equal_length_ratings(learned.judged, learned.settings.ties)
-    arena_ratings = _stacked(
-        [arena_table(study.ratings, study.language, equal.moves) for study in learned.studies]
-    )
-    is_one_sided = summary.macro.is_one_sided
-    if is_one_sided:
-        # Verdicts that are all the same tell no ranks, errors or preference, and no first place.
-        rated = [(without_ranks(rows), covariance * np.nan) for rows, covariance in rated]
-        arena_ratings = without_ranks(arena_ratings)
-        equal = replace(equal, remarks=(), biases=())
-    report = _judge_report(learned, equal.biases, has_first_places=not is_one_sided)
-    ratings = _stacked([rows for rows, _ in rated if not rows.empty])
-    by_judge, remarks = _ratings_by_judge(learned)
-    if by_judge is not None:
-        ratings = ratings.join(by_judge, on=["language", "system"])
-    summary = _with_remarks(
-        summary,
-        *unconnected_remarks(learned.studies),
-        *_edited_remarks(learned.judged),
-        *remarks,
-        *further_remarks,
-        *report.member_sentences,
-        *equal.remarks,
-    )
-    covariance = _joint_covariance(learned, rated)
-    overall = overall_board(ratings, covariance, learned.settings.seed)
-    built = Board(
-        ratings=ratings,
-        overall=overall,
-        arena=arena_ratings,
-        importances=_importances(learned),
-        win_matrix=win_table(learned.judged.judgments),
-        differences=difference_table(rated),
-        features=learned.features,
-        judge_report=report,
-        summary=summary,
-        surrogate_or_file=learned.surrogate,
-        own_features=own_features,
-    )
-    finish(progress, "tables")
-    return built
-
-
-def _judge_report(
-    learned: Learned, biases: Sequence[JudgeBias], *, has_first_places: bool
-) -> JudgeReport:
-    """Report the board's judge, with its preferences and, if it has any, its first places."""
-    report = report_judge(learned.arena, learned.settings.judge, learned.judging_records)
-    changes: dict[str, object] = {"preferences": judge_preferences(biases)}
-    # Verdicts that do not connect all judged systems tell no first place.
-    split = {study.language for study in learned.studies if study.data.unconnected}
-    places = [place for place in report.first_places if place.language not in split]
-    changes["first_places"] = tuple(places) if has_first_places else ()
-    return report.model_copy(update=changes)
-
-
-def _with_remarks(summary: BoardSummary, *remarks: str) -> BoardSummary:
-    """Add what stands beside the conclusions on all languages."""
-    macro = summary.macro.model_copy(update={"beside": remarks})
-    return summary.model_copy(update={"macro": macro})
-
-
-def _edited_remarks(judged: Arena) -> list[str]:
-    n_outdated = len(judged.outdated)
-    return [f"{outdated_sentence(n_outdated).capitalize()}."] if n_outdated else []
-
-
-def _rated_languages(learned: Learned, summary: BoardSummary) -> list[Rated]:
-    """Rate all systems in every language, by name of the language.
-
-    Where the surrogate is not shown to work, systems without any verdict have no rank.
-    """
-    systems = learned.arena.info.systems
-    n_questions = learned.arena.queries["language"].value_counts()
-    studies = {study.language: study for study in learned.studies}
-    status = learned.system_status()
-    rated = []
-    for language in sorted(n_questions.index):
-        unproven: set[str] = set()
-        if not summary.ranks_unseen_in(language):
-            unproven = set(systems) - learned.judged_systems
-        predictions = learned.predictions_in(language)
-        study = studies.get(language)
-        if study is None:
-            rows = rows_without_verdicts(
-                language, predictions, systems, int(n_questions[language]), unproven
-            )
-        else:
-            is_here = status.index.get_level_values("language") == language
-            of_language = status[is_here].droplevel("language")
-            interval = summary.languages[language].interval
-            rows = rows_with_verdicts(study, predictions, systems, interval, of_language, unproven)
-        rated.append(rows)
-    return rated
-
-
-def _ratings_by_judge(learned: Learned) -> tuple[pd.DataFrame | None, tuple[str, ...]]:
-    """Rate by each judge alone, where there are several, and compare them with the board's own."""
-    data = [study.data for study in learned.studies]
-    others = others_of(data)
-    if others is None:
-        return None, ()
-    settings = learned.settings
-    by_judge = {settings.judge: alone_ratings(data, learned.surrogate)}
-    for name in settings.other_judges:
-        judged = learned.arena.judged_by(name)
-        judged_data = language_data(judged, learned.X, tournament_settings(settings))
-        untrained = reseeded(learned.surrogate, learned.surrogate.seed)
-        by_judge[name] = alone_ratings(judged_data, untrained)
-    return side_by_side(by_judge, others.slopes)
-
-
-def _joint_covariance(learned: Learned, rated: Sequence[Rated]) -> pd.DataFrame:
-    """Return how the ratings of all languages vary together."""
-    by_language = {}
-    for rows, covariance in rated:
-        if not rows.empty:
-            by_language[str(rows["language"].iloc[0])] = covariance
-    across = None
-    if learned.settings.ratings == "posterior":
-        across = learned.posteriors.covariance_table()
-    return joint_covariance(by_language, across)
-
-
-def _importances(learned: Learned) -> pd.DataFrame:
-    """Return the importances of features in every judged language."""
-    surrogate = learned.surrogate
-    importances = surrogate.importances()
-    return _stacked(
-        [importances_table(study, importances, surrogate.features_) for study in learned.studies]
-    )
-
-
-def _stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    return pd.concat(parts, ignore_index=True)

@@ -24,11 +24,8 @@ from arena.data.types import Floats
 from arena.rating.posterior import PRIOR_COLUMNS
 from arena.statistics.bootstrap import bootstrap_weights
 from features.engine.columns import feature_columns, plain_name
-from surrogate.board import tables
-from surrogate.board.board import Board
-from surrogate.board.detail_tables import difference_table, win_table
+from surrogate.board.estimation import Estimation
 from surrogate.board.judge_report import JudgeReport
-from surrogate.board.overall import overall_board
 from surrogate.board.ranked_rows import ranked_rows
 from surrogate.board.resolved_settings import ResolvedSettings
 from surrogate.board.settings import NOBODY
@@ -48,12 +45,12 @@ from surrogate.board.summary_builder import (
 from surrogate.checks.status import NO_ANSWER
 from surrogate.learning.estimation.field import CONSENSUS, AnswerField
 from surrogate.learning.language_data import with_answers
-from surrogate.learning.names import find_surrogate
 from surrogate.learning.preferences import (
     preference_slopes,
     shipped_preferences,
     shipped_weights,
 )
+from surrogate.learning.surrogate import Surrogate
 
 REFERENCE_FEATURES = ("bleu", "rouge_l")
 EVIDENCE_FEATURES = (*REFERENCE_FEATURES, "citation_recall", "citation_map")
@@ -84,12 +81,15 @@ class FirstRatings:
     covariance: pd.DataFrame
 
 
-def build_first_board(arena: Arena, features: pd.DataFrame, settings: ResolvedSettings) -> Board:
-    """Build a board without any verdict.
+def estimate_without_verdicts(
+    arena: Arena, features: pd.DataFrame, surrogate: Surrogate, settings: ResolvedSettings
+) -> Estimation:
+    """Rate systems without any verdict, and sum up.
 
     Args:
         arena: The arena, in the board's parts.
         features: Feature table, one row per answer.
+        surrogate: One that is not trained; it learns nothing.
         settings: The board's settings.
 
     Raises:
@@ -111,21 +111,12 @@ def build_first_board(arena: Arena, features: pd.DataFrame, settings: ResolvedSe
             )
     if not first:
         raise UsageError("no language has answers to compare")
-    ratings = pd.concat([part.table for part in first.values()], ignore_index=True)
-    overall = overall_board(ratings)
-    summary = _summary(arena, features, first, settings)
-    unlearned = find_surrogate(settings.surrogate, seed=settings.seed)
-    return Board(
-        ratings=ratings,
-        overall=overall,
-        arena=tables.ARENA.empty(),
-        importances=tables.IMPORTANCES.empty(),
-        win_matrix=win_table(arena.judgments.iloc[:0]),
-        differences=difference_table([(part.table, part.covariance) for part in first.values()]),
-        features=features,
-        judge_report=JudgeReport(judge=NOBODY),
-        summary=summary,
-        surrogate_or_file=unlearned.fit_with(X.iloc[:0], {}, {}),
+    return Estimation(
+        rated=[(part.table, part.covariance) for part in first.values()],
+        judgments=arena.judgments.iloc[:0],
+        report=JudgeReport(judge=NOBODY),
+        summary=_summary(arena, features, first, settings),
+        surrogate=surrogate.fit_with(X.iloc[:0], {}, {}),
     )
 
 
