@@ -95,6 +95,11 @@ def language_code(name: str) -> str | None:
     return read_language(name).code
 
 
+def language_name(code: str) -> str:
+    """Return a language's English name, or its code where the name is not known."""
+    return "Unknown language" if code == UNDETERMINED else MIRACL_LANGUAGES.get(code, code)
+
+
 def named_language(code: str) -> str:
     """Return a language's English name if it is one of MIRACL's, else its code with a remark."""
     return MIRACL_LANGUAGES.get(code) or f"the language '{code}' (ISO 639)"

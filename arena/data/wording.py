@@ -1,7 +1,8 @@
-"""Wording: counted nouns, lists of names, suggestions for misspelt ones."""
+"""Wording: counted nouns, lists of names, suggestions for misspelt ones, digests."""
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -11,6 +12,17 @@ MOST_LISTED = 12
 """Number of names that messages list."""
 MOST_COMPARED = 200
 """Number of names that a misspelt one is compared with, and of characters of each."""
+DIGEST_DIGITS = 8
+
+
+def sentence(text: str) -> str:
+    """Make a remark a sentence: with a capital letter and a full stop."""
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def short_digest(text: str, digits: int = DIGEST_DIGITS) -> str:
+    """Return the first hexadecimal digits of a text's SHA-256, which stand for it."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
 
 
 def count_of(number: int, noun: str, plural: str | None = None) -> str:

@@ -10,7 +10,7 @@ from typer import Option
 
 from arena.data.errors import UsageError, argument
 from arena.data.progress import finish
-from arena.data.wording import count_of, split_names
+from arena.data.wording import count_of, sentence, split_names
 from surrogate.board.settings import PRESET, BoardSettings, chosen_settings
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.options import given_features, given_models, named_values
@@ -230,7 +230,7 @@ def _first_remarks(remarks: Sequence[str]) -> list[str]:
 
 def fragile_places(board: Board) -> list[str]:
     """Return how few verdicts a first place rests on, in the language where it is weakest."""
-    from surrogate_arena.pages.formats import language_name, sentence
+    from arena.data.languages import language_name
 
     places = board.judge_report.first_places
     # An unreliable judge's first place is in doubt, however many verdicts it rests on.

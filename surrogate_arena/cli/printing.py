@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from arena.data.wording import count_of
-from surrogate_arena.pages.formats import short_digest
+from arena.data.wording import count_of, short_digest
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from importlib.resources import files
+from importlib import import_module
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Argument
 
 from arena.data.errors import UsageError
 from surrogate_arena.cli import options as opt
-from surrogate_arena.cli.printing import print_notes, show
+from surrogate_arena.cli.app import has_folder
+from surrogate_arena.cli.printing import show
 
 if TYPE_CHECKING:
     from arena.llm.prompts import ReplaceablePrompt
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 def prompts(
     name: Annotated[str | None, Argument(help="Prompt to print. Default: list all of them")] = None,
-    paper: Annotated[
-        bool, Option("--paper", help="Say where a paper prints its own text, and what differs.")
-    ] = False,
     as_json: opt.Json = False,
 ) -> None:
     """List the prompts that LLMs are sent, or print one; --template replaces them.
@@ -50,20 +47,11 @@ def prompts(
             "reply": prompt.reply,
         }
         rows.append(row)
-        if name is not None and not paper and not as_json:
+        if name is not None and not as_json:
             _print_prompt(prompt, meanings)
     table = pd.DataFrame(rows)
-    if paper:
-        text = files("surrogate_arena.cli").joinpath("papers.toml").read_text(encoding="utf-8")
-        sources = tomllib.loads(text)
-        columns = pd.DataFrame([sources[prompt.packaged_name] for _, prompt in listed])
-        table = table[["command", "name"]].join(columns)
     if as_json:
         show({"prompts": table}, as_json)
-    elif paper:
-        for row in table.to_dict("records"):
-            print_notes([f"{row['name']} ({row['command']}): {row['paper']}, {row['at']}"], "")
-            print_notes([row["differs"]], "Different here")
     elif name is None:
         show({"prompts": table[["command", "name", "asks"]]}, as_json)
 
@@ -90,18 +78,14 @@ def all_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:
     """Return every replaceable prompt by the command that sends it."""
     from arena.judging.forms import JUDGE_FORMS
     from features.models import FEATURE_PROMPTS
-    from surrogate_arena.generation import ANSWER_PROMPTS, TIME_PROMPT
-    from surrogate_arena.papers import Grouse, Memerag, Wikieval
 
     judging = [form.replaceable for form in JUDGE_FORMS.values()]
-    # Ragas's prompts of features serve some judges too; they are listed with the features.
-    wikieval = tuple(prompt for prompt in Wikieval.replaceable if prompt not in FEATURE_PROMPTS)
-    grouse = tuple(prompt for prompt in Grouse.replaceable if prompt not in FEATURE_PROMPTS)
-    return {
+    prompts_by_command = {
         "judge": tuple(chain.from_iterable(judging)),
-        "features, board, rank": FEATURE_PROMPTS,
-        "generate": (*ANSWER_PROMPTS.values(), TIME_PROMPT),
-        "metaeval memerag": tuple(Memerag.replaceable),
-        "metaeval wikieval": wikieval,
-        "metaeval grouse": grouse,
+        "features, board, rank": tuple(FEATURE_PROMPTS),
     }
+    for folder in ("generation", "papers"):
+        if has_folder(folder):
+            commands = import_module(f"surrogate_arena.{folder}.commands")
+            prompts_by_command |= commands.sent_prompts()
+    return prompts_by_command

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.data.arena import Arena
+    from arena.llm.prompts import ReplaceablePrompt
     from surrogate_arena.generation import RagSystem, SetRules, TimeFilter
     from surrogate_arena.generation.generate import Generated
 
@@ -319,3 +320,10 @@ def _with_best_passages(
         f"BM25: {count_of(n_without, 'question')} without a relevant passage",
     ]
     return replace(arena, queries=queries), notes
+
+
+def sent_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:
+    """Return the replaceable prompts by the command that sends them."""
+    from surrogate_arena.generation import ANSWER_PROMPTS, TIME_PROMPT
+
+    return {"generate": (*ANSWER_PROMPTS.values(), TIME_PROMPT)}

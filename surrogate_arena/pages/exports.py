@@ -12,7 +12,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError, checked_choice
 from arena.data.tables import guarded_csv
-from arena.data.wording import did_you_mean
+from arena.data.wording import did_you_mean, short_digest
 from surrogate.board import tables
 from surrogate.board.board import Board
 from surrogate_arena.pages.formats import (
@@ -22,7 +22,6 @@ from surrogate_arena.pages.formats import (
     interval,
     percent,
     rank_interval,
-    short_digest,
     whole,
 )
 

@@ -6,7 +6,6 @@ Design" (2008). Whatever color shows is also shown by shape or text.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 from collections.abc import Iterable
@@ -15,7 +14,8 @@ from types import MappingProxyType
 from typing import Literal, SupportsFloat
 from urllib.parse import urlsplit
 
-from arena.data.languages import MIRACL_LANGUAGES, UNDETERMINED, is_language_code
+from arena.data.languages import UNDETERMINED, is_language_code
+from arena.data.wording import DIGEST_DIGITS, short_digest
 
 MISSING = "–"
 NEGLIGIBLE = 1e-9
@@ -23,7 +23,6 @@ NEGLIGIBLE = 1e-9
 MINUS = "−"
 RIGHT_TO_LEFT = frozenset({"ar", "ckb", "dv", "fa", "he", "ks", "ku", "ps", "sd", "ug", "ur", "yi"})
 LONGEST = 60
-DIGEST_DIGITS = 8
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|conin|conout|index)")
 NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 BLUE = "#0072B2"
@@ -122,11 +121,6 @@ def percent(value: Number, digits: int = 0) -> str:
     return f"{decimal(shown, digits)}%"
 
 
-def sentence(text: str) -> str:
-    """Make a finding a sentence: with a capital letter and a full stop."""
-    return f"{text[:1].upper()}{text[1:]}."
-
-
 def lower_first(text: str) -> str:
     """Make a sentence a part of another one."""
     return f"{text[:1].lower()}{text[1:]}"
@@ -148,11 +142,6 @@ def rank_interval(low: Number, high: Number) -> str:
     return whole(low) if finite(low) == finite(high) else f"{whole(low)}–{whole(high)}"
 
 
-def language_name(code: str) -> str:
-    """Return a language's English name, or its code where the name is not known."""
-    return "Unknown language" if code == UNDETERMINED else MIRACL_LANGUAGES.get(code, code)
-
-
 def site_name(address: str) -> str:
     """Return the name of the site that an address leads to, or the address within this one."""
     return urlsplit(address).netloc or address
@@ -166,11 +155,6 @@ def language_tag(code: str) -> str:
 def direction(code: str) -> Literal["rtl", "ltr"]:
     """Return the value of an HTML ``dir`` attribute for text in a language."""
     return "rtl" if code in RIGHT_TO_LEFT else "ltr"
-
-
-def short_digest(text: str, digits: int = DIGEST_DIGITS) -> str:
-    """Return the first hexadecimal digits of a text's SHA-256, which stand for it."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
 
 
 def slugs(names: Iterable[str]) -> dict[str, str]:

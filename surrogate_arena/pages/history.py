@@ -11,7 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from surrogate_arena.pages.formats import decimal, language_name, rank_interval
+from arena.data.languages import language_name
+from surrogate_arena.pages.formats import decimal, rank_interval
 
 WIDTH = 240
 HEIGHT = 48

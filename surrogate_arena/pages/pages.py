@@ -12,7 +12,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from arena.data import __version__
-from arena.data.wording import count_of
+from arena.data.languages import language_name
+from arena.data.wording import count_of, sentence
 from arena.judging.ballots import FORMAT, LONGEST_NAME, Ballot, BallotPair
 from surrogate_arena.pages import formats
 
@@ -24,12 +25,10 @@ FILTERS = (
     "direction",
     "finite",
     "interval",
-    "language_name",
     "language_tag",
     "lower_first",
     "percent",
     "rank_interval",
-    "sentence",
     "significant",
     "site_name",
     "whole",
@@ -103,7 +102,7 @@ def voting_page(arena: str, languages: Sequence[str], overlap: int) -> str:
         data={"arena": arena},
         longest_name=LONGEST_NAME,
         overlap=overlap,
-        languages={code: formats.language_name(code) for code in languages},
+        languages={code: language_name(code) for code in languages},
     )
 
 
@@ -144,6 +143,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     filters: dict[str, Any] = {name: getattr(formats, name) for name in FILTERS}
+    filters |= {"language_name": language_name, "sentence": sentence}
     environment.filters.update(filters, count_of=count_of)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     return environment

@@ -8,9 +8,10 @@ from typing import Any
 
 import pandas as pd
 
+from arena.data.languages import language_name
 from arena.data.tables import plain_records
 from surrogate.board.board import Board
-from surrogate_arena.pages.formats import finite, language_name, slugs
+from surrogate_arena.pages.formats import finite, slugs
 from surrogate_arena.pages.pair_texts import Texts
 from surrogate_arena.pages.views import (
     Row,

@@ -16,14 +16,16 @@ from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UsageError
 from arena.data.folder import open_arena
+from arena.data.languages import language_name
 from arena.data.safe_writes import replaced_folder
+from arena.data.wording import short_digest
 from surrogate.board.board import Board
 from surrogate.board.first_place import conclusion, first_place_sentence, published_sentence
 from surrogate.board.summary import LEVEL, fingerprint
 from surrogate.board.view import arena_view
 from surrogate_arena.costs.costs import cost_table
 from surrogate_arena.pages.cost_page import cost_page
-from surrogate_arena.pages.formats import language_name, short_digest, slugs
+from surrogate_arena.pages.formats import slugs
 from surrogate_arena.pages.history import HistoryEntry, history_view
 from surrogate_arena.pages.pages import filled
 from surrogate_arena.pages.pair_texts import Texts

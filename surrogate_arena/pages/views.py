@@ -7,13 +7,14 @@ from typing import Any
 
 import pandas as pd
 
+from arena.data.languages import language_name
 from arena.data.tables import plain_records
 from arena.data.wording import count_of
 from features.engine.columns import feature_columns, missing_counts
 from surrogate.board.board import Board
 from surrogate.board.summary import HELD_MARK, HELD_OUT
 from surrogate.board.tables import BY_JUDGE
-from surrogate_arena.pages.formats import SEQUENTIAL, finite, language_name, slugs
+from surrogate_arena.pages.formats import SEQUENTIAL, finite, slugs
 
 SPLIT_NAMES = {"train": "yes", "holdout": "no, held out", "unjudged": "no, not judged"}
 """Whether the surrogate was trained on a system, by its ``split``."""

@@ -18,6 +18,7 @@ from surrogate_arena.cli.setting_options import LLM_OPTIONS, takes_settings
 from surrogate_arena.papers.settings import KINDS, OF_JUDGES, MetaevalSettings, TrainsetSettings
 
 if TYPE_CHECKING:
+    from arena.llm.prompts import ReplaceablePrompt
     from arena.llm.usage import Price
     from surrogate_arena.papers.evaluation import Benchmark
     from surrogate_arena.papers.reports import Report
@@ -273,3 +274,16 @@ def trainset(
         "file": out,
     }
     show(content, as_json, {"languages": "Rows by language"})
+
+
+def sent_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:
+    """Return the replaceable prompts by the command that sends them."""
+    from features.models import FEATURE_PROMPTS
+    from surrogate_arena.papers import Grouse, Memerag, Wikieval
+
+    prompts_by_command = {}
+    for name, benchmark in (("memerag", Memerag), ("wikieval", Wikieval), ("grouse", Grouse)):
+        # Ragas's prompts of features serve some judges too; they are listed with the features.
+        own = [prompt for prompt in benchmark.replaceable if prompt not in FEATURE_PROMPTS]
+        prompts_by_command[f"metaeval {name}"] = tuple(own)
+    return prompts_by_command

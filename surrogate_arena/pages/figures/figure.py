@@ -15,6 +15,7 @@ import numpy as np
 from arena.data.errors import MissingDependencyError, UsageError, checked_choice
 from arena.data.safe_writes import atomic_path
 from arena.data.types import Floats
+from arena.data.wording import short_digest
 from surrogate_arena.pages.figures.fonts import (
     FONT_FAMILIES,
     find_new_fonts,
@@ -23,7 +24,7 @@ from surrogate_arena.pages.figures.fonts import (
     warn_of_missing_glyphs,
     warn_of_others,
 )
-from surrogate_arena.pages.formats import short_digest, text_on
+from surrogate_arena.pages.formats import text_on
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

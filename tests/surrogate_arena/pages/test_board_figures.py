@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
+from arena.data.wording import short_digest
 from surrogate_arena.pages.figures.board_figures import draw_ratings, rank_heat_map
 from surrogate_arena.pages.figures.figure import shown_names
-from surrogate_arena.pages.formats import short_digest
 
 ALL_KINDS = {
     "heatmap": rank_heat_map,

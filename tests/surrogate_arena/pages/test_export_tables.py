@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from arena.data.tables import guarded_csv
+from arena.data.wording import short_digest
 from surrogate_arena.pages.exports import ALL, OVERALL, export_text
-from surrogate_arena.pages.formats import short_digest
 
 PARTS = (OVERALL, ALL, "en")
 
