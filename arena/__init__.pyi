@@ -2,7 +2,6 @@ from surrogate_arena.diagnosis.diagnosis import Diagnosis as Diagnosis
 from surrogate_arena.diagnosis.diagnosis import diagnose as diagnose
 from surrogate_arena.importers.imports import import_arena as import_arena
 from surrogate_arena.importers.judgments import read_judgments as read_judgments
-from surrogate_arena.importers.new_answers import add_answers as add_answers
 from surrogate_arena.importers.new_answers import read_answers as read_answers
 
 from . import data as data
@@ -14,6 +13,7 @@ from . import simulation as simulation
 from . import statistics as statistics
 from . import text as text
 from .data import __version__ as __version__
+from .data.answers import add_answers as add_answers
 from .data.arena import Arena as Arena
 from .data.errors import ArenaError as ArenaError
 from .data.errors import DataError as DataError

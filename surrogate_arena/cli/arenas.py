@@ -13,7 +13,7 @@ from arena.data.errors import DataError, UsageError
 from arena.data.judge_names import PEOPLE, is_person
 from arena.data.wording import count_of, first_of, split_names
 from surrogate_arena.cli import options as opt
-from surrogate_arena.cli.options import FILE, named_columns
+from surrogate_arena.cli.options import FILE, given_answers
 from surrogate_arena.cli.printing import command, print_notes, show
 
 if TYPE_CHECKING:
@@ -211,14 +211,13 @@ def add(
     repeats: opt.Repeats = None,
 ) -> None:
     """Add new systems' answers to an arena; 'judge' then asks for their pairs alone."""
+    from arena.data.answers import add_answers
     from arena.data.folder import read_arena
-    from surrogate_arena.importers.new_answers import add_answers, read_answers
 
-    column_names = named_columns(columns)
     before = read_arena(arena, is_judged=False)
-    new = read_answers(answers, before.queries, column_names, repeats)
+    new = given_answers(answers, before.queries, columns, repeats)
     systems = list(dict.fromkeys(new["system"]))
-    file, n_added, n_present = add_answers(arena, answers, column_names, repeats)
+    file, n_added, n_present = add_answers(arena, new)
     read = read_arena(arena, is_judged=False)
     added = f"{count_of(n_added, 'answer')} of {', '.join(systems)}"
     print(f"{added} added to {file} ({n_present} were there)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,7 @@ from arena.data.progress import finish
 from arena.data.wording import count_of, sentence, split_names
 from surrogate.board.settings import PRESET, BoardSettings, chosen_settings
 from surrogate_arena.cli import options as opt
+from surrogate_arena.cli.app import has_folder
 from surrogate_arena.cli.options import given_features, given_models, named_values
 from surrogate_arena.cli.printing import (
     INTERVAL,
@@ -70,8 +72,7 @@ def board(
     site: Annotated[bool, Option("--site/--no-site", help="Write pages to OUT/site.")] = True,
     jobs: opt.Jobs = -1,
     timings: opt.Timings = False,
-    _backend: opt.Backend = None,
-    _scheduler: opt.Scheduler = None,
+    _cluster: opt.Cluster = None,
     as_json: opt.Json = False,
 ) -> None:
     """Rate every system of an arena by verdicts and surrogate, in all its languages.
@@ -144,12 +145,11 @@ def publish_board(
     """Write a board and its pages, and print it with the page to open."""
     from arena.data.systems import alike
     from surrogate_arena.costs.costs import frontier_sentence, write_costs
-    from surrogate_arena.pages.site import write_site
 
     saved = built.save(out, folder)
     costs = write_costs(saved, arena, out)
     finish(progress, "files")
-    index = write_site(saved, out / SITE, arena) if site else None
+    index = board_site(saved, out / SITE, arena) if site else None
     finish(progress, "site")
     if as_json:
         content = {"summary": built.summary, "overall": built.overall, "board": built.ratings}
@@ -158,6 +158,17 @@ def publish_board(
     print_board(saved, next_command(saved, folder), index, frontier_sentence(costs))
     for first, name in alike(built.overall["system"]):
         print(f"Note: the names {first!a} and {name!a} look alike")
+
+
+def board_site(board: Board, folder: Path, arena: Arena) -> Path | None:
+    """Write a board's pages, and return the first one; without the folder of pages say so."""
+    if not has_folder("pages"):
+        print("No pages: surrogate_arena/pages is absent", file=sys.stderr)
+        return None
+
+    from surrogate_arena.pages.site import write_site
+
+    return write_site(board, folder, arena)
 
 
 def publish_overview(

@@ -10,7 +10,7 @@ from typing import Any
 from joblib import parallel_config
 from joblib.parallel import get_active_backend
 
-from arena.data.errors import MissingDependencyError, UsageError, argument, checked_choice
+from arena.data.errors import MissingDependencyError, UsageError, checked_choice
 
 BACKENDS = ("dask", "ray")
 AGAIN = {"max_restarts": -1, "max_task_retries": -1}
@@ -25,27 +25,19 @@ def on_cluster() -> bool:
 
 
 @contextmanager
-def cluster(backend: str | None, scheduler: str | None = None) -> Iterator[None]:
+def cluster(backend: str, scheduler: str | None = None) -> Iterator[None]:
     """Let all work be done by the workers of a Dask or Ray cluster.
 
     They need this package and the folders that are named, at the same paths.
 
     Args:
-        backend: ``dask`` or ``ray``; None for this machine.
+        backend: ``dask`` or ``ray``.
         scheduler: Its address; None for one that is started on this machine, for the while.
 
     Raises:
-        UsageError: For another backend, or an address without one or that nobody answers at.
+        UsageError: For another backend, or an address that nobody answers at.
         MissingDependencyError: If the package is not installed.
     """
-    if backend is None:
-        if scheduler is not None:
-            raise UsageError(
-                f"{argument('scheduler')} is the address of a cluster; say of which "
-                f"{argument('backend')}"
-            )
-        yield
-        return
     checked_choice(backend, BACKENDS, "backend")
     start: Callable[[str | None], Any] = _dask if backend == "dask" else _ray
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from arena.data.wording import count_of
 from surrogate_arena.cli import options as opt
-from surrogate_arena.cli.boards import SITE, print_board
+from surrogate_arena.cli.boards import SITE, board_site, print_board
 from surrogate_arena.cli.printing import command, progress_lines, wrapped
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ def demo(out: opt.BoardFolder = Path("out/demo"), jobs: opt.Jobs = -1) -> None:
     from arena.sample import sample_arena, sample_folder
     from surrogate.board.build import build_board
     from surrogate_arena.cli.hidden_verdicts import compare_with_hidden, hide_verdicts
-    from surrogate_arena.pages.site import write_site
 
     hidden = hide_verdicts(sample_arena(), DEMO_QUESTIONS)
     built = build_board(hidden.shown, n_jobs=jobs, progress=progress_lines())
@@ -39,7 +38,7 @@ def demo(out: opt.BoardFolder = Path("out/demo"), jobs: opt.Jobs = -1) -> None:
     saved = built.save(out, folder)
     # The contents alone: files of an installed package may be read-only.
     shutil.copytree(sample_folder(), folder, copy_function=shutil.copyfile, dirs_exist_ok=True)
-    index = write_site(saved, out / SITE, hidden.shown)
+    index = board_site(saved, out / SITE, hidden.shown)
     lines = comparison_lines(hidden, compare_with_hidden(saved, hidden))
     print_board(saved, "\n".join([*lines, command("init", "my-arena")]), index)
 

@@ -12,10 +12,12 @@ from typer import Argument, Context, Option
 
 from arena.data.errors import UsageError
 from arena.data.safe_writes import is_stream, resolved
+from surrogate_arena.cli.app import has_folder
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from arena.data.arena import Arena as LoadedArena
     from features.models import ModelOptions
     from surrogate.board.board import Board as LoadedBoard
 
@@ -155,6 +157,32 @@ def given_models(templates: Sequence[str] | None, **options: Any) -> ModelOption
     return ModelOptions(**options)
 
 
+def given_answers(
+    path: Path, queries: pd.DataFrame, columns: Sequence[str] | None, repeats: str | None = None
+) -> pd.DataFrame:
+    """Read answers to an arena's questions: of any table, or without importers of our own."""
+    if has_folder("importers"):
+        from surrogate_arena.importers.new_answers import read_answers
+
+        return read_answers(path, queries, named_columns(columns), repeats)
+
+    from arena.data.answers import read_own_answers
+
+    if columns or repeats:
+        raise UsageError("--column and --repeats need the folder surrogate_arena/importers")
+    return read_own_answers(path, queries)
+
+
+def given_judgments(path: Path | None, arena: LoadedArena) -> pd.DataFrame | None:
+    """Read judgments on an arena's questions from the file that a user names, if any."""
+    if path is None:
+        return None
+
+    from surrogate_arena.importers.judgments import read_judgments
+
+    return read_judgments(path, arena.queries)
+
+
 def given_features(path: Path | None, answers: pd.DataFrame) -> pd.DataFrame | None:
     """Read the feature table that a user names, if any; see ``read_feature_table``."""
     from surrogate.board.tables import read_feature_table
@@ -219,29 +247,22 @@ BoardFolder = Annotated[Path, Option("--out", help="Board folder to write.", **O
 ArenaFolder = Annotated[Path, Option("--out", help="Arena folder to write.", **OUT_FOLDER)]
 
 
-def _with_cluster(context: Context, scheduler: str | None) -> str | None:
-    """Let the command work on the cluster that --backend names."""
-    # --backend is eager, so that it is read before --scheduler, whose callback this is.
-    backend = context.params.get("_backend")
-    if backend is not None or scheduler is not None:
+def _with_cluster(context: Context, named: str | None) -> str | None:
+    """Let the command work on the cluster that --cluster names."""
+    if named is not None:
         from surrogate_arena.cli.cluster import cluster
 
-        context.with_resource(cluster(backend, scheduler))
-    return scheduler
+        backend, _, address = named.partition("=")
+        context.with_resource(cluster(backend, address or None))
+    return named
 
 
-Backend = Annotated[
+Cluster = Annotated[
     str | None,
     Option(
-        "--backend", is_eager=True, help="dask or ray: work on a cluster. Default: this machine"
-    ),
-]
-Scheduler = Annotated[
-    str | None,
-    Option(
-        "--scheduler",
-        metavar="ADDRESS",
+        "--cluster",
+        metavar="dask|ray[=ADDRESS]",
         callback=_with_cluster,
-        help="Cluster of --backend. Default: one that is started on this machine",
+        help="Work on a cluster; without an address one is started on this machine.",
     ),
 ]

@@ -11,10 +11,11 @@ from typer import Option
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.options import (
     OUT_FILE,
+    given_answers,
     given_board,
     given_features,
+    given_judgments,
     given_models,
-    named_columns,
 )
 from surrogate_arena.cli.printing import (
     command,
@@ -77,20 +78,11 @@ def read_to_rank(
 ) -> tuple[Board, Arena, pd.DataFrame]:
     """Return a board, its arena without judgments, and new answers to its questions."""
     from arena.data.folder import read_arena
-    from surrogate_arena.importers.new_answers import read_answers
 
     published = given_board(board, features)
     read = read_arena(arena or published.arena_folder(), is_judged=False)
-    new = read_answers(answers, read.queries, named_columns(columns), repeats)
+    new = given_answers(answers, read.queries, columns, repeats)
     return published, read, new
-
-
-def _judged(path: Path | None, arena: Arena) -> pd.DataFrame | None:
-    if path is None:
-        return None
-    from surrogate_arena.importers.judgments import read_judgments
-
-    return read_judgments(path, arena.queries)
 
 
 def rank(
@@ -126,7 +118,7 @@ def rank(
         jobs,
         given_models(templates, download=download),
         feature_table=given_features(feature_table, new),
-        judgments=_judged(judgments, read),
+        judgments=given_judgments(judgments, read),
     )
     if out is not None:
         write_text(guarded_csv(placed.board), out)
@@ -195,7 +187,7 @@ def advise_command(
         new,
         read,
         feature_table=given_features(feature_table, new),
-        judgments=_judged(judgments, read),
+        judgments=given_judgments(judgments, read),
     )
     advice = advise(published, placed, questions=questions)
     if as_json:

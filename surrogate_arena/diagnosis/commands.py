@@ -26,14 +26,19 @@ def diagnose_command(
 ) -> None:
     """Report what limits a board: gaps, position bias, disagreement, bias to length."""
     from surrogate_arena.diagnosis import diagnose
-    from surrogate_arena.importers.judgments import read_judgments
 
-    source = judgments if judgments.is_dir() else read_judgments(judgments)
+    source = judgments if judgments.is_dir() else _judgments_of(judgments)
     diagnosis = diagnose(source, seed, judge=judge, language=language)
     if as_json:
         show(diagnosis.as_json(), as_json)
         return
     print_remarks(diagnosis.remarks)
+
+
+def _judgments_of(file: Path) -> pd.DataFrame:
+    from surrogate_arena.importers.judgments import read_judgments
+
+    return read_judgments(file)
 
 
 def agreement_command(
@@ -55,7 +60,6 @@ def agreement_command(
     """Measure how far judges agree with people, or with another judge."""
     from arena.data.answer_digests import outdated_sentence
     from arena.data.folder import read_arena
-    from surrogate_arena.importers.judgments import read_judgments
 
     n_outdated = 0
     if judgments.is_dir():
@@ -63,7 +67,7 @@ def agreement_command(
         table = arena.judgments
         n_outdated = len(arena.outdated)
     else:
-        table = read_judgments(judgments)
+        table = _judgments_of(judgments)
     skipped = [outdated_sentence(n_outdated)] if n_outdated else []
     if table.empty:
         raise UsageError("; ".join([f"{judgments}: there is no judgment in it", *skipped]))

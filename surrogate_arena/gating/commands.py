@@ -15,7 +15,7 @@ from arena.judging.judging_settings import JudgingSettings
 from arena.llm.llm_settings import fields_by_use
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.judging import STORE, kept_replies
-from surrogate_arena.cli.options import OUT_FILE, given_board, given_features, named_columns
+from surrogate_arena.cli.options import OUT_FILE, given_answers, given_board, given_features
 from surrogate_arena.cli.printing import command, plain, print_notes, progress_lines, show
 from surrogate_arena.cli.setting_options import LLM_OPTIONS, takes_settings
 
@@ -156,12 +156,11 @@ def candidate_answers(
 ) -> pd.DataFrame | str | None:
     """Return the answers of a candidate's file, or the name of a system of the arena."""
     from arena.data.errors import checked_choice
-    from surrogate_arena.importers.new_answers import read_answers
 
     if candidate is None:
         return None
     if Path(candidate).is_file():
-        return read_answers(candidate, arena.queries, named_columns(columns))
+        return given_answers(Path(candidate), arena.queries, columns)
     return checked_choice(candidate, arena.info.systems, "file or system of the arena")
 
 

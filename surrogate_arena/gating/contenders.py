@@ -9,12 +9,12 @@ from typing import TypeAlias
 
 import pandas as pd
 
+from arena.data.answers import read_own_answers
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.schema import QUESTION_KEY
 from features.declare.feature import offer
 from surrogate.board.board import Board
-from surrogate_arena.importers.new_answers import open_answers
 
 CandidateAnswers: TypeAlias = pd.DataFrame | Path | str | None
 """Answers of a candidate, their file, or the name of a system of the arena; None for its latest."""
@@ -70,7 +70,7 @@ def contenders(
     system = _named_system(arena, answers)
     if system is not None:
         answers = arena.answers[arena.answers["system"] == system]
-    rows = open_answers(answers, arena.queries)
+    rows = read_own_answers(answers, arena.queries)
     # The latest version comes last in an arena, the best one first on a board.
     names = list(arena.info.systems)[::-1] if board is None else list(board.systems)
     baseline = _baseline([name for name in names if name != system], baseline)

@@ -11,13 +11,11 @@ from typing import Any, get_args
 import pandas as pd
 
 from arena.data.cells import decoded, is_unstorable, name_text, storable
-from arena.data.errors import DataError, Problem, UsageError, checked_choice
-from arena.data.folder import append_rows, read_arena
-from arena.data.frames import answers_of_frame, checked_answers, with_language_of
+from arena.data.errors import DataError, UsageError, checked_choice
+from arena.data.frames import checked_answers, with_language_of
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows
-from arena.data.schema import ANSWER_KEY, HISTORY, OWN_PASSAGES, QUESTION_KEY
-from arena.data.systems import refuse_names_alike
+from arena.data.schema import HISTORY, OWN_PASSAGES, QUESTION_KEY
 from arena.data.tables import read_rows
 from arena.data.types import Record
 from arena.data.wording import first_of
@@ -48,21 +46,6 @@ from surrogate_arena.importers.table_columns import (
 from surrogate_arena.importers.table_shapes import in_known_shape, with_named_paths
 
 _LOG = logging.getLogger(__name__)
-
-
-def open_answers(
-    answers: pd.DataFrame | Path | str,
-    queries: pd.DataFrame,
-    columns: Mapping[str, str] = NO_COLUMNS,
-    repeats: str | None = None,
-) -> pd.DataFrame:
-    """Return answers to the questions of an arena, read by ``read_answers`` if a path is given.
-
-    A table has ``query_id, system, answer``, and ``language`` unless ids of questions are unique.
-    """
-    if isinstance(answers, Path | str):
-        return read_answers(answers, queries, columns, repeats)
-    return answers_of_frame(answers, queries)
 
 
 def read_answers(
@@ -335,47 +318,3 @@ def _different_passages(
         return None
     texts = [passage["text"] for passage in passages]
     return passages if texts != [passage["text"] for passage in shared] else None
-
-
-def add_answers(
-    folder: Path | str,
-    answers: pd.DataFrame | Path | str,
-    columns: Mapping[str, str] = NO_COLUMNS,
-    repeats: str | None = None,
-) -> tuple[Path, int, int]:
-    """Add a new system's answers, or further answers of a known one, to an arena folder.
-
-    Args:
-        folder: Arena folder; new systems are declared in its ``arena.json``.
-        answers: Columns ``query_id, language, system, answer``, or the path of their file; those
-            that the arena has already are left as they are.
-        columns: Field to the name of its column in the file.
-        repeats: What becomes of a question that a system answers again, see ``read_answers``.
-
-    Returns:
-        The file, how many were added, and how many the arena had.
-
-    Raises:
-        UsageError: If the folder is no arena folder, there is no such file, or the name of a new
-            system looks like another's.
-        DataError: For malformed answers, answers to unknown questions, and answers that differ
-            from those that the arena has of the same system; nothing is added.
-    """
-    arena = read_arena(folder)
-    table = open_answers(answers, arena.queries, columns, repeats)
-    answers_of_arena = arena.answers.set_index(ANSWER_KEY)["answer"]
-    keys = pd.MultiIndex.from_frame(table[ANSWER_KEY])
-    present = pd.Series(answers_of_arena.reindex(keys).to_numpy())
-    differing = table[present.notna() & (present != table["answer"])]
-    problems = []
-    source = answers.name if isinstance(answers, Path) else "answers"
-    for key in differing[ANSWER_KEY].itertuples(index=False, name=None):
-        fault = "the arena holds another answer of this system to this question"
-        hint = "leave it out, or give the new version of the system a name of its own"
-        problems.append(Problem(source, None, "+".join(ANSWER_KEY), key, fault, hint))
-    if problems:
-        raise DataError(problems)
-    systems = set(arena.info.systems)
-    refuse_names_alike(set(table["system"]) - systems, systems)
-    file, n_added = append_rows(folder, "answers", table)
-    return file, n_added, len(table) - n_added

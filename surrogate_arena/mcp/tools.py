@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field
 from arena.data import __version__
 from arena.data.errors import ArenaError, DataError, UsageError, argument
 from surrogate_arena.cli import arenas, boards, ranking
+from surrogate_arena.cli.options import given_answers, given_judgments
 from surrogate_arena.cli.printing import plain, print_notes
 
 if TYPE_CHECKING:
@@ -253,15 +254,12 @@ class Tools:
         from arena.data.folder import read_arena
         from surrogate.board.board import Board
         from surrogate.ranking.rank import rank_systems
-        from surrogate_arena.importers.judgments import read_judgments
-        from surrogate_arena.importers.new_answers import read_answers
 
         published = Board.load(self.existing(board))
         read = read_arena(self.arena_of(published, arena), is_judged=False)
-        new = read_answers(self.existing(answers), read.queries)
-        verdicts = None
-        if judgments is not None:
-            verdicts = read_judgments(self.existing(judgments), read.queries)
+        new = given_answers(self.existing(answers), read.queries, None)
+        path = None if judgments is None else self.existing(judgments)
+        verdicts = given_judgments(path, read)
         return published, rank_systems(published, new, read, judgments=verdicts)
 
     def arena_of(self, board: Board | None, arena: str | None) -> Path:

@@ -39,8 +39,7 @@ def run(
     ] = None,
     jobs: opt.Jobs = -1,
     timings: opt.Timings = False,
-    _backend: opt.Backend = None,
-    _scheduler: opt.Scheduler = None,
+    _cluster: opt.Cluster = None,
     check: Annotated[bool, Option("--check", help="Only report; status 1 if not current.")] = False,
     as_json: opt.Json = False,
 ) -> None:

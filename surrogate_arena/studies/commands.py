@@ -47,8 +47,7 @@ def validate_command(
         ),
     ] = None,
     jobs: opt.Jobs = -1,
-    _backend: opt.Backend = None,
-    _scheduler: opt.Scheduler = None,
+    _cluster: opt.Cluster = None,
     as_json: opt.Json = False,
 ) -> None:
     """Measure how well a surrogate ranks systems, languages or questions it was not trained on."""

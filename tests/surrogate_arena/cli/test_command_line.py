@@ -123,5 +123,5 @@ def test_the_surface_is_small():
     assert len(commands) <= 28
     for name, command in commands.items():
         options = [each.name for each in command.params if each.param_type_name == "option"]
-        shared = {"_backend", "_scheduler", "batch"} | LLM_OPTIONS  # where and how, not what
+        shared = {"_cluster", "batch"} | LLM_OPTIONS  # where and how, not what
         assert len(set(options) - shared) <= 17, name

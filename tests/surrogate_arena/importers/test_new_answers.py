@@ -101,11 +101,15 @@ def test_each_answer_of_a_table_of_pairs_counts_once(tmp_path):
     assert len(read_answers(path, arena.queries)) == 3
 
 
+def _added(folder, path):
+    return add_answers(folder, read_answers(path, read_arena(folder).queries))
+
+
 def test_answers_are_added_to_a_folder(written, tmp_path):
     write_arena(import_arena("csv", [written]).arena, tmp_path / "arena")
     path = tmp_path / "new.csv"
     path.write_text("prompt,model,response\nWhy?,new,Thus.\n", encoding="utf-8")
-    assert add_answers(tmp_path / "arena", path)[1:] == (1, 0)
+    assert _added(tmp_path / "arena", path)[1:] == (1, 0)
     assert "new" in read_arena(tmp_path / "arena").info.systems
 
 
@@ -142,7 +146,7 @@ def test_no_new_system_may_be_taken_for_a_known_one(name, written, tmp_path):
     path = tmp_path / "new.csv"
     path.write_text(f"prompt,model,response\nWhy?,{name},Thus.\n", encoding="utf-8")
     with pytest.raises(UsageError, match=r"look alike.*'alpha'"):
-        add_answers(tmp_path / "arena", path)
+        _added(tmp_path / "arena", path)
     assert name not in read_arena(tmp_path / "arena").info.systems
 
 
@@ -152,7 +156,7 @@ def test_a_known_system_gets_further_answers_although_its_name_looks_like_anothe
     write_arena(import_arena("csv", [tmp_path / "before.csv"]).arena, tmp_path / "arena")
     later = pd.DataFrame({"question": ["Two?"], "system": ["bot"], "answer": ["Thus."]})
     later.to_csv(tmp_path / "later.csv", index=False)
-    assert add_answers(tmp_path / "arena", tmp_path / "later.csv")[1:] == (1, 0)
+    assert _added(tmp_path / "arena", tmp_path / "later.csv")[1:] == (1, 0)
 
 
 def test_an_answer_that_stands_there_for_several_judges_is_one_answer(written, tmp_path):
