@@ -103,8 +103,8 @@ def publish(
         return
     if form == FIGURES:
         kinds = split_names(kind)
-        drawings = board_drawings(board, kinds, language)
-        _draw(drawings, out or Path(FIGURES), file_format, signature, strict=bool(kinds))
+        of_board = board_drawings(board, kinds, language)
+        _draw(of_board, out or Path(FIGURES), file_format, signature, strict=bool(kinds))
         return
     text = export_text(board, form, language or OVERALL, split_names(columns), signature=signature)
     if out is None:
