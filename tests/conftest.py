@@ -33,8 +33,7 @@ QUICK_FEATURES = ("answer_length", "content_coverage", "citation_recall@10")
 # Files that read models, or the one board that takes seconds to build, each go to one worker.
 TOGETHER = {
     "models": (
-        *("tests/features/models/", "tests/features/engine/test_feature_scoring.py"),
-        "tests/features/measures/test_ragas_features.py",
+        "tests/features/models/",
         "tests/surrogate_arena/papers/test_reproducing_judges.py",
     ),
     "board": (

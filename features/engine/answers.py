@@ -67,7 +67,6 @@ def _question_digest(question: Question) -> str:
 
 
 def _questions(arena: Arena, keys: set[QuestionKey]) -> dict[QuestionKey, Question]:
-    """Return the questions with these keys, each with its reference answer."""
     references: dict[QuestionKey, tuple[str | Missing, tuple[str, ...] | None]] = {}
     rows = arena.references[[*QUESTION_KEY, "answer", OWN_PASSAGES]]
     for language, query_id, output, records in rows.itertuples(index=False, name=None):

@@ -61,7 +61,6 @@ def missing_counts(table: pd.DataFrame, by: str = "language") -> pd.DataFrame:
 
 
 def _reasons(table: pd.DataFrame, feature: str) -> pd.Series:
-    """Return the reason why a feature is missing, row by row; None if there is a value."""
     column = f"{feature}{MISSING_SUFFIX}"
     if column in table:
         return table[column]

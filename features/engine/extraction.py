@@ -135,7 +135,6 @@ def measure(
 def _by_feature(
     features: Sequence[Feature], rows: Sequence[Sequence[Value]]
 ) -> dict[Feature, Sequence[Value]]:
-    """Turn rows, one value per feature, into one column per feature."""
     return dict(zip(features, zip(*rows, strict=True), strict=True))
 
 

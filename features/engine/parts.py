@@ -168,7 +168,6 @@ def _scope(features: Sequence[Feature], models: Models) -> str | None:
 
 
 def _parts(queries: Path, size: int) -> list[Part]:
-    """Cut the questions of each language, in order, into parts of ``size``."""
     # An empty table gives both columns their type, even where no file has any row.
     tables = [pa.table({name: pa.array([], pa.string()) for name in QUESTION_KEY})]
     for file in part_files(queries):

@@ -148,7 +148,6 @@ def unsupported_names(sample: Sample) -> Value:
 
 
 def _numbers(question: Question) -> tuple[frozenset[str], list[frozenset[str]]]:
-    """Return the numbers of a question, and those of each of its passages."""
     by_passage = [frozenset(numbers_in(passage_text(passage))) for passage in question.passages]
     return frozenset(numbers_in(question.query)), by_passage
 

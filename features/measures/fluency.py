@@ -125,7 +125,6 @@ def unreadable_characters(sample: Sample) -> Value:
 
 
 def _is_repeated(words: Sequence[str], run_length: int) -> list[bool]:
-    """Return for each word whether it belongs to a run that occurred before."""
     is_repeated = [False] * len(words)
     earlier_runs: set[tuple[str, ...]] = set()
     for start, run in enumerate(word_ngrams(words, run_length)):

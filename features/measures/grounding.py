@@ -209,7 +209,6 @@ def longest_common_span(sample: Sample) -> Value:
 
 
 def _held_content(answer: Iterable[str], index: PassageIndex, allowed: int) -> float:
-    """Return the share of distinct words, by weight, that an allowed passage holds."""
     distinct = list(dict.fromkeys(answer))
     held = [word for word in distinct if index.holders(word) & allowed]
     return _weight(index, held) / _weight(index, distinct)

@@ -102,8 +102,6 @@ def bleu(sample: Sample, tokenize: str, order: str) -> Value:
 
 @dataclass(frozen=True)
 class _ReferenceNgrams:
-    """A reference's number of tokens, and how often each of its n-grams occurs."""
-
     n_tokens: int
     counts: Counter[tuple[str, ...]]
 

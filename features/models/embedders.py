@@ -135,11 +135,6 @@ def cosines(vectors: Scores) -> Floats:
 
 
 def _single_texts(items: Sequence[Item]) -> list[str]:
-    """Return the texts of items to embed.
-
-    Raises:
-        UsageError: If an item is no single text.
-    """
     if any(len(item) != 1 for item in items):
         raise UsageError("the model embeds single texts")
     return [without_surrogates(item[0]) for item in items]

@@ -298,7 +298,6 @@ def _passages(sample: Sample) -> tuple[str, ...] | Missing:
 
 
 def _with_passages(sample: Sample, text: str | Missing, template: str) -> Items:
-    """Return a text whose statements are checked by all the passages, or why there are none."""
     passages = _passages(sample)
     if isinstance(passages, Missing):  # this reason comes before the text's
         return passages

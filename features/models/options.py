@@ -22,7 +22,7 @@ from features.declare.sample import Answer
 from features.models.model_folder import ENDPOINT, find_model
 from features.models.nuggets import MARKS, measure_marked
 from features.models.scorer import Scorer, named_models
-from features.models.scoring import score_answers
+from features.models.scoring import measure_by_scores
 from features.models.templates import with_templates
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class ModelOptions:
             scorer = load_scorer(kind, model, self)
             stage = f"{kind} {'/'.join(Path(model).parts[-2:])}"
             with awaited.gathered():
-                values.update(score_answers(scorer, answers, readers, cache, stage, progress))
+                values.update(measure_by_scores(scorer, answers, readers, cache, stage, progress))
         awaited.require_none()
         return values
 

@@ -150,10 +150,8 @@ def count_copied(text: str, sentences: Sequence[str]) -> int:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines with text, without the space around them."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _folded(text: str) -> str:
-    """Return the words of a text, case-folded, with one space between them."""
     return " ".join(_WORD.findall(text.casefold()))

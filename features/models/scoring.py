@@ -22,7 +22,7 @@ DECIMALS = 6
 """Scores are rounded, since their last bits depend on the batch they were scored in."""
 
 
-def score_answers(
+def measure_by_scores(
     scorer: Scorer,
     answers: Sequence[Answer],
     features: Sequence[Feature],
@@ -52,7 +52,6 @@ def score_answers(
 def _score_samples(
     samples: Sequence[Sample], features: Sequence[Feature], scorer: Scorer, store: Cache
 ) -> dict[Feature, list[Value]]:
-    """Measure features that read one model on samples, in their order."""
     readings = {feature: [feature.items(sample) for sample in samples] for feature in features}
     scores = _score_distinct(_distinct_items(readings), scorer, store)
     values: dict[Feature, list[Value]] = {feature: [] for feature in features}

@@ -219,7 +219,6 @@ def _without_citations(
 
 
 def _owner(text: str, spans: list[Span], position: int) -> int:
-    """Return the number of the statement that a citation belongs to."""
     following = bisect_left(spans, position, key=itemgetter(0))
     if following in (0, len(spans)):
         return max(following - 1, 0)
@@ -234,7 +233,6 @@ def _is_statement(sentence: str) -> bool:
 
 
 def _without_marker(sentence: str) -> str:
-    """Return a sentence without a list marker in front; a bare marker stays."""
     marker = LIST_MARKER.match(sentence)
     if marker and marker.end() < len(sentence):
         return sentence[marker.end() :]
