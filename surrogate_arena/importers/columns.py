@@ -21,7 +21,7 @@ from arena.data.cells import is_missing_cell, name_text
 from arena.data.errors import UsageError, checked_choice
 from arena.data.rows import Rows as TableRows
 
-Rows = Literal["answers", "pairs", "gold_pairs"]
+Rows = Literal["answers", "pairs"]
 """What a row of a table is: one answer; two systems, with or without their answers; or two answers,
 one of which is the better one."""
 FieldNames = Mapping[str, tuple[str, ...]]

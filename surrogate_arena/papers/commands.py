@@ -38,7 +38,6 @@ BENCHMARKS = {
     "prompts",
     "languages",
     "limit",
-    "columns",
     "reference",
     "replies",
     *LLM_OPTIONS,
@@ -118,7 +117,7 @@ def _show_statistics(
 
     if benchmark != "memerag" or path is None:
         raise UsageError("--statistics is for memerag and needs its folder")
-    sentences = read_memerag(path, settings.languages, settings.columns)
+    sentences = read_memerag(path, settings.languages)
     report = statistics_report(sentences, settings.replicates, settings.seed)
     _print_report(report, as_json, None, {})
 

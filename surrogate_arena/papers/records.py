@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -17,12 +17,9 @@ from arena.data.errors import (
     DataError,
     Problem,
     UsageError,
-    checked_choice,
     in_file_order,
 )
-from arena.data.rows import Rows
 from arena.data.tables import SUFFIXES, read_rows, write_rows
-from surrogate_arena.importers.columns import NO_COLUMNS, bare_column
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
 
@@ -68,87 +65,38 @@ def files_of_rows(path: Path) -> list[Path]:
 
 
 def read_records(
-    source: Path | Rows,
-    record: type[RecordT],
-    problems: list[Problem],
-    columns: Mapping[str, str] = NO_COLUMNS,
+    path: Path, record: type[RecordT], problems: list[Problem]
 ) -> list[tuple[int, RecordT]]:
     """Read the records of a file with their lines; what is wrong is added to the problems.
 
-    Names of columns are compared without case, and spaces and dashes count as underscores.
-
-    Args:
-        source: A file in any format of tables, or its rows.
-        record: Type of a row.
-        problems: Where problems go.
-        columns: Field to the column it is read from.
-
     Raises:
-        UsageError: If there is no such file, or a column that was chosen is not there.
+        UsageError: If there is no such file.
     """
-    rows = source if isinstance(source, Rows) else read_rows(source)
+    rows = read_rows(path)
     problems += rows.problems
-    field_of_column = _fields_of_columns(list(map(str, rows.table)), record, columns)
     required = [name for name, field in record.model_fields.items() if field.is_required()]
-    if len(rows.table) and required and set(required).isdisjoint(field_of_column.values()):
-        # One problem for the file, not one for each field of each row.
-        problems.append(_no_column(rows, required))
+    absent = [name for name in required if name not in rows.table]
+    if len(rows.table) and absent:
+        fault = f"has no {', '.join(absent)} but {', '.join(map(str, rows.table)) or 'nothing'}"
+        hint = f"write the published columns: {', '.join(record.model_fields)}"
+        problems.append(Problem(rows.source, None, None, None, fault, hint))
         return []
     if not len(rows.lines) and not rows.problems:
         hint = "put one record into each row"
         problems.append(Problem(rows.source, None, None, None, "holds nothing", hint))
-    table = rows.table.rename(columns=field_of_column)
-    # pandas has no records of rows without any column.
-    rows_values = table.to_dict(orient="records") or [{} for _ in rows.lines]
     records = []
-    for line, values in zip(map(int, rows.lines), rows_values, strict=True):
+    for line, values in zip(rows.lines, rows.table.to_dict(orient="records"), strict=True):
         # An empty cell is a field that is left out.
         fields = {str(name): value for name, value in values.items() if value is not None}
-        validated = _validated(fields, record, rows.source, line)
-        if isinstance(validated, list):
-            problems += validated
-        else:
-            records.append((line, validated))
+        if is_unstorable(fields):
+            fault, hint = HALF_SURROGATE, HALF_SURROGATE_HINT
+            problems.append(Problem(rows.source, int(line), None, None, fault, hint))
+            continue
+        try:
+            records.append((int(line), record.model_validate(fields)))
+        except ValidationError as error:
+            problems += [_problem(fault, rows.source, int(line)) for fault in error.errors()]
     return records
-
-
-def _validated(
-    fields: Mapping[str, object], record: type[RecordT], source: str, line: int
-) -> RecordT | list[Problem]:
-    """Return the record of a row's fields, or what is wrong with them."""
-    if is_unstorable(fields):
-        return [Problem(source, line, None, None, HALF_SURROGATE, HALF_SURROGATE_HINT)]
-    try:
-        return record.model_validate(fields)
-    except ValidationError as error:
-        return [_problem(fault, source, line) for fault in error.errors()]
-
-
-def _no_column(rows: Rows, required: Sequence[str]) -> Problem:
-    """Say that a file has no column of a required field."""
-    fault = f"has the columns {', '.join(map(str, rows.table)) or 'none'}"
-    hint = f"a row needs {', '.join(required)}; say which is which with --column FIELD=NAME"
-    return Problem(rows.source, None, None, None, fault, hint)
-
-
-def _fields_of_columns(
-    table_columns: Sequence[str], record: type[BaseModel], columns: Mapping[str, str]
-) -> dict[str, str]:
-    """Return the field that each column is read as; columns that are no field are left out."""
-    names: dict[str, str] = {}
-    for field, column in columns.items():
-        checked_choice(field, list(record.model_fields), "field")
-        if column not in table_columns:
-            raise UsageError(
-                f"no column {column!r}; available: {', '.join(table_columns) or 'none'}"
-            )
-        names[column] = field
-    fields = {bare_column(name): name for name in record.model_fields}
-    for column in table_columns:
-        field_name = fields.get(bare_column(column))
-        if field_name is not None and field_name not in names.values():
-            names.setdefault(column, field_name)
-    return names
 
 
 def repeats(

@@ -58,9 +58,6 @@ class MetaevalSettings(JudgeOptions):
     limit: int | None = Field(
         default=None, ge=1, description="Maximum number of items per language and kind."
     )
-    columns: dict[str, str] = Field(
-        default_factory=dict, description="Field of the data to the column it is read from."
-    )
     reference: str | None = Field(
         default=None,
         description="GroUSE: judge to compare the scores of the others with. Pairs of an arena: "

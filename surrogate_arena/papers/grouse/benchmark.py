@@ -105,7 +105,7 @@ class Grouse:
         if path is None:
             tests = unit_tests.builtin_tests(settings.languages, settings.training)
         else:
-            tests = unit_tests.read_unit_tests(path, settings.columns)
+            tests = unit_tests.read_unit_tests(path)
         chosen = unit_tests.choose_tests(tests, settings.languages, settings.limit)
         return cls(chosen, settings, templates, path)
 

@@ -12,11 +12,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, create_model
+from pydantic import BaseModel, BeforeValidator, Field, create_model
 
 from arena.data.errors import Problem, checked_choice
 from arena.data.schema import LanguageCode
-from surrogate_arena.importers.columns import NO_COLUMNS
 from surrogate_arena.papers.grouse.metrics import (
     DERIVED_METRICS,
     JUDGED_METRICS,
@@ -261,26 +260,23 @@ class WrittenTest(StrictRecord):
     input: FilledText
     actual_output: FilledText
     expected_output: FilledText
-    references: list[FilledText] = Field(
-        min_length=1, validation_alias=AliasChoices("references", "contexts", "retrieved_contexts")
-    )
+    references: list[FilledText] = Field(min_length=1)
     conditions: WrittenConditions | None = None  # type: ignore[valid-type]
     metadata: Annotated[WrittenMetadata, BeforeValidator(lambda value: value or {})] = Field(
         default_factory=WrittenMetadata
     )
 
 
-def read_unit_tests(path: Path | str, columns: Mapping[str, str] = NO_COLUMNS) -> list[UnitTest]:
+def read_unit_tests(path: Path | str) -> list[UnitTest]:
     """Read unit tests in the published schema.
 
-    Each line holds ``input``, ``actual_output``, ``expected_output``, ``references`` (or
-    ``contexts``), ``conditions`` (``answer_relevancy_condition`` and so on, such as ``==5`` or
+    Each line holds ``input``, ``actual_output``, ``expected_output``, ``references``,
+    ``conditions`` (``answer_relevancy_condition`` and so on, such as ``==5`` or
     ``==None``; left out for answers that are only to be scored), and ``metadata``, of which
     ``test_type``, ``language`` and ``topic`` are read where they are there.
 
     Args:
         path: A file in any format of tables.
-        columns: Field to the column it is read from, where its name is another.
 
     Raises:
         UsageError: If there is no such file, or its format is unknown.
@@ -288,7 +284,7 @@ def read_unit_tests(path: Path | str, columns: Mapping[str, str] = NO_COLUMNS) -
     """
     path = Path(path)
     problems: list[Problem] = []
-    rows = read_records(path, WrittenTest, problems, columns)
+    rows = read_records(path, WrittenTest, problems)
     lines_without = [line for line, written in rows if written.conditions is None]
     if len(lines_without) < len(rows):
         for line in lines_without:

@@ -107,7 +107,7 @@ class Memerag:
     @classmethod
     def read(cls, path: Path, settings: MetaevalSettings, templates: Templates) -> Memerag:
         """Read the sentences of a folder, see ``read_memerag``."""
-        return cls(read_memerag(path, settings.languages, settings.columns), settings, templates)
+        return cls(read_memerag(path, settings.languages), settings, templates)
 
     @property
     def prompts(self) -> list[ClaimPrompts]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -16,7 +16,6 @@ from arena.data.cells import whole_digits
 from arena.data.errors import Problem, UsageError, checked_choice
 from arena.data.languages import LANGUAGE_CODE
 from arena.data.schema import QUESTION_KEY
-from surrogate_arena.importers.columns import NO_COLUMNS
 from surrogate_arena.papers.records import (
     JSONL_SUFFIXES,
     FilledText,
@@ -174,11 +173,7 @@ class LabeledAnswer(StrictRecord):
     answer: list[LabeledSentence] = Field(min_length=1)
 
 
-def read_memerag(
-    folder: Path | str,
-    languages: Sequence[str] = (),
-    columns: Mapping[str, str] = NO_COLUMNS,
-) -> pd.DataFrame:
+def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFrame:
     """Read a folder of MEMERAG files (``data/memerag`` of the public repository).
 
     A field of a sentence holds one label, or a list of them, one a person (MEMERAG-Ext, appendix
@@ -186,8 +181,7 @@ def read_memerag(
     as in the authors' files of majorities. Of fine-grained labels only those vote that belong to
     the coarse one that won.
 
-    The folder holds ``LANGUAGE.jsonl`` for each language, plain or compressed; ``columns`` names
-    the key of a field where it is another.
+    The folder holds ``LANGUAGE.jsonl`` for each language, plain or compressed.
 
     Returns:
         One row a sentence, columns ``COLUMNS``; ``passages`` holds a tuple of texts, ``answer``
@@ -204,7 +198,7 @@ def read_memerag(
     rows = []
     for language in dict.fromkeys(languages or sorted(files)):
         path = files[checked_choice(language, files, "language")]
-        answers = read_records(path, LabeledAnswer, problems, columns)
+        answers = read_records(path, LabeledAnswer, problems)
         problems += repeats(path, [(line, answer.query_id) for line, answer in answers], "query_id")
         for line, answer in answers:
             ids = [sentence.sentence_id for sentence in answer.answer]

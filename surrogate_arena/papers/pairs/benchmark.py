@@ -71,7 +71,7 @@ class PairBenchmark:
     @classmethod
     def read(cls, path: Path, settings: MetaevalSettings, templates: Templates) -> PairBenchmark:
         """Read the pairs of a table, or of an arena's folder."""
-        gold = read_gold_pairs(path, settings.columns, settings.reference, settings.languages)
+        gold = read_gold_pairs(path, settings.reference, settings.languages)
         return cls(gold, settings, templates)
 
     @property

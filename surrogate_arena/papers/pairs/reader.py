@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import pandas as pd
-from pydantic import BeforeValidator, Field
 
 from arena.data.arena import Arena
-from arena.data.cells import name_text
 from arena.data.errors import Problem, UsageError
 from arena.data.folder import read_arena
-from arena.data.languages import UNDETERMINED, language_code
-from arena.data.passages import passages_of
-from arena.data.schema import INFO_FILE
-from arena.data.tables import SUFFIXES, read_rows
-from surrogate_arena.importers.columns import NO_COLUMNS, chosen_columns, field_names
-from surrogate_arena.importers.winner_columns import NoWinner
-from surrogate_arena.importers.winners import UndecidableWinnersError, read_winners
+from arena.data.languages import UNDETERMINED
+from arena.data.schema import INFO_FILE, LanguageCode, Winner
+from arena.data.tables import SUFFIXES
 from surrogate_arena.papers.pairs.gold_pairs import GOLD_COLUMNS, GoldPairs, gold_pairs_of_arena
 from surrogate_arena.papers.records import (
     FilledText,
@@ -30,7 +23,6 @@ from surrogate_arena.papers.records import (
     files_of_rows,
     raise_if,
     read_records,
-    refuse,
 )
 
 BETTER, WORSE = "better", "worse"
@@ -38,78 +30,49 @@ BETTER, WORSE = "better", "worse"
 _PART = re.compile(r"-\d{5}-of-\d{5}$")
 
 
-def _passages(value: object) -> object:
-    """Read passages in any form that arenas take; a plain text is one."""
-    try:
-        return passages_of(value)
-    except ValueError as error:
-        raise refuse(str(error), "give a text, or a list of texts") from error
-
-
-def _code(value: object) -> object:
-    code = language_code(value) if isinstance(value, str) else None
-    if code is None:
-        raise refuse("is not the code or name of a language", "write one such as en")
-    return code
-
-
 class GoldRow(StrictRecord):
-    """A row of a table of pairs."""
+    """A row of a table of pairs: the better and the worse answer, or two answers and a winner."""
 
-    query_id: Annotated[str | None, BeforeValidator(name_text)] = None
-    language: Annotated[str, BeforeValidator(_code)] = UNDETERMINED
     question: FilledText
-    passages: Annotated[list[dict[str, Any]], BeforeValidator(_passages)] = Field(
-        default_factory=list
-    )
-    split: Annotated[str | None, BeforeValidator(name_text)] = None
-    better_answer: FilledText | None = None
-    worse_answer: FilledText | None = None
+    context: FilledText | list[FilledText] | None = None
+    split: str | None = None
+    language: LanguageCode = UNDETERMINED
+    positive_response: FilledText | None = None
+    negative_response: FilledText | None = None
     answer_a: FilledText | None = None
     answer_b: FilledText | None = None
-    winner: Annotated[object, BeforeValidator(name_text)] = None
+    winner: Winner | None = None
 
-    @property
-    def names_better(self) -> bool:
-        """Whether a column holds the better answer, so that no winner is needed."""
-        return self.better_answer is not None
-
-    @property
     def answers(self) -> tuple[str | None, str | None]:
-        """The two answers; the better one first where a column holds it."""
-        if self.names_better:
-            return self.better_answer, self.worse_answer
+        """Return the better answer and the worse one; the first of two where neither is better."""
+        if self.positive_response is not None:
+            return self.positive_response, self.negative_response
+        if self.winner == "b":
+            return self.answer_b, self.answer_a
         return self.answer_a, self.answer_b
 
-
-@dataclass(frozen=True)
-class TablePair:
-    """A pair of a table: its row, the id of its question, and its answers."""
-
-    split: str
-    query_id: str
-    row: GoldRow
-    better: str
-    worse: str
+    def passages(self) -> list[dict[str, Any]]:
+        """Return the context as passages of an arena."""
+        texts = [self.context] if isinstance(self.context, str) else self.context or []
+        return [
+            {"passage_id": str(number), "text": text, "title": None, "relevance": None}
+            for number, text in enumerate(texts, start=1)
+        ]
 
 
 def read_gold_pairs(
-    path: Path | str,
-    columns: Mapping[str, str] = NO_COLUMNS,
-    reference: str | None = None,
-    languages: Sequence[str] = (),
+    path: Path | str, reference: str | None = None, languages: Sequence[str] = ()
 ) -> GoldPairs:
     """Read pairs with a known better answer.
 
-    A table has a question and two answers a row: ``positive_response`` and ``negative_response``,
-    as ContextualJudgeBench is published, or ``answer_a``, ``answer_b`` and ``winner``; and may have
-    ``problem_id``, ``context``, ``split`` and ``language``. Other names of these columns are in
-    ``columns.toml``. Without a column, the split is the name of the file.
+    A row of a table has a ``question`` and two answers: ``positive_response`` and
+    ``negative_response``, as ContextualJudgeBench is published, or ``answer_a``, ``answer_b`` and
+    ``winner`` (a, b or tie); and may have ``context``, ``split`` and ``language``. Without a
+    column, the split is the name of the file.
 
     Args:
         path: An arena folder, whose reference judges say which answer is better; else a file in
             any format of tables, or a folder of such files.
-        columns: Field to the column it is read from, where its name is another. Tables only.
         reference: Judges of an arena who are right, by majority; by default its people.
         languages: Languages to keep; by default all.
 
@@ -123,136 +86,52 @@ def read_gold_pairs(
         return gold_pairs_of_arena(read_arena(path).select(languages or None), reference)
     if reference is not None:
         raise UsageError("a reference is a judge of an arena; the table says who is better")
-    return read_pair_table(path, columns, languages)
-
-
-def read_pair_table(path: Path, columns: Mapping[str, str], languages: Sequence[str]) -> GoldPairs:
-    """Read the pairs of a file of rows, or of a folder of such files; see ``read_gold_pairs``."""
-    problems: list[Problem] = []
-    skipped: Counter[str] = Counter()
-    pairs: list[TablePair] = []
     files = files_of_rows(path)
     if not files:
         raise UsageError(f"{path} holds no file of rows: one of {', '.join(SUFFIXES)}")
+    problems: list[Problem] = []
+    skipped: Counter[str] = Counter()
+    pairs, questions, answers = [], [], []
     for file in files:
-        pairs += _pairs_of_file(file, columns, languages, problems, skipped)
+        name = file.relative_to(path) if path.is_dir() else file.name
+        for line, row in read_records(file, GoldRow, problems):
+            if languages and row.language not in languages:
+                continue
+            better, worse = row.answers()
+            if better is None or worse is None:
+                hint = "give positive_response and negative_response, or answer_a and answer_b"
+                problems.append(Problem(file.name, line, None, None, "has not two answers", hint))
+                continue
+            reason = _not_decided(row, better, worse)
+            if reason is not None:
+                skipped[reason] += 1
+                continue
+            query_id = f"{name}:{line}"
+            key = {"query_id": query_id, "language": row.language}
+            split = row.split or _split_name(file)
+            pairs.append([split, row.question, row.language, query_id, BETTER, WORSE, "a"])
+            questions.append({**key, "query": row.question, "passages": row.passages()})
+            answers.append({**key, "system": BETTER, "answer": better})
+            answers.append({**key, "system": WORSE, "answer": worse})
     raise_if(problems)
     if not pairs:
         noun = f"pair in {' or '.join(languages)}" if languages else "pair"
         raise UsageError(f"{path} holds no {noun} of which one answer is known to be better")
-    query_ids = _distinct([pair.query_id for pair in pairs])
-    rows = [
-        [pair.split, pair.row.question, pair.row.language, query_id, BETTER, WORSE, "a"]
-        for pair, query_id in zip(pairs, query_ids, strict=True)
-    ]
     return GoldPairs(
         name=path.name if path.is_dir() else _split_name(path),
-        pairs=pd.DataFrame(rows, columns=GOLD_COLUMNS),
-        arena=_arena_of(pairs, query_ids),
+        pairs=pd.DataFrame(pairs, columns=GOLD_COLUMNS),
+        arena=Arena.from_frames(pd.DataFrame(questions), pd.DataFrame(answers)),
         skipped=dict(skipped),
     )
 
 
-def _arena_of(pairs: Sequence[TablePair], query_ids: Sequence[str]) -> Arena:
-    """Make an arena of the texts: a question and two answers for each pair."""
-    questions = []
-    answers = []
-    for pair, query_id in zip(pairs, query_ids, strict=True):
-        key = {"query_id": query_id, "language": pair.row.language}
-        questions.append({**key, "query": pair.row.question, "passages": pair.row.passages})
-        answers.append({**key, "system": BETTER, "answer": pair.better})
-        answers.append({**key, "system": WORSE, "answer": pair.worse})
-    return Arena.from_frames(pd.DataFrame(questions), pd.DataFrame(answers))
-
-
-def _pairs_of_file(
-    file: Path,
-    columns: Mapping[str, str],
-    languages: Sequence[str],
-    problems: list[Problem],
-    skipped: Counter[str],
-) -> Iterator[TablePair]:
-    """Yield the pairs of which one answer is better; count others, and note what is wrong."""
-    rows = read_rows(file)
-    records = read_records(rows, GoldRow, problems, _columns_of(rows.table, columns))
-    sides = _better_sides(file.name, records, problems)
-    for (line, row), side in zip(records, sides, strict=True):
-        if languages and row.language not in languages:
-            continue
-        first, second = row.answers
-        if first is None or second is None:
-            problems.append(_no_answers(file.name, line))
-        elif side is None:
-            skipped["no winner"] += 1
-        elif side == "tie":
-            skipped["a tie"] += 1
-        elif first == second:
-            skipped["equal answers"] += 1
-        else:
-            split = row.split or _split_name(file)
-            query_id = f"{split}/{row.query_id or line}"
-            if side == "b":
-                first, second = second, first
-            yield TablePair(split, query_id, row, better=first, worse=second)
-
-
-def _columns_of(table: pd.DataFrame, columns: Mapping[str, str]) -> dict[str, str]:
-    """Return the column of each field that a table has."""
-    chosen = chosen_columns([table], field_names("gold_pairs"), columns).names
-    return {field: column for field, column in chosen.items() if field in GoldRow.model_fields}
-
-
-def _better_sides(
-    source: str, rows: Sequence[tuple[int, GoldRow]], problems: list[Problem]
-) -> list[str | None]:
-    """Return the side of the better answer of each row: ``a``, ``b``, ``tie``, or None."""
-    cells = [None if row.names_better else row.winner for _, row in rows]
-    try:
-        winners = read_winners(cells, [("", "")] * len(rows))
-    except UndecidableWinnersError as error:
-        problems.append(Problem(source, None, "winner", None, str(error), error.hint))
-        return [None] * len(rows)
-    sides: list[str | None] = []
-    for (line, row), winner in zip(rows, winners, strict=True):
-        if row.names_better:
-            sides.append("a")
-            continue
-        if not isinstance(winner, NoWinner):
-            sides.append(winner.winner)
-            continue
-        sides.append(None)
-        # A winner that is merely absent has no hint, and is no fault.
-        if winner.hint:
-            problem = Problem(source, line, "winner", row.winner, winner.reason, winner.hint)
-            problems.append(problem)
-    return sides
-
-
-def _no_answers(source: str, line: int) -> Problem:
-    hint = (
-        "give positive_response and negative_response, or answer_a, answer_b and winner; "
-        "--column FIELD=NAME says which is which"
-    )
-    return Problem(source, line, None, None, "has not two answers", hint)
-
-
-def _distinct(names: Sequence[str]) -> list[str]:
-    """Number repeated names: several pairs of one question have answers of their own."""
-    counts: Counter[str] = Counter()
-    taken = set(names)
-    distinct = []
-    for name in names:
-        counts[name] += 1
-        unique = name
-        if counts[name] > 1:
-            number = counts[name]
-            # The data may have a name such as q#2, too.
-            while f"{name}#{number}" in taken:
-                number += 1
-            unique = f"{name}#{number}"
-            taken.add(unique)
-        distinct.append(unique)
-    return distinct
+def _not_decided(row: GoldRow, better: str, worse: str) -> str | None:
+    """Return why neither answer of a row is the better one; None if one is."""
+    if better == worse:
+        return "equal answers"
+    if row.positive_response is not None or row.winner in ("a", "b"):
+        return None
+    return "no winner" if row.winner is None else "a tie"
 
 
 def _split_name(file: Path) -> str:

@@ -83,7 +83,7 @@ class Wikieval:
     @classmethod
     def read(cls, path: Path, settings: MetaevalSettings, templates: Templates) -> Wikieval:
         """Read the pairs of published rows, see ``read_wikieval``."""
-        return cls(read_wikieval(path, settings.columns), settings, templates)
+        return cls(read_wikieval(path), settings, templates)
 
     @property
     def kinds(self) -> Kinds:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Literal, get_args
@@ -10,9 +9,7 @@ from typing import Annotated, Literal, get_args
 import pandas as pd
 from pydantic import BeforeValidator
 
-from arena.data.cells import decoded
 from arena.data.errors import Problem, UsageError
-from surrogate_arena.importers.columns import NO_COLUMNS
 from surrogate_arena.papers.records import (
     FilledText,
     StrictRecord,
@@ -34,7 +31,7 @@ PAIR_COLUMNS = ["criterion", "question", "context", "better", "worse"]
 """Columns of a table of pairs."""
 
 
-def read_wikieval(path: Path | str, columns: Mapping[str, str] = NO_COLUMNS) -> pd.DataFrame:
+def read_wikieval(path: Path | str) -> pd.DataFrame:
     """Read WikiEval's pairs of the published data set (explodinggradients/WikiEval).
 
     Rows hold ``question, answer, ungrounded_answer, poor_answer, context_v1, context_v2``: the
@@ -42,7 +39,6 @@ def read_wikieval(path: Path | str, columns: Mapping[str, str] = NO_COLUMNS) -> 
 
     Args:
         path: A file of rows in any format of tables, or a folder that holds one.
-        columns: Field to the column it is read from, where its name is another.
 
     Returns:
         One row a pair, columns ``PAIR_COLUMNS``: ``context`` is the one answers were written
@@ -54,7 +50,7 @@ def read_wikieval(path: Path | str, columns: Mapping[str, str] = NO_COLUMNS) -> 
     """
     file = _published_file(Path(path))
     problems: list[Problem] = []
-    rows = read_records(file, PublishedQuestion, problems, columns)
+    rows = read_records(file, PublishedQuestion, problems)
     problems += repeats(file, [(line, row.question) for line, row in rows], "question")
     raise_if(problems)
     pairs = [row.pair(criterion) for criterion in CRITERIA for _, row in rows]
@@ -62,10 +58,9 @@ def read_wikieval(path: Path | str, columns: Mapping[str, str] = NO_COLUMNS) -> 
 
 
 def _joined(value: object) -> object:
-    """Join contexts: in the public files they are lists of texts, in CSV written as text."""
-    opened = decoded(value)
-    if isinstance(opened, list) and all(isinstance(text, str) for text in opened):
-        return "\n".join(opened)
+    """Join contexts, which the public files hold as lists of texts."""
+    if isinstance(value, list) and all(isinstance(text, str) for text in value):
+        return "\n".join(value)
     return value
 
 

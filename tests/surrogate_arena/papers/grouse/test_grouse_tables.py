@@ -212,7 +212,6 @@ def test_answers_of_ones_own_are_scored_by_six_metrics(tmp_path, serve):
     path, prices = tmp_path / "samples.jsonl", tmp_path / "prices.json"
     lines = [written(actual_output=text) for text in answers]
     for line in lines:
-        line["contexts"] = line.pop("references")  # as the authors' prompts call them
         del line["conditions"], line["metadata"]
     path.write_text(lines_of(*lines))
     prices.write_text('{"m": {"tokens_in": 1000, "tokens_out": 0}}')

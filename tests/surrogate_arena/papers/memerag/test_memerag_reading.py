@@ -91,7 +91,7 @@ def put_first(name, value):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (drop("query"), r"en\.jsonl:1: query = None: is missing; add it"),
+        (drop("query"), r"en\.jsonl: has no query but"),
         (put("query_id", 1.5), r"query_id = 1.5"),
         (put("context", [{"text": ""}]), r"context.0.text = '': is empty"),
         (put("answer", []), r"en\.jsonl:1: answer = \[\]"),

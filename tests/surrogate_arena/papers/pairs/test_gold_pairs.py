@@ -1,4 +1,4 @@
-"""Pairs with a better answer: published columns, other names, votes, and what is faulty."""
+"""Pairs with a better answer: published columns, votes, and what is faulty."""
 
 import json
 
@@ -16,11 +16,11 @@ SPLITS = (
 """Those of ContextualJudgeBench."""
 
 
-def published(split, id_column, n_pairs=3):
-    """Rows with the columns of ContextualJudgeBench, whose code has another id than its data."""
+def published(split, n_pairs=3):
+    """Rows with the columns of ContextualJudgeBench."""
     return [
         {
-            id_column: f"{split}_{number}",
+            "problem_id": f"{split}_{number}",
             "question": f"Who wrote book {number}?",
             "context": f"Book {number} is by Ada.\n\nIt is long.",
             "positive_response": f"Ada wrote book {number}.",
@@ -30,12 +30,12 @@ def published(split, id_column, n_pairs=3):
     ]
 
 
-@pytest.fixture(params=["problem_id", "question_id"])
-def folder(tmp_path, request):
+@pytest.fixture
+def folder(tmp_path):
     data = tmp_path / "ContextualJudgeBench" / "data"
     data.mkdir(parents=True)
     for split in SPLITS:
-        rows = pd.DataFrame(published(split, request.param))
+        rows = pd.DataFrame(published(split))
         rows.to_parquet(data / f"{split}-00000-of-00001.parquet")
     return data.parent
 
@@ -46,7 +46,9 @@ def test_a_folder_of_splits_is_read_as_published(folder):
     assert gold.pairs["split"].value_counts().to_dict() == dict.fromkeys(SPLITS, 3)
     # One question in all splits is one unit of sampling.
     assert gold.pairs["question"].nunique() == 3
-    first = gold.arena.queries.set_index("query_id").loc["conciseness_qa/conciseness_qa_0"]
+    first = gold.arena.queries.set_index("query_id").loc[
+        "data/conciseness_qa-00000-of-00001.parquet:1"
+    ]
     (passage,) = first["passages"]
     assert passage["text"] == "Book 0 is by Ada.\n\nIt is long."
     answers = gold.arena.answers.set_index(["query_id", "system"])["answer"]
@@ -58,23 +60,20 @@ def test_a_folder_of_splits_is_read_as_published(folder):
 
 
 @pytest.mark.parametrize(
-    ("row", "columns"),
+    "row",
     [
-        ({"response_A": "No.", "response_B": "Yes.", "label": "B>A"}, {}),
-        ({"answer_a": "No.", "answer_b": "Yes.", "winner": "model_b"}, {}),
-        ({"chosen": "Yes.", "rejected": "No.", "subset": "hard"}, {}),
-        ({"good": "Yes.", "bad": "No."}, {"better_answer": "good", "worse_answer": "bad"}),
+        {"answer_a": "No.", "answer_b": "Yes.", "winner": "b"},
+        {"positive_response": "Yes.", "negative_response": "No.", "split": "hard"},
     ],
 )
-def test_other_names_and_winners_are_understood(tmp_path, row, columns):
+def test_two_answers_and_a_winner_or_a_better_answer_are_read(tmp_path, row):
     path = tmp_path / "pairs.jsonl"
-    path.write_text(json.dumps({"prompt": "Is it so?", "language": "German", **row}) + "\n")
-    gold = read_gold_pairs(path, columns)
-    (pair,) = gold.pairs.to_dict("records")
+    path.write_text(json.dumps({"question": "Is it so?", "language": "de", **row}) + "\n")
+    (pair,) = (gold := read_gold_pairs(path)).pairs.to_dict("records")
     answers = gold.arena.answers.set_index("system")["answer"]
     assert answers[pair[f"system_{pair['better']}"]] == "Yes."
     assert pair["language"] == "de"
-    assert pair["split"] == row.get("subset", "pairs")
+    assert pair["split"] == row.get("split", "pairs")
 
 
 def test_pairs_without_a_better_answer_are_counted(tmp_path):
@@ -100,7 +99,7 @@ def test_pairs_without_a_better_answer_are_counted(tmp_path):
 
 
 def test_faulty_rows_are_all_listed_with_their_lines(tmp_path):
-    rows = published("split", "problem_id")
+    rows = published("split")
     rows[0]["question"] = " "
     rows[1].pop("negative_response")
     rows[2]["language"] = "Klingonish"
@@ -116,19 +115,6 @@ def test_faulty_rows_are_all_listed_with_their_lines(tmp_path):
         read_gold_pairs(tmp_path / "empty")
     with pytest.raises(UsageError, match="the table says who is better"):
         read_gold_pairs(path, reference="gpt-4")
-
-
-def test_pairs_of_one_question_get_ids_that_no_other_pair_has(tmp_path):
-    path = tmp_path / "pairs.jsonl"
-    rows = [
-        {"query_id": query_id, "question": "Q", "chosen": "x", "rejected": f"y {number}"}
-        for number, query_id in enumerate(["q", "q", "q#2", "q"])
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    query_ids = read_gold_pairs(path).pairs["query_id"].tolist()
-    assert query_ids[0] == "pairs/q"
-    assert query_ids[2] == "pairs/q#2"
-    assert len(set(query_ids)) == 4
 
 
 def votes(*winners, judge):

@@ -212,22 +212,6 @@ def test_an_embedder_that_is_not_here_is_missed_before_any_judge_is_paid(pairs, 
     assert not server.bodies
 
 
-def test_columns_of_other_names_and_printed_contexts_are_read(tmp_path):
-    row = {
-        "Question ": "How high is the tower?",
-        "good": "300 m.",
-        "Ungrounded-Answer": "400 m.",
-        "poor_answer": "High.",
-        "context_v1": "['The tower is 300 m high.'\n 'A lynx eats hares.']",
-        "context_v2": "A lynx eats hares.",
-    }
-    pd.DataFrame([row]).to_csv(tmp_path / "rows.csv", index=False)
-    pairs = read_wikieval(tmp_path / "rows.csv", {"answer": "good"})
-    faithful = pairs[pairs["criterion"] == "faithfulness"].iloc[0]
-    assert (faithful["better"], faithful["worse"]) == ("300 m.", "400 m.")
-    assert faithful["context"] == "The tower is 300 m high.\nA lynx eats hares."
-
-
 def test_a_table_of_something_else_is_one_problem(tmp_path):
     pd.DataFrame({"a": ["x"] * 50, "label": [1] * 50}).to_csv(tmp_path / "rows.csv", index=False)
     with pytest.raises(DataError) as raised:
