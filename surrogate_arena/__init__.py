@@ -30,7 +30,6 @@ Raises:
     ImportError: If something else by one of these three names stands before them on Python's path.
 """
 
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -54,10 +53,6 @@ def _refuse_others() -> None:
 
 _refuse_others()
 
-import arena  # noqa: E402, F401
-import features  # noqa: E402, F401
-import surrogate  # noqa: E402, F401
+from arena.data.lazy_names import lazy_names  # noqa: E402 - after the check
 
-__getattr__, __dir__, __all__ = import_module("arena.data.lazy_names").lazy_names(
-    __name__, __file__
-)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

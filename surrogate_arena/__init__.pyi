@@ -1,6 +1,3 @@
-import arena as arena
-import features as features
-import surrogate as surrogate
 from arena import Arena as Arena
 from arena import ArenaError as ArenaError
 from arena import DataError as DataError
