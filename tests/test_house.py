@@ -1,7 +1,9 @@
 """The house: one of each name, folders by stage, words of the field."""
 
 import ast
+import os
 import re
+import shutil
 import subprocess
 import sys
 from collections import defaultdict
@@ -22,6 +24,9 @@ TEXTS = sorted(
     if path.suffix in {".md", ".ipynb", ".py"}
 )
 TEMPLATES = sorted((ROOT / "surrogate_arena/pages/templates").iterdir())
+
+MOST_MODULES = 110
+"""Of ours, that building a board, saving, opening and ranking may load."""
 
 OLD_WORDS = {
     r"mend(?:s|ed|ing)?": "hint, or fix",
@@ -83,14 +88,85 @@ def test_no_benchmark_has_the_name_of_a_package():
     assert not {path.stem for path in ROOT.glob("benchmarks/*.py")} & set(PACKAGES)
 
 
-def test_building_boards_loads_neither_clients_nor_judging():
-    program = "import sys, surrogate.board.build; print(*sorted(sys.modules))"
+RING = ("arena/llm", "arena/judging", "features/models")
+CORE = (
+    *(f"arena/{name}" for name in ("data", "text", "statistics", "rating", "quality")),
+    *("arena/sample", "arena/simulation"),
+    *(f"features/{name}" for name in ("declare", "text", "measures", "engine")),
+    *(f"surrogate/{name}" for name in ("learning", "checks", "board", "ranking")),
+)
+MAIN_JOB = """
+import sys
+from arena import sample_arena
+from surrogate import Board, build_board, rank_systems
+
+arena = sample_arena().select(["en"])
+board = build_board(arena, tournaments=2).save(sys.argv[1])
+first = arena.info.systems[0]
+answers = arena.answers[arena.answers["system"] == first].assign(system="new")
+rank_systems(Board.load(sys.argv[1]), answers, arena)
+print(*sorted(sys.modules))
+"""
+
+
+def test_the_main_job_loads_the_core_alone(tmp_path):
+    """A board of an arena in memory is built, saved, opened, and a new system ranked on it."""
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+        [sys.executable, "-c", MAIN_JOB, str(tmp_path / "board")],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
     )
-    assert not {"arena.llm", "arena.judging", "surrogate_arena.importers"} & set(
-        done.stdout.split()
+    loaded = set(done.stdout.split())
+    outside = ("surrogate_arena", *(folder.replace("/", ".") for folder in RING))
+    assert sorted(name for name in loaded if name.startswith(outside)) == []
+    ours = [name for name in loaded if name.split(".")[0] in PACKAGES]
+    assert len(ours) <= MOST_MODULES
+
+
+@pytest.mark.slow
+def test_the_core_passes_its_tests_without_ring_and_application(tmp_path):
+    unwanted = shutil.ignore_patterns("__pycache__", *(Path(folder).name for folder in RING))
+    for package in ("arena", "features", "surrogate"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=unwanted)
+    for folder in CORE:
+        if (ROOT / "tests" / folder).is_dir():
+            shutil.copytree(ROOT / "tests" / folder, tmp_path / "tests" / folder)
+    shutil.copytree(ROOT / "tests" / "support", tmp_path / "tests" / "support")
+    for path in ("conftest.py", "features/conftest.py", "features/sentences.py"):
+        shutil.copy(ROOT / "tests" / path, tmp_path / "tests" / path)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    words = ("-m", "pytest", "-m", "not slow", "-p", "no:cacheprovider", "tests")
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+def test_tests_of_the_core_use_the_core_alone():
+    outside = ("surrogate_arena", *(folder.replace("/", ".") for folder in RING))
+    imported = [
+        f"{shown(path)}: {name}"
+        for folder in CORE
+        for path in sorted((ROOT / "tests" / folder).rglob("*.py"))
+        for name in _imported_by(path)
+        if name.startswith(outside)
+    ]
+    assert imported == []
+
+
+def _imported_by(path):
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
 
 
 def test_the_keys_of_questions_and_answers_are_spelled_out_once():

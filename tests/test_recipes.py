@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -234,29 +233,7 @@ for folder, judge in (("quiz", "quizmaster"), ("app", "points")):
     run_in(whole_checkout, "-c", program)
 
 
-def drawn_layers():
-    """Package to its folders, from the roof down, as the text draws them."""
-    [drawing] = [text for text in blocks(TEXT, "text") if "  cli/" in text]
-    layers = {}
-    for line in drawing.splitlines():
-        if not line.startswith(" "):
-            package = line.rstrip("/")
-            layers[package] = []
-        else:
-            layers[package].append(line.split("/")[0].strip())
-    return layers
-
-
-@pytest.mark.parametrize("package", ["surrogate", "features", "arena"])
-def test_the_layers_drawn_are_the_layers_enforced(package):
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    contracts = project["tool"]["importlinter"]["contracts"]
-    [layers] = [item["layers"] for item in contracts if item.get("containers") == [package]]
-    # ":" would let siblings import each other, which a drawing of layers does not show.
-    assert not any(":" in layer for layer in layers)
-    drawn = drawn_layers()[package]
-    for layer in layers:
-        folders = {name.strip() for name in layer.split("|")} - {"__main__"}
-        assert set(drawn[: len(folders)]) == folders
-        drawn = drawn[len(folders) :]
-    assert drawn == []
+def test_the_house_is_drawn_as_the_contracts_have_it():
+    """``python docs/house_drawing.py`` prints what stands there."""
+    done = run_in(ROOT, "docs/house_drawing.py")
+    assert done in TEXT
