@@ -22,10 +22,14 @@ def drawing() -> str:
     lines: list[str] = []
     for package in PACKAGES:
         lines.append(f"{package}/")
-        for floor in floors[package]:
+        for floor in floors.get(package, _folders(package)):
             for folder in floor.replace(":", "|").split("|"):
                 lines.append(_line_of(package, folder.strip()))
     return "\n".join(lines)
+
+
+def _folders(package: str) -> list[str]:
+    return sorted(path.parent.name for path in (ROOT / package).glob("*/__init__.py"))
 
 
 def _line_of(package: str, folder: str) -> str:
