@@ -19,29 +19,23 @@ def parse_features(text: str, *, with_plug_ins: bool = True) -> tuple[Feature, .
     """Read features from text such as ``citation_recall@5,english(identifier=langid)``.
 
     Args:
-        text: Names of features and groups, separated by commas; features that groups share count
-            once.
+        text: Names of features and groups, separated by commas; what is named twice counts once.
         with_plug_ins: Whether features of other installed packages may be named, whose packages
             are then imported. False for names that a file holds: it may be anybody's.
 
     Raises:
-        UsageError: For unknown names, parameters and values, for features named twice, and for
-            plug-ins that cannot be used.
+        UsageError: For unknown names, parameters and values, and for plug-ins that cannot be used.
     """
     parts: list[str] = []
     if text.strip():
         parts = [part.strip() for part in re.split(r",(?![^()]*\))", text)]  # not inside ( )
-    named: list[Feature] = []
-    chosen: dict[str, Feature] = {}
+    features: list[Feature] = []
     for part in parts:
-        features = GROUPS.get(part) or (_parse_feature(part, with_plug_ins),)
-        if part not in GROUPS:
-            named += features
-        chosen.update({str(feature): feature for feature in features})
-    if named:
-        # A feature named twice is an error; one that two groups share is not.
-        distinct_features(named)
-    return distinct_features(chosen.values())
+        if part in GROUPS:
+            features += GROUPS[part]
+        else:
+            features.append(_parse_feature(part, with_plug_ins))
+    return _distinct(features)
 
 
 def chosen_features(
@@ -52,7 +46,8 @@ def chosen_features(
     ``with_plug_ins`` is that of ``parse_features``.
 
     Raises:
-        UsageError: As ``parse_features`` does, and for anything else in a list.
+        UsageError: As ``parse_features`` does, for anything else in a list, and for a feature with
+            another's name.
     """
     if isinstance(choices, str):
         return parse_features(choices, with_plug_ins=with_plug_ins)
@@ -68,23 +63,17 @@ def chosen_features(
             raise UsageError(f"{kind} {feature!r} is not a feature; give a name or a Feature(...)")
     if texts:
         features = [*parse_features(",".join(texts), with_plug_ins=with_plug_ins), *features]
-    return distinct_features(features)
+    return _distinct(features)
 
 
-def distinct_features(features: Iterable[Feature]) -> tuple[Feature, ...]:
-    """Return the features, after checking that they differ.
-
-    Raises:
-        UsageError: If there is none, one occurs twice, or a user's has the name of one of this
-            package.
-    """
+def _distinct(features: Iterable[Feature]) -> tuple[Feature, ...]:
     distinct: dict[str, Feature] = {}
     for feature in features:
         if FEATURES.get(feature.name, feature).measurement != feature.measurement:
             raise UsageError(f"{feature.name} is one of this package; give yours another name")
-        if str(feature) in distinct:
-            raise UsageError(f"the feature {feature} is asked for twice; name it once")
-        distinct[str(feature)] = feature
+        first = distinct.setdefault(str(feature), feature)
+        if first.measurement != feature.measurement:
+            raise UsageError(f"two features are named {feature}; give one another name")
     if not distinct:
         raise UsageError(f"no feature is asked for; {offer('', known_names())}")
     return tuple(distinct.values())

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 from rapidfuzz.distance import LCSseq
@@ -25,23 +24,6 @@ Reference = TypeVar("Reference")
 
 OWN_TOKENS = "own"
 ROUGE_SCORE = "rouge-score"
-SNOWBALL = "snowball"
-STEMMERS = MappingProxyType(
-    {
-        "yes": {"en": "porter"},
-        SNOWBALL: {
-            "ar": "arabic",
-            "de": "german",
-            "en": "english",
-            "es": "spanish",
-            "fi": "finnish",
-            "fr": "french",
-            "ru": "russian",
-        },
-    }
-)
-"""nltk's stemming algorithm per language: rouge-score has only Porter's, multilingual ROUGE has
-Snowball's."""
 LONGEST_NGRAM = 4
 """Tokens of the longest n-grams of BLEU."""
 SHORTEST_STEMMED = 4
@@ -148,7 +130,7 @@ def require_rouge(tokens: str, stem: str = "no") -> None:
     needs=_COMPARED,
     parameters=(
         choice("tokens", OWN_TOKENS, ROUGE_SCORE),
-        choice("stem", "no", "yes", SNOWBALL),
+        choice("stem", "no", "yes"),
     ),
     requirement=require_rouge,
 )
@@ -159,16 +141,15 @@ def rouge_l(sample: Sample, tokens: str, stem: str) -> Value:
         sample: The answer.
         tokens: ``own``: case-folded words, in any script; ``rouge-score``: those of that library,
             lower-case ASCII letters and digits, all else being space.
-        stem: Whether words of four letters or more are cut to their stems: ``yes``, English ones by
-            Porter's algorithm, as rouge-score does with ``use_stemmer``; ``snowball``, those of
-            the languages in ``STEMMERS``, as multilingual ROUGE does.
+        stem: Whether English words of four letters or more are cut to their stems by Porter's
+            algorithm, as rouge-score does with ``use_stemmer``.
     """
-    stems = STEMMERS.get(stem, {}).get(sample.question.language)
+    is_stemmed = stem == "yes" and sample.question.language == "en"
 
     def cut(text: str) -> list[str]:
-        if tokens == OWN_TOKENS and stems is None and text == sample.text:
+        if tokens == OWN_TOKENS and not is_stemmed and text == sample.text:
             return sample.folded_words  # cut once for all features
-        return _rouge_tokens(text, tokens, stems)
+        return _rouge_tokens(text, tokens, is_stemmed)
 
     def score(reference: list[str]) -> float:
         answer = cut(sample.text)
@@ -179,11 +160,11 @@ def rouge_l(sample: Sample, tokens: str, stem: str) -> Value:
         precision = common / len(answer)
         return 2 * precision * recall / (precision + recall)
 
-    return _score(sample, f"rouge_l {tokens} {stems}", cut, score)
+    return _score(sample, f"rouge_l {tokens} {stem}", cut, score)
 
 
-def _rouge_tokens(text: str, tokens: str, stems: str | None) -> list[str]:
-    stemmer = _stemmer(stems) if stems else None
+def _rouge_tokens(text: str, tokens: str, is_stemmed: bool) -> list[str]:
+    stemmer = _stemmer() if is_stemmed else None
     if tokens == ROUGE_SCORE:
         from rouge_score.tokenize import tokenize
 
@@ -195,10 +176,10 @@ def _rouge_tokens(text: str, tokens: str, stems: str | None) -> list[str]:
 
 
 @cache
-def _stemmer(algorithm: str) -> Any:  # noqa: ANN401 - nltk's, which has no types
-    from nltk.stem import PorterStemmer, SnowballStemmer  # what rouge-score installs
+def _stemmer() -> Any:  # noqa: ANN401 - nltk's, which has no types
+    from nltk.stem import PorterStemmer  # what rouge-score installs
 
-    return PorterStemmer() if algorithm == "porter" else SnowballStemmer(algorithm)
+    return PorterStemmer()
 
 
 def _score(

@@ -188,8 +188,8 @@ def find_feature(name: str) -> Feature | None:
     Raises:
         UsageError: If it reads a model, and the package of such features is absent.
     """
-    if name in _READING_MODELS and name not in FEATURES:
-        raise UsageError(f"the feature {name} needs the package {MODELS}, which is not installed")
+    if not _has_models and (name in _READING_MODELS or name in _GROUPS):
+        raise UsageError(f"{name} needs the package {MODELS}, which is not installed")
     return FEATURES.get(name)
 
 
@@ -201,7 +201,7 @@ def models_for(features: Iterable[Feature]) -> Models:
     """
     if all(feature.reading is None for feature in features):
         return WithoutModels()
-    if find_spec(MODELS) is None:
+    if not _has_models:
         raise UsageError(f"features that read a model need the package {MODELS}")
     return cast(Models, import_module(f"{MODELS}.options").ModelOptions())
 

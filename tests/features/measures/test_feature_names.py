@@ -42,6 +42,7 @@ def test_text_reads_back_as_the_same_features(features):
             "bleu,default",
             ["bleu", *(str(item) for item in DEFAULT_FEATURES if item.name != "bleu")],
         ),
+        ("citation_map,citation_map@10", ["citation_map@10"]),
         ("default,cited_sentences", [*map(str, DEFAULT_FEATURES), "cited_sentences"]),
     ],
 )
@@ -62,7 +63,6 @@ def test_features_are_read(text, names):
         ("bleu@3", "takes no cutoff"),
         ("bleu(", "is not a feature"),
         ("bleu rouge_l", "is not a feature"),
-        ("citation_map,citation_map@10", "citation_map@10 is asked for twice"),
         ("", "no feature is asked for"),
     ],
 )
@@ -75,6 +75,15 @@ def test_unknown_features_are_refused(text, message):
 def test_only_names_and_features_are_features():
     with pytest.raises(UsageError, match=r"function .* is not a feature"):
         chosen_features(["bleu", lambda sample: len(sample.text)])
+
+
+def test_two_features_of_one_name_are_refused():
+    one, other = (Feature("own", "", "", (), measure) for measure in (len, abs))
+    assert chosen_features([one, one]) == (one,)
+    with pytest.raises(UsageError, match="two features are named own"):
+        chosen_features([one, other])
+    with pytest.raises(UsageError, match="bleu is one of this package"):
+        chosen_features([Feature("bleu", "", "", (), len)])
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])

@@ -25,7 +25,11 @@ assert {*describe_features()["feature"]} == {*map(str, FEATURES.values())}
 assert "bleu" in FEATURES and "nli_neutral" not in FEATURES
 assert "default" in GROUPS and not {"paper", "llm", "nuggets"} & {*GROUPS}
 own = Feature("own", "", "", (), len, (model("some/model"),), reading=Reading("embedder"))
-for refused in (lambda: parse_features("nli_neutral"), lambda: models_for([own])):
+for refused in (
+    lambda: parse_features("nli_neutral"),
+    lambda: parse_features("paper"),
+    lambda: models_for([own]),
+):
     try:
         refused()
     except UsageError as error:

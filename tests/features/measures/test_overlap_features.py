@@ -79,27 +79,6 @@ def test_english_is_stemmed_and_no_other_language(make_sample):
     assert overlap("rouge_l(stem=yes)", spanish) == overlap("rouge_l", spanish) == 0.0
 
 
-@pytest.mark.parametrize(
-    ("language", "pair"),
-    [("de", ("Die Hauptstädte lagen", "die Hauptstadt liegt")), ("ru", ("столицы", "столица"))],
-)
-def test_snowball_stems_the_languages_it_has(language, pair, make_sample):
-    from nltk.stem import SnowballStemmer
-
-    class Stems:
-        def __init__(self, name):
-            self.stem = SnowballStemmer(name).stem
-
-        def tokenize(self, text):
-            return [self.stem(word) for word in text.lower().split()]
-
-    name = {"de": "german", "ru": "russian"}[language]
-    expected = RougeScorer(["rougeL"], tokenizer=Stems(name)).score(*pair[::-1])["rougeL"].fmeasure
-    sample = make_sample(pair[0], language, reference=pair[1])
-    assert overlap("rouge_l(stem=snowball)", sample) == pytest.approx(expected)
-    assert overlap("rouge_l(stem=snowball)", sample) > overlap("rouge_l(stem=yes)", sample)
-
-
 def test_a_reference_that_rouge_score_cannot_read_is_missing_not_0(make_sample):
     sample = make_sample("राजधानी", "hi", reference="राजधानी पेरिस है")
     assert overlap("rouge_l(tokens=rouge-score)", sample) == EMPTY_REFERENCE
