@@ -82,30 +82,6 @@ FLUENCY_PROMPT = ReplaceablePrompt(
 RATING_PROMPTS = (OVERLAP_PROMPT, FLUENCY_PROMPT)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The verdict of a judge, such as an LLM, on an item.
-
-    Attributes:
-        value: A label, the better text, or a score. None after a failure; None without a failure
-            means that the judge finds nothing to score.
-        failure: Why there is no value.
-        was_asked: False where the judge could not be reached: the item is left out of the
-            results, and counted. A judge that was asked and gave no verdict is wrong.
-        detail: More about the failure: the server's words, or those of the reply.
-    """
-
-    value: str | int | float | None
-    failure: str | None = None
-    was_asked: bool = True
-    detail: str = ""
-
-    @classmethod
-    def of(cls, reply: Reply[Any]) -> Verdict:
-        """Return the verdict of a model's reply."""
-        return cls(reply.value, reply.reason, reply.was_asked, reply.detail)
-
-
 @dataclass(frozen=True)
 class EndpointModel:
     """A model at an endpoint, and the file that keeps its replies.
@@ -224,7 +200,7 @@ class LlmScorer:
         return scores
 
 
-def reason_for(reply: Reply[Any] | Verdict) -> Missing:
+def reason_for(reply: Reply[Any]) -> Missing:
     """Return the reason why a reply has no value."""
     return NO_USABLE_REPLY if reply.was_asked else NOT_REACHED
 

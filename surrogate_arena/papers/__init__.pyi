@@ -13,7 +13,6 @@ from .grouse.unit_tests import builtin_tests as builtin_tests
 from .grouse.unit_tests import read_unit_tests as read_unit_tests
 from .judges import FunctionJudge as FunctionJudge
 from .judges import PromptJudge as PromptJudge
-from .judges import Verdict as Verdict
 from .memerag.accuracy import average_over_judges as average_over_judges
 from .memerag.accuracy import compare_judges as compare_judges
 from .memerag.accuracy import error_shares as error_shares
@@ -38,6 +37,7 @@ from .pairs.reader import read_gold_pairs as read_gold_pairs
 from .settings import JudgeOptions as JudgeOptions
 from .settings import MetaevalSettings as MetaevalSettings
 from .training_sets import make_trainset as make_trainset
+from .verdict import Verdict as Verdict
 from .wikieval.benchmark import Wikieval as Wikieval
 from .wikieval.benchmark import score_preferences as score_preferences
 from .wikieval.pairs import read_wikieval as read_wikieval

@@ -19,11 +19,11 @@ from arena.data.wording import count_of
 from arena.llm import Budget, DryRun, Llm, Price, Usage, open_for_dry_run, open_store
 from arena.llm.awaiting import AwaitedReplies
 from arena.llm.replies import OVER_BUDGET
-from features.models.llm_scorer import Verdict
 from surrogate_arena.papers.judges import FunctionJudge, Judge, JudgePrompts, PromptJudge
 from surrogate_arena.papers.records import VerdictRecord, read_run
 from surrogate_arena.papers.reports import BY_JUDGE, Report, failure_reasons, judges_of
 from surrogate_arena.papers.settings import JudgeOptions, MetaevalSettings
+from surrogate_arena.papers.verdict import Verdict
 
 if TYPE_CHECKING:
     from arena.llm.store import Store

@@ -18,7 +18,7 @@ from arena.llm import DryRun, Llm, LlmSettings, Price, Prompt, Usage, ask_table,
 from arena.llm.awaiting import AwaitedReplies
 from arena.llm.replies import EMPTY, REFUSAL, UNPARSABLE, Completion
 from arena.llm.requests import canonical_json
-from features.models.llm_scorer import Verdict as Verdict
+from surrogate_arena.papers.verdict import Verdict
 
 Value: TypeAlias = str | int | float
 ItemT = TypeVar("ItemT")

@@ -2,9 +2,9 @@
 
 import json
 
-from features.models.llm_scorer import Verdict
 from surrogate_arena.papers.grouse.metrics import JUDGED_METRICS, SCALES, AnswerSample
 from surrogate_arena.papers.grouse.unit_tests import TEST_TYPES, UnitTest
+from surrogate_arena.papers.verdict import Verdict
 
 TYPES = {test_type.name: test_type for test_type in TEST_TYPES}
 

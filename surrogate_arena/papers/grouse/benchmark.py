@@ -14,7 +14,6 @@ from arena.data.errors import UsageError
 from arena.data.tables import plain_records
 from arena.data.wording import count_of
 from arena.llm.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
-from features.models.llm_scorer import Verdict
 from surrogate.board.metaevaluations import MetaEvaluation
 from surrogate_arena.papers.evaluation import Evaluation, Kinds, llms_with
 from surrogate_arena.papers.grouse import judges, scores, unit_tests
@@ -46,6 +45,7 @@ from surrogate_arena.papers.reports import (
     wide_table,
 )
 from surrogate_arena.papers.settings import DEFAULTS, MetaevalSettings
+from surrogate_arena.papers.verdict import Verdict
 
 BUILTIN_DATASET = "grouse-builtin"
 _SHORT = ("relevancy", "complete", "useful", "faithful", "accepts", "rejects")

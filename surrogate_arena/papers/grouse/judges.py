@@ -15,7 +15,6 @@ import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from arena.data.errors import Problem, UsageError
-from features.models.llm_scorer import Verdict
 from surrogate_arena.papers.evaluation import judge_items
 from surrogate_arena.papers.grouse.metrics import (
     JUDGED_METRICS,
@@ -27,6 +26,7 @@ from surrogate_arena.papers.grouse.scoring_prompts import ScoringTask
 from surrogate_arena.papers.grouse.unit_tests import UnitTest
 from surrogate_arena.papers.judges import Judge
 from surrogate_arena.papers.records import FilledText, raise_if, read_records, refuse, repeats
+from surrogate_arena.papers.verdict import Verdict
 
 NOT_LABELED = "not_labeled"
 LABELS_FORM = "labels:FILE[#ANNOTATOR]"

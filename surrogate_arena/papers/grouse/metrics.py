@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from features.models.llm_scorer import Verdict
+from surrogate_arena.papers.verdict import Verdict
 
 JUDGED_METRICS = ("answer_relevancy", "completeness", "usefulness", "faithfulness")
 DERIVED_METRICS = ("positive_acceptance", "negative_rejection")

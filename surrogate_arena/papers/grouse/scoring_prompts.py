@@ -23,7 +23,6 @@ from arena.llm.prompts import (
 )
 from arena.llm.replies import Completion
 from arena.llm.requests import Prompt, object_schema, schema_format
-from features.models.llm_scorer import Verdict
 from surrogate_arena.papers.grouse.metrics import JUDGED_METRICS, SCALES, AnswerSample
 from surrogate_arena.papers.grouse.score_replies import (
     ONLY,
@@ -33,6 +32,7 @@ from surrogate_arena.papers.grouse.score_replies import (
     read_result,
 )
 from surrogate_arena.papers.judges import FunctionJudge, JudgePrompts
+from surrogate_arena.papers.verdict import Verdict
 
 ABLATIONS = ("ground-truth", "justification", "chain-of-thought")
 """Parts of a reply that table 6 leaves out, one at a time."""

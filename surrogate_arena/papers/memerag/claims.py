@@ -25,7 +25,6 @@ from arena.llm.quotations import own_matches
 from arena.llm.replies import Completion, UnparsableError
 from arena.llm.requests import Prompt
 from arena.text.thoughts import without_thoughts
-from features.models.llm_scorer import Verdict
 from surrogate_arena.papers.judges import FunctionJudge, JudgePrompts
 from surrogate_arena.papers.memerag.sentences import (
     COARSE_OF_RELEVANCE,
@@ -36,6 +35,7 @@ from surrogate_arena.papers.memerag.sentences import (
     RELEVANT,
     SUPPORTED,
 )
+from surrogate_arena.papers.verdict import Verdict
 
 Quality = Literal["faithfulness", "relevance"]
 PromptName = Literal["zero_shot", "cot", "ag", "ag_cot"]

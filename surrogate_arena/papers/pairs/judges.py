@@ -17,8 +17,8 @@ from arena.llm.prompts import ReplaceablePrompt, Templates
 from arena.llm.replies import Completion
 from arena.llm.requests import Prompt
 from arena.quality.verdicts import QUESTION_PAIR, majorities, oriented_verdicts, won_by_a
-from features.models.llm_scorer import Verdict
 from surrogate_arena.papers.judges import FunctionJudge, JudgePrompts
+from surrogate_arena.papers.verdict import Verdict
 
 NO_VERDICT = "no_verdict"
 NOT_RECORDED = "not_recorded"

@@ -31,7 +31,6 @@ from features.declare.sample import Missing
 from features.models import ModelOptions
 from features.models.llm_items import AnswerRelevanceItem, ContextRelevanceItem, FaithfulnessItem
 from features.models.llm_rated import QUESTIONS
-from features.models.llm_scorer import Verdict
 from features.models.model_folder import ENDPOINT, find_model
 from features.models.ragas import (
     QUESTION,
@@ -44,6 +43,7 @@ from features.models.ragas import (
 )
 from features.models.scorer import NOT_REACHED, named_models, value_of_scores
 from surrogate_arena.papers.judges import FunctionJudge, JudgePrompts, Value
+from surrogate_arena.papers.verdict import Verdict
 from surrogate_arena.papers.wikieval.pairs import (
     ANSWER_RELEVANCE,
     COMPARED,

@@ -5,13 +5,13 @@ from chat_server import completion
 
 from arena import UsageError
 from arena.llm import LlmSettings
-from features.models.llm_scorer import Verdict
 from surrogate_arena.papers.evaluation import JudgeFactory, evaluate_judges, make_judges
 from surrogate_arena.papers.judges import FunctionJudge, PromptJudge
 from surrogate_arena.papers.memerag.accuracy import score_judges
 from surrogate_arena.papers.memerag.benchmark import Memerag
 from surrogate_arena.papers.memerag.claims import Claim, ClaimPrompts
 from surrogate_arena.papers.settings import JudgeOptions
+from surrogate_arena.papers.verdict import Verdict
 
 YES, NO = "Supported", "Not Supported"
 CLAIM = Claim("en", "Where?", ("Paris is in France.",), "It is.", "Paris is in France.")

@@ -7,7 +7,6 @@ import pytest
 from chat_server import completion
 
 from arena.llm import UnparsableError
-from features.models.llm_scorer import Verdict
 from surrogate_arena.papers.grouse.joint_prompts import JointPrompts
 from surrogate_arena.papers.grouse.metrics import JUDGED_METRICS, AnswerSample
 from surrogate_arena.papers.grouse.score_replies import read_metric_score
@@ -18,6 +17,7 @@ from surrogate_arena.papers.grouse.scoring_prompts import (
     ScoringTask,
 )
 from surrogate_arena.papers.judges import PromptJudge
+from surrogate_arena.papers.verdict import Verdict
 
 HOSTILE = AnswerSample(
     "Why <b>& {{ question }}?",

@@ -5,7 +5,6 @@ from grouse_samples import TableJudge, answer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from features.models.llm_scorer import Verdict
 from surrogate_arena.papers.grouse.judges import scores_of_judge
 from surrogate_arena.papers.grouse.metrics import JUDGED_METRICS, METRICS, SCALES
 from surrogate_arena.papers.grouse.unit_tests import (
@@ -15,6 +14,7 @@ from surrogate_arena.papers.grouse.unit_tests import (
     type_name,
 )
 from surrogate_arena.papers.judges import FunctionJudge
+from surrogate_arena.papers.verdict import Verdict
 
 VALUES = {
     metric: st.one_of(st.none(), st.sampled_from(SCALES[metric])) for metric in JUDGED_METRICS

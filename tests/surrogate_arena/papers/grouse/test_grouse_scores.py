@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from grouse_samples import RightJudge, TableJudge, unit_test
 
-from features.models.llm_scorer import Verdict
 from surrogate_arena.papers.evaluation import Evaluation, evaluate_judges
 from surrogate_arena.papers.grouse.benchmark import Grouse
 from surrogate_arena.papers.grouse.metrics import METRICS
@@ -16,6 +15,7 @@ from surrogate_arena.papers.grouse.scores import (
 )
 from surrogate_arena.papers.grouse.unit_tests import TEST_TYPES
 from surrogate_arena.papers.judges import FunctionJudge
+from surrogate_arena.papers.verdict import Verdict
 
 NAMES = [each.name for each in TEST_TYPES]
 

@@ -10,10 +10,10 @@ from wikieval_samples import QUESTIONS, published_rows
 
 from arena import DataError, UsageError
 from arena.llm import UnparsableError
-from features.models.llm_scorer import Verdict
 from surrogate_arena.papers.evaluation import evaluate_judges
 from surrogate_arena.papers.judges import FunctionJudge, PromptJudge
 from surrogate_arena.papers.settings import MetaevalSettings
+from surrogate_arena.papers.verdict import Verdict
 from surrogate_arena.papers.wikieval.benchmark import Wikieval, score_preferences
 from surrogate_arena.papers.wikieval.judges import (
     RankingPrompts,
