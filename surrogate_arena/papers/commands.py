@@ -192,38 +192,22 @@ def _print_report(
     report: Report, as_json: bool, arena: Path | None, prices: Mapping[str, Price]
 ) -> None:
     """Note the results in an arena's folder, if one is given, and print them, with what it cost."""
-    from surrogate.board.metaevaluations import add_metaevaluations, read_metaevaluations
-    from surrogate_arena.papers.reports import recorded_table
+    from surrogate.board.metaevaluations import add_metaevaluations
 
-    recorded = None
     if arena is not None:
         add_metaevaluations(arena, report.metaevaluations)
-        recorded = read_metaevaluations(arena)
     if as_json:
-        shown = report.as_json(prices)
-        if recorded is not None:
-            shown["recorded"] = recorded
-        show(shown, as_json)
+        show(report.as_json(prices), as_json)
         return
     for table in report.tables:
         print_table(table.title, table.table)
         for note in table.notes:
             print(note)
-    if recorded:
-        print_table(f"Judges in {arena}, percent with standard errors", recorded_table(recorded))
     for usage in report.usages or ():
-        if not prices:
-            print(usage)
-            continue
-        costs = [f"cost {_known(usage.cost(prices))}"]
-        if report.items:
-            thousand = _known(report.cost_per_thousand(usage, prices))
-            costs.append(f"for a thousand {report.items} {thousand}")
-        print(f"{usage}; {', '.join(costs)}")
-
-
-def _known(cost: float | None) -> str:
-    return "unknown" if cost is None else str(round(cost, 4))
+        cost = usage.cost(prices)
+        print(usage if cost is None else f"{usage}; cost {round(cost, 4)}")
+    if arena is not None:
+        print(f"Recorded for the boards of {arena}")
 
 
 @takes_settings(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from arena.llm import Usage
-from surrogate.board.metaevaluations import MetaEvaluation, model_name
+from surrogate.board.metaevaluations import MetaEvaluation
 from surrogate_arena.papers.judges import SENT
 
 if TYPE_CHECKING:
@@ -37,37 +37,20 @@ class ReportTable:
 class Report:
     """A meta-evaluation: as JSON can hold it, as tables for people, and as an arena notes it.
 
-    ``usages`` is None if no judge was at work. ``items`` names what is judged by
-    ``prompts_per_item`` prompts each, where the cost of a thousand is of use.
+    ``usages`` is None if no judge was at work.
     """
 
     content: Mapping[str, Any]
     tables: Sequence[ReportTable]
     metaevaluations: Sequence[MetaEvaluation] = ()
     usages: Sequence[Usage] | None = None
-    prompts_per_item: int = 1
-    items: str = ""
 
     def as_json(self, prices: Mapping[str, Price] = MappingProxyType({})) -> dict[str, Any]:
         """Return the content, with the usage and its cost if there was any judging."""
         if self.usages is None:
             return dict(self.content)
-        used = []
-        for usage in self.usages:
-            costs: dict[str, Any] = {"cost": usage.cost(prices)}
-            if self.items:
-                costs["cost_per_thousand"] = self.cost_per_thousand(usage, prices)
-            used.append(asdict(usage) | costs)
+        used = [{**asdict(usage), "cost": usage.cost(prices)} for usage in self.usages]
         return {**self.content, "usage": used}
-
-    def cost_per_thousand(self, usage: Usage, prices: Mapping[str, Price]) -> float | None:
-        """Return what a thousand items cost by the calls of this run; None if it is unknown."""
-        cost = usage.cost(prices)
-        n_paid = usage.sent + usage.collected
-        # Replies from the store were paid for by another run, which counted their tokens.
-        if cost is None or not n_paid:
-            return None
-        return cost / n_paid * self.prompts_per_item * 1000
 
 
 def scores_by_part(
@@ -148,26 +131,6 @@ def metaevaluations(
         )
         entries.append(entry)
     return entries
-
-
-def recorded_table(entries: Iterable[MetaEvaluation]) -> pd.DataFrame:
-    """Show what an arena records of its judges, one row each and one column per benchmark.
-
-    Where a judge was tested with several prompts, a cell names the prompt of each value.
-    """
-    cells: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for entry in entries:
-        judge = model_name(entry.judge)
-        column = f"{entry.dataset} {entry.metric}"
-        shown = percent_with_error(entry.value, entry.standard_error)
-        cells.setdefault((judge, column), []).append((short_prompt(entry.prompt), shown))
-    rows = []
-    for (judge, column), values in cells.items():
-        shown_values = [value for _, value in values]
-        if len(values) > 1:
-            shown_values = [f"{value} [{prompt}]" for prompt, value in values]
-        rows.append({"judge": judge, "benchmark": column, "cell": "; ".join(shown_values)})
-    return wide_table(pd.DataFrame(rows, columns=["judge", "benchmark", "cell"]), "benchmark")
 
 
 def judges_of(table: pd.DataFrame) -> Mapping[tuple[str, str], pd.DataFrame]:

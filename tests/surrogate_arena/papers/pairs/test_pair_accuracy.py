@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surrogate_arena.papers.pair_accuracy import SCORES, score_pairs
+from surrogate_arena.papers.pairs.pair_accuracy import SCORES, score_pairs
 
 WINNERS = ["a", "b", "tie", None]
 

@@ -10,11 +10,10 @@ from arena.data.seeds import generator
 from arena.data.types import Floats, Integers
 from arena.quality.verdicts import PAIR, QUESTION_PAIR, oriented_verdicts
 from arena.statistics.bootstrap import bootstrap_weights
-from surrogate_arena.papers.pair_accuracy import Estimate, estimate_of
+from surrogate_arena.papers.pairs.pair_accuracy import Estimate, estimate_of
 
 FEWEST_SYSTEMS = 3
 """Systems below which two judges have no ranking to agree on."""
-ENTRIES_AT_ONCE = 4_000_000
 
 
 def soft_pairwise_accuracy(
@@ -97,24 +96,17 @@ def _agreement(scores: Floats, reference: Floats, weights: Integers) -> tuple[Fl
         SPA, shape (B,), and the number of pairs of systems that share a question.
     """
     first, second = np.triu_indices(scores.shape[1], 1)
-    totals = np.zeros(len(weights))
-    n_compared = np.zeros(len(weights))
-    n_pairs = 0
-    # Some pairs of systems at a time, so that memory does not grow with the square of systems.
-    step = max(1, ENTRIES_AT_ONCE // max(len(weights), len(scores)))
-    for start in range(0, len(first), step):
-        block = slice(start, start + step)
-        differences = scores[:, first[block]] - scores[:, second[block]]
-        reference_differences = reference[:, first[block]] - reference[:, second[block]]
-        is_compared = weights @ np.isfinite(differences) > 0
-        agreement = 1.0 - np.abs(
-            _p_values(differences, weights) - _p_values(reference_differences, weights)
-        )
-        totals += np.where(is_compared, agreement, 0.0).sum(axis=1)
-        n_compared += is_compared.sum(axis=1)
-        n_pairs += int(np.isfinite(differences).any(axis=0).sum())
+    differences = scores[:, first] - scores[:, second]
+    reference_differences = reference[:, first] - reference[:, second]
+    is_compared = weights @ np.isfinite(differences) > 0
+    agreement = 1.0 - np.abs(
+        _p_values(differences, weights) - _p_values(reference_differences, weights)
+    )
+    n_compared = is_compared.sum(axis=1)
+    totals = np.where(is_compared, agreement, 0.0).sum(axis=1)
     undefined = np.full(len(weights), np.nan)
-    return np.divide(totals, n_compared, out=undefined, where=n_compared > 0), n_pairs
+    means = np.divide(totals, n_compared, out=undefined, where=n_compared > 0)
+    return means, int(np.isfinite(differences).any(axis=0).sum())
 
 
 def _p_values(differences: Floats, weights: Integers) -> Floats:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from arena import read_arena
-from surrogate_arena.papers.soft_accuracy import soft_pairwise_accuracy
+from surrogate_arena.papers.pairs.soft_accuracy import soft_pairwise_accuracy
 
 ARENAS = Path(__file__).parents[4] / "shared" / "data" / "arenas"
 SYSTEMS = {"r": 0.6, "s": 0.2, "t": -0.1, "u": -0.7}
