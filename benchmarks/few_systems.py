@@ -8,7 +8,7 @@ learns from their verdicts alone, and rates up to twelve of the others. Of every
 with the ratings by all verdicts; whether ranks are given; and how many of the left-out systems'
 ratings and ranks (among the judged systems) the 90% intervals hold.
 
-The last table learns the factor of ``surrogate.board.few_systems`` from all arenas but one: the
+The last table learns the factor of ``surrogate.board.intervals`` from all arenas but one: the
 smallest one by which 90% of the ratings there are held. ``--coin-flips`` replaces a share of the
 verdicts by coin flips, so that systems are close. ``--features`` has feature tables by arena
 (``NAME.parquet``), so that none are extracted.

@@ -27,10 +27,10 @@ from arena.sample import sample_arena, sample_folder
 from features import extract
 from features.measures.choosing import parse_features
 from surrogate import build_board
-from surrogate.board.detail_tables import compare_with_truth
 from surrogate_arena.cli.hidden_verdicts import (
     HiddenVerdicts,
     compare_with_hidden,
+    compare_with_truth,
     hide_verdicts,
     rated_systems,
 )

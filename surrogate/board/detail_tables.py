@@ -12,7 +12,6 @@ from arena.rating.battles import Battles
 from arena.rating.published import NO_ERRORS
 from arena.rating.ratings import TOO_MANY, Ratings
 from arena.rating.soft_verdicts import calibrated_judgments
-from arena.statistics.rank_agreement import kendall_tau
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.equal_length import EQUAL_LENGTH
 from surrogate.board.tables import ARENA, DIFFERENCES, WIN_MATRIX
@@ -99,32 +98,3 @@ def difference_table(rated: Iterable[tuple[pd.DataFrame, pd.DataFrame]]) -> pd.D
         parts.append(pd.DataFrame(columns))
     stacked = pd.concat(parts[1:] or parts, ignore_index=True)
     return stacked.sort_values("language", kind="stable", ignore_index=True)
-
-
-def compare_with_truth(board: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
-    """Return Kendall tau-b of a board's ratings with the true quality of its systems.
-
-    Args:
-        board: ``tables.RATINGS``.
-        truth: Columns ``language, system, quality``.
-
-    Returns:
-        Columns ``language, rating, verdicts_alone, surrogate_alone``: one row per language, and a
-        last row ``macro`` with the means.
-    """
-    columns = {
-        "rating": "rating",
-        "verdicts_alone": "arena_rating",
-        "surrogate_alone": "surrogate_rating",
-    }
-    merged = board.merge(truth, on=["language", "system"], validate="one_to_one")
-    taus: dict[str, dict[str, float]] = {}
-    for language, rows in merged.groupby("language"):
-        quality = rows["quality"].to_numpy(float)
-        taus[str(language)] = {
-            name: kendall_tau(rows[column].to_numpy(float), quality)
-            for name, column in columns.items()
-        }
-    compared = pd.DataFrame(taus).T
-    compared.loc["macro"] = compared.mean()
-    return compared.rename_axis("language").reset_index()

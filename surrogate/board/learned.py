@@ -16,7 +16,6 @@ from surrogate.board.judge_report import JudgingRecords
 from surrogate.board.language_study import LanguageStudy, study_languages
 from surrogate.board.resolved_settings import ResolvedSettings
 from surrogate.checks.inspection import inspect_answers
-from surrogate.checks.notes import flag_judged, unusual_features
 from surrogate.checks.status import ranking_status
 from surrogate.learning.estimation.observations import JointPosterior
 from surrogate.learning.language_data import (
@@ -74,15 +73,13 @@ class Learned:
         """Compare all answers in judged languages with those of the judged systems.
 
         Returns:
-            By language and system, see ``integrity.status.ranking_status``.
+            By language and system, see ``checks.status.ranking_status``.
         """
         judged = {study.language: study.data.systems for study in self.studies}
         n_questions = {study.language: len(study.data.questions) for study in self.studies}
         answers = self.arena.answers[self.arena.answers["language"].isin(judged)]
         findings = inspect_answers(answers, judged, self.arena.queries, self.surrogate)
         rows = self.X[self.X["language"].isin(judged)]
-        unusual = unusual_features(self.surrogate, rows[~flag_judged(rows, judged)])
-        findings = findings.with_notes(unusual)
         return ranking_status(findings, self.surrogate, rows, n_questions, judged)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 import pandas as pd
 
+from arena.data.remarks import Remark
 from arena.data.systems import with_passages_of
 from arena.text.thoughts import without_thoughts
 from surrogate.checks.copies import near_copies
@@ -15,7 +16,6 @@ from surrogate.checks.measures import measure_texts, passages_of_questions, plai
 from surrogate.checks.notes import (
     Findings,
     Key,
-    Note,
     facts_about,
     flag_judged,
     is_conspicuous,
@@ -63,7 +63,7 @@ def notes_on_answers(
     trained_on: Mapping[str, Collection[str]],
     *,
     with_judged: bool = True,
-) -> dict[Key, tuple[Note, ...]]:
+) -> dict[Key, tuple[Remark, ...]]:
     """Note what is unusual in systems' answers.
 
     Args:
@@ -78,7 +78,7 @@ def notes_on_answers(
         what is unusual.
     """
     answers = answers.assign(answer=answers["answer"].map(without_thoughts))
-    notes: dict[Key, tuple[Note, ...]] = {}
+    notes: dict[Key, tuple[Remark, ...]] = {}
     for language, systems in judged.items():
         rows = answers[answers["language"] == language]
         if rows.empty:
@@ -108,7 +108,7 @@ def _notes_in_language(
     references: Collection[str],
     queries: pd.DataFrame,
     noted: Collection[str],
-) -> Iterator[tuple[str, tuple[Note, ...]]]:
+) -> Iterator[tuple[str, tuple[Remark, ...]]]:
     """Yield those of some systems that have notes on their answers in one language."""
     rows, query_ids = plain_answers(answers, with_passages_of(queries, answers))
     measures = measure_fit(rows, references, noted)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from arena.data.remarks import Remark
 from arena.data.types import Flags, Floats
 from surrogate.checks.likeness import FEWEST_JUDGED
 from surrogate.learning.surrogate import Surrogate
@@ -26,28 +27,16 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Note:
-    """An observation about a system's answers in one language; a bar costs it the rank."""
-
-    measure: str
-    value: float
-    is_bar: bool
-    sentence: str
-
-
-@dataclass(frozen=True)
 class Findings:
-    """Notes by language and system, and the judged system that a near-copy copies."""
+    """What is unusual in answers, and whose copies they are.
 
-    notes: Mapping[Key, Sequence[Note]] = field(default_factory=dict)
+    Attributes:
+        notes: Language and system to remarks on its answers; an ``error`` costs it the rank.
+        originals: Language and system to the judged system of which it is a near-copy.
+    """
+
+    notes: Mapping[Key, Sequence[Remark]] = field(default_factory=dict)
     originals: Mapping[Key, str] = field(default_factory=dict)
-
-    def with_notes(self, notes: Mapping[Key, Note]) -> Findings:
-        """Add one more note to some systems."""
-        extended = dict(self.notes)
-        for key, note in notes.items():
-            extended[key] = (*self.notes.get(key, ()), note)
-        return replace(self, notes=extended)
 
 
 def flag_judged(rows: pd.DataFrame, judged: Mapping[str, Collection[str]]) -> Flags:
@@ -96,7 +85,7 @@ FACTS = (
 )
 
 
-class Remark(NamedTuple):
+class Unusual(NamedTuple):
     """A measure that is noted where it is unusual.
 
     Attributes:
@@ -112,60 +101,60 @@ class Remark(NamedTuple):
     sentence: str
 
 
-REMARKS = (
-    Remark(
+UNUSUAL = (
+    Unusual(
         "shared",
         0.04,
         "judged answers explain {value:.0%} of the wording of a quarter of its answers "
         "({usual:.0%} is usual), most of it those of {nearest}",
     ),
-    Remark(
+    Unusual(
         "verbatim",
         0.04,
         "its answers have places where {value:.0%} of the letters stand as in judged answers "
         "({usual:.0%} is usual)",
     ),
-    Remark(
+    Unusual(
         "asked",
         0.1,
         "its answers repeat {value:.0%} of the text of their questions ({usual:.0%} is usual)",
     ),
-    Remark(
+    Unusual(
         "repeated",
         0.03,
         "its answers to other questions explain {value:.0%} of its wording ({usual:.0%} is usual)",
     ),
-    Remark(
+    Unusual(
         "elsewhere",
         0.03,
         "its answers are like judged answers to another question (cosine {value:.2f}, {usual:.2f} "
         "is usual)",
     ),
-    Remark(
+    Unusual(
         "new_pairs",
         0.07,
         "{value:.0%} of its pairs of words are in no judged answer and no passage ({usual:.0%} is "
         "usual)",
     ),
-    Remark(
+    Unusual(
         "new_run",
         0.12,
         "its answers have places where {value:.0%} of the pairs of words are in no judged answer "
         "and no passage ({usual:.0%} is usual)",
     ),
-    Remark(
+    Unusual(
         "loose",
         0.05,
         "its answers have places where words of judged answers without their order have "
         "{value:.0%} of the weight ({usual:.0%} is usual)",
     ),
-    Remark(
+    Unusual(
         "reversed",
         0.0125,
         "{value:.0%} of its neighboring words stand in the reverse order of judged answers "
         "({usual:.0%} is usual, 50% of shuffled words)",
     ),
-    Remark(
+    Unusual(
         "doubled",
         0.07,
         "{value:.0%} of its runs of three words are repeated within an answer ({usual:.0%} is "
@@ -179,7 +168,7 @@ def is_conspicuous(measures: pd.DataFrame) -> bool:
     return any((measures[fact.measure] > fact.least).any() for fact in FACTS)
 
 
-def facts_about(measures: pd.Series, judged: pd.DataFrame) -> Iterator[Note]:
+def facts_about(measures: pd.Series, judged: pd.DataFrame) -> Iterator[Remark]:
     """Yield what keeps a system from a rank: far beyond any judged system.
 
     Args:
@@ -192,23 +181,29 @@ def facts_about(measures: pd.Series, judged: pd.DataFrame) -> Iterator[Note]:
         # Without any other judged system the largest value is NaN, and nothing excuses this one.
         is_usual = value <= largest + fact.margin
         if value > fact.least and (value == 1 or not is_usual):
-            yield Note(fact.measure, value, is_bar=True, sentence=fact.sentence.format(value))
+            yield Remark(
+                subject=str(measures.name),
+                name=fact.measure,
+                severity="error",
+                sentence=fact.sentence.format(value),
+                statistic=value,
+            )
             # One reason is enough: answers that are all the same fit no question, too.
             return
 
 
-def remarks_about(measures: pd.Series, judged: pd.DataFrame) -> Iterator[Note]:
+def remarks_about(measures: pd.Series, judged: pd.DataFrame) -> Iterator[Remark]:
     """Yield what hardly any ordinary system would have, by the spread of the judged systems.
 
     Args:
-        measures: The measures of a system, by name.
+        measures: The measures of a system, by name; the series is named by the system.
         judged: The same of the judged systems, one row each.
     """
     # Probability that any measure of an ordinary system lies beyond its bound (Bonferroni).
-    probability = 0.05 / len(REMARKS)
+    probability = 0.05 / len(UNUSUAL)
     # Judged systems as which the typical deviation counts: a few alone bound nothing closely.
     n_prior = 8
-    for remark in REMARKS:
+    for remark in UNUSUAL:
         value = float(measures[remark.measure])
         judged_values = judged[remark.measure].dropna().to_numpy()
         n_judged = len(judged_values)
@@ -229,7 +224,7 @@ def remarks_about(measures: pd.Series, judged: pd.DataFrame) -> Iterator[Note]:
             sentence = remark.sentence.format(
                 value=shown, usual=center, nearest=measures["nearest"]
             )
-            yield Note(remark.measure, shown, is_bar=False, sentence=sentence)
+            yield Remark(str(measures.name), remark.measure, "info", sentence, shown)
 
 
 def _lower_deviation(values: Floats, center: float) -> float:
@@ -257,7 +252,7 @@ def beyond_ordinary(probability: float, n_judged: int, n_prior: int = 0) -> floa
     return quantile * math.sqrt(1 + 1 / n_judged)
 
 
-def unusual_features(surrogate: Surrogate, X: pd.DataFrame) -> dict[Key, Note]:
+def unusual_features(surrogate: Surrogate, X: pd.DataFrame) -> dict[Key, tuple[Remark]]:
     """Find systems whose rating gains from a feature far beyond the judged systems' values.
 
     Args:
@@ -291,5 +286,6 @@ def unusual_features(surrogate: Surrogate, X: pd.DataFrame) -> dict[Key, Note]:
             f"its rating gains {gain:.2f} logits by features far from the judged systems': "
             f"{features}"
         )
-        notes[str(language), str(system)] = Note("features", gain, is_bar=False, sentence=sentence)
+        remark = Remark(str(system), "features", "info", sentence, gain)
+        notes[str(language), str(system)] = (remark,)
     return notes

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import pandas as pd
 
-from surrogate.checks.notes import Findings, Key, flag_judged
+from surrogate.checks.notes import Findings, Key, flag_judged, unusual_features
 from surrogate.learning.surrogate import ANSWER_MARK, Surrogate
 
 TOO_FEW = "not ranked: it answered {} of {} questions, and {} are needed"
@@ -51,7 +51,7 @@ def ranking_status(
     """Find whose answers keep them from a rank in each language, and what to remark on answers.
 
     Args:
-        findings: On the answers.
+        findings: On the answers; what is unusual in their features is added.
         surrogate: The board's.
         X: Feature table of the answers.
         n_questions: Language to its number of questions.
@@ -64,7 +64,9 @@ def ranking_status(
         (squared logits).
     """
     n_answers = X.groupby(["language", "system"]).size()
-    variances = variances_of_coverage(surrogate, X[~flag_judged(X, judged)], n_questions)
+    unjudged = X[~flag_judged(X, judged)]
+    features = unusual_features(surrogate, unjudged)
+    variances = variances_of_coverage(surrogate, unjudged, n_questions)
     rows = []
     for key, count in n_answers.items():
         reasons = []
@@ -73,8 +75,8 @@ def ranking_status(
         needed = needed_answers(asked_count)
         if count < needed:
             reasons.append(TOO_FEW.format(count, asked_count, needed))
-        notes = findings.notes.get(key, ())
-        bars = "; ".join(note.sentence for note in notes if note.is_bar)
+        notes = [*findings.notes.get(key, ()), *features.get(key, ())]
+        bars = "; ".join(note.sentence for note in notes if note.severity == "error")
         if bars:
             reasons.append(BARRED.format(bars))
         original = findings.originals.get(key, "")

@@ -9,7 +9,7 @@ is held out of are weaker, and a surrogate that knows nothing would rank them up
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -146,17 +146,6 @@ def _training_means(ratings: Floats, groups: Indices) -> Floats:
     if not is_other_fold.any():
         is_other_fold[:] = True
     return finite_means(np.where(is_other_fold, ratings, np.nan).T)
-
-
-def on_common_systems(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Keep the predictions of systems that all outcomes rate; one that rates nobody is ignored."""
-    is_rated = np.array([np.isfinite(outcome.predicted).any(axis=0) for outcome in outcomes])
-    is_common = is_rated[is_rated.any(axis=1)].all(axis=0)
-    common = []
-    for outcome in outcomes:
-        predicted = np.where(is_common, outcome.predicted, np.nan)
-        common.append(replace(outcome, predicted=predicted))
-    return common
 
 
 def resample_outcomes(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:

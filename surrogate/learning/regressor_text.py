@@ -11,11 +11,9 @@ import inspect
 from importlib import import_module
 from typing import Any
 
-import numpy as np
-
 from arena.data.errors import UsageError
 
-KNOWN_PACKAGES = ("sklearn", "xgboost", "lightgbm", "numpy")
+KNOWN_PACKAGES = ("sklearn", "xgboost", "lightgbm")
 """Packages that a file may name; in settings and on the command line any package is allowed."""
 
 
@@ -25,8 +23,6 @@ def written(value: Any) -> str:  # noqa: ANN401 - an unfitted estimator, or a pa
     Raises:
         UsageError: If a parameter is no plain value.
     """
-    if _is_function(value):
-        return f"numpy.{value.__name__}" if isinstance(value, np.ufunc) else _path(value)
     if hasattr(value, "get_params") and not isinstance(value, type):
         return _written_estimator(value)
     if hasattr(value, "tolist"):  # numbers and arrays of numpy
@@ -43,12 +39,12 @@ def written(value: Any) -> str:  # noqa: ANN401 - an unfitted estimator, or a pa
         return repr(value)
     raise UsageError(
         f"a surrogate cannot be named by {type(value).__name__}, only by estimators whose "
-        "parameters are numbers, texts, lists, ufuncs of numpy and estimators"
+        "parameters are numbers, texts, lists and estimators"
     )
 
 
 def _written_estimator(estimator: Any) -> str:  # noqa: ANN401 - any estimator
-    """Write an estimator with the parameters that are not the default ones."""
+    # Parameters with default values are left out.
     defaults = inspect.signature(type(estimator)).parameters
     parameters = []
     for name, value in estimator.get_params(deep=False).items():
@@ -57,13 +53,6 @@ def _written_estimator(estimator: Any) -> str:  # noqa: ANN401 - any estimator
             parameters.append(f"{name}={written(value)}")
     path = _path(type(estimator))
     return f"{path}({', '.join(parameters)})" if parameters else path
-
-
-def _is_function(value: object) -> bool:
-    """Whether a function may be named: ufuncs of numpy, and scores that select features."""
-    if isinstance(value, np.ufunc):
-        return getattr(np, value.__name__, None) is value
-    return inspect.isfunction(value) and value.__module__.startswith("sklearn.feature_selection.")
 
 
 def check_packages(text: str) -> None:
@@ -97,8 +86,7 @@ def read(text: str, part: ast.expr | None = None) -> Any:  # noqa: ANN401 - any 
     if isinstance(node, ast.Call) and not node.args:
         return _called(node, text)
     if isinstance(node, ast.Attribute):
-        named = _class_or_function(node, text)
-        return named() if isinstance(named, type) else named
+        return _estimator_class(node, text)()
     if isinstance(node, ast.List):
         return [read(text, element) for element in node.elts]
     if isinstance(node, ast.Tuple):
@@ -110,7 +98,6 @@ def read(text: str, part: ast.expr | None = None) -> Any:  # noqa: ANN401 - any 
 
 
 def _called(node: ast.Call, text: str) -> Any:  # noqa: ANN401 - any estimator
-    """Make an estimator with parameters."""
     cache = "memory"  # makes pipelines read and write pickles
     parameters = {}
     for keyword in node.keywords:
@@ -118,21 +105,19 @@ def _called(node: ast.Call, text: str) -> Any:  # noqa: ANN401 - any estimator
             raise UsageError(f"{text}: name parameters of estimators, other than {cache}")
         parameters[keyword.arg] = read(text, keyword.value)
     try:
-        return _class_or_function(node.func, text)(**parameters)
+        return _estimator_class(node.func, text)(**parameters)
     except TypeError as error:
         raise UsageError(f"{text}: {error}") from error
 
 
-def _class_or_function(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - an estimator's class, or a function
-    """Import a class of estimators, or a function that may be named."""
+def _estimator_class(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - an estimator's class
     path = ast.unparse(node)
     module, _, name = path.rpartition(".")
     try:
         named = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise UsageError(f"{text}: there is no {path}") from error
-    is_estimator = isinstance(named, type) and hasattr(named, "get_params")
-    if not is_estimator and not _is_function(named):
+    if not isinstance(named, type) or not hasattr(named, "get_params"):
         raise UsageError(f"{text}: {path} is not a scikit-learn estimator")
     return named
 

@@ -1,5 +1,4 @@
 from .advice import advise as advise
-from .judging import judge as judge
 from .placing import place_systems as place_systems
 from .prior import judging_prior as judging_prior
 from .rank import rank_systems as rank_systems

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ from surrogate.board.board import Board
 from surrogate.board.ranked_rows import VERDICT_COLUMNS
 from surrogate.board.rating_rows import SUBSTANTIAL_SHARE, rated_rows
 from surrogate.board.tables import DECIMALS, RATINGS
-from surrogate.checks.notes import Findings, unusual_features
+from surrogate.checks.notes import Findings
 from surrogate.checks.status import absence, ranking_status, without_ranks
 from surrogate.ranking.judged import (
     JUDGED_COLUMNS,
@@ -75,14 +74,13 @@ def place_systems(
         judged = judged_ratings(board, predictions, judgments)
     keys = pd.MultiIndex.from_product([languages, systems], names=["language", "system"])
     estimates = _estimates(board, predictions, judged, keys, n_questions)
-    findings = findings.with_notes(unusual_features(board.surrogate, table))
     status = ranking_status(findings, board.surrogate, table, n_questions, {}).reindex(keys)
     parts = []
     for language in languages:
         parts.append(_placed_rows(board, language, estimates.loc[language], status.loc[language]))
     new = pd.concat(parts, ignore_index=True)
     new = new.fillna({"verdict_share": 0.0}).sort_values(["language", "rank", "system"])
-    explanations = _explanations(board, table, estimates, status, findings)
+    explanations = _explanations(board, table, estimates, status)
     return RankedSystems(
         board=_board_with(board, new),
         overall=_overall_with(board.overall, new, board.ratings["language"].nunique()),
@@ -162,19 +160,11 @@ def _placed_rows(
 
 
 def _explanations(
-    board: Board,
-    table: pd.DataFrame,
-    estimates: pd.DataFrame,
-    status: pd.DataFrame,
-    findings: Findings,
+    board: Board, table: pd.DataFrame, estimates: pd.DataFrame, status: pd.DataFrame
 ) -> pd.DataFrame:
-    """Arrange what was seen in answers, and what moves ratings, by language and system."""
-    notes = []
-    for key in estimates.index:
-        notes.append([asdict(note) for note in findings.notes.get(key, ())])
+    """Arrange what moves ratings, by language and system."""
     explanations = pd.DataFrame(
         {
-            "seen": notes,
             "expected": estimates["posterior"].fillna(estimates["predicted"]),
             "original": status["original"].fillna(""),
         },

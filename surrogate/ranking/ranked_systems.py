@@ -35,7 +35,7 @@ class RankedSystems:
             ``rating, low, high, standard_error, surrogate_rating, judgments, verdict_share,
             coverage, answers, note``. Where there are judgments, they and the surrogate together
             give the rating.
-        explanations: Row by row ``language, system, seen`` (a list of entries; see ``Note``),
+        explanations: Row by row ``language, system``,
             ``expected`` (its rating by answers and verdicts, ranked or not), ``original`` (the
             system that it is a near-copy of) and what moves the prediction (see
             ``Surrogate.explain``; NaN if unknown).

@@ -13,8 +13,8 @@ from arena.data.seeds import by_content, generator
 from arena.data.selection import are_in
 from arena.judging.choosing.drawn_questions import choose_questions
 from arena.rating.ratings import rate
+from arena.statistics.rank_agreement import kendall_tau
 from surrogate.board.board import Board
-from surrogate.board.detail_tables import compare_with_truth
 
 
 @dataclass(frozen=True)
@@ -103,3 +103,32 @@ def rated_systems(judgments: pd.DataFrame) -> pd.DataFrame:
         rated = rated.rename(columns={"rating": "quality"})
         tables.append(rated.assign(language=language))
     return pd.concat(tables, ignore_index=True)
+
+
+def compare_with_truth(board: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
+    """Return Kendall tau-b of a board's ratings with the true quality of its systems.
+
+    Args:
+        board: ``tables.RATINGS``.
+        truth: Columns ``language, system, quality``.
+
+    Returns:
+        Columns ``language, rating, verdicts_alone, surrogate_alone``: one row per language, and a
+        last row ``macro`` with the means.
+    """
+    columns = {
+        "rating": "rating",
+        "verdicts_alone": "arena_rating",
+        "surrogate_alone": "surrogate_rating",
+    }
+    merged = board.merge(truth, on=["language", "system"], validate="one_to_one")
+    taus: dict[str, dict[str, float]] = {}
+    for language, rows in merged.groupby("language"):
+        quality = rows["quality"].to_numpy(float)
+        taus[str(language)] = {
+            name: kendall_tau(rows[column].to_numpy(float), quality)
+            for name, column in columns.items()
+        }
+    compared = pd.DataFrame(taus).T
+    compared.loc["macro"] = compared.mean()
+    return compared.rename_axis("language").reset_index()

@@ -14,7 +14,7 @@ from features.engine.columns import FEATURE_KEY
 from features.measures.choosing import parse_features
 from features.measures.registry import FEATURES
 from surrogate.learning.language_data import LanguageData
-from surrogate.learning.outcomes import Outcome, on_common_systems
+from surrogate.learning.outcomes import Outcome
 from surrogate_arena.studies.scores import MACRO, outcome_scores, replicate_taus
 
 ALL = "all"
@@ -180,7 +180,11 @@ def _on_common_systems(
             by_language.setdefault(outcome.language, {})[name] = outcome
     common: dict[str, list[Outcome]] = {name: [] for name in outcomes}
     for items_by_name in by_language.values():
-        common_outcomes = on_common_systems(list(items_by_name.values()))
-        for name, outcome in zip(items_by_name, common_outcomes, strict=True):
-            common[name].append(outcome)
+        predicted = [outcome.predicted for outcome in items_by_name.values()]
+        is_rated = np.array([np.isfinite(ratings).any(axis=0) for ratings in predicted])
+        # A subset that rates nobody is ignored.
+        is_common = is_rated[is_rated.any(axis=1)].all(axis=0)
+        for name, outcome in items_by_name.items():
+            ratings = np.where(is_common, outcome.predicted, np.nan)
+            common[name].append(replace(outcome, predicted=ratings))
     return common

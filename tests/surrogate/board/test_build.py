@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
@@ -10,7 +11,6 @@ from scipy.stats import kendalltau
 from arena.data.errors import UsageError
 from arena.statistics.rank_agreement import kendall_tau
 from surrogate import build_board
-from surrogate.board.detail_tables import compare_with_truth
 from surrogate.board.rating_rows import UNJUDGED
 from surrogate.board.summary_builder import BORROWED
 from surrogate.board.tables import read_feature_table
@@ -24,14 +24,13 @@ def without(arena, language, system):
 
 
 def test_the_board_is_close_to_the_known_truth(small_board, simulation):
-    compared = compare_with_truth(small_board.ratings, simulation.truth).set_index("language")
-    assert list(compared) == ["rating", "verdicts_alone", "surrogate_alone"]
-    assert (compared.loc["macro"] > 0.6).all()
-    rows = small_board.ratings[small_board.ratings["language"] == "sw"]
-    both = rows.merge(simulation.truth, on=["language", "system"])
-    for name, column in zip(compared, ("rating", "arena_rating", "surrogate_rating"), strict=True):
-        tau = kendalltau(both[column], both["quality"]).statistic
-        assert compared.loc["sw", name] == pytest.approx(tau)
+    both = small_board.ratings.merge(simulation.truth, on=["language", "system"])
+    for column in ("rating", "arena_rating", "surrogate_rating"):
+        taus = [
+            kendalltau(rows[column], rows["quality"]).statistic
+            for _, rows in both.groupby("language")
+        ]
+        assert np.mean(taus) > 0.6
 
 
 @pytest.fixture(scope="module")

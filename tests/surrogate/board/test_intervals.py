@@ -12,8 +12,15 @@ from simulations import simulated_part
 from arena import Arena
 from features import extract, parse_features
 from surrogate import build_board
-from surrogate.board.few_systems import rank_share, student_half_width, systems_for_half
-from surrogate.board.intervals import ALL_EQUAL, half_width, unseen_distances, unseen_intervals
+from surrogate.board.intervals import (
+    ALL_EQUAL,
+    half_width,
+    rank_share,
+    student_half_width,
+    systems_for_half,
+    unseen_distances,
+    unseen_intervals,
+)
 from surrogate.checks.status import ONE_SIDED
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.language_data import TournamentSettings, language_data

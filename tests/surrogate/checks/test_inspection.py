@@ -48,7 +48,7 @@ def measures_noted(judged_answers, surrogate, copied_ids, original="one"):
     compared = pd.concat([judged_answers, new], ignore_index=True)
     judged = {"en": list(judged_answers["system"].unique())}
     findings = inspect_answers(compared, judged, queries, surrogate)
-    return {note.measure for note in findings.notes.get(("en", "new"), ())}
+    return {note.name for note in findings.notes.get(("en", "new"), ())}
 
 
 @pytest.mark.slow

@@ -138,7 +138,7 @@ def test_a_sentence_of_the_best_or_the_question_is_noted_and_one_answer_in_forty
     forms = [own.assign(system=name, answer=texts) for name, texts in made.items()]
     compared = pd.concat([answers[answers["system"] != first], *forms])
     notes = notes_on_answers(compared, {"en": judged}, queries, {})
-    measures = {name: {note.measure for note in notes.get(("en", name), ())} for name in made}
+    measures = {name: {note.name for note in notes.get(("en", name), ())} for name in made}
     assert "verbatim" in measures["a sentence"]
     assert "verbatim" in measures["hyphens"]
     assert measures["the question"] == {"asked"}

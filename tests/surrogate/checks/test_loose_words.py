@@ -99,4 +99,4 @@ def test_a_list_behind_each_answer_is_noted(change, is_noted):
     queries = queries.assign(query="What?", passages=[[] for _ in range(len(queries))])
     judged = {"en": sorted(set(rows["system"]) - {"new"})}
     notes = notes_on_answers(answers, judged, queries, {}).get(("en", "new"), ())
-    assert any(note.measure == "loose" for note in notes) == is_noted
+    assert any(note.name == "loose" for note in notes) == is_noted

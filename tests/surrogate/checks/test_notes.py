@@ -10,7 +10,7 @@ import pytest
 
 from arena import read_arena
 from surrogate.checks.inspection import notes_on_answers
-from surrogate.checks.notes import REMARKS, remarks_about, unusual_features
+from surrogate.checks.notes import UNUSUAL, remarks_about, unusual_features
 
 SHARED = Path(__file__).parents[3].parent / "shared" / "data" / "arenas"
 
@@ -58,7 +58,7 @@ def notes_by_system(arena, made):
 
 def barred(notes):
     """Return the systems that a fact keeps from a rank."""
-    return {name for name in notes if any(note.is_bar for note in notes[name])}
+    return {name for name in notes if any(note.severity == "error" for note in notes[name])}
 
 
 @pytest.mark.slow
@@ -90,11 +90,11 @@ def test_answers_to_the_next_questions_of_the_same_kind_cost_a_rank(chatbots):
     answers = pd.concat([chatbots.answers, moved])
     notes = notes_on_answers(answers, {"en": chatbots.info.systems}, chatbots.queries, {})
     assert barred(notes) == {("en", "moved")}
-    assert [note.measure for note in notes["en", "moved"] if note.is_bar] == ["misfit"]
+    assert [note.name for note in notes["en", "moved"] if note.severity == "error"] == ["misfit"]
 
 
 def value_of(measure, notes):
-    [value] = [note.value for note in notes if note.measure == measure]
+    [value] = [note.statistic for note in notes if note.name == measure]
     return value
 
 
@@ -130,7 +130,7 @@ def test_with_nobody_to_compare_only_one_text_for_all_is_a_fact():
     )
     queries = rows[["language", "query_id"]].assign(query="What?", passages=[[]] * 6)
     [note] = notes_on_answers(rows, {"en": []}, queries, {})["en", "a"]
-    assert note.is_bar
+    assert note.severity == "error"
     assert notes_on_answers(rows.assign(answer=rows["query_id"]), {"en": []}, queries, {}) == {}
 
 
@@ -147,7 +147,7 @@ def measures_of(arena, first, rows):
     judged = [name for name in arena.info.systems if name != first]
     answers = pd.concat([arena.answers[arena.answers["system"] != first], rows])
     notes = notes_on_answers(answers, {"en": judged}, arena.queries, {})
-    return {note.measure for note in notes.get(("en", "copied"), ())}
+    return {note.name for note in notes.get(("en", "copied"), ())}
 
 
 def without_every_fifth(text):
@@ -169,7 +169,7 @@ def test_copies_are_noted_whatever_words_were_left_out_or_negated(chatbots):
     }
     notes = notes_by_system(chatbots, made)
     for name in made:
-        [note] = [note for note in notes[name] if note.measure == "shared"]
+        [note] = [note for note in notes[name] if note.name == "shared"]
         assert "gpt4" in note.sentence
 
 
@@ -183,7 +183,7 @@ def test_judged_versions_of_one_system_hide_no_copy(chatbots):
     judged_answers = chatbots.answers[chatbots.answers["system"] != first]
     answers = pd.concat([judged_answers, twin, rows])
     notes = notes_on_answers(answers, {"en": [*judged, "bard-2"]}, chatbots.queries, {})
-    assert "shared" in {note.measure for note in notes["en", "copied"]}
+    assert "shared" in {note.name for note in notes["en", "copied"]}
 
 
 def remarked_share(n_judged, spread, distance):
@@ -192,8 +192,8 @@ def remarked_share(n_judged, spread, distance):
     Distance and spread are in typical deviations.
     """
     random = np.random.default_rng(0)
-    names = [remark.measure for remark in REMARKS]
-    typical = np.array([remark.typical_deviation for remark in REMARKS])
+    names = [remark.measure for remark in UNUSUAL]
+    typical = np.array([remark.typical_deviation for remark in UNUSUAL])
     n_boards = 200
     n_remarks = 0
     for _ in range(n_boards):
@@ -246,8 +246,8 @@ def test_features_far_from_the_judged_are_named_where_they_raise_a_rating():
     X = pd.DataFrame({"system": ["far", "below", "near"], "language": "en"})
     notes = unusual_features(Effects(effects), X)
     assert set(notes) == {("en", "far")}
-    note = notes["en", "far"]
-    assert note.value == pytest.approx(0.4)
+    (note,) = notes["en", "far"]
+    assert note.statistic == pytest.approx(0.4)
     assert "citations" in note.sentence
     assert "answer_length" not in note.sentence
     assert unusual_features(Effects(effects), X.iloc[:0]) == {}
@@ -294,8 +294,8 @@ def test_no_note_claims_more_than_all_of_the_wording():
     (note,) = [
         note
         for note in notes_on_answers(both, {"en": judged}, queries, {})["en", "copy"]
-        if note.measure == "shared"
+        if note.name == "shared"
     ]
-    assert note.value <= 1
+    assert note.statistic <= 1
     (share,) = re.findall(r"explain (\d+)%", note.sentence)
     assert int(share) <= 100

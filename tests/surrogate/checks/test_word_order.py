@@ -91,7 +91,7 @@ def test_words_in_no_order_are_noted_where_half_of_the_answers_or_all_are_so():
     answers = pd.concat([others, *forms], ignore_index=True)
     judged = {"ko": sorted(others["system"].unique())}
     notes = notes_on_answers(answers, judged, arena.queries, {})
-    measures = {name: {note.measure for note in notes.get(("ko", name), ())} for name in made}
+    measures = {name: {note.name for note in notes.get(("ko", name), ())} for name in made}
     reversed_systems = {name for name in made if "reversed" in measures[name]}
     # Half of the answers as lists have few pairs that anybody writes.
     assert reversed_systems - {"half listed"} == set(made) - {"plain", "half listed"}
