@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from joblib import parallel_config
-from joblib.parallel import get_active_backend
 
 from arena.data.errors import MissingDependencyError, UsageError, checked_choice
 
@@ -16,12 +15,6 @@ BACKENDS = ("dask", "ray")
 AGAIN = {"max_restarts": -1, "max_task_retries": -1}
 """Of Ray's workers: what one that was lost had to do is done by another, as Dask does."""
 LARGE_TASKS = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}
-
-
-def on_cluster() -> bool:
-    """Return whether work is done by the workers of a cluster."""
-    backend, _ = get_active_backend()
-    return type(backend).__module__.partition(".")[0] == "ray" or hasattr(backend, "client")
 
 
 @contextmanager

@@ -51,6 +51,7 @@ def run(
     from arena.llm.awaiting import RepliesAwaitedError
     from surrogate_arena.pages.site import INDEX
     from surrogate_arena.runs.config import read_configuration
+    from surrogate_arena.runs.configured import WEB_ROOT
     from surrogate_arena.runs.run import bring_up_to_date
 
     boards = read_configuration(configuration)
@@ -71,18 +72,17 @@ def run(
     failed = not report.is_current if check else bool(report.failing)
     if as_json:
         content = {
-            "steps": report.steps,
-            "failed": [f"{step.board}/{step.stage}" for step in report.failed],
+            "boards": report.boards,
             "failing": report.failing,
-            "awaited": [f"{step.board}/{step.stage}" for step in report.awaited],
+            "awaited": report.awaited,
             "current": report.is_current,
         }
         show(content, as_json)
     else:
-        counts = Counter(step.state for step in report.steps)
+        counts = Counter(outcome.state for outcome in report.boards)
         print(", ".join(f"{count} {state}" for state, count in counts.items()))
         print(f"Output folder: {folder}; failed checks: {', '.join(report.failing) or 'none'}")
-        print(f"Pages: {(site or boards.web_root(folder)) / INDEX}")
+        print(f"Pages: {(site or folder / WEB_ROOT) / INDEX}")
     if failed:
         raise Exit(NOT_CURRENT)
     if report.awaited:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,27 +13,20 @@ from pydantic_core import PydanticCustomError
 
 from arena.data.schema import ArenaInfo
 from arena.judging.judging_settings import JudgingSettings
-from arena.llm.llm_settings import LlmSettings
-from features.declare.feature import Feature
-from features.measures.choosing import parse_features
 from surrogate.board.settings import BoardSettings
 from surrogate_arena.pages.feed import FEED
 from surrogate_arena.pages.site import INDEX
 from surrogate_arena.pages.site_settings import PageSettings, SiteSettings, WebAddress
-from surrogate_arena.runs.steps import MANIFEST_FILE
+from surrogate_arena.runs.records import RECORDS_FILE
 
 BOARD_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 Form = Literal["site", "figures"]
-Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 WEB_ROOT = "_site"
 """Folder of all pages in the output folder: no board can have that name, and GitHub's action that
 uploads pages takes it by default."""
-LOG_FILE = "run.log"
 STORE_FILE = "judging.sqlite"
 """Replies of judges."""
-RATINGS_FILE = "ratings.sqlite"
-"""Replies of LLMs that features ask."""
-RESERVED = (MANIFEST_FILE, LOG_FILE, STORE_FILE, RATINGS_FILE, INDEX, FEED)
+RESERVED = (RECORDS_FILE, STORE_FILE, INDEX, FEED)
 """Files beside the folders of boards, in the output folder and the web root."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 ALL_BOARDS = "Leaderboards"
@@ -67,13 +60,6 @@ class BoardOptions(BoardSettings):
         description="File of features that are already computed, instead of features; relative to "
         "this file.",
     )
-    download: bool = Field(
-        default=False, description="Download models that are not on this machine."
-    )
-    llm: LlmSettings | None = Field(
-        default=None,
-        description="How LLMs are asked for features; the features name the models.",
-    )
     judging: JudgingSettings | None = Field(
         default=None,
         description="How an LLM judges first; left out, the arena's own judgments count.",
@@ -84,21 +70,11 @@ class BoardOptions(BoardSettings):
     site: SiteSettings = Field(
         default=SiteSettings(), description="What its pages state, over those of all boards."
     )
-    weights: dict[str, Weight] = Field(
-        default={},
-        description="Criteria of its judgments to their weights: one board for each, and an "
-        "overview of them.",
-    )
 
 
 class RunSite(PageSettings):
     """The page over all boards, and what holds for the pages of each."""
 
-    folder: str | None = Field(
-        default=None,
-        description="Folder of all pages, relative to this file; --site overrides it. Default: "
-        "_site in the output folder.",
-    )
     address: WebAddress = Field(
         default="", description="Address where the pages are served, for links of the feed."
     )
@@ -131,15 +107,13 @@ class ConfiguredBoard:
     Attributes:
         pages: What its pages state.
         parent: Title of the page over it.
-        overview: Name of the overview of criteria that it is part of; empty if of none.
     """
 
     name: str
     options: BoardOptions
     base: Path
-    pages: SiteSettings = field(default_factory=SiteSettings)
-    parent: str = ""
-    overview: str = ""
+    pages: SiteSettings
+    parent: str
 
     @property
     def arena(self) -> Path:
@@ -147,12 +121,19 @@ class ConfiguredBoard:
         return self.base / self.options.arena
 
     @property
+    def feature_table(self) -> Path | None:
+        """Its file of features; None where they are measured."""
+        table = self.options.feature_table
+        return None if table is None else self.base / table
+
+    @property
     def settings(self) -> BoardSettings:
-        """Settings of the board; its features are measured in a step of their own."""
+        """Settings of the board, by verdicts of the LLM that judges first, if one does."""
         judging = self.options.judging
-        judge = self.options.judge or (judging.judge if judging else None)
-        fields = set(BoardSettings.model_fields) - {"features", "judge"}
-        return BoardSettings(judge=judge, **self.options.model_dump(include=fields))
+        values = self.options.model_dump(include=set(BoardSettings.model_fields))
+        if judging is not None and values["judge"] is None:
+            values["judge"] = judging.judge
+        return BoardSettings(**values)
 
     @property
     def judging(self) -> JudgingSettings | None:
@@ -167,48 +148,25 @@ class ConfiguredBoard:
             paths["prior"] = str(self.base / judging.prior)
         return judging.model_copy(update=paths)
 
-    def features(self) -> tuple[Feature, ...]:
-        """Return the features of a board that has no table of them."""
-        return parse_features(",".join(self.options.features))
-
-
-@dataclass(frozen=True)
-class ConfiguredOverview:
-    """An overview of boards of several criteria.
-
-    Attributes:
-        boards: Criterion to the name of its board.
-        weights: Criterion to its weight.
-        has_pages: Whether it has a page.
-    """
-
-    name: str
-    boards: Mapping[str, str]
-    weights: Mapping[str, float]
-    pages: SiteSettings
-    parent: str
-    has_pages: bool
-
 
 @dataclass(frozen=True)
 class Leaderboards:
-    """The boards of a configuration file, what all pages state, and the folders it names."""
+    """The boards of a configuration file, what all pages state, and the folder it names."""
 
     file: Path
     out: Path | None
     boards: tuple[ConfiguredBoard, ...]
-    overviews: tuple[ConfiguredOverview, ...]
-    site: RunSite = field(default_factory=RunSite)
+    site: RunSite
 
     @property
     def title(self) -> str:
         """Title of the page over all boards."""
         return self.site.title or ALL_BOARDS
 
-    def web_root(self, out: Path) -> Path:
-        """Return the folder of all pages, given the output folder."""
-        folder = self.site.folder
-        return out / WEB_ROOT if folder is None else self.file.parent / folder
+    @property
+    def published(self) -> set[str]:
+        """Names of the boards that have pages."""
+        return {board.name for board in self.boards if "site" in board.options.publish}
 
 
 def configuration_schema() -> dict[str, Any]:

@@ -17,7 +17,7 @@ from surrogate.board import tables
 from surrogate.board.board import Board
 from surrogate.board.summary import BoardSummary
 from surrogate_arena.pages.history import HistoryEntry
-from surrogate_arena.runs.steps import Digests
+from surrogate_arena.runs.records import Ingredients
 
 EPOCH = "SOURCE_DATE_EPOCH"
 """Environment variable that fixes the date; see https://reproducible-builds.org."""
@@ -73,20 +73,16 @@ class PastRecord(BaseModel):
 
     Attributes:
         digest: Digest of its tables; a board that is made again with the same ones is no new one.
-        inputs: Digests of the files it was made from.
-        versions: Versions of the libraries it was made with.
-        answers: System to the digest of its rows of answers, see ``digests_by_system``.
-        features: System to the digest of its features; empty unless they are of a file.
+        ingredients: What it was made from.
+        answers: System to the digest of its answers.
     """
 
     model_config = ConfigDict(frozen=True)
 
     entry: HistoryEntry
     digest: str
-    inputs: Digests = {}
-    versions: dict[str, str] = {}
-    answers: Digests = {}
-    features: Digests = {}
+    ingredients: Ingredients = {}
+    answers: dict[str, str] = {}
 
 
 def open_compared(folder: Path) -> Board | PastBoard:
@@ -138,32 +134,15 @@ def read_history(folder: Path) -> list[PastRecord]:
     Raises:
         DataError: If one is damaged.
     """
-    records, problems = readable_history(folder)
-    if problems:
-        raise DataError(problems)
-    return records
-
-
-def readable_history(folder: Path) -> tuple[list[PastRecord], list[Problem]]:
-    """Return the records that can be read, oldest first, and what is wrong with the others."""
-    records: list[PastRecord] = []
-    problems: list[Problem] = []
-    for path in sorted(folder.glob(f"*/{RECORD_FILE}")):
-        try:
-            records.append(_read_record(path))
-        except DataError as error:
-            problems.extend(error.problems)
-    records.sort(key=lambda record: (record.entry.date, record.entry.number))
-    return records, problems
-
-
-def _read_record(path: Path) -> PastRecord:
-    with _damage_named(path.parent):
-        record = tables.read_json(PastRecord, path)
-        if record.entry.name != path.parent.name:
-            fault = f"is the record of {record.entry.name}"
-            raise DataError.of_file(path.name, fault, hint="")
-    return record
+    records = []
+    for path in folder.glob(f"*/{RECORD_FILE}"):
+        with _damage_named(path.parent):
+            record = tables.read_json(PastRecord, path)
+            if record.entry.name != path.parent.name:
+                fault = f"is the record of {record.entry.name}"
+                raise DataError.of_file(path.name, fault, hint="")
+        records.append(record)
+    return sorted(records, key=lambda record: (record.entry.date, record.entry.number))
 
 
 @contextmanager

@@ -7,17 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.data.errors import ArenaError, UsageError
+from arena.data.errors import ArenaError, DataError, UsageError
 from arena.data.safe_writes import resolved, write_text
 from surrogate.board.tables import FEATURE_CACHE
 from surrogate_arena.pages.feed import FEED, FeedEntry, atom_feed
 from surrogate_arena.pages.history import HistoryEntry
 from surrogate_arena.pages.pages import filled
 from surrogate_arena.pages.site import INDEX, check_replaceable
-from surrogate_arena.runs.configured import ConfiguredBoard, ConfiguredOverview, Leaderboards
-from surrogate_arena.runs.past_boards import HISTORY, readable_history
-from surrogate_arena.runs.stages import BOARD, CRITERIA, SITE
-from surrogate_arena.runs.steps import RunManifest, StepRecord, read_manifest
+from surrogate_arena.runs.configured import ConfiguredBoard, Leaderboards
+from surrogate_arena.runs.past_boards import HISTORY, read_history
+from surrogate_arena.runs.records import BoardRecord, Records
 
 OURS = {
     INDEX: '<meta name="generator" content="surrogate-arena',
@@ -44,9 +43,7 @@ def check_web_root(web: Path, out: Path, boards: Leaderboards) -> None:
                 f"{name} ({path}) is in {web}, which a web server would serve; name another "
                 "folder for the pages"
             )
-    names = {board.name for board in boards.boards}
-    names |= {overview.name for overview in boards.overviews}
-    names |= {step.partition("/")[0] for step in read_manifest(out).steps}
+    names = {board.name for board in boards.boards} | {*Records.read(out).boards}
     for name in sorted({*names, FEATURE_CACHE}):
         folder = out / name
         if root.is_relative_to(resolved(folder)):
@@ -56,18 +53,14 @@ def check_web_root(web: Path, out: Path, boards: Leaderboards) -> None:
             )
 
 
-def remove_withdrawn(manifest: RunManifest, published: set[str], web: Path) -> list[str]:
-    """Remove the pages of boards that are not published any more.
+def remove_withdrawn(records: Records, published: set[str], web: Path) -> list[str]:
+    """Remove the pages of boards that are not published any more, and return their names.
 
     Only folders that a run wrote and that hold nothing else are removed.
-
-    Returns:
-        The names of these boards.
     """
     withdrawn = []
-    for step in list(manifest.steps):
-        name, _, stage = step.partition("/")
-        if stage != SITE or name in published:
+    for name, record in records.boards.items():
+        if not record.is_published or name in published:
             continue
         folder = web / name
         # Pages that somebody added to are theirs to remove.
@@ -76,14 +69,14 @@ def remove_withdrawn(manifest: RunManifest, published: set[str], web: Path) -> l
         except ArenaError:
             continue
         shutil.rmtree(folder, ignore_errors=True)
-        del manifest.steps[step]
+        records.boards[name] = record.model_copy(update={"is_published": False})
         withdrawn.append(name)
     return withdrawn
 
 
 def write_front(
     boards: Leaderboards,
-    manifest: RunManifest,
+    records: Records,
     faults: Mapping[str, Sequence[str]],
     out: Path,
     web: Path,
@@ -95,7 +88,7 @@ def write_front(
 
     Args:
         boards: The configuration.
-        manifest: How each step was made.
+        records: How each board was made.
         faults: Board to what readers must know of it.
         out: Output folder.
         web: Folder of the pages.
@@ -103,16 +96,23 @@ def write_front(
     web.mkdir(parents=True, exist_ok=True)
     rows = []
     changes: list[FeedEntry] = []
-    is_complete = True
-    for board in _in_file_order(boards):
-        # The step that keeps past boards has failed where there are problems, and named them.
-        records, problems = readable_history(out / board.name / HISTORY)
-        is_complete &= not problems
-        past = [record.entry for record in records]
-        rows.append(_row(board, manifest, past, faults.get(board.name, ()), web))
+    feed: str | None = ""
+    for board in boards.boards:
+        past: list[HistoryEntry] = []
+        try:
+            past = [record.entry for record in read_history(out / board.name / HISTORY)]
+        except DataError:
+            # Making the board has failed by it, too, and said so.
+            feed = None
+        record = records.boards.get(board.name, BoardRecord())
+        rows.append(_row(board, record, past, faults.get(board.name, ()), web))
         changes.extend(_changes(board, past, rows[-1]["link"]))
+    if feed is None:
+        feed = _text(web / FEED)
+    elif changes:
+        site = boards.site
+        feed = atom_feed(changes, title=boards.title, address=site.address, rights=site.license)
     dates = [row["date"] for row in rows if row["date"]]
-    feed = _feed(boards, changes) if is_complete else _text(web / FEED)
     front = filled(
         "boards",
         (),
@@ -127,41 +127,21 @@ def write_front(
     _write_ours(feed, web / FEED)
 
 
-def _feed(boards: Leaderboards, changes: Sequence[FeedEntry]) -> str:
-    """Return the feed of changes; empty if there is none."""
-    if not changes:
-        return ""
-    site = boards.site
-    return atom_feed(changes, title=boards.title, address=site.address, rights=site.license)
-
-
-def _in_file_order(boards: Leaderboards) -> Iterator[ConfiguredBoard | ConfiguredOverview]:
-    """Yield boards as the file has them, each overview before its boards."""
-    overviews = {overview.name: overview for overview in boards.overviews}
-    for board in boards.boards:
-        overview = overviews.pop(board.overview, None)
-        if overview is not None:
-            yield overview
-        yield board
-
-
 def _row(
-    board: ConfiguredBoard | ConfiguredOverview,
-    manifest: RunManifest,
+    board: ConfiguredBoard,
+    record: BoardRecord,
     past: Sequence[HistoryEntry],
     faults: Sequence[str],
     web: Path,
 ) -> dict[str, Any]:
     """Return what the page over all boards says of one."""
-    stage = BOARD if isinstance(board, ConfiguredBoard) else CRITERIA
-    record = manifest.steps.get(f"{board.name}/{stage}", StepRecord())
     link = f"{board.name}/{INDEX}"
     last = past[-1] if past else None
     return {
         "title": board.pages.title,
         "description": board.pages.description,
         "link": link if (web / link).is_file() else "",
-        "conclusion": record.page_facts.get("conclusion", ""),
+        "conclusion": record.conclusion,
         "date": None if last is None else last.date,
         "last": last if len(past) > 1 else None,
         "faults": faults,
@@ -169,7 +149,7 @@ def _row(
 
 
 def _changes(
-    board: ConfiguredBoard | ConfiguredOverview, past: Sequence[HistoryEntry], link: str
+    board: ConfiguredBoard, past: Sequence[HistoryEntry], link: str
 ) -> Iterator[FeedEntry]:
     """Yield the entries of a feed on the states of a board."""
     for entry in past:

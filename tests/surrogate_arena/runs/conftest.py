@@ -53,7 +53,7 @@ def made_once(tiny_arena, configure_in, tmp_path_factory):
     write_arena(tiny_arena, folder / "arena", ".jsonl")
     boards = configure_in(folder, ONE_BOARD)
     report = bring_up_to_date(boards, boards.out)
-    assert [step.state for step in report.steps] == ["made", "made", "made"]
+    assert [outcome.state for outcome in report.boards] == ["made"]
     return folder
 
 
@@ -66,20 +66,20 @@ def made(made_once, place):
 
 @pytest.fixture
 def make():
-    """Bring boards up to date, and tell what became of each step."""
+    """Bring boards up to date, and tell what became of each."""
 
     def run(boards, **options):
         report = bring_up_to_date(boards, boards.out, **options)
-        return {f"{step.board}/{step.stage}": step for step in report.steps}
+        return {outcome.board: outcome for outcome in report.boards}
 
     return run
 
 
 @pytest.fixture
 def states():
-    """Tell the state of each step."""
+    """Tell the state of each board."""
 
-    def of(steps):
-        return {name: step.state for name, step in steps.items()}
+    def of(outcomes):
+        return {name: outcome.state for name, outcome in outcomes.items()}
 
     return of

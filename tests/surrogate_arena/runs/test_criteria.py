@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from arena import UsageError, import_arena, read_arena, write_arena
 from surrogate import build_board
 from surrogate.board.board import Board
-from surrogate_arena.runs.config import read_configuration
 from surrogate_arena.runs.criteria import build_criteria, weighted_overview
-from surrogate_arena.runs.run import bring_up_to_date
 
 SWAPPED = {"a": "b", "b": "a", "tie": "tie"}
 WEIGHTS = st.floats(0.01, 100)
@@ -129,59 +127,3 @@ def test_tables_of_answers_keep_criteria(tmp_path):
     assert read.judges == ("unknown:fluency", "unknown:tone")
     won = {row["criterion"]: row[f"system_{row['winner']}"] for _, row in read.judgments.iterrows()}
     assert won == {"fluency": "y", "tone": "x"}
-
-
-@pytest.mark.slow
-def test_a_run_keeps_a_board_of_each_criterion_and_their_overview(folder, tmp_path):
-    text = f"""
-        out = "boards"
-        [site]
-        title = "Bots"
-        license = "CC0"
-        [defaults]
-        tournaments = 2
-        holdout = []
-        surrogate = "linear"
-        features = ["answer_length", "citations"]
-        [boards.all]
-        arena = {str(folder)!r}
-        publish = ["site"]
-        weights = {{ faithfulness = 2, fluency = 1 }}
-        """
-    path = tmp_path / "boards.toml"
-    path.write_text(text, encoding="utf-8")
-    boards = read_configuration(path)
-    assert [board.name for board in boards.boards] == ["all-faithfulness", "all-fluency"]
-    report = bring_up_to_date(boards, boards.out)
-    assert {step.state for step in report.steps} == {"made"}
-    table = pd.read_csv(boards.out / "all" / "criteria" / "overview.csv")
-    made = {
-        criterion: Board.load(boards.out / f"all-{criterion}" / "board")
-        for criterion in ("faithfulness", "fluency")
-    }
-    expected = weighted_overview(made, weights={"faithfulness": 2, "fluency": 1}).table
-    assert table["system"].tolist() == expected["system"].tolist()
-    np.testing.assert_allclose(table["score"], expected["score"])
-    root = boards.out / "_site"
-    page = (root / "all" / "index.html").read_text("utf-8")
-    for link in ("../all-faithfulness/index.html", "../all-fluency/index.html", "../index.html"):
-        assert f'href="{link}"' in page
-        assert (root / "all" / link).resolve().is_file()
-    assert "License: CC0" in page
-    front = (root / "index.html").read_text("utf-8")
-    links = ["all/index.html", "all-faithfulness/index.html", "all-fluency/index.html"]
-    places = [front.index(f'<a href="{link}">') for link in links]
-    assert places == sorted(places)
-    assert bring_up_to_date(boards, boards.out, check=True).is_current
-    path.write_text(text.replace("fluency = 1", "fluency = 3"), encoding="utf-8")
-    states = {
-        f"{step.board}/{step.stage}"
-        for step in bring_up_to_date(read_configuration(path), boards.out).steps
-        if step.state == "made"
-    }
-    assert states == {"all/criteria", "all/site"}
-    path.write_text(text.replace("fluency = 1", "polish = 1"), encoding="utf-8")
-    report = bring_up_to_date(read_configuration(path), boards.out)
-    steps = {f"{step.board}/{step.stage}": step for step in report.steps}
-    assert "there is faithfulness, fluency, tone" in steps["all-polish/board"].error
-    assert steps["all/criteria"].state == "skipped"

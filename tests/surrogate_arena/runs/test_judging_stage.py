@@ -10,10 +10,8 @@ from batch_server import BatchServer
 from chat_server import ChatServer, completion
 
 from arena.data.tables import read_rows
+from surrogate_arena.runs.records import Records
 from surrogate_arena.runs.run import bring_up_to_date
-from surrogate_arena.runs.steps import read_manifest
-
-STAGES = ("a/judging", "a/features", "a/board", "a/history")
 
 
 @pytest.fixture
@@ -41,14 +39,14 @@ def test_verdicts_are_paid_for_once_and_the_arena_stays_as_it_is(
 ):
     arena = {path.name: path.read_bytes() for path in (place / "arena").iterdir()}
     boards = configure(judging(server, "max_calls = 20"))
-    steps = make(boards)
-    assert states(steps) == dict.fromkeys(STAGES, "made")
+    outcomes = make(boards)
+    assert states(outcomes) == {"a": "made"}
     assert sum(server.asked.values()) == 20
-    (reason,) = bring_up_to_date(boards, boards.out, check=True).steps[0].reasons
+    (reason,) = bring_up_to_date(boards, boards.out, check=True).boards[0].reasons
     verdicts = read_rows(boards.out / "a" / "judging" / "judgments.parquet").table
     assert reason == f"pairs without a verdict: {36 - len(verdicts)} over_budget"
     boards = configure(judging(server))
-    assert states(make(boards))["a/board"] == "made"
+    assert states(make(boards)) == {"a": "made"}
     assert set(server.asked.values()) == {1}
     calls = len(server.asked)
     assert calls > 20
@@ -57,9 +55,8 @@ def test_verdicts_are_paid_for_once_and_the_arena_stays_as_it_is(
     assert {path.name: path.read_bytes() for path in (place / "arena").iterdir()} == arena
     text = (boards.out / "manifest.json").read_text()
     assert f":{server.port}" not in text  # digests may hold its digits
-    record = read_manifest(boards.out).steps["a/judging"]
-    assert record.options["model"] == "local"
-    shutil.rmtree(boards.out / "a" / "judging")
+    assert Records.read(boards.out).boards["a"].ingredients["judge model"] == "local"
+    shutil.rmtree(boards.out / "a")
     make(boards)
     assert sum(server.asked.values()) == calls
 
@@ -67,9 +64,8 @@ def test_verdicts_are_paid_for_once_and_the_arena_stays_as_it_is(
 def test_where_nobody_answers_the_board_fails_and_is_tried_again(configure, make, server):
     boards = configure(judging(server))
     server.behave = lambda *_: completion("I do not know.")
-    steps = make(boards)
-    assert "34 unparsable" in steps["a/judging"].error
-    assert steps["a/board"].state == "skipped"
+    outcomes = make(boards)
+    assert "34 unparsable" in outcomes["a"].error
 
 
 @pytest.mark.slow
@@ -77,8 +73,8 @@ def test_pairs_are_judged_to_a_budget_beside_the_arena(configure, make, states, 
     arena = {path.name: path.read_bytes() for path in (place / "arena").iterdir()}
     text = judging(server).replace("pairs = 12", "budget = 20")
     boards = configure(text)
-    steps = make(boards)
-    assert states(steps) == dict.fromkeys(STAGES, "made")
+    outcomes = make(boards)
+    assert states(outcomes) == {"a": "made"}
     rows = read_rows(boards.out / "a" / "judging" / "judgments.parquet").table
     n_identical = (rows["flags"] == "identical").sum()
     assert len(rows) - n_identical == 20
@@ -92,14 +88,11 @@ def test_a_batch_that_is_awaited_is_no_failure_and_the_next_run_collects_it(
 ):
     with BatchServer(lambda *_: completion("[[A]]")) as server:
         text = judging(server, "batch = true")
-        steps = make(configure(text))
-        assert states(steps) == {
-            **dict.fromkeys(STAGES, "awaited"),
-            "a/features": "made",
-        }
-        assert "batch" in str(steps["a/judging"])
+        outcomes = make(configure(text))
+        assert states(outcomes) == {"a": "awaited"}
+        assert "batch" in str(outcomes["a"])
         assert run("run", place / "boards.toml") == 75
         server.work()
-        steps = make(configure(text))
-        assert states(steps) == {**dict.fromkeys(STAGES, "made"), "a/features": "current"}
+        outcomes = make(configure(text))
+        assert states(outcomes) == {"a": "made"}
         assert set(server.asked.values()) == {1}

@@ -9,7 +9,6 @@ import time
 
 import pytest
 
-from surrogate_arena.runs.config import read_configuration
 from surrogate_arena.runs.run import bring_up_to_date
 
 pytest.importorskip("fcntl", reason="needs a system that locks folders")
@@ -28,45 +27,41 @@ def start(place):
 
 
 @pytest.mark.slow
-def test_of_two_runs_at_once_each_step_is_made_by_one(configure, place):
+def test_of_two_runs_at_once_each_board_is_made_by_one(configure, place):
     boards = configure("[boards.a]\narena = 'arena'\n")
     runs = [start(place), start(place)]
     told = [run.communicate(timeout=300)[0] for run in runs]
     assert [run.returncode for run in runs] == [0, 0]
-    states = [re.findall(r"^(\w+) a: (\w+)", text, re.MULTILINE) for text in told]
-    assert sorted(states) == [
-        [("features", "current"), ("board", "current"), ("history", "current")],
-        [("features", "made"), ("board", "made"), ("history", "made")],
-    ]
+    states = [re.findall(r"^a: (\w+)", text, re.MULTILINE) for text in told]
+    assert sorted(states) == [["current"], ["made"]]
     assert bring_up_to_date(boards, boards.out, check=True).is_current
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on_where_it_was(made, configure, place):
+def test_a_killed_run_goes_on_with_the_same_bytes(made, configure, place):
     boards = configure(
         "[boards.a]\narena = 'arena'\n[boards.b]\narena = 'arena'\ntournaments = 40\n"
     )
     run = start(place)
     folder = boards.out / "b"
     until = time.monotonic() + 300
-    made = folder / "features"
-    while (
-        not (made.exists() and list(folder.glob(".writing-*")))
-        and run.poll() is None
-        and time.monotonic() < until
-    ):
-        time.sleep(0.005)
+    while not list(folder.glob(".writing-*")) and run.poll() is None and time.monotonic() < until:
+        time.sleep(0.002)
     run.send_signal(signal.SIGKILL)
     run.communicate()
     assert list(folder.glob(".writing-*"))
-    steps = bring_up_to_date(boards, boards.out, check=True).steps
-    told = {f"{step.board}/{step.stage}": step.state for step in steps}
-    assert told == {
-        **dict.fromkeys(["a/features", "a/board", "a/history", "b/features"], "current"),
-        "b/board": "would run",
-        "b/history": "would run",
-    }
-    again = read_configuration(place / "boards.toml")
-    report = bring_up_to_date(again, again.out)
-    assert [step.state for step in report.steps] == [*["current"] * 4, "made", "made"]
+    report = bring_up_to_date(boards, boards.out, check=True)
+    assert [outcome.state for outcome in report.boards] == ["current", "would run"]
+    report = bring_up_to_date(boards, boards.out)
+    assert [outcome.state for outcome in report.boards] == ["current", "made"]
     assert not list(boards.out.rglob(".writing-*"))
+    bring_up_to_date(boards, place / "again")
+    assert contents(boards.out) == contents(place / "again")
+
+
+def contents(out):
+    return {
+        path.relative_to(out): path.read_bytes()
+        for path in out.rglob("*")
+        if path.is_file() and not path.relative_to(out).parts[0].startswith(".")
+    }

@@ -30,7 +30,6 @@ GOOD = {
     "nested": '[boards.a]\narena = "x"\n[boards.a.judging]\nmodel = "m"\npairs = 3\nomit = "top_p"',
     "preset": '[boards.a]\narena = "x"\npreset = "mirage"\nridge = 1',
     "pages": '[site]\ntitle = "t"\nquestions = 0\n[boards.a]\narena = "x"\nsite = { order = "en" }',
-    "weights": '[boards.a]\narena = "x"\nweights = { tone = 1, "of facts" = 0.5 }',
     "published": '[boards.a]\narena = "x"\npublish = ["site", "figures"]',
 }
 BAD = {
@@ -44,7 +43,6 @@ BAD = {
     "name of a board": '[boards."../a"]\narena = "x"',
     "nested key": '[boards.a]\narena = "x"\n[boards.a.judging]\nmodel = "m"\nmodell = "m"',
     "key of the pages": '[site]\ntitel = "t"\n[boards.a]\narena = "x"',
-    "negative weight": '[boards.a]\narena = "x"\nweights = { tone = -1 }',
     "list of numbers": '[boards.a]\narena = "x"\nfeatures = [1]',
 }
 

@@ -1,0 +1,257 @@
+"""Making one board: what it is made from, its judging, and what is published of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+
+from arena.data.arena import Arena
+from arena.data.files import file_digest
+from arena.data.folder import FAILED_JUDGMENTS, read_arena
+from arena.data.published import TABLE as PUBLISHED_TABLE
+from arena.data.safe_writes import replaced_folder
+from arena.data.schema import INFO_FILE
+from arena.data.selection import are_in
+from arena.data.tables import SUFFIXES, write_rows
+from arena.data.types import Progress
+from arena.data.votes import VOTES_FILE
+from arena.judging.answer_pairs import PAIR_COLUMNS
+from arena.judging.judging_settings import JudgingSettings
+from arena.llm.llm_settings import fields_by_use
+from arena.llm.replies import FINAL, UNPARSABLE
+from features.engine.cache import code_digest
+from features.measures.choosing import parse_features
+from surrogate.board.board import Board
+from surrogate.board.build import build_board
+from surrogate.board.first_place import conclusion, first_place_sentence
+from surrogate.board.judge_report import read_judging_records
+from surrogate.board.metaevaluations import METAEVALUATION_FILE
+from surrogate.board.tables import FEATURE_CACHE, MANIFEST_FILE, read_feature_table
+from surrogate.board.view import board_judges
+from surrogate.checks.status import VANISHED
+from surrogate.ranking.prior import judging_prior
+from surrogate_arena.costs.costs import write_costs
+from surrogate_arena.pages.figures.board_figures import board_drawings
+from surrogate_arena.pages.figures.figure import write_drawings
+from surrogate_arena.pages.site import check_replaceable, write_site
+from surrogate_arena.runs.configured import STORE_FILE, ConfiguredBoard
+from surrogate_arena.runs.keeping import keep_board
+from surrogate_arena.runs.past_boards import HISTORY, read_history
+from surrogate_arena.runs.records import (
+    BoardRecord,
+    Ingredients,
+    folder_digests,
+    library_versions,
+    shown_values,
+)
+
+BOARD = "board"
+JUDGING = "judging"
+FIGURES = "figures"
+SITE = "site"
+TABLES = ("queries", "answers", "judgments", PUBLISHED_TABLE)
+ARENA_FILES = (
+    INFO_FILE,
+    VOTES_FILE,
+    FAILED_JUDGMENTS,
+    METAEVALUATION_FILE,
+    *(f"{name}{suffix}" for name in TABLES for suffix in SUFFIXES),
+)
+"""Files of an arena folder that a board is made from."""
+LASTING = {*FINAL, UNPARSABLE}
+"""Failures that would be the same if the pair were asked again."""
+
+
+def ingredients_of(board: ConfiguredBoard) -> Ingredients:
+    """Return what a board is made from."""
+    ingredients = folder_digests(board.arena, ARENA_FILES, "arena/")
+    ingredients |= shown_values(board.settings.model_dump(mode="json"))
+    ingredients |= shown_values(board.pages.model_dump(mode="json"), "site ")
+    ingredients |= {"publish": ", ".join(board.options.publish), "site parent": board.parent}
+    table = board.feature_table
+    if table is not None:
+        ingredients |= folder_digests(table.parent, (table.name,), "feature table/")
+    else:
+        ingredients["feature code"] = code_digest()
+        for feature in parse_features(",".join(board.options.features)):
+            if feature.model and Path(feature.model).is_dir():
+                folder = Path(feature.model)
+                ingredients |= folder_digests(folder, prefix=f"model {folder.name}/")
+    judging = board.judging
+    if judging is not None:
+        fields = fields_by_use(JudgingSettings, replies="value")
+        ingredients |= shown_values(judging.model_dump(mode="json", include=set(fields)), "judge ")
+        for path in _template_files(judging.template):
+            ingredients[f"template {path.name}"] = file_digest(path)
+        if judging.prior is not None:
+            ingredients |= folder_digests(Path(judging.prior), (MANIFEST_FILE,), "prior ")
+    return ingredients | library_versions()
+
+
+def _template_files(template: str | None) -> list[Path]:
+    """Return the file of a template, or the templates in a folder."""
+    if not template:
+        return []
+    path = Path(template)
+    return sorted(path.glob("*.jinja")) if path.is_dir() else [path]
+
+
+def make_board(
+    board: ConfiguredBoard,
+    out: Path,
+    web: Path,
+    n_jobs: int,
+    progress: Progress | None,
+) -> BoardRecord:
+    """Make a board and what is published of it.
+
+    Whatever is written replaces what was there whole, and the record is the caller's to write: a
+    run that was killed makes the same board again, from replies and features that were kept.
+
+    Args:
+        board: The board.
+        out: Output folder.
+        web: Folder of the pages of all boards.
+        n_jobs: Processes to use.
+        progress: Called as stages advance.
+
+    Raises:
+        ArenaError: If it cannot be made.
+    """
+    # Before anything is made, so that a change meanwhile is noticed by the next run.
+    ingredients = ingredients_of(board)
+    folder = out / board.name
+    is_published = SITE in board.options.publish
+    if is_published:
+        check_replaceable(web / board.name)
+    arena = read_arena(board.arena)
+    unfinished = ""
+    if board.judging is not None:
+        arena, unfinished = _judged(board, board.judging, arena, out, n_jobs, progress)
+    built = _build(board, arena, folder, out / FEATURE_CACHE, n_jobs, progress)
+    keep_board(built, folder / HISTORY, ingredients, arena.answers)
+    if is_published:
+        _write_pages(board, built, arena, folder, web)
+    if FIGURES in board.options.publish:
+        with replaced_folder(folder / FIGURES) as target:
+            write_drawings(board_drawings(built), target)
+    is_unreliable = built.summary.macro.is_unreliable
+    # The fault of an unreliable judge stands below, among the cautions.
+    sentence = first_place_sentence(built) if is_unreliable else conclusion(built)
+    return BoardRecord(
+        ingredients=ingredients,
+        cautions=tuple(_cautions(built)),
+        conclusion=sentence,
+        unfinished=unfinished,
+        is_published=is_published,
+    )
+
+
+def _judged(
+    board: ConfiguredBoard,
+    settings: JudgingSettings,
+    arena: Arena,
+    out: Path,
+    n_jobs: int,
+    progress: Progress | None,
+) -> tuple[Arena, str]:
+    """Let an LLM judge; its verdicts are kept beside the board, and the arena folder as it is.
+
+    Returns:
+        The arena with the verdicts, and which pairs are to be asked again; empty if none are.
+    """
+    from arena.judging import judge, questions_to_judge
+    from arena.judging.judging_result import lasting_failures, require_verdicts
+
+    prior = None
+    if settings.is_adaptive:
+        questions = questions_to_judge(arena, settings)
+        prior = judging_prior(arena, questions, settings.prior, seed=settings.seed, n_jobs=n_jobs)
+    store = out / STORE_FILE if settings.store is None else board.base / settings.store
+    judging = judge(
+        arena,
+        settings,
+        store,
+        prior=prior,
+        failed=lasting_failures(board.arena),
+        progress=progress,
+    )
+    if judging.error is not None:
+        # The board rests on both judges. What was paid for is in the store, for the next run.
+        raise judging.error
+    require_verdicts(judging.usage)
+    tables = [judging.judgments]
+    if judging.panel is not None:
+        tables.append(judging.panel.judgments)
+    verdicts = pd.concat([table.astype(object) for table in tables], ignore_index=True)
+    key = [*PAIR_COLUMNS, "judge"]
+    # A panel's verdicts include those that the arena has from earlier runs.
+    verdicts = verdicts[~are_in(verdicts, arena.judgments, key)]
+    verdicts = verdicts.sort_values(key, kind="stable", ignore_index=True)
+    with replaced_folder(out / board.name / JUDGING) as target:
+        write_rows(verdicts, target / "judgments.parquet")
+        write_rows(judging.failures, target / FAILED_JUDGMENTS)
+    counts = []
+    for reason, count in sorted(judging.usage.failures.items()):
+        if reason not in LASTING:
+            counts.append(f"{count} {reason}")
+    unfinished = f"pairs without a verdict: {', '.join(counts)}" if counts else ""
+    judgments = pd.concat([arena.judgments, verdicts], ignore_index=True)
+    return replace(arena, judgments=judgments), unfinished
+
+
+def _build(
+    board: ConfiguredBoard,
+    arena: Arena,
+    folder: Path,
+    cache: Path,
+    n_jobs: int,
+    progress: Progress | None,
+) -> Board:
+    """Build a board and save it."""
+    judging_records = None
+    judges = board_judges(arena, board.settings)
+    if judges:
+        judging_records = read_judging_records(board.arena, judges[0])
+        if board.judging is not None:
+            failures = read_judging_records(folder / JUDGING, judges[0]).failures
+            judging_records = judging_records.model_copy(update={"failures": failures})
+    table = board.feature_table
+    built = build_board(
+        arena,
+        board.settings,
+        feature_table=None if table is None else read_feature_table(table, arena.answers),
+        judging_records=judging_records,
+        n_jobs=n_jobs,
+        progress=progress,
+        cache=cache,
+    )
+    saved = built.save(folder / BOARD, board.arena)
+    write_costs(saved, arena, folder / BOARD)
+    # Read again, so that all that follows shows what the files say.
+    return Board.load(folder / BOARD)
+
+
+def _write_pages(
+    board: ConfiguredBoard, built: Board, arena: Arena, folder: Path, web: Path
+) -> None:
+    """Write the pages of a board as ``publish`` does, with its past."""
+    history = [record.entry for record in read_history(folder / HISTORY)]
+    settings = board.pages
+    if settings.date is None:
+        settings = settings.model_copy(update={"date": history[-1].date})
+    write_site(built, web / board.name, arena, settings, parent=board.parent, history=history)
+
+
+def _cautions(board: Board) -> Sequence[str]:
+    """Return what readers must know of a board."""
+    cautions = []
+    if board.summary.macro.is_unreliable:
+        cautions.append(board.summary.macro.judge_fault)
+    lost = board.ratings[board.ratings["note"] == VANISHED]
+    for system, rows in lost.groupby("system"):
+        cautions.append(f"{system} in {', '.join(rows['language'])}: {VANISHED}")
+    return cautions
