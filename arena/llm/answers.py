@@ -6,11 +6,10 @@ from collections.abc import Mapping
 
 from arena.llm import replies
 from arena.llm.completions import MalformedAnswerError, read_completion, read_embedding
-from arena.llm.error_reports import ReportedError
-from arena.llm.faults import fault_of
 from arena.llm.llm_settings import EMBEDDINGS
 from arena.llm.replies import Completion, Fault, shown_detail, without_key
 from arena.llm.requests import Request
+from arena.llm.server_errors import ReportedError, fault_of
 
 
 def read_answer(

@@ -173,8 +173,8 @@ class _Run(Generic[T]):
                     self._wait()
             while self._waiting:
                 self._wait()
-            if self._sender is not None:
-                self._sender.conclude()
+            if self._batch_sender is not None:
+                self._batch_sender.send_rest()
             if self._batch_sender is not None and self._awaited:
                 raise RepliesAwaitedError(self._awaited.total(), self._batch_sender.awaited())
         return [self._replies[key] for key in keys]

@@ -8,9 +8,9 @@ from typing import IO
 
 from arena.llm import replies
 from arena.llm.answers import read_answer
-from arena.llm.error_reports import ReportedError, reported, reported_error
 from arena.llm.replies import Completion, Fault
 from arena.llm.requests import Request
+from arena.llm.server_errors import ReportedError, reported, reported_error
 
 MOST_LINE_BYTES = 32 * 2**20
 """Most bytes of a line that is read; longer ones answer nothing."""

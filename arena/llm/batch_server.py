@@ -17,9 +17,9 @@ from openai.types import Batch, FileObject
 
 from arena.data.errors import ArenaError, UsageError, argument
 from arena.data.wording import count_of
-from arena.llm.error_reports import reported
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import shown_detail
+from arena.llm.server_errors import reported
 
 MOST_LINES = 50_000
 MOST_BYTES = 200 * 1000**2

@@ -95,11 +95,12 @@ class BatchSender:
             self._drop_over_limit()
         for fault in self._faults:
             self._prospects.check_fault(fault)
-            self._prospects.count_failed(fault)
-        self._prospects.conclude()
+            # Where the model has answered, those that failed are not in a row.
+            if not self._prospects.is_proven:
+                self._prospects.count_failed(fault)
 
     def submit(self, requests: Sequence[Request]) -> None:
-        """Take on requests; those that are in no batch are sent at the latest by ``conclude``."""
+        """Take on requests; those that are in no batch are sent at the latest by ``send_rest``."""
         servers = self._ledger.servers([request.key for request in requests])
         new: list[Request] = []
         for request in requests:
@@ -119,7 +120,7 @@ class BatchSender:
         if not self._over_limit:
             self._add(new)
 
-    def conclude(self) -> None:
+    def send_rest(self) -> None:
         """Send what is not sent yet."""
         self._send_draft()
 
@@ -250,7 +251,7 @@ class BatchSender:
                 if isinstance(answer, Fault) and answer.reason in replies.FINAL:
                     answer = Completion(None, failure=answer.reason, detail=answer.detail)
                 elif isinstance(answer, Completion):
-                    self._prospects.is_proven = True
+                    self._prospects.count_answered()
                     self._usage.count_batch_tokens(answer.tokens_in, answer.tokens_out)
                     if not answer.is_final:
                         reason = answer.failure or replies.BROKEN_OFF

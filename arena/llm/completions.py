@@ -26,8 +26,8 @@ from arena.llm.replies import (
     WHOLE,
     Completion,
 )
+from arena.llm.server_errors import nested_values
 from arena.llm.token_logprobs import read_logprobs
-from arena.llm.waits import nested_values
 from arena.text.thoughts import has_thoughts, without_thoughts
 
 FINISH_NAMES = ("finish_reason", "finishReason", "native_finish_reason", "done_reason")

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import traceback
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache, partial
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arena.data.errors import UsageError
 from arena.data.files import small_file
 from arena.data.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 DIGEST_DIGITS = 12
 PACKAGED = "packaged"
@@ -56,10 +61,8 @@ class PromptTemplate:
         for further_name, name in self.also:
             if name in values:
                 variables[further_name] = values[name]
-        from arena.llm.template_sandbox import fill_template
-
         with _usage_errors(self.version):
-            return fill_template(self.text, variables)
+            return _compiled(self.text).render(variables)
 
 
 @dataclass(frozen=True)
@@ -297,12 +300,10 @@ def _checked(
 ) -> PromptTemplate:
     from jinja2 import meta
 
-    from arena.llm.template_sandbox import compiled_template, sandbox
-
     digest = hashlib.sha256(text.encode()).hexdigest()[:DIGEST_DIGITS]
     with _usage_errors(name):
-        used = meta.find_undeclared_variables(sandbox().parse(text))
-        compiled_template(text)
+        used = meta.find_undeclared_variables(_environment().parse(text))
+        _compiled(text)
     unknown = sorted(used - set(variables))
     if unknown:
         raise UsageError(
@@ -310,6 +311,27 @@ def _checked(
             f"{_offered(unknown[0], variables)}"
         )
     return PromptTemplate(f"{_UNCLEAR.sub('-', name)}@{digest}", text, also)
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    """Return the environment of all templates, which keeps them away from Python's objects."""
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(
+        autoescape=False,  # a prompt is no HTML
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["tojson"] = partial(json.dumps, ensure_ascii=False)
+    return environment
+
+
+@lru_cache(maxsize=256)
+def _compiled(text: str) -> Template:
+    return _environment().from_string(text)
 
 
 @contextmanager

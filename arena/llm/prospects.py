@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from arena.data.errors import UsageError
 from arena.llm.llm_settings import LlmSettings
-from arena.llm.replies import MALFORMED, REJECTED, Fault
+from arena.llm.replies import FINAL, Fault
 
-HOPELESS_AFTER = 8
-"""Rejected prompts, and no answered one, after which the settings must be wrong: a few prompts
-alone may be rejected for what they hold."""
-HOPELESS_AT_END = 3
-"""Rejected prompts, and no answered one, that are enough once all prompts are sent."""
-MALFORMED_AFTER = 3
-"""Prompts with a malformed answer at each try, and none answered, after which a run stops."""
+MOST_EQUAL_FAILURES = 10
+"""Prompts in a row that fail for the same reason, after which a run stops."""
 
 
 class Prospects:
@@ -25,8 +20,13 @@ class Prospects:
     def __init__(self, settings: LlmSettings, is_proven: bool) -> None:
         self.is_proven = is_proven
         self._settings = settings
-        self._n_unusable = 0
-        self._last_unusable: Fault | None = None
+        self._last_reason = ""
+        self._n_equal = 0
+
+    def count_answered(self) -> None:
+        """Note that the model answered."""
+        self.is_proven = True
+        self._n_equal = 0
 
     def check_fault(self, fault: Fault) -> None:
         """Raise a UsageError if no call can succeed before the user has changed something."""
@@ -36,27 +36,17 @@ class Prospects:
             raise self._error(fault, fault.setting)
 
     def count_failed(self, fault: Fault) -> None:
-        """Count a prompt that failed; UsageError once the prompts so far show that all will.
+        """Count a prompt that failed; UsageError if as many in a row failed for this reason.
 
         Prompts that are too long or filtered do not count: others may succeed.
         """
-        if self.is_proven or fault.reason not in (REJECTED, MALFORMED):
+        if fault.reason in FINAL:
             return
-        self._n_unusable += 1
-        self._last_unusable = fault
-        most = HOPELESS_AFTER if fault.reason == REJECTED else MALFORMED_AFTER
-        if self._n_unusable >= most:
-            raise self._hopeless(fault)
-
-    def conclude(self) -> None:
-        """Raise the UsageError of a run in which all prompts were sent and none succeeded."""
-        is_hopeless = not self.is_proven and self._n_unusable >= HOPELESS_AT_END
-        if is_hopeless and self._last_unusable is not None:
-            raise self._hopeless(self._last_unusable)
-
-    def _hopeless(self, fault: Fault) -> UsageError:
-        advice = "; check the model's settings" if self._settings.transport is None else ""
-        return self._error(fault, f"no call has succeeded{advice}")
+        self._n_equal = self._n_equal + 1 if fault.reason == self._last_reason else 1
+        self._last_reason = fault.reason
+        if self._n_equal >= MOST_EQUAL_FAILURES:
+            advice = f"{self._n_equal} prompts in a row failed so; what came is in the store"
+            raise self._error(fault, advice)
 
     def _error(self, fault: Fault, advice: str) -> UsageError:
         model = "" if self._settings.transport else f" with the model {self._settings.model}"

@@ -125,7 +125,7 @@ class Sender:
             self._usage.retries += tries > 1
             answer = await self._transport.call(request)
             if isinstance(answer, Completion):
-                self._prospects.is_proven = True
+                self._prospects.count_answered()
                 self._usage.count_tokens(answer.tokens_in, answer.tokens_out)
                 if answer.is_final:
                     return tries, answer
@@ -147,10 +147,6 @@ class Sender:
             return tries, None
         self._prospects.count_failed(fault)
         return tries, Completion(None, failure=fault.reason, detail=fault.detail)
-
-    def conclude(self) -> None:
-        """Raise the UsageError of a run in which all prompts were sent and none succeeded."""
-        self._prospects.conclude()
 
     async def _pause(self, seconds: float) -> None:
         """Wait, unless stopped."""

@@ -14,11 +14,10 @@ import openai
 from arena.llm import replies
 from arena.llm.answers import read_answer
 from arena.llm.completions import MalformedAnswerError
-from arena.llm.error_reports import ReportedError, reported, reported_error
-from arena.llm.events import is_event_stream, joined_events
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import Completion, Fault, shown_detail
 from arena.llm.requests import Request
+from arena.llm.server_errors import ReportedError, reported, reported_error
 
 MOST_BYTES = 32 * 2**20
 """Most bytes of an answer that are read."""
@@ -147,9 +146,9 @@ def _redirect_fault(headers: Mapping[str, str], api_key: str) -> Fault:
 
 
 def _payload(response: httpx2.Response) -> object:
-    """Read the JSON of an answer, or of the events that it streams."""
-    if is_event_stream(response.headers.get("content-type", ""), response.content):
-        return joined_events(response.content)
+    """Read the JSON of an answer."""
+    if "text/event-stream" in response.headers.get("content-type", ""):
+        raise MalformedAnswerError("the server streams events; let it send whole answers")
     charset = response.charset_encoding or "utf-8"
     try:
         text = response.content.decode(charset, errors="replace").removeprefix("\ufeff")

@@ -1,0 +1,340 @@
+"""What a server reports in place of an answer, and what it means for the run.
+
+HTTP status, error codes and the field that an error names decide. Beyond these, ``PHRASES`` counts,
+whatever else servers write is shown in their words, and fails that call alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from types import MappingProxyType
+from typing import Any
+
+from arena.data.errors import argument
+from arena.llm.replies import (
+    CONTENT_FILTER,
+    CONTEXT_LENGTH,
+    RATE_LIMITED,
+    REJECTED,
+    SERVER_ERROR,
+    TIMEOUT,
+    Fault,
+    shown_detail,
+)
+
+NO_CREDIT, WRONG_KEY, NO_PERMISSION, NOT_FOUND = 402, 401, 403, 404
+PHRASES: Mapping[str | int, tuple[str, ...]] = MappingProxyType(
+    {
+        NO_CREDIT: (
+            "insufficient quota",
+            "insufficient credit",
+            "insufficient balance",
+            "insufficient funds",
+            "no credits",
+            "run out of credits",
+            "billing",
+        ),
+        CONTENT_FILTER: (
+            "content filter",
+            "content policy",
+            "content management policy",
+            "inappropriate content",
+            "data inspection",
+            "moderation",
+            "prohibited content",
+            "safety",
+            "usage polic",
+        ),
+        CONTEXT_LENGTH: (
+            "context length",
+            "context size",
+            "context window",
+            "exceed context",
+            "maximum model length",
+            "maximum number of tokens",
+            "too long",
+        ),
+        WRONG_KEY: ("invalid api key", "incorrect api key", "api key not valid"),
+        NOT_FOUND: ("model not found", "no such model", "model does not exist"),
+        RATE_LIMITED: ("rate limit", "too many requests", "throttl"),
+        SERVER_ERROR: ("overloaded",),
+    }
+)
+"""Words of messages and codes, without regard to case, ``_`` and ``-``, and what they mean: the
+first that fits. Numbers stand for the status of an error that ends the run."""
+
+_NO_MORE_CALLS: Mapping[int, str] = MappingProxyType(
+    {
+        WRONG_KEY: (
+            "the key is not accepted; check it, and the variable that "
+            f"{argument('api_key_env')} names"
+        ),
+        NO_CREDIT: "the account has no credit left; the results so far are in the store",
+        NO_PERMISSION: (
+            "the key may not use this model; check the model's name and the key's permissions"
+        ),
+        NOT_FOUND: (
+            "check the model's name, and that base_url ends where /chat/completions or "
+            "/embeddings begins"
+        ),
+    }
+)
+_ABOUT_THE_PROMPT = frozenset({None, 400, 403, 413, 422, 500})
+"""Statuses with which a filtered or too long prompt may be reported."""
+_MESSAGE_NAMES = ("message", "msg", "Message", "error_msg", "status_msg", "detail", "error")
+_CODE_NAMES = ("code", "type", "status", "Code", "status_code", "error_code")
+_FIELD_NAMES = ("param", "field", "parameter")
+_WAIT_NAMES = frozenset(
+    {"retryDelay", "retry_delay", "retryAfter", "retry_after", "retry-after", "Retry-After"}
+    | {"retryAfterSeconds", "retry_after_seconds", "estimated_time"}
+)
+_MOST_READ = 20_000
+_DEEPEST = 7
+_MOST_ENTRIES = 50
+
+
+@dataclass(frozen=True)
+class ReportedError:
+    """An error, as a server reported it.
+
+    Attributes:
+        message: Its message.
+        codes: Its codes, types and states.
+        status: HTTP status, or a code that is one; None if there is neither.
+        field_name: Field of the request that it names as the cause, such as ``max_tokens``.
+        body: The JSON of the whole answer; None for a text or a page.
+        is_paid: Whether an answer was begun, which may have to be paid for.
+    """
+
+    message: str
+    codes: tuple[str, ...] = ()
+    status: int | None = None
+    field_name: str | None = None
+    body: object = field(default=None, repr=False)
+    is_paid: bool = False
+
+
+def reported(status: int, text: str) -> ReportedError:
+    """Read an answer with an error status: JSON, a page of HTML, or plain text."""
+    try:
+        body: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return ReportedError(text[:_MOST_READ], status=status)
+    report = _report(_error_part(body), body)
+    # Gateways send a general status for what the code of the server behind them says exactly.
+    if report.status is None or status in _NO_MORE_CALLS or status in {413, 429}:
+        report = replace(report, status=status)
+    return replace(report, message=report.message or text[:_MOST_READ])
+
+
+def reported_error(payload: object) -> ReportedError | None:
+    """Return the error that an answer with status 200 has instead of a completion, if any."""
+    answer = payload[0] if isinstance(payload, list) and len(payload) == 1 else payload
+    if not isinstance(answer, Mapping):
+        return None
+    choices = answer.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if isinstance(choice, Mapping):
+        message = choice.get("message")
+        in_message = message.get("error") if isinstance(message, Mapping) else None
+        for error in (choice.get("error"), in_message):
+            if _is_error(error):
+                return replace(_report(error, answer), is_paid=True)
+    if _is_error(answer.get("error")):
+        return _report(answer["error"], answer)
+    base_response = answer.get("base_resp")  # of MiniMax
+    if isinstance(base_response, Mapping) and base_response.get("status_code"):
+        return _report(base_response, answer)
+    is_answer = any(answer.get(name) for name in ("choices", "data", "usage"))
+    part = _error_part(answer)
+    if is_answer or not isinstance(part, Mapping | list):
+        return None
+    report = _report(part, answer)
+    return report if report.message else None
+
+
+def fault_of(
+    report: ReportedError, headers: Mapping[str, str], api_key: str, fields: Collection[str] = ()
+) -> Fault:
+    """Return what an error means.
+
+    Args:
+        report: The server's report of the error.
+        headers: Headers of its answer, by lower-case names.
+        api_key: The key, which is removed from what is shown.
+        fields: Names of the fields that were sent.
+    """
+    status = report.status
+    parts = [f"status {status}"] if status else []
+    if report.message:
+        parts.append(report.message)
+    detail = shown_detail(": ".join(parts) or "an error without a word", api_key)
+    meaning = _meaning(report)
+    if meaning in {CONTENT_FILTER, CONTEXT_LENGTH} and status in _ABOUT_THE_PROMPT:
+        return Fault(str(meaning), detail)
+    if status == 413:
+        return Fault(CONTEXT_LENGTH, detail)
+    if status == 405:  # base_url leads to something else
+        status = NOT_FOUND
+    hopeless = meaning if isinstance(meaning, int) else status
+    if hopeless in _NO_MORE_CALLS:
+        # A message about a wrong key may repeat parts of it.
+        shown = f"status {hopeless}" if hopeless == WRONG_KEY else detail
+        return Fault(REJECTED, shown, advice=_NO_MORE_CALLS[hopeless])
+    if report.field_name in fields and status in {None, 400, 422}:
+        return Fault(REJECTED, detail, setting=_setting_advice(report))
+    reason = _passing_reason(status, meaning)
+    if reason is None:
+        return Fault(REJECTED, detail)
+    wait = asked_wait(headers, report.body)
+    return Fault(reason, detail, again=True, asked_wait_s=wait, is_paid=report.is_paid)
+
+
+def asked_wait(headers: Mapping[str, str], body: object) -> float:
+    """Return the seconds that a server asks to wait, by header or a field; 0 if it does not.
+
+    Args:
+        headers: Of the answer, by lower-case names.
+        body: JSON of the error.
+    """
+    milliseconds = _seconds(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    stated = headers.get("retry-after")
+    waits = [_seconds(stated), _seconds_until(stated)]
+    waits += [_seconds(value) for value in nested_values(body, _WAIT_NAMES)]
+    return next((wait for wait in waits if wait is not None), 0.0)
+
+
+def nested_values(value: object, names: Collection[str], depth: int = _DEEPEST) -> Iterator[object]:
+    """Yield the values of some names anywhere in JSON, within a few levels."""
+    if depth == 0:
+        return
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            if name in names:
+                yield part
+            yield from nested_values(part, names, depth - 1)
+    elif isinstance(value, list):
+        for part in value[:_MOST_ENTRIES]:
+            yield from nested_values(part, names, depth - 1)
+
+
+def _meaning(report: ReportedError) -> str | int | None:
+    """Return what the words of an error mean; a page or a text of a gateway means nothing."""
+    if report.body is None:
+        return None
+    words = " ".join([report.message, *report.codes])
+    folded = words.casefold().replace("_", " ").replace("-", " ")
+    for meaning, phrases in PHRASES.items():
+        if any(phrase in folded for phrase in phrases):
+            return meaning
+    return None
+
+
+def _passing_reason(status: int | None, meaning: str | int | None) -> str | None:
+    """Return the reason of an error that may pass; None if it will not."""
+    if status == 429 or meaning == RATE_LIMITED:
+        return RATE_LIMITED
+    if status in {408, 504, 524}:
+        return TIMEOUT
+    if status in {501, 505}:  # the server cannot do it
+        return None
+    is_passing = status is None or status in {409, 423, 424, 425, 498, 499} or status >= 500
+    return SERVER_ERROR if is_passing or meaning == SERVER_ERROR else None
+
+
+def _setting_advice(report: ReportedError) -> str:
+    """Say which setting to change where a field of the request is refused."""
+    name = report.field_name
+    if name == "max_tokens" and "max_completion_tokens" in report.message:
+        # Models that want this name mostly take no temperature but their own either.
+        return 'change the settings: body = {max_completion_tokens = N} and omit = ["temperature"]'
+    advice = f'change the settings: omit = ["{name}"], or another value'
+    if name == "response_format":
+        advice += f" (metaeval: {argument('replies')} text)"
+    if name in {"logprobs", "top_logprobs"}:
+        advice += '; judge with verdict = "text"'
+    return advice
+
+
+def _is_error(value: object) -> bool:
+    """Return whether the value of ``error`` is one: not null, empty, or a success."""
+    if isinstance(value, Mapping):
+        return bool(value) and not (value.get("code") in (0, "0") and not value.get("message"))
+    return isinstance(value, str | list) and bool(value)
+
+
+def _error_part(body: object) -> object:
+    """Return the part of an error's JSON that has the message."""
+    for _ in range(_DEEPEST):
+        if isinstance(body, list) and body and not _is_of_validation(body):
+            body = body[0]
+            continue
+        if not isinstance(body, Mapping):
+            break
+        inner = next((body[name] for name in ("error", "detail", "errors") if body.get(name)), None)
+        if not isinstance(inner, Mapping | list):
+            break
+        body = inner
+    return body
+
+
+def _is_of_validation(entries: list[Any]) -> bool:
+    """Return whether a list is of pydantic's errors: ``[{"loc": ["body", "top_k"], "msg": …}]``."""
+    return isinstance(entries[0], Mapping) and isinstance(entries[0].get("loc"), list)
+
+
+def _report(part: object, body: object) -> ReportedError:
+    """Read the part that has the message."""
+    if isinstance(part, str):
+        return ReportedError(part[:_MOST_READ], body=body)
+    if isinstance(part, list) and part and _is_of_validation(part):
+        location = [str(name) for name in part[0]["loc"]]
+        message = f"{'.'.join(location)}: {part[0].get('msg')}"
+        # The first part is where the field was sent: body, query or header.
+        name = location[1] if len(location) > 1 else None
+        return ReportedError(message[:_MOST_READ], status=422, field_name=name, body=body)
+    if not isinstance(part, Mapping):
+        return ReportedError("", body=body)
+    texts = (part.get(name) for name in _MESSAGE_NAMES)
+    message = next((text for text in texts if isinstance(text, str) and text), "")
+    metadata = part.get("metadata")
+    if isinstance(metadata, Mapping) and isinstance(metadata.get("raw"), str):
+        message = f"{message}: {metadata['raw']}"  # of the server behind OpenRouter
+    codes = tuple(str(part[name]) for name in _CODE_NAMES if isinstance(part.get(name), str | int))
+    statuses = [int(code) for code in codes if code.isascii() and code.isdecimal()]
+    names = (part.get(name) for name in _FIELD_NAMES)
+    return ReportedError(
+        message=message[:_MOST_READ],
+        codes=codes,
+        status=next((status for status in statuses if 400 <= status < 600), None),
+        field_name=next((name for name in names if isinstance(name, str)), None),
+        body=body,
+    )
+
+
+def _seconds(value: object) -> float | None:
+    """Read a wait: 20, "20", "20s", or {"seconds": 20}; None for anything else."""
+    if isinstance(value, Mapping):
+        value = value.get("seconds")
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        seconds = float(value.removesuffix("s") if isinstance(value, str) else value)
+    except (ValueError, OverflowError):
+        return None
+    return max(0.0, seconds) if seconds == seconds else None
+
+
+def _seconds_until(date: str | None) -> float | None:
+    """Return the seconds until the date of a header."""
+    try:
+        moment = parsedate_to_datetime(date or "")
+        return max(0.0, moment.timestamp() - datetime.now(UTC).timestamp())
+    except (ValueError, OverflowError, TypeError, IndexError):  # of absurd dates
+        return None
