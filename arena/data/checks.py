@@ -11,7 +11,13 @@ import pandas as pd
 from pydantic import TypeAdapter, ValidationError
 
 from arena.data.cells import finite_number, is_null, is_unstorable
-from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, Problem, counted_problems
+from arena.data.errors import (
+    CONVERT,
+    HALF_SURROGATE,
+    HALF_SURROGATE_HINT,
+    Problem,
+    counted_problems,
+)
 from arena.data.languages import is_language_code, language_hint
 from arena.data.rows import Rows
 from arena.data.schema import (
@@ -214,7 +220,7 @@ def _column_hint(rows: Rows, column: str, schema: TableSchema) -> str:
     elif further:
         renamed = f", or rename one of {', '.join(further)}"
     if not rows.is_frame:
-        return f"add it to every row{renamed}"
+        return f"add it to every row{renamed}; {CONVERT}"
     argument = f" or give {column}=..." if column in FOR_ALL_ROWS else ""
     return f"add it{argument}{renamed}"
 

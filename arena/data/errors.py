@@ -14,6 +14,8 @@ MOST_PROBLEMS = 1000
 """Problems of one kind that are listed one by one; the others are counted."""
 
 ARGUMENT_MARK = "\N{WORD JOINER}"
+CONVERT = "'surrogate-arena import csv' converts tables in other forms"
+"""Hint for a table that is not in the form of an arena's folder."""
 HALF_SURROGATE = "holds half a surrogate pair, which no file can store"
 HALF_SURROGATE_HINT = "replace it by U+FFFD"
 

@@ -28,11 +28,11 @@ MOST_SMALL_BYTES = 64 * MIB
 MOST_EXPANDED = 256 * MIB
 """Bytes that any compressed file may expand to; a large one to ``MOST_RATIO`` times its size."""
 MOST_RATIO = 100
-MOST_LINES = 5_000_000
 MOST_CELLS = 200_000_000
 MOST_LEVELS = 100
 """Maximum depth of objects and lists of JSON in each other."""
 PACKED = (".gz", ".zst")
+_DECODER = json.JSONDecoder()
 
 
 def most_expanded(size: int) -> int:
@@ -48,15 +48,15 @@ def refuse_beyond(source: str, number: int, most: int, noun: str) -> None:
         raise DataError.of_file(source, fault, hint)
 
 
-def parsed_json(text: str, **hooks: Any) -> Any:  # noqa: ANN401 - whatever it holds
-    """Read JSON, with hooks as ``json.loads`` takes them.
+def parsed_json(text: str, decoder: json.JSONDecoder = _DECODER) -> Any:  # noqa: ANN401
+    """Read JSON.
 
     Raises:
         ValueError: If it is not JSON, or nested deeper than ``MOST_LEVELS``.
     """
     fault = f"nested deeper than {MOST_LEVELS} levels"
     try:
-        value = json.loads(text, **hooks)
+        value = decoder.decode(text)
     except RecursionError:
         raise ValueError(fault) from None
     # Whoever walks through the value later may recurse once per level, with larger frames.
@@ -141,58 +141,35 @@ def _too_large(path: Path) -> UsageError:
 
 
 @contextmanager
-def open_text(path: Path, mode: str = "rt") -> Iterator[TextIO]:
-    """Open a UTF-8 text file, compressed where its name ends in ``.gz`` or ``.zst``."""
-    with _open_text(path, mode, "utf-8", "strict") as stream:
-        yield stream
+def open_text(path: Path, mode: str = "rt", errors: str = "strict") -> Iterator[TextIO]:
+    """Open a UTF-8 text file, compressed where its name ends in ``.gz`` or ``.zst``.
 
-
-@contextmanager
-def lenient_text(path: Path) -> Iterator[TextIO]:
-    """Open a text file for reading, whatever its bytes.
-
-    A byte order mark is left out; one of UTF-16 tells the encoding. Otherwise a byte that is not
-    UTF-8 reads as a character of U+DC80..U+DCFF, which UTF-8 text cannot hold, so that a message
-    can name its place; see ``arena.data.rows.check_encoding``.
+    What some editors put before the text, a byte order mark, is left out on reading.
     """
-    with _open_text(path, "rt", None, "surrogateescape") as stream:
-        yield stream
+    encoding = "utf-8-sig" if "r" in mode else "utf-8"
+    with (
+        open_bytes(path, mode.replace("t", "b")) as stream,
+        io.TextIOWrapper(stream, encoding, errors, line_end(path)) as text,
+    ):
+        yield text
+
+
+def line_end(path: Path) -> str:
+    """Return what ends a line, for ``open``: the csv module reads and writes line ends itself."""
+    name = path.name.lower().removesuffix(".gz").removesuffix(".zst")
+    return "" if name.endswith((".csv", ".tsv", ".txt")) else "\n"
 
 
 @contextmanager
-def _open_text(path: Path, mode: str, encoding: str | None, errors: str) -> Iterator[TextIO]:
-    """Open a text file; without an encoding, that of its first bytes."""
-    binary = mode.replace("t", "b")
-    name = path.name.lower().removesuffix(".gz").removesuffix(".zst")
-    # The csv module reads and writes line ends itself.
-    newline = "" if name.endswith((".csv", ".tsv", ".txt")) else "\n"
-    with cast(IO[bytes], path.open(binary)) as stream:
+def open_bytes(path: Path, mode: str = "rb") -> Iterator[IO[bytes]]:
+    """Open a file, compressed where its name says so; it expands to ``most_expanded`` at most."""
+    with cast(IO[bytes], path.open(mode)) as stream:
         if path.suffix in PACKED:
-            stream = cast(IO[bytes], _packed(stream, path.suffix, binary))
-            if binary == "rb":
+            stream = cast(IO[bytes], _packed(stream, path.suffix, mode))
+            if mode == "rb":
                 bounded = _BoundedStream(stream, path.name, most_expanded(path.stat().st_size))
                 stream = cast(IO[bytes], io.BufferedReader(bounded, READ_AT_ONCE))
-        if encoding is None:
-            n_bytes = 4096
-            start = cast(io.BufferedReader, stream).peek(n_bytes)
-            encoding = _encoding_of(start[:n_bytes])
-        with io.TextIOWrapper(stream, encoding, errors, newline) as text:
-            yield text
-
-
-def _encoding_of(start: bytes) -> str:
-    """Tell a text's encoding from its first bytes: UTF-16 as spreadsheets write it, or UTF-8."""
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    if len(start) > 2:
-        # Without a mark: in text of ASCII characters, every second byte of UTF-16 is zero.
-        even_zeros = start[::2].count(0)
-        odd_zeros = start[1::2].count(0)
-        if odd_zeros > len(start) // 4 and even_zeros == 0:
-            return "utf-16-le"
-        if even_zeros > len(start) // 4 and odd_zeros == 0:
-            return "utf-16-be"
-    return "utf-8-sig"
+        yield stream
 
 
 def _packed(stream: IO[bytes], suffix: str, mode: str) -> object:

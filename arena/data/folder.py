@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from arena.data.answer_digests import replaced_flags
 from arena.data.arena import Arena, checked_arena
 from arena.data.checks import validation_problems
-from arena.data.errors import DataError, UsageError
+from arena.data.errors import CONVERT, DataError, UsageError
 from arena.data.files import open_text, small_file
 from arena.data.frames import (
     empty_rows,
@@ -74,9 +74,8 @@ def read_arena(
         folder: Holds ``arena.json`` and the files ``queries``, ``answers``, ``judgments`` and
             ``published_ratings``, ``systems``, ``nuggets`` and ``nugget_marks`` (all five
             optional), each as ``.jsonl``,
-            ``.jsonl.gz``, ``.jsonl.zst``, ``.csv`` (not queries) or ``.parquet``, which may be a
-            folder of part files, in folders such as ``language=en``. Votes in ``votes.jsonl``
-            count as judgments.
+            ``.jsonl.gz``, ``.jsonl.zst``, ``.csv`` or ``.parquet``, which may be a folder of part
+            files, in folders such as ``language=en``. Votes in ``votes.jsonl`` count as judgments.
         questions: Questions to read, by ``language`` and ``query_id``; None for all.
         is_judged: Whether to read the judgments.
 
@@ -87,9 +86,6 @@ def read_arena(
     folder = Path(folder)
     info = read_info(folder)
     queries = _table_file(folder, "queries")
-    if queries.name.endswith(CSV_SUFFIXES):
-        hint = "write them as queries.jsonl or queries.parquet"
-        raise UsageError(f"{queries}: queries hold passages, which CSV cannot; {hint}")
     answers = _table_file(folder, "answers")
     judgments = _read_judgments(folder, questions) if is_judged else None
     # Parquet skips what is not needed by ids alone, before the keys are compared.
@@ -259,7 +255,7 @@ def find_table_file(folder: Path, name: str) -> Path | None:
 def _table_file(folder: Path, name: str) -> Path:
     path = find_table_file(folder, name)
     if path is None:
-        raise UsageError(f"{folder} has no {name} file; expected {name}.jsonl or the like")
+        raise UsageError(f"{folder} has no {name} file such as {name}.jsonl; {CONVERT}")
     return path
 
 
@@ -409,6 +405,6 @@ def read_arena_to_answer(folder: Path | str, *, without_answers: bool = False) -
     if not without_answers and find_table_file(folder, "answers") is not None:
         return read_arena(folder)
     queries = find_table_file(folder, "queries")
-    if queries is None or not queries.name.endswith(ARENA_SUFFIXES):
+    if queries is None:
         raise UsageError(f"{folder} has no file of queries; expected queries.jsonl or the like")
     return checked_arena(info, read_rows(queries), empty_rows(ANSWERS))

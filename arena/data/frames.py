@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
-from arena.data.cells import whole_digits
+from arena.data.cells import is_null, whole_digits
 from arena.data.checks import check_table, duplicates, unknown_questions
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.languages import UNDETERMINED
-from arena.data.passages import passages_of
 from arena.data.rows import Rows, plain_table, with_numbers
 from arena.data.schema import (
     ANSWER_KEY,
@@ -60,44 +60,51 @@ def answers_of_frame(answers: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFra
     return checked_answers(answer_rows, queries)
 
 
-def check_is_frame(table: object, name: str) -> None:
-    """Check that an argument is a DataFrame; ``UsageError`` if it is something else."""
-    if not isinstance(table, pd.DataFrame):
-        kind = type(table).__qualname__
-        hint = "a pandas DataFrame, one row per item"
-        if hasattr(table, "to_pandas"):  # of polars, pyarrow or datasets
-            kind = f"{type(table).__module__.partition('.')[0]}.{kind}"
-            hint += f": {name}.to_pandas()"
-        elif isinstance(table, list):
-            hint += f": pandas.DataFrame({name})"
-        raise UsageError(f"{name} is of type {kind}; give {hint}")
+def frame_of(table: object, name: str) -> pd.DataFrame:
+    """Return a table of pandas, polars, pyarrow, DuckDB or another library as one of pandas.
+
+    Args:
+        table: A DataFrame, or anything with ``__arrow_c_stream__`` or ``to_pandas``.
+        name: What an error calls it.
+
+    Raises:
+        UsageError: If it is something else.
+    """
+    if isinstance(table, pd.DataFrame):
+        return table
+    if hasattr(table, "__arrow_c_stream__"):
+        table = pa.table(table)
+    if hasattr(table, "to_pandas"):
+        return cast(pd.DataFrame, table.to_pandas())
+    kind = type(table).__qualname__
+    raise UsageError(f"{name} is of type {kind}; give a table, such as pandas.DataFrame({name})")
 
 
-def frame_rows(table: pd.DataFrame, name: str) -> Rows:
+def frame_rows(table: object, name: str) -> Rows:
     """Wrap a table that a user holds in memory, so that it is checked like a file.
 
     Problems name its rows as ``iloc`` does. A named index counts as columns.
 
     Raises:
-        UsageError: If it is not a DataFrame.
+        UsageError: If it is not a table.
         DataError: If two columns have the same name.
     """
-    check_is_frame(table, name)
-    index_names = [label for label in table.index.names if label is not None]
-    repeated_names = repeated(str(column) for column in [*index_names, *table.columns])
+    frame = frame_of(table, name)
+    index_names = [label for label in frame.index.names if label is not None]
+    repeated_names = repeated(str(column) for column in [*index_names, *frame.columns])
     if repeated_names:
         fault = "appears several times among the columns"
         hint = "keep one of them"
         raise DataError(
             [Problem(name, None, column, None, fault, hint) for column in repeated_names]
         )
-    flat = table.reset_index(drop=not index_names)
+    flat = frame.reset_index(drop=not index_names)
     lines = pd.Series(range(len(flat)), dtype=int)
     return Rows(plain_table(flat), lines, name, is_frame=True)
 
 
 def rows_of_frame(
-    table: pd.DataFrame | None,
+    table: object,
     name: str,
     schema: TableSchema,
     language: str | None = None,
@@ -112,9 +119,12 @@ def rows_of_frame(
         language: Language of rows where the column is absent.
         questions: Where ids alone tell a question, the source of absent languages.
     """
-    if table is None or (isinstance(table, pd.DataFrame) and table.empty):
-        return replace(empty_rows(schema), source=name, is_frame=True)
+    none = replace(empty_rows(schema), source=name, is_frame=True)
+    if table is None:
+        return none
     rows = frame_rows(table, name)
+    if rows.table.empty:
+        return none
     columns: dict[str, pd.Series] = {}
     for key in ("query_id", "system", "system_a", "system_b"):
         if key not in rows.table:
@@ -157,10 +167,26 @@ def with_default(rows: Rows, column: str, values: str | list[str] | None) -> Row
 
 
 def with_passages(queries: Rows) -> Rows:
-    """Read the passages of questions in the forms that ``passages_of`` knows."""
+    """Read the passages of questions: lists of records, or of texts, which are numbered."""
     values = queries.table.get(OWN_PASSAGES, [None] * len(queries.lines))
     cells = pd.Series([_passages(value) for value in values], queries.table.index, dtype=object)
     return replace(queries, table=queries.table.assign(**{OWN_PASSAGES: cells}))
+
+
+def _passages(value: object) -> object:
+    """Return the passages of a cell; the checks report one that holds something else."""
+    if is_null(value):
+        return []
+    if not isinstance(value, list):
+        return value
+    passages: list[object] = []
+    for number, passage in enumerate(value, start=1):
+        if isinstance(passage, str):
+            passage = {"passage_id": str(number), "text": passage}
+        if isinstance(passage, dict):
+            passage = {"passage_id": None, "title": None, "relevance": None, **passage}
+        passages.append(passage)
+    return passages
 
 
 def with_no_passages(queries: Rows) -> Rows:
@@ -176,14 +202,6 @@ def with_no_passages(queries: Rows) -> Rows:
     none: list[list[object]] = [[] for _ in range(len(queries.table))]
     cells = pd.Series(none, queries.table.index, dtype=object)
     return replace(queries, table=queries.table.assign(**{OWN_PASSAGES: cells}))
-
-
-def _passages(value: object) -> object:
-    """Read the passages of a cell; the checks report one that holds something else."""
-    try:
-        return passages_of(value)
-    except ValueError:
-        return value
 
 
 def distinct_texts(rows: Rows, column: str) -> list[str]:

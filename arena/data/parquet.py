@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import suppress
-from datetime import date, time, timedelta
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
-from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -26,6 +23,14 @@ from arena.data.wording import repeated
 LINE = ".line"
 """Column of the numbers of rows."""
 _ROWS_AT_ONCE = 10_000
+_KEPT = (
+    pa.types.is_nested,
+    pa.types.is_integer,
+    pa.types.is_floating,
+    pa.types.is_boolean,
+    pa.types.is_null,
+)
+"""Types whose values stay what they are; those of others become texts."""
 
 
 def read_parts(path: Path, source: str, queries: Collection[str] | None) -> Rows:
@@ -62,48 +67,14 @@ def objects_of(column: pa.ChunkedArray) -> list[Any]:
         encoded = column.cast(pa.large_string()).dictionary_encode().combine_chunks()
         texts = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
         return list(texts[encoded.indices.fill_null(-1).to_numpy()])
+    if not any(test(column.type) for test in _KEPT):
+        # Times, decimals, texts that are stored as codes, and bytes, which may be no text.
+        with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return objects_of(column.cast(pa.large_string()))
     values: list[Any] = column.to_pylist()
     if pa.types.is_floating(column.type):
         return [None if is_null(value) else value for value in values]
-    if _is_plain(column.type):
-        return values
-    return [_plain(value) for value in values]
-
-
-def _is_plain(kind: pa.DataType) -> bool:
-    """Tell whether values of a type are texts, numbers or truth values, at any depth."""
-    if pa.types.is_nested(kind):
-        return all(_is_plain(kind.field(index).type) for index in range(kind.num_fields))
-    tests = (
-        pa.types.is_string,
-        pa.types.is_large_string,
-        pa.types.is_integer,
-        pa.types.is_floating,
-        pa.types.is_boolean,
-        pa.types.is_null,
-    )
-    return any(test(kind) for test in tests)
-
-
-def _plain(value: Any, *, is_nested: bool = False) -> Any:  # noqa: ANN401 - any cell of Parquet
-    """Return a typed value as the text that CSV would hold; a nested decimal as a number."""
-    if isinstance(value, Decimal):
-        if not is_nested:
-            return format(value, "f")
-        return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, date | time):
-        return value.isoformat()
-    if isinstance(value, timedelta | UUID):
-        return str(value)
-    if isinstance(value, bytes):
-        with suppress(UnicodeDecodeError):
-            return value.decode()
-        return value
-    if isinstance(value, list | tuple):
-        return [_plain(inner, is_nested=True) for inner in value]
-    if isinstance(value, dict):
-        return {name: _plain(inner, is_nested=True) for name, inner in value.items()}
-    return value
+    return values
 
 
 def part_files(table: Path) -> list[Path]:

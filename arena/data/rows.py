@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import Any
 
 import pandas as pd
 
 from arena.data.cells import finite_number
 from arena.data.errors import Problem, counted_problems, place_of
-from arena.data.files import MOST_CELLS, MOST_LINES, refuse_beyond
+from arena.data.files import MOST_CELLS, refuse_beyond
 from arena.data.types import Record
-from arena.data.wording import count_of
-
-MOST_BAD_LINES = 100_000
-"""Number of lines without a record after which the rest of a file is not read."""
-
-_NOT_UTF8 = re.compile("[\udc80-\udcff]")
 
 Numbered = Iterable[tuple[int, Record | Problem]]
 """Lines with their numbers: the record of each, or what is wrong with it."""
@@ -90,37 +83,6 @@ class Rows:
         return f"on line {line}"
 
 
-class BadRowError(Exception):
-    """A row that is no record."""
-
-    def __init__(self, fault: str, hint: str) -> None:
-        self.fault = fault
-        self.hint = hint
-
-    def problem(self, source: str, line: int | None) -> Problem:
-        """Return this fault as a problem of a file."""
-        return Problem(source, line, None, None, self.fault, self.hint)
-
-
-@dataclass(frozen=True)
-class _NotUtf8(Problem):
-    """A line that is not UTF-8; all of a file's become one problem."""
-
-
-class _NotUtf8Error(BadRowError):
-    """A row that is not UTF-8, mostly one of many."""
-
-    def problem(self, source: str, line: int | None) -> Problem:
-        return _NotUtf8(source, line, None, None, self.fault, self.hint)
-
-
-def bounded_lines(stream: TextIO, source: str) -> Iterator[str]:
-    """Yield the lines of a text; a DataError beyond ``MOST_LINES``."""
-    for number, line in enumerate(stream, start=1):
-        refuse_beyond(source, number, MOST_LINES, "lines")
-        yield line
-
-
 def rows_of_records(numbered: Numbered, source: str, columns: Iterable[str] = ()) -> Rows:
     """Make rows of numbered records; further columns follow in the order they first appear.
 
@@ -135,17 +97,11 @@ def rows_of_records(numbered: Numbered, source: str, columns: Iterable[str] = ()
     cells: dict[str, list[Any]] = {name: [] for name in columns}
     lines: list[int] = []
     problems: list[Problem] = []
-    not_utf8: list[_NotUtf8] = []
     # Equal texts are kept once: passages repeat in many rows, and would fill the memory.
     texts: dict[str, str] = {}
     for number, record in numbered:
-        if isinstance(record, _NotUtf8):
-            not_utf8.append(record)
-            continue
         if isinstance(record, Problem):
             problems.append(record)
-            if len(problems) == MOST_BAD_LINES:
-                break
             continue
         new_columns = [name for name in record if name not in cells]
         n_cells = (len(cells) + len(new_columns)) * (len(lines) + 1)
@@ -156,39 +112,12 @@ def rows_of_records(numbered: Numbered, source: str, columns: Iterable[str] = ()
             value = record.get(name)
             column.append(texts.setdefault(value, value) if isinstance(value, str) else value)
         lines.append(number)
-    if not_utf8:
-        problems.append(_not_utf8_problem(not_utf8))
-        problems.sort(key=lambda problem: problem.line or 0)
     table = {name: pd.Series(column, dtype=object) for name, column in cells.items()}
     return Rows(
         table=pd.DataFrame(table, range(len(lines))),
         lines=pd.Series(lines, dtype=int),
         source=source,
         problems=tuple(counted_problems(problems)),
-    )
-
-
-def _not_utf8_problem(lines: Sequence[_NotUtf8]) -> Problem:
-    """Return one problem for all lines that are not UTF-8, since saving once corrects all."""
-    first = lines[0]
-    fault = first.fault
-    n_more = len(lines) - 1
-    if n_more:
-        verb = "is" if n_more == 1 else "are"
-        fault = f"{fault}, nor {verb} {count_of(n_more, 'further line')}"
-    return Problem(first.source, first.line, None, None, fault, first.hint)
-
-
-def check_encoding(text: str) -> None:
-    """Refuse a text that ``lenient_text`` read from bytes that are not UTF-8."""
-    match = None if text.isascii() else _NOT_UTF8.search(text)
-    if match is None:
-        return
-    # Python reads such a byte b as the character U+DC00 + b ("surrogateescape").
-    byte = ord(match.group()) - 0xDC00
-    raise _NotUtf8Error(
-        f"is not UTF-8 text (byte 0x{byte:02x} at character {match.start() + 1})",
-        "save the file as UTF-8, as 'CSV UTF-8' in Excel or by iconv -f CP1252 -t UTF-8",
     )
 
 

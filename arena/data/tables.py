@@ -5,50 +5,47 @@ from __future__ import annotations
 import csv
 import json
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pandas as pd
 import pyarrow as pa
 
-from arena.data.delimited import COMMA, TAB, read_delimited
-from arena.data.errors import HALF_SURROGATE, HALF_SURROGATE_HINT, DataError, UsageError
-from arena.data.files import open_text
-from arena.data.json_rows import json_records, read_json_rows
+from arena.data.cells import is_unstorable
+from arena.data.errors import (
+    CONVERT,
+    HALF_SURROGATE,
+    HALF_SURROGATE_HINT,
+    DataError,
+    Problem,
+    UsageError,
+)
+from arena.data.files import MOST_EXPANDED, PACKED, open_text, parsed_json
 from arena.data.parquet import read_parts
-from arena.data.rows import Rows, plain_table, rows_of_records
+from arena.data.rows import Numbered, Rows, plain_table, rows_of_records
 from arena.data.safe_writes import atomic_path
+from arena.data.schema import HISTORY, OWN_PASSAGES
 from arena.data.types import Record
-from arena.data.workbooks import WORKBOOKS, workbook_rows
+from arena.data.wording import repeated
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".csv.zst")
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst", *CSV_SUFFIXES, ".parquet")
 """Endings of files that are written, and that an arena's folder may hold."""
-TABLE_SUFFIXES = (
-    *SUFFIXES,
-    ".ndjson",
-    ".ndjson.gz",
-    ".ndjson.zst",
-    ".tsv",
-    ".tsv.gz",
-    ".tsv.zst",
-    *WORKBOOKS,
-)
-"""Endings of files that hold a table, whatever wrote it."""
-READ_SUFFIXES = (
-    *TABLE_SUFFIXES,
-    ".json",
-    ".json.gz",
-    ".json.zst",
-    ".txt",
-    ".txt.gz",
-    ".txt.zst",
-)
-"""Endings of files that are read as tables where they are named; others may hold anything."""
+NESTED = (OWN_PASSAGES, HISTORY)
+"""Columns of lists, which CSV holds as JSON."""
+_NOT_UTF8 = "is not UTF-8 text; nothing after it was read"
 
 # The apostrophe is among them, so that one that readers strip is always ours.
 _FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "'", "\t", "\r", "\n")
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"JSON has no {name}: write null")
+
+
+_STRICT_JSON = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def row_suffix(path: Path) -> str:
@@ -56,33 +53,17 @@ def row_suffix(path: Path) -> str:
     for suffix in SUFFIXES:
         if path.name.endswith(suffix):
             return suffix
-    raise UsageError(f"{path.name}: unknown format; use one of {', '.join(SUFFIXES)}")
-
-
-def table_suffix(path: Path) -> str:
-    """Return the one of ``READ_SUFFIXES`` that a file's name ends in, in any case.
-
-    Raises:
-        UsageError: If there is none.
-    """
-    for suffix in READ_SUFFIXES:
-        if path.name.lower().endswith(suffix):
-            return suffix
-    raise UsageError(f"{path.name}: unknown format; use one of {', '.join(READ_SUFFIXES)}")
+    raise UsageError(f"{path.name}: unknown format; use one of {', '.join(SUFFIXES)}; {CONVERT}")
 
 
 def read_rows(
     path: Path, source: str | None = None, queries: Collection[str] | None = None
 ) -> Rows:
-    """Read a table, with the line of each row.
+    """Read a table as ``write_rows`` writes it, with the line of each row.
 
-    It may be JSONL, CSV, tab-separated text, a JSON array (or an object around one), a workbook
-    of Excel, Parquet, or a folder of Parquet files. Text is UTF-8, or UTF-16. CSV has neither null
-    nor nested values: an empty cell is missing, every other cell is a text. Its delimiter is the
-    one by which rows fit the header, or that a line ``sep=;`` states. Names of columns lose spaces
-    at their edges; empty rows are left out, and so are columns at the end that have neither a name
-    nor a value. NaN and infinite numbers are missing values. Decimals, times and bytes of Parquet
-    become texts.
+    JSONL has an object per line. CSV is UTF-8 with a header and commas; its cells are texts, those
+    of ``NESTED`` JSON, and an empty one is missing. Parquet may be a folder of part files. Tables
+    in other forms are read by ``surrogate-arena import``.
 
     Args:
         path: The table.
@@ -93,25 +74,28 @@ def read_rows(
         UsageError: If the format is unknown or there is no such file.
         DataError: If the file is damaged, or holds more than ``arena.data.files`` reads.
     """
-    suffix = ".parquet" if path.is_dir() and not path.suffix else table_suffix(path)
+    suffix = ".parquet" if path.is_dir() and not path.suffix else row_suffix(path)
     if not path.is_file() and not (suffix == ".parquet" and path.is_dir()):
         raise UsageError(f"there is no file {path}")
     source = path.name if source is None else source
-    try:
+    with readable(path, source):
         if suffix == ".parquet":
             return read_parts(path, source, queries)
-        if suffix in WORKBOOKS:
-            return workbook_rows(path, source)
+        # Bytes that are not UTF-8 become halves of surrogate pairs, so that a line can be named.
+        with open_text(path, errors="surrogateescape") as stream:
+            if suffix in CSV_SUFFIXES:
+                return _csv_rows(stream, source)
+            return rows_of_records(json_records(stream, source), source)
+
+
+@contextmanager
+def readable(path: Path, source: str) -> Iterator[None]:
+    """Turn errors of a damaged file into a DataError."""
+    try:
         # An empty compressed file is cut short: even nothing compresses to some bytes.
-        if path.stat().st_size == 0 and suffix.endswith((".gz", ".zst")):
+        if path.name.endswith(PACKED) and path.stat().st_size == 0:
             raise EOFError("it holds no bytes")
-        if suffix.startswith(".csv"):
-            return read_delimited(path, source, usual=COMMA)
-        if suffix.startswith((".tsv", ".txt")):
-            return read_delimited(path, source, usual=TAB)
-        if suffix.startswith(".json") and not suffix.startswith(".jsonl"):
-            return read_json_rows(path, source)
-        return rows_of_records(json_records(path, source), source)
+        yield
     except (EOFError, OSError, zlib.error, pa.ArrowException, UnicodeDecodeError) as error:
         # With a number it is an error of the system, such as a disk that fails, not of the data.
         if isinstance(error, OSError) and error.errno is not None:
@@ -120,14 +104,77 @@ def read_rows(
         raise DataError.of_file(source, fault, "write the file again; it is damaged") from error
 
 
+def json_records(lines: Iterable[str], source: str) -> Numbered:
+    """Yield the object that each line holds, with its number, or what is wrong with it."""
+    hint = f"write one JSON object per line; {CONVERT}"
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        if is_unstorable(line):
+            yield number, Problem(source, number, None, None, _NOT_UTF8, CONVERT)
+            return
+        try:
+            record = parsed_json(line.rstrip(), _STRICT_JSON)
+        except ValueError as error:
+            yield number, Problem(source, number, None, None, f"is not JSON ({error})", hint)
+            continue
+        if isinstance(record, dict):
+            yield number, record
+        else:
+            yield number, Problem(source, number, None, None, "is not a JSON object", hint)
+
+
+def _csv_rows(lines: Iterable[str], source: str) -> Rows:
+    csv.field_size_limit(MOST_EXPANDED)
+    reader = csv.reader(lines, strict=True)
+    try:
+        header = next(reader, [])
+        problems = [
+            Problem(source, 1, name, None, "appears several times in the header", "keep one")
+            for name in repeated(header)
+        ]
+        if problems:
+            raise DataError(problems)
+        return rows_of_records(_csv_records(reader, header, source), source, header)
+    except csv.Error as error:
+        fault = f"is not CSV ({error})"
+        raise DataError.of_file(source, fault, CONVERT, line=reader.line_num) from error
+
+
+def _csv_records(reader: Any, header: Sequence[str], source: str) -> Numbered:  # noqa: ANN401
+    line = reader.line_num + 1
+    for cells in reader:
+        if is_unstorable(cells):
+            yield line, Problem(source, line, None, None, _NOT_UTF8, CONVERT)
+            return
+        if len(cells) == len(header):
+            record: Record = {}
+            for name, cell in zip(header, cells, strict=True):
+                # CSV has no null: an empty cell is a missing value.
+                record[name] = _nested_value(cell) if name in NESTED else cell or None
+            yield line, record
+        elif cells:
+            fault = "has more or fewer cells than the header"
+            yield line, Problem(source, line, None, None, fault, CONVERT)
+        line = reader.line_num + 1
+
+
+def _nested_value(cell: str) -> object:
+    """Return the list that a cell holds; the checks report a text that holds none."""
+    try:
+        return parsed_json(cell, _STRICT_JSON)
+    except ValueError:
+        return cell or None
+
+
 def write_rows(table: pd.DataFrame, path: Path) -> None:
     """Write a table atomically in the format that its suffix names.
 
     The same table gives the same bytes; the index is left out. Missing values are written as null
-    (JSONL, Parquet) or as empty cells (CSV).
+    (JSONL, Parquet) or as empty cells (CSV), lists as JSON in cells of CSV.
 
     Raises:
-        UsageError: If the format is unknown, the folder absent or a CSV cell would hold a list.
+        UsageError: If the format is unknown or the folder absent.
         DataError: If a text holds half a surrogate pair, which no file can store.
     """
     suffix = row_suffix(path)
@@ -158,19 +205,20 @@ def plain_records(table: pd.DataFrame) -> list[Record]:
 
 def _write_csv(table: pd.DataFrame, path: Path) -> None:
     quoting = csv.QUOTE_MINIMAL
+    nested = {name: table[name].map(_nested_cell) for name in NESTED if name in table}
+    table = table.assign(**nested)
     texts = table.select_dtypes(["object", "string"])
     for name in texts:
         for value in texts[name]:
-            if isinstance(value, list | tuple | dict | set):
-                raise UsageError(
-                    f"{path.name}: CSV cannot hold the nested values of {name!r}; "
-                    "use .jsonl or .parquet"
-                )
             # The csv module leaves a lone carriage return unquoted, and reads it as a line end.
             if isinstance(value, str) and "\r" in value:
                 quoting = csv.QUOTE_NONNUMERIC
     with open_text(path, "wt") as stream:
         table.to_csv(stream, index=False, lineterminator="\n", quoting=quoting)
+
+
+def _nested_cell(value: object) -> object:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
 
 
 def guarded_csv(table: pd.DataFrame) -> str:

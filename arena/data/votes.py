@@ -6,64 +6,21 @@ the judgments, where it replaces one of the same judge on the same sides.
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 import pandas as pd
 
-from arena.data.errors import DataError, UsageError
+from arena.data.errors import DataError
 from arena.data.files import small_file
 from arena.data.frames import empty_rows, keys_of_rows, row_problems, with_columns
-from arena.data.json_rows import line_records
 from arena.data.rows import Rows, plain_table, rows_of_records
-from arena.data.safe_writes import locked_folder, synchronize
 from arena.data.schema import JUDGMENT_KEY, JUDGMENTS
+from arena.data.tables import json_records
 
 VOTES_FILE = "votes.jsonl"
-
-
-def append_vote(folder: Path, judgment: Mapping[str, str]) -> int:
-    """Write a vote at the end of the file; once this returns, no crash loses it.
-
-    Args:
-        folder: Arena folder.
-        judgment: The columns of ``judgments``.
-
-    Returns:
-        Size of the file in bytes.
-
-    Raises:
-        UsageError: If something that is no file is in its place.
-    """
-    path = folder / VOTES_FILE
-    line = json.dumps(dict(judgment), ensure_ascii=False) + "\n"
-    with locked_folder(folder):
-        is_new = not os.path.lexists(path)
-        if not is_new and not path.is_file():
-            raise UsageError(f"{path} is no file; move it away, so that votes can be written")
-        with path.open("ab+") as stream:
-            _cut_torn_line(stream)
-            stream.write(line.encode())
-            stream.flush()
-            os.fsync(stream.fileno())
-            size = stream.tell()
-        if is_new:
-            synchronize(path)
-    return size
-
-
-def _cut_torn_line(stream: IO[bytes]) -> None:
-    """Remove a last line that has no end: its writer was killed before it counted."""
-    stream.seek(0)
-    content = stream.read()
-    end = content.rfind(b"\n") + 1
-    if end < len(content):
-        stream.truncate(end)
 
 
 def read_votes(folder: Path) -> Rows | None:
@@ -78,10 +35,9 @@ def read_votes(folder: Path) -> Rows | None:
     path = folder / VOTES_FILE
     if not os.path.lexists(path):
         return None
-    content = small_file(path).decode("utf-8", "surrogateescape")
-    complete = content[: content.rfind("\n") + 1]
-    numbered = enumerate(complete.split("\n"), start=1)
-    rows = rows_of_records(line_records(numbered, VOTES_FILE), VOTES_FILE)
+    content = small_file(path)
+    complete = content[: content.rfind(b"\n") + 1].decode("utf-8", "surrogateescape")
+    rows = rows_of_records(json_records(complete.split("\n"), VOTES_FILE), VOTES_FILE)
     if rows.table.empty and not rows.problems:
         return None
     problems = row_problems(rows, JUDGMENTS)

@@ -15,7 +15,7 @@ from arena.data.arena import Arena
 from arena.data.cells import is_true
 from arena.data.codes import coded_judgments
 from arena.data.errors import UsageError, argument, checked_choice
-from arena.data.frames import check_is_frame
+from arena.data.frames import frame_of
 from arena.data.notebook import notebook_html
 from arena.data.schema import BOTH_BAD
 from arena.data.seeds import SAME_DECIMALS, generator
@@ -163,8 +163,7 @@ def rate(
         return rate_battles(judgments, **options)
     if isinstance(judgments, Arena):
         judgments = judgments.judgments
-    check_is_frame(judgments, "judgments")
-    judgments = coded_judgments(judgments)
+    judgments = coded_judgments(frame_of(judgments, "judgments"))
     # All judges first: the votes of people tell the temperatures of the others.
     temperatures = () if hard_verdicts else learn_temperatures(judgments)
     counted = calibrated_judgments(judgments, temperatures, hard=hard_verdicts)

@@ -13,7 +13,6 @@ from typing import Any
 
 from arena.data.checks import passages_fault
 from arena.data.errors import UsageError, argument
-from arena.data.passages import passages_of
 from arena.data.plug_ins import exception_line
 from arena.data.schema import HISTORY, OWN_PASSAGES
 from arena.data.wording import did_you_mean
@@ -29,6 +28,7 @@ from arena.llm.replies import Completion
 from arena.llm.requests import Message, Prompt
 from surrogate_arena.generation.generation_settings import GenerationSettings
 from surrogate_arena.generation.questions import GivenQuestion
+from surrogate_arena.importers.passages import passages_of
 
 BY_NAME = ("language", OWN_PASSAGES, HISTORY)
 """What a function gets if it has parameters of these names; the question comes first."""

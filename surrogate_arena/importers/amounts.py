@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from arena.data.cells import finite_number, is_missing_cell, is_unstorable
+from arena.data.cells import is_unstorable
 from arena.data.checks import LEAST_AMOUNT, MOST_AMOUNT, amount_fault
 from arena.data.schema import AMOUNTS, COST, CURRENCY, LATENCY, TOKENS
 from arena.data.types import Record
+from surrogate_arena.importers.cells import is_missing_cell, read_number
 from surrogate_arena.importers.collected import Collected, Place
 
 NUMBER_FIELDS = (
@@ -55,7 +56,7 @@ def amounts_of(collected: Collected, place: Place, values: Mapping[str, object])
         stated_field, cell = _in_unit_of_cell(field, values.get(field))
         if is_missing_cell(cell):
             continue
-        number = finite_number(cell)
+        number = read_number(cell)
         if number is None or number < 0:
             collected.skip(place, "amount", f"{name!r} is no number of 0 or more")
             continue

@@ -6,21 +6,21 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from arena.data.cells import (
-    finite_number,
-    is_missing_cell,
-    looks_like_reply,
-    opened_text,
-    text_of_reply,
-)
 from arena.data.languages import NO_LANGUAGE, read_language
-from arena.data.passages import passages_of
 from arena.data.schema import HISTORY
 from arena.data.types import Record
 from arena.data.wording import first_of
+from surrogate_arena.importers.cells import (
+    is_missing_cell,
+    looks_like_reply,
+    opened_text,
+    read_number,
+    text_of_reply,
+)
 from surrogate_arena.importers.collected import Collected, Place
 from surrogate_arena.importers.conversations import last_exchange
 from surrogate_arena.importers.field_maps import usual_names
+from surrogate_arena.importers.passages import passages_of
 from surrogate_arena.importers.record_values import (
     ASSISTANT,
     messages_of,
@@ -126,7 +126,7 @@ def mark_of(verdict: object) -> float | None:
     if isinstance(verdict, bool):
         return float(verdict)
     if not isinstance(verdict, str):
-        return finite_number(verdict)
+        return read_number(verdict)
     text = verdict.strip()
     if text.casefold() in _TRUE_MARKS:
         return 1.0
@@ -135,8 +135,8 @@ def mark_of(verdict: object) -> float | None:
     if _STARS.fullmatch(text):
         return float(sum(text.count(star) for star in "★⭐🌟"))
     if not text.endswith("%"):
-        return finite_number(text)
-    percent = finite_number(text[:-1].strip())
+        return read_number(text)
+    percent = read_number(text[:-1].strip())
     return None if percent is None else percent / 100
 
 

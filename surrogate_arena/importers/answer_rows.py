@@ -7,13 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from arena.data.cells import (
-    decoded,
-    finite_number,
-    is_missing_cell,
-    name_text,
-    opened_text,
-)
 from arena.data.schema import HISTORY, OWN_PASSAGES, VOTER, WEIGHT
 from arena.data.types import Record
 from surrogate_arena.importers.amounts import amounts_of
@@ -25,6 +18,13 @@ from surrogate_arena.importers.answer_cells import (
     row_passages,
     stripped_name,
     text_of_truth,
+)
+from surrogate_arena.importers.cells import (
+    decoded,
+    is_missing_cell,
+    name_text,
+    opened_text,
+    read_number,
 )
 from surrogate_arena.importers.collected import Collected, Key, Place, question_id, seen_from
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
@@ -328,7 +328,7 @@ def _identity_of_verdict(values: Record) -> Record:
         identity[VOTER] = values[VOTER]
     if WEIGHT in values:
         # A weight that is no number stays as it is, for the checks of the arena.
-        weight = finite_number(values[WEIGHT])
+        weight = read_number(values[WEIGHT])
         identity[WEIGHT] = values[WEIGHT] if weight is None else weight
     return identity
 

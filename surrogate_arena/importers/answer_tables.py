@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
-from arena.data.cells import is_missing_cell
 from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.judge_names import UNKNOWN_JUDGE
 from arena.data.languages import UNDETERMINED
@@ -19,6 +18,7 @@ from arena.text.notes import note_on_systems
 from surrogate_arena.importers.answer_cells import empty_answers, open_question, open_replies
 from surrogate_arena.importers.answer_rows import WHOLE_ROW, AnswerRows, Repeats
 from surrogate_arena.importers.battle_columns import columns_of_winners, winner_of
+from surrogate_arena.importers.cells import is_missing_cell
 from surrogate_arena.importers.collected import Collected, PlacedRecord
 from surrogate_arena.importers.columns import (
     FILE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from arena.data.cells import is_null, opened_text
+from arena.data.cells import is_null
 from arena.data.schema import (
     BOTH_BAD,
     CHOSEN,
@@ -19,6 +19,7 @@ from arena.data.schema import (
     WEIGHT,
 )
 from arena.data.types import Record
+from surrogate_arena.importers.cells import opened_text
 from surrogate_arena.importers.columns import FieldNames, bare_column, field_names
 from surrogate_arena.importers.judged_turns import CONVERSATIONS
 from surrogate_arena.importers.winner_columns import (

@@ -8,12 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from arena.data.cells import (
-    finite_number,
-    is_missing_cell,
-    is_null,
-    whole_digits,
-)
+from arena.data.cells import is_null, whole_digits
 from arena.data.errors import Problem, UsageError
 from arena.data.languages import UNDETERMINED, language_code
 from arena.data.rows import Rows
@@ -35,6 +30,7 @@ from surrogate_arena.importers.battle_columns import (
     unused_columns,
     winner_of,
 )
+from surrogate_arena.importers.cells import is_missing_cell, read_number
 from surrogate_arena.importers.collected import Collected, Key, Place, is_sound_name
 from surrogate_arena.importers.columns import (
     NO_COLUMNS,
@@ -301,7 +297,7 @@ class BattleReader:
         """Return the weight in a cell; None if it is none, which is a fault."""
         text = value.strip().replace(",", ".", 1) if isinstance(value, str) else value
         # A weight of 0 would keep a vote and count it for nothing.
-        weight = finite_number(text)
+        weight = read_number(text)
         if weight is not None and weight > 0:
             return weight
         self.collected.fault(

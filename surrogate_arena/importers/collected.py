@@ -13,13 +13,13 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import pandas as pd
 from pydantic import BaseModel, StringConstraints, ValidationError
 
-from arena.data.cells import id_text, is_unstorable
+from arena.data.cells import is_unstorable
 from arena.data.checks import history_fault, validation_problems
 from arena.data.errors import DataError, Problem
 from arena.data.rows import Rows
 from arena.data.schema import HISTORY
-from arena.data.tables import read_rows
 from arena.data.types import Record
+from surrogate_arena.importers.cells import id_text
 from surrogate_arena.importers.files import files_below, shown_path
 from surrogate_arena.importers.judgment_records import (
     ROW_DIGEST,
@@ -27,6 +27,7 @@ from surrogate_arena.importers.judgment_records import (
     digest_of,
     with_winner_readings,
 )
+from surrogate_arena.importers.tables import read_table
 from surrogate_arena.importers.winner_columns import WinnerReading
 from surrogate_arena.importers.winners import UndecidableWinnersError
 
@@ -82,7 +83,7 @@ class Collected:
         """Read files, also those in folders; damaged files become problems."""
         for path in files_below(paths):
             try:
-                rows = read_rows(path, shown_path(path, paths))
+                rows = read_table(path, shown_path(path, paths))
             # The other files are read all the same, so that one error names all problems.
             except DataError as error:
                 self.problems += error.problems

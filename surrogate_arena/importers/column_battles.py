@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from arena.data.cells import finite_number, is_missing_cell, whole_digits
+from arena.data.cells import whole_digits
 from arena.data.rows import Rows
 from arena.data.schema import CRITERION, TURN, VOTER, WEIGHT
 from arena.data.types import Flags, Record
@@ -29,6 +29,7 @@ from surrogate_arena.importers.battle_columns import (
     winner_of,
 )
 from surrogate_arena.importers.battle_rows import BattleReader
+from surrogate_arena.importers.cells import is_missing_cell, read_number
 from surrogate_arena.importers.coded_columns import CodedColumn, distinct_rows
 from surrogate_arena.importers.coded_tables import CodedTable
 from surrogate_arena.importers.collected import Collected, Place
@@ -168,7 +169,7 @@ class _ColumnReader:
         if TURN not in self.names:
             return
         turns = self.table.column(self.names[TURN])
-        numbers = [finite_number(cell) for cell in turns.cells if not is_missing_cell(cell)]
+        numbers = [read_number(cell) for cell in turns.cells if not is_missing_cell(cell)]
         is_sound = all(number is not None and number >= 0 and number % 1 == 0 for number in numbers)
         if not is_sound or columns_of_texts(self.table.names, self.names):
             raise NeedsRowsError

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from arena.data.cells import finite_number, is_unstorable
+from arena.data.cells import is_unstorable
 from arena.data.codes import repeated_rows, row_keys
 from arena.data.judge_names import names_one_judge
 from arena.data.judgments import named_by_criterion, with_known_columns
@@ -27,6 +27,7 @@ from arena.data.schema import (
 )
 from arena.data.systems import name_problems
 from arena.data.types import Floats, Indices
+from surrogate_arena.importers.cells import read_number
 from surrogate_arena.importers.coded_columns import CodedColumn, distinct_rows
 from surrogate_arena.importers.coded_tables import CodedTable
 from surrogate_arena.importers.columns import may_number_rows, without_row_numbers
@@ -283,7 +284,7 @@ def _are_storable(cells: Sequence[Any]) -> bool:
 
 def _floats(cells: Sequence[object]) -> Floats:
     """Return numbers, also those written as text, as floats; NaN for anything else."""
-    return np.array([finite_number(cell) for cell in cells], dtype=np.float64)
+    return np.array([read_number(cell) for cell in cells], dtype=np.float64)
 
 
 def _with_criterion(judges: CodedColumn, criteria: CodedColumn) -> CodedColumn:

@@ -17,9 +17,9 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from arena.data.cells import is_missing_cell, name_text
 from arena.data.errors import UsageError, checked_choice
 from arena.data.rows import Rows as TableRows
+from surrogate_arena.importers.cells import is_missing_cell, name_text
 
 Rows = Literal["answers", "pairs"]
 """What a row of a table is: one answer; two systems, with or without their answers; or two answers,

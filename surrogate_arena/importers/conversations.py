@@ -7,10 +7,10 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from arena.data.cells import opened_text
 from arena.data.files import parsed_json
 from arena.data.schema import ROLES
 from arena.data.types import Record
+from surrogate_arena.importers.cells import opened_text
 
 OUR_ROLES: Mapping[str, str] = MappingProxyType(
     {

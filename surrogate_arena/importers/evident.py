@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from arena.data.errors import ArenaError
-from arena.data.files import lenient_text, parsed_json
-from arena.data.tables import TABLE_SUFFIXES
+from arena.data.files import parsed_json
 from surrogate_arena.importers.field_maps import evident_kinds
 from surrogate_arena.importers.files import JSON, files_below
 from surrogate_arena.importers.record_values import at
+from surrogate_arena.importers.tables import TABLE_SUFFIXES
+from surrogate_arena.importers.text_files import lenient_text
 
 MOST_READ = 16 * 2**20
 """Characters of a file that are looked at."""

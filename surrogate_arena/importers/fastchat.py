@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from arena.data.cells import finite_number, id_text
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows
 from arena.data.schema import REFERENCE
 from arena.data.types import Record
+from surrogate_arena.importers.cells import id_text, read_number
 from surrogate_arena.importers.collected import Collected, Place, PlacedRecord
 from surrogate_arena.importers.files import checked_language
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
@@ -155,7 +155,7 @@ class _Benchmark:
 
     def add_mark(self, place: Place, record: Record) -> None:
         """Add the mark of an answer."""
-        score = finite_number(record["score"])
+        score = read_number(record["score"])
         if score is None or not isinstance(record.get("model"), str):
             fault = "is not a mark for a model"
             self.collected.fault(

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena.data.errors import UsageError, checked_choice
-from arena.data.passages import passages_of
 from arena.data.schema import HISTORY
 from arena.data.types import Record
 from arena.data.wording import first_of
@@ -16,6 +15,7 @@ from surrogate_arena.importers.amounts import AMOUNT_FIELDS
 from surrogate_arena.importers.columns import FILE, NEEDED
 from surrogate_arena.importers.conversations import last_exchange
 from surrogate_arena.importers.field_maps import FieldMap, usual_names
+from surrogate_arena.importers.passages import passages_of
 from surrogate_arena.importers.record_values import (
     ASSISTANT,
     USER,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from arena.data.errors import UsageError, argument
 from arena.data.languages import MIRACL_LANGUAGES, read_language
-from arena.data.tables import TABLE_SUFFIXES
+from surrogate_arena.importers.tables import TABLE_SUFFIXES
 
 MOST_FILES = 100_000
 """A folder with more files than this is no clone of a data set."""

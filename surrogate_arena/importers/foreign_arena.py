@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena, checked_arena
-from arena.data.cells import is_unstorable, storable
+from arena.data.cells import is_unstorable
 from arena.data.checks import check_table
 from arena.data.errors import DataError, Problem, checked_choice, counted_problems, in_file_order
 from arena.data.rows import Rows, plain_table
@@ -27,6 +27,7 @@ from arena.data.schema import (
 )
 from arena.data.types import Record
 from arena.text.notes import thoughts_note
+from surrogate_arena.importers.cells import storable
 from surrogate_arena.importers.collected import Collected, Place
 from surrogate_arena.importers.judgment_records import number_repeats
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from arena.data.cells import finite_number, is_missing_cell
 from arena.data.schema import TURN
 from arena.data.types import Record
 from arena.data.wording import count_of
+from surrogate_arena.importers.cells import is_missing_cell, read_number
 from surrogate_arena.importers.collected import Collected, PlacedRecord
 from surrogate_arena.importers.columns import bare_column
 from surrogate_arena.importers.conversations import n_turns
@@ -93,7 +93,7 @@ def _numbers(collected: Collected, records: Sequence[PlacedRecord], column: str)
         value = record[column]
         if is_missing_cell(value):
             continue
-        number = finite_number(value)
+        number = read_number(value)
         if number is None or number != int(number) or number < 0:
             collected.fault(
                 place, TURN, value, fault="is not the number of a turn", hint="count turns from 1"

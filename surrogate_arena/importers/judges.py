@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from arena.data.cells import decoded, is_missing_cell, whole_digits
+from arena.data.cells import whole_digits
 from arena.data.judge_names import PERSON, UNKNOWN_JUDGE, is_person, names_one_judge
 from arena.data.schema import VOTER
 from arena.data.types import Record
+from surrogate_arena.importers.cells import decoded, is_missing_cell
 from surrogate_arena.importers.columns import bare_column
 
 JUDGE_SOURCES = ("source", "judge_type", "annotator_type", "label_source", "judged_by")

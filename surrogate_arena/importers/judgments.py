@@ -16,7 +16,6 @@ from arena.data.errors import DataError, UsageError
 from arena.data.folder import read_arena
 from arena.data.judgments import with_known_columns
 from arena.data.schema import CRITERION, INFO_FILE, JUDGMENTS, VOTER
-from arena.data.tables import read_rows
 from surrogate_arena.importers.battle_rows import NO_LANGUAGES, BattleOptions, BattleReader
 from surrogate_arena.importers.coded_tables import CodedParquet, CodedRows, CodedTable
 from surrogate_arena.importers.collected import Collected
@@ -24,6 +23,7 @@ from surrogate_arena.importers.column_battles import judgments_by_column
 from surrogate_arena.importers.column_judgments import NeedsRowsError
 from surrogate_arena.importers.columns import NO_COLUMNS
 from surrogate_arena.importers.lmarena import foreign_of_battles
+from surrogate_arena.importers.tables import read_table
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def _coded_table(path: Path) -> CodedTable | None:
     with suppress(DataError, OSError, pa.ArrowException):
         if path.suffix.lower() == ".parquet":
             return CodedParquet(path, path.name)
-        rows = read_rows(path, path.name)
+        rows = read_table(path, path.name)
         return None if rows.problems else CodedRows(rows)
     return None
 

@@ -7,8 +7,8 @@ from itertools import chain
 
 import pandas as pd
 
-from arena.data.cells import finite_number, is_missing_cell
 from arena.data.wording import first_of
+from surrogate_arena.importers.cells import is_missing_cell, read_number
 from surrogate_arena.importers.columns import (
     FILE,
     NEEDED,
@@ -130,7 +130,7 @@ def _texts_in(frames: Sequence[pd.DataFrame], taken: set[str]) -> list[str]:
                 if path in taken or path.partition(".")[0] in taken:
                     continue
                 is_text = isinstance(value, str) and not is_missing_cell(value)
-                if is_text and finite_number(value) is None:
+                if is_text and read_number(value) is None:
                     texts[path] = None
     texts.pop(FILE, None)
     return list(texts)

@@ -10,10 +10,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 from arena.data.checks import validation_problems
 from arena.data.errors import DataError, Problem, UsageError, argument
-from arena.data.files import lenient_text
-from arena.data.json_rows import json_records
 from arena.data.schema import Text
-from arena.data.tables import SUFFIXES, read_rows
+from arena.data.tables import SUFFIXES
 from arena.data.types import Record
 from surrogate_arena.importers.collected import Collected, Key, Place, StorableText
 from surrogate_arena.importers.files import (
@@ -24,6 +22,9 @@ from surrogate_arena.importers.files import (
     without_language,
 )
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
+from surrogate_arena.importers.json_rows import jsonl_records
+from surrogate_arena.importers.tables import read_table
+from surrogate_arena.importers.text_files import lenient_text
 
 SOURCE = "MIRACL (Zhang et al., 2023)"
 TSV = (".tsv", ".tsv.gz", ".txt", ".txt.gz")
@@ -118,7 +119,7 @@ class _JudgedPassages:
 
     def read_queries(self, path: Path, source: str, language: str) -> None:
         """Read a file of questions with their passages."""
-        for place, row in self.collected.records(read_rows(path, source), JudgedQuery):
+        for place, row in self.collected.records(read_table(path, source), JudgedQuery):
             key = (language, row.query_id)
             self._add_question(place, key, row.query)
             for label, passages in ((1, row.positive_passages), (0, row.negative_passages)):
@@ -257,7 +258,7 @@ def _corpus_passages(
     path: Path, source: str, problems: list[Problem], passage_ids: Collection[str] | None = None
 ) -> Iterator[Record]:
     """Yield the passages of a corpus file, line by line: a corpus may be larger than memory."""
-    for line, record in json_records(path, source):
+    for line, record in jsonl_records(path, source):
         if isinstance(record, Problem):
             problems.append(record)
         elif passage_ids is None or record.get("docid") in passage_ids:

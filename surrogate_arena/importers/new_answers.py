@@ -10,13 +10,12 @@ from typing import Any, get_args
 
 import pandas as pd
 
-from arena.data.cells import decoded, is_unstorable, name_text, storable
+from arena.data.cells import is_unstorable
 from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.frames import checked_answers, with_language_of
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows
 from arena.data.schema import HISTORY, OWN_PASSAGES, QUESTION_KEY
-from arena.data.tables import read_rows
 from arena.data.types import Record
 from arena.data.wording import first_of
 from arena.text.notes import note_on_systems
@@ -31,6 +30,7 @@ from surrogate_arena.importers.answer_cells import (
     text_of_truth,
 )
 from surrogate_arena.importers.answer_rows import Repeats
+from surrogate_arena.importers.cells import decoded, name_text, storable
 from surrogate_arena.importers.collected import Collected, Place, question_id
 from surrogate_arena.importers.columns import NO_COLUMNS, bare_column, with_whole_names
 from surrogate_arena.importers.evident import evident_kind
@@ -44,6 +44,7 @@ from surrogate_arena.importers.table_columns import (
     with_joined_instruction,
 )
 from surrogate_arena.importers.table_shapes import in_known_shape, with_named_paths
+from surrogate_arena.importers.tables import read_table
 
 _LOG = logging.getLogger(__name__)
 
@@ -79,7 +80,7 @@ def read_answers(
     path = Path(path)
     if not path.is_file():
         raise UsageError(f"there is no file of answers at {path}")
-    rows = with_whole_passages(with_named_paths(read_rows(path), columns), columns)
+    rows = with_whole_passages(with_named_paths(read_table(path), columns), columns)
     rows = with_joined_instruction(rows, columns)
     if rows.table.empty and not rows.problems:
         raise UsageError(f"{path}: there is no answer in it")

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pandas as pd
 
-from arena.data.cells import is_missing_cell
 from arena.data.rows import Rows
 from arena.data.wording import count_of
+from surrogate_arena.importers.cells import is_missing_cell
 from surrogate_arena.importers.columns import bare_column, field_names
 
 _NUMBERED_PASSAGE = re.compile(

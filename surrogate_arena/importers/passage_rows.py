@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from arena.data.cells import finite_number, id_text
 from arena.data.types import Record
+from surrogate_arena.importers.cells import id_text, read_number
 from surrogate_arena.importers.collected import Collected, Place, PlacedRecord
 from surrogate_arena.importers.record_values import (
     opened_list,
@@ -85,7 +85,7 @@ def _result(place: Place, record: Record, run: Record, collected: Collected) -> 
         score = _SCORE.fullmatch(name)
         if score is None:
             continue
-        number = finite_number(opened_value(value))
+        number = read_number(opened_value(value))
         if number is None:
             collected.skip(place, "column", f"{name!r} holds details, not the score of an answer")
         else:

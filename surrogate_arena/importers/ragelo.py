@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.data.cells import id_text
 from arena.data.errors import UsageError
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows
 from arena.data.schema import OWN_PASSAGES
 from arena.data.types import Record
+from surrogate_arena.importers.cells import id_text
 from surrogate_arena.importers.collected import Collected, Key, Place, PlacedRecord, question_id
 from surrogate_arena.importers.files import checked_language
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena

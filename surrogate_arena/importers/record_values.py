@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from arena.data.cells import finite_number, opened_text
+from surrogate_arena.importers.cells import opened_text, read_number
 
 USER = ("user", "human")
 ASSISTANT = ("assistant", "ai", "model", "chatbot", "agent", "gpt")
@@ -396,4 +396,4 @@ def number_of(value: object, words: Mapping[str, float]) -> float | None:
             return words[word]
         if word.lower() in _TRUTH:
             return _TRUTH[word.lower()]
-    return finite_number(value)
+    return read_number(value)

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain, combinations
 from typing import Any, NamedTuple
 
-from arena.data.cells import id_text
 from arena.data.types import Record
+from surrogate_arena.importers.cells import id_text
 from surrogate_arena.importers.collected import Place
 from surrogate_arena.importers.field_maps import FieldMap
 from surrogate_arena.importers.record_values import at, opened_record

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from arena.data.passages import passages_of
 from arena.data.rows import Rows
 from arena.data.schema import OWN_PASSAGES
 from arena.data.types import Record
@@ -19,6 +18,7 @@ from surrogate_arena.importers.battle_rows import Battle
 from surrogate_arena.importers.collected import Collected, Place
 from surrogate_arena.importers.conversations import last_exchange
 from surrogate_arena.importers.judged_turns import CONVERSATIONS
+from surrogate_arena.importers.passages import passages_of
 from surrogate_arena.importers.record_values import (
     messages_of,
     opened_list,

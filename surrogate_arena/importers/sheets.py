@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from arena.data.cells import is_missing_cell
 from arena.data.errors import DataError
 from arena.data.rows import Rows
-from arena.data.tables import table_suffix
-from arena.data.workbooks import WORKBOOKS, rows_of_sheets
+from surrogate_arena.importers.cells import is_missing_cell
 from surrogate_arena.importers.files import files_below, shown_path
 from surrogate_arena.importers.system_columns import is_system
 from surrogate_arena.importers.table_columns import SINGLE, TableLayout, table_layout
+from surrogate_arena.importers.tables import table_suffix
+from surrogate_arena.importers.workbooks import WORKBOOKS, rows_of_sheets
 
 _UNNAMED = re.compile(r"(?:sheet|tabelle|feuille?|hoja|foglio|planilha)\s*\d*", re.IGNORECASE)
 """Names that programs give to sheets."""

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from arena.data.cells import finite_number, is_missing_cell
 from arena.data.languages import language_code
 from arena.data.rows import Rows
 from arena.data.types import Record
 from arena.data.wording import first_of
 from surrogate_arena.importers.answer_cells import mark_of
+from surrogate_arena.importers.cells import is_missing_cell, read_number
 from surrogate_arena.importers.columns import FILE, NO_COLUMNS, bare_column, field_names
 from surrogate_arena.importers.record_values import opened_record
 from surrogate_arena.importers.shaped_rows import HOLDERS, columns_by_name, with_records
@@ -241,7 +241,7 @@ def _is_language(text: str) -> bool:
 
 def _holds_numbers(rows: Rows, column: str) -> bool:
     cells = [cell for cell in rows.table[column] if not is_missing_cell(cell)]
-    return all(not isinstance(cell, str) or finite_number(cell) is not None for cell in cells)
+    return all(not isinstance(cell, str) or read_number(cell) is not None for cell in cells)
 
 
 def _sides_of(answers: Sequence[Record]) -> Record:

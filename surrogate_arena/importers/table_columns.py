@@ -13,12 +13,12 @@ from itertools import chain
 
 import pandas as pd
 
-from arena.data.cells import has_decimal_comma, is_missing_cell
 from arena.data.errors import checked_choice
 from arena.data.rows import Rows
 from arena.data.schema import TURN, WEIGHT
 from arena.data.wording import count_of
 from surrogate_arena.importers.answer_cells import is_missing_mark
+from surrogate_arena.importers.cells import has_decimal_comma, is_missing_cell
 from surrogate_arena.importers.collected import Collected
 from surrogate_arena.importers.columns import (
     FILE,

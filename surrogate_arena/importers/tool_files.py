@@ -8,15 +8,15 @@ from typing import Any
 
 from arena.data.errors import DataError, Problem, UsageError, counted_problems
 from arena.data.files import PACKED
-from arena.data.json_rows import json_records, read_json_value
-from arena.data.tables import READ_SUFFIXES, TABLE_SUFFIXES, read_rows
 from arena.data.types import Record
 from surrogate_arena.importers.collected import Collected, Place, PlacedRecord
 from surrogate_arena.importers.columns import FILE
 from surrogate_arena.importers.field_maps import FieldMap
 from surrogate_arena.importers.files import JSON, bare_name, files_below, shown_path
+from surrogate_arena.importers.json_rows import jsonl_records, read_json_value
 from surrogate_arena.importers.passage_rows import joined_passage_rows
 from surrogate_arena.importers.record_values import at
+from surrogate_arena.importers.tables import READ_SUFFIXES, TABLE_SUFFIXES, read_table
 from surrogate_arena.importers.traces import joined_spans, with_retrieved
 from surrogate_arena.importers.trec_rag import joined_runs
 
@@ -113,13 +113,13 @@ def _items_of(
             value = read_json_value(path, source, kind.hint)
         except DataError:
             # Some tools write JSON lines into files called .json.
-            lines = list(json_records(path, source))
+            lines = list(jsonl_records(path, source))
             # A single object may be what is left of a damaged file.
             if len(lines) < 2 or any(isinstance(element, Problem) for _, element in lines):
                 raise
             return lines
         return enumerate(_listed_items(kind, value, source, collected), start=1)
-    rows = read_rows(path, source)
+    rows = read_table(path, source)
     if rows.problems:
         raise DataError(rows.problems)
     records = rows.table.to_dict(orient="records") or [{} for _ in rows.lines]

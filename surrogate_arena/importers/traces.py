@@ -7,8 +7,8 @@ from itertools import islice
 from math import fsum
 from typing import Any
 
-from arena.data.cells import finite_number
 from arena.data.types import Record
+from surrogate_arena.importers.cells import read_number
 from surrogate_arena.importers.collected import PlacedRecord
 from surrogate_arena.importers.field_maps import kinds
 from surrogate_arena.importers.record_values import (
@@ -199,7 +199,7 @@ def _sum_of(spans: list[Span], name: str) -> float | None:
     by_id = {span.span_id: span for span in spans}
     amounts: dict[str, float] = {}
     for span in spans:
-        amount = finite_number(span.attributes.get(name))
+        amount = read_number(span.attributes.get(name))
         if amount is not None:
             amounts[span.span_id] = amount
     outer: set[str] = set()

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.data.cells import finite_number, is_missing_cell
 from arena.data.rows import Rows
 from arena.data.types import Record
 from arena.data.wording import count_of, first_of
+from surrogate_arena.importers.cells import is_missing_cell, read_number
 from surrogate_arena.importers.record_values import at, opened_value
 from surrogate_arena.importers.shaped_rows import columns_by_name, with_records
 from surrogate_arena.importers.system_columns import is_system
@@ -98,7 +98,7 @@ class _CountedBattles:
 def _with_row_for_each_battle(rows: Rows, battles: Sequence[_CountedBattles]) -> Rows | None:
     counts = []
     for battle in battles:
-        count = 0.0 if is_missing_cell(battle.cell) else finite_number(battle.cell)
+        count = 0.0 if is_missing_cell(battle.cell) else read_number(battle.cell)
         if count is None or count < 0 or count != int(count):
             return None
         counts.append(int(count))
@@ -185,7 +185,7 @@ def with_rated_replies(rows: Rows) -> Rows | None:
     numbered: list[tuple[int, Record]] = []
     n_single = 0
     for number, record in enumerate(rows.table.to_dict(orient="records")):
-        rating = finite_number(at(record, "data.rating"))
+        rating = read_number(at(record, "data.rating"))
         rated = at(record, "data.model_id")
         siblings = at(record, "data.sibling_model_ids")
         if not isinstance(rated, str) or not isinstance(siblings, list | None):

@@ -8,7 +8,6 @@ from itertools import chain
 
 import pandas as pd
 
-from arena.data.cells import is_missing_cell
 from arena.data.rows import Rows
 from arena.data.schema import VOTER
 from surrogate_arena.importers.battle_columns import (
@@ -17,6 +16,7 @@ from surrogate_arena.importers.battle_columns import (
     battle_fields,
     columns_of_winners,
 )
+from surrogate_arena.importers.cells import is_missing_cell
 from surrogate_arena.importers.columns import bare_column
 from surrogate_arena.importers.judges import JUDGE_SOURCES
 from surrogate_arena.importers.shaped_rows import with_records

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from arena.data.cells import finite_number, id_text, is_missing_cell, is_null
+from arena.data.cells import is_null
 from arena.data.schema import PROBABILITIES, likeliest_winner
+from surrogate_arena.importers.cells import id_text, is_missing_cell, read_number
 from surrogate_arena.importers.winner_words import NEITHER, NO_VERDICT_WORDS
 
 ONE_HOT = MappingProxyType(
@@ -258,7 +259,7 @@ def winner_text(value: object) -> str | None:
 
 def winner_number(text: str) -> float | None:
     """Return the number that a text is, with a point or a comma before decimals."""
-    return finite_number(text.replace(",", ".", 1))
+    return read_number(text.replace(",", ".", 1))
 
 
 def reading_of_word(word: str) -> WinnerReading:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from arena.data.cells import id_text
+from surrogate_arena.importers.cells import id_text
 from surrogate_arena.importers.winner_columns import (
     NO_WINNER,
     NoWinner,

@@ -14,10 +14,10 @@ from arena.data.errors import UsageError
 from arena.data.folder import find_table_file, settle_votes
 from arena.data.judge_names import PERSON, is_person
 from arena.data.schema import DIGESTS
-from arena.data.votes import append_vote
 from arena.judging.answer_pairs import ArenaTexts, PairKey, pair_cells, pair_keys, unordered
 from arena.judging.ballots import BallotPair, NamedVote, ballot_pair, judges_by_name, pair_id
 from arena.judging.choosing.drawn_pairs import pairs_for_people
+from surrogate_arena.voting.vote_file import append_vote
 
 OVERLAP = 5
 """Every fifth pair of a voter is one that somebody else has judged: so people can be compared."""

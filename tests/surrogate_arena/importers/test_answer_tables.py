@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import DataError, UsageError, import_arena, read_answers
-from arena.data.passages import passages_of
 from arena.text.answers import parse_answer
 from surrogate_arena.importers.judgments import read_judgments
+from surrogate_arena.importers.passages import passages_of
 
 ONE_EACH = (
     "prompt,model,output,score,contexts,ground_truth,seconds\n"

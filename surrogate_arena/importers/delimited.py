@@ -11,16 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from arena.data.errors import DataError, Problem
-from arena.data.files import MOST_EXPANDED, lenient_text
+from arena.data.files import MOST_EXPANDED
 from arena.data.rows import (
-    BadRowError,
     Numbered,
     Rows,
-    bounded_lines,
-    check_encoding,
     rows_of_records,
 )
 from arena.data.wording import repeated
+from surrogate_arena.importers.text_files import NotUtf8Error, check_encoding, lenient_text
 
 COMMA = ","
 TAB = "\t"
@@ -44,8 +42,7 @@ def read_delimited(path: Path, source: str, usual: str) -> Rows:
     """
     csv.field_size_limit(MOST_EXPANDED)
     with lenient_text(path) as stream:
-        lines = bounded_lines(stream, source)
-        first_lines = list(islice(lines, _LINES_FOR_DIALECT))
+        first_lines = list(islice(stream, _LINES_FOR_DIALECT))
         n_skipped = 0
         stated = stated_delimiter(first_lines[0]) if first_lines else None
         if stated is not None:
@@ -54,7 +51,7 @@ def read_delimited(path: Path, source: str, usual: str) -> Rows:
         _refuse_text_above_header(first_lines, source, n_skipped)
         dialect = dialect_of(first_lines, usual) if stated is None else Dialect(stated)
         reader = csv.reader(
-            chain(first_lines, lines),
+            chain(first_lines, stream),
             delimiter=dialect.delimiter,
             skipinitialspace=dialect.skips_spaces,
             strict=True,
@@ -110,9 +107,9 @@ def _csv_rows(
             hint = "put cells that hold quotes in quotes, and double the quotes inside"
             yield line, Problem(source, line, None, None, fault, hint)
             return
-        except BadRowError as bad:
+        except NotUtf8Error as bad:
             yield line, bad.problem(source, line)
-            continue
+            return
         if any(cells):
             yield line, cells
 

@@ -11,19 +11,22 @@ from pathlib import Path
 from typing import Any
 
 from arena.data.errors import DataError, Problem, UsageError
-from arena.data.files import lenient_text, parsed_json
-from arena.data.json_shapes import json_items
+from arena.data.files import parsed_json
 from arena.data.rows import (
-    BadRowError,
     Numbered,
     Rows,
-    bounded_lines,
-    check_encoding,
     rows_of_records,
 )
 from arena.data.schema import AMOUNTS, PROBABILITIES
 from arena.data.types import Record
 from arena.data.wording import repeated
+from surrogate_arena.importers.json_shapes import json_items
+from surrogate_arena.importers.text_files import (
+    BadRowError,
+    NotUtf8Error,
+    check_encoding,
+    lenient_text,
+)
 
 MOST_JSON_BYTES = 2**30
 """A file that is one JSON value is read in one piece: a larger one is refused."""
@@ -45,7 +48,7 @@ def read_json_rows(path: Path, source: str) -> Rows:
     try:
         return rows_of_items(read_json_value(path, source, _ONE_ARRAY), source)
     except DataError:
-        rows = rows_of_records(json_records(path, source), source)
+        rows = rows_of_records(jsonl_records(path, source), source)
         # A single line that is at fault is JSON that cannot be read, not a file of lines.
         if rows.table.empty or len(rows.lines) + len(rows.problems) < 2:
             raise
@@ -70,13 +73,13 @@ def _numbered_items(value: object, source: str) -> Numbered:
         yield number, json_object(record, source, number)
 
 
-def json_records(path: Path, source: str) -> Numbered:
+def jsonl_records(path: Path, source: str) -> Numbered:
     """Yield each line of a JSONL file with its number: the object it holds, or what is wrong.
 
     If the file is one JSON array in spite of its name, its items with their positions.
     """
     with lenient_text(path) as stream:
-        numbered = enumerate(bounded_lines(stream, source), start=1)
+        numbered = enumerate(stream, start=1)
         first = next(((number, line) for number, line in numbered if line.strip()), None)
         if first is None:
             return
@@ -95,6 +98,9 @@ def line_records(numbered: Iterable[tuple[int, str]], source: str) -> Numbered:
         try:
             value = _json_value(line.rstrip(), _OBJECT_PER_LINE)
             yield number, json_object(value, source, number)
+        except NotUtf8Error as bad:
+            yield number, bad.problem(source, number)
+            return
         except BadRowError as bad:
             yield number, bad.problem(source, number)
 
@@ -135,7 +141,7 @@ def read_json_value(path: Path, source: str, hint: str = "write one JSON value")
 def _json_value(text: str, hint: str) -> Any:  # noqa: ANN401 - whatever JSON holds
     check_encoding(text)
     try:
-        value = parsed_json(text, cls=_strict_decoder)
+        value = parsed_json(text, _strict_decoder())
     except json.JSONDecodeError as error:
         fault = f"is not JSON ({error.msg} at column {error.colno})"
         raise BadRowError(fault, hint) from error
@@ -144,7 +150,7 @@ def _json_value(text: str, hint: str) -> Any:  # noqa: ANN401 - whatever JSON ho
     return _without_infinities(value) if "Infinity" in text else value
 
 
-@cache  # json.loads would make a decoder, and compile its scanner, for every line
+@cache
 def _strict_decoder() -> json.JSONDecoder:
     return json.JSONDecoder(object_pairs_hook=_distinct_keys, parse_constant=_constant)
 

@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from arena.data.cells import (
+from arena.data.cells import whole_digits
+from arena.data.files import MOST_LEVELS
+from arena.data.types import Record
+from surrogate_arena.importers.cells import (
     content_text,
     decoded,
     is_missing_cell,
@@ -14,11 +17,8 @@ from arena.data.cells import (
     opened_text,
     parsed_text,
     shows_table,
-    whole_digits,
 )
-from arena.data.files import MOST_LEVELS
-from arena.data.literals import haystack_documents
-from arena.data.types import Record
+from surrogate_arena.importers.literals import haystack_documents
 
 PASSAGE_TEXTS = (
     "text",

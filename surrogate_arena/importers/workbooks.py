@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from arena.data.delimited import (
+from arena.data.errors import DataError, MissingDependencyError, Problem
+from arena.data.files import MIB, most_expanded, refuse_beyond
+from arena.data.rows import Numbered, Rows, rows_of_records
+from arena.data.wording import count_of
+from surrogate_arena.importers.delimited import (
     clean_header,
     fitted,
     joined_header,
     note_on_joined_header,
     repeated_columns,
 )
-from arena.data.errors import DataError, MissingDependencyError, Problem
-from arena.data.files import MIB, most_expanded, refuse_beyond
-from arena.data.rows import Numbered, Rows, rows_of_records
-from arena.data.wording import count_of
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from arena.data.cells import decoded, is_missing_cell, opened_text, text_of_reply
-from arena.data.literals import MOST_PRINTED, parsed_literal
-from arena.data.passages import passages_of
+from surrogate_arena.importers.cells import decoded, is_missing_cell, opened_text, text_of_reply
+from surrogate_arena.importers.literals import MOST_PRINTED, parsed_literal
+from surrogate_arena.importers.passages import passages_of
 
 BOTH = TOWER, LYNX = "The tower is 300 m high.", "A lynx eats hares."
 NODE = (

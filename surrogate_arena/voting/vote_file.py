@@ -1,0 +1,52 @@
+"""Votes as they are cast: lines at the end of ``votes.jsonl`` of an arena folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+from arena.data.errors import UsageError
+from arena.data.safe_writes import locked_folder, synchronize
+from arena.data.votes import VOTES_FILE
+
+
+def append_vote(folder: Path, judgment: Mapping[str, str]) -> int:
+    """Write a vote at the end of the file; once this returns, no crash loses it.
+
+    Args:
+        folder: Arena folder.
+        judgment: The columns of ``judgments``.
+
+    Returns:
+        Size of the file in bytes.
+
+    Raises:
+        UsageError: If something that is no file is in its place.
+    """
+    path = folder / VOTES_FILE
+    line = json.dumps(dict(judgment), ensure_ascii=False) + "\n"
+    with locked_folder(folder):
+        is_new = not os.path.lexists(path)
+        if not is_new and not path.is_file():
+            raise UsageError(f"{path} is no file; move it away, so that votes can be written")
+        with path.open("ab+") as stream:
+            _cut_torn_line(stream)
+            stream.write(line.encode())
+            stream.flush()
+            os.fsync(stream.fileno())
+            size = stream.tell()
+        if is_new:
+            synchronize(path)
+    return size
+
+
+def _cut_torn_line(stream: IO[bytes]) -> None:
+    """Remove a last line that has no end: its writer was killed before it counted."""
+    stream.seek(0)
+    content = stream.read()
+    end = content.rfind(b"\n") + 1
+    if end < len(content):
+        stream.truncate(end)
