@@ -7,7 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from arena import DataError, UsageError, read_answers, read_arena, write_arena
+from arena import DataError, UsageError, read_arena, write_arena
+from arena.data.answers import read_own_answers
 from arena.data.arena import Arena
 from arena.data.folder import ARENA_SUFFIXES
 from arena.data.judge_names import chosen_judges, judges_named
@@ -220,13 +221,13 @@ def test_answers_without_a_language_have_that_of_their_question(folder: Path, tm
     queries = read_arena(folder).queries
     path = tmp_path / "new.csv"
     path.write_text("query_id,system,answer\nq1,new,a\n")
-    with pytest.raises(DataError, match="language = None: is missing"):
-        read_answers(path, queries)  # q1 is asked in two languages
+    with pytest.raises(DataError, match="language = None: this column is missing"):
+        read_own_answers(path, queries)  # q1 is asked in two languages
     english = queries[queries["language"] == "en"]
-    assert list(read_answers(path, english)["language"]) == ["en"]
+    assert list(read_own_answers(path, english)["language"]) == ["en"]
     path.write_text("query_id,system,answer\nq9,new,a\n")
     with pytest.raises(DataError, match=r"\('und', 'q9'\): this answer is to a question that"):
-        read_answers(path, english)
+        read_own_answers(path, english)
 
 
 def test_bad_answers_of_new_systems(folder: Path, tmp_path: Path):
@@ -235,7 +236,7 @@ def test_bad_answers_of_new_systems(folder: Path, tmp_path: Path):
     row = {"query_id": "q1", "language": "en", "system": "new", "answer": "a"}
     path.write_text(jsonl([row, {**row, "answer": "b"}, {**row, "query_id": "q2"}]))
     with pytest.raises(DataError) as caught:
-        read_answers(path, queries)
+        read_own_answers(path, queries)
     assert [(problem.line, problem.field) for problem in caught.value.problems] == [
         (2, "language+query_id+system"),
         (3, "language+query_id"),

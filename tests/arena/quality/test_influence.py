@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena import diagnose
 from arena.quality.influence import first_place
 from arena.rating.ratings import rate
 
@@ -59,16 +58,6 @@ def test_few_verdicts_hold_up_a_narrow_first_place_and_many_a_clear_one():
     clear = first_place(drawn({"a": 2.0, "b": 0.0, "c": -1.0}, 200, 3), "en", "j")
     assert narrow.share < 0.05 < 0.2 < clear.share
     assert set(narrow.dropped.columns) == {"query_id", "system_a", "system_b", "winner"}
-
-
-def test_a_diagnosis_says_it_and_lists_them():
-    judgments = drawn({"a": 0.02, "b": 0.0, "c": -1.0}, 300, 5, ties=0.0)
-    found = diagnose(judgments)
-    place = first_place(judgments, "en", "j")
-    (remark,) = [item for item in found.remarks if item.name == "first place"]
-    assert f"{len(place.dropped):,} of 900 verdicts" in remark.sentence
-    assert len(found.first_places) == len(place.dropped)
-    assert found.as_json()["first_places"][0]["first"] == place.first
 
 
 @pytest.mark.parametrize("winner", ["tie"])

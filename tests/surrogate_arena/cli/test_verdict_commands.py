@@ -1,57 +1,20 @@
-"""``diagnose``, ``validate --protocol sampling`` and ``fit`` as a user runs them."""
+"""``fit`` as a user runs it, and tables as they are printed."""
 
 import itertools
 import json
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
 from surrogate_arena.cli.printing import print_notes, print_table
-from surrogate_arena.studies.commands import _show_study
 
 COLUMNS = {"system", "rating", "low", "high", "rank", "rank_low", "rank_high", "tier"}
 
 
 def strict_json(capsys):
     return json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-
-
-def test_a_diagnosis_is_sentences_or_strict_json(run, arena_folder, capsys):
-    assert run("diagnose", arena_folder) == 0
-    assert "Info: sw, simulated-teacher: side A wins" in capsys.readouterr().out
-    assert run("diagnose", arena_folder, "--json", "--language", "sw", "--seed", 3) == 0
-    content = strict_json(capsys)
-    assert content["seed"] == 3
-    assert {row["language"] for row in content["counts"]} == {"sw"}
-
-
-def test_a_negative_r2_is_explained_where_there_is_one(capsys):
-    table = pd.DataFrame({"language": ["en"], "tau": [0.8], "r2": [-150.0]})
-    _show_study(SimpleNamespace(table=table, signature="s"), "mirage", as_json=False)
-    assert "R² below 0" in capsys.readouterr().out
-    for name, value in (("r2", 0.3), ("tau", -0.5)):
-        others = table.assign(**{"r2": 0.1, name: value})
-        study = SimpleNamespace(table=others, signature="s")
-        _show_study(study, "mirage", as_json=False)
-        assert "R² below 0" not in capsys.readouterr().out
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("preset", [[], ["--preset", "mirage"]])
-def test_sampling_compares_designs_and_ranks_as_the_preset_does(run, tiny_folder, capsys, preset):
-    """Under the preset ties are dropped, without a prior: figure 6 of the paper."""
-    command = ["validate", tiny_folder, "--protocol", "sampling", "--repeats", 2, *preset]
-    assert run(*command) == 0
-    assert "sampling" in capsys.readouterr().out
-    assert run(*command, "--json") == 0
-    found = strict_json(capsys)
-    assert {row["design"] for row in found["table"]} == {"questions", "pairs"}
-    assert all(row["tau"] == 1.0 for row in found["table"] if row["share"] == 1.0)
-    settings = "ties:drop|ridge:0|seed:0" if preset else "ties:half|ridge:0.1|seed:0"
-    assert found["signature"] == f"repeats:2|{settings}"
 
 
 @pytest.mark.slow

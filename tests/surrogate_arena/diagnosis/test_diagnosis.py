@@ -1,14 +1,18 @@
 """What a diagnosis counts and says of small arenas."""
 
+import itertools
+import json
 from dataclasses import replace
 from html import escape
 
+import numpy as np
 import pandas as pd
 import pytest
 from simulations import small_simulation
 
 from arena import Arena
 from arena.data.errors import UsageError
+from arena.quality.influence import first_place
 from surrogate_arena.diagnosis import diagnose
 
 CYCLE = [("q1", "x", "y", "a"), ("q1", "y", "z", "a"), ("q1", "z", "x", "a")]
@@ -185,3 +189,30 @@ def test_a_diagnosis_is_shown_as_its_remarks():
         assert remark.sentence in line
         assert remark.severity in repr(diagnosis)
         assert escape(remark.sentence, quote=False) in diagnosis._repr_html_()
+
+
+def test_a_diagnosis_is_sentences_or_strict_json(run, arena_folder, capsys):
+    assert run("diagnose", arena_folder) == 0
+    assert "Info: sw, simulated-teacher: side A wins" in capsys.readouterr().out
+    assert run("diagnose", arena_folder, "--json", "--language", "sw", "--seed", 3) == 0
+    content = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert content["seed"] == 3
+    assert {row["language"] for row in content["counts"]} == {"sw"}
+
+
+def test_a_diagnosis_says_how_few_verdicts_hold_up_first_place_and_lists_them():
+    random = np.random.default_rng(5)
+    rows = []
+    for question in range(300):
+        for one, other in itertools.combinations("abc", 2):
+            share = 0.5 if other == "b" else 0.73
+            winner = "a" if random.random() < share else "b"
+            rows.append((f"q{question}", "en", one, other, winner, "j"))
+    columns = ["query_id", "language", "system_a", "system_b", "winner", "judge"]
+    judgments = pd.DataFrame(rows, columns=columns)
+    found = diagnose(judgments)
+    place = first_place(judgments, "en", "j")
+    (remark,) = [item for item in found.remarks if item.name == "first place"]
+    assert f"{len(place.dropped):,} of 900 verdicts" in remark.sentence
+    assert len(found.first_places) == len(place.dropped)
+    assert found.as_json()["first_places"][0]["first"] == place.first

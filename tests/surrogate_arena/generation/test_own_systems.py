@@ -13,7 +13,8 @@ import pytest
 from asked_questions import build_queries
 from chat_server import completion
 
-from arena import Arena, ArenaInfo, UsageError, read_answers, read_arena, write_arena
+from arena import Arena, ArenaInfo, UsageError, read_arena, write_arena
+from arena.data.answers import read_own_answers
 from arena.data.frames import as_rows, checked_answers, empty_rows
 from arena.data.schema import JUDGMENTS
 from surrogate_arena.generation import (
@@ -259,7 +260,8 @@ def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path):
     assert json.loads(done.stdout)["answered"] == 12  # what it printed is elsewhere
     assert b"chatter" in done.stderr
     assert calls.read_text().count("x") <= 13  # the one under way was lost, none else
-    assert len(read_answers(tmp_path / "mine.jsonl", read_arena(tmp_path / "arena").queries)) == 12
+    queries = read_arena(tmp_path / "arena").queries
+    assert len(read_own_answers(tmp_path / "mine.jsonl", queries)) == 12
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena import DataError, UsageError, import_arena, read_answers
+from arena import DataError, UsageError, import_arena, read_answers, read_arena, write_arena
 from arena.text.answers import parse_answer
 from surrogate_arena.importers.judgments import read_judgments
 from surrogate_arena.importers.passages import passages_of
@@ -662,3 +662,21 @@ def test_merged_cells_of_a_workbook_count_for_the_rows_they_cover(tmp_path):
     assert sorted(read.arena.queries["query"]) == ["How?", "Why?"]
     assert len(read.arena.answers) == 4
     assert sum("merged" in note for note in read.notes) == 1
+
+
+def test_tables_of_answers_keep_criteria(tmp_path):
+    marked = pd.DataFrame(
+        [
+            {"question": "q", "system": system, "answer": system, "criterion": by, "score": mark}
+            for by, marks in {"fluency": (1, 2), "tone": (2, 1)}.items()
+            for system, mark in zip("xy", marks, strict=True)
+        ]
+    )
+    marked.to_csv(tmp_path / "marked.csv", index=False)
+    arena = import_arena("csv", [tmp_path / "marked.csv"]).arena
+    write_arena(arena, tmp_path / "arena")
+    read = read_arena(tmp_path / "arena")
+    assert read.criteria == ("fluency", "tone")
+    assert read.judges == ("unknown:fluency", "unknown:tone")
+    won = {row["criterion"]: row[f"system_{row['winner']}"] for _, row in read.judgments.iterrows()}
+    assert won == {"fluency": "y", "tone": "x"}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena import UsageError, import_arena, read_arena, write_arena
+from arena import UsageError, write_arena
 from surrogate import build_board
 from surrogate.board.board import Board
 from surrogate_arena.runs.criteria import build_criteria, weighted_overview
@@ -109,21 +109,3 @@ def test_the_command_writes_a_board_each_and_an_overview(
     assert run("board", folder, "--out", tmp_path / "one", *alone) == 0
     assert run("board", folder, "--out", tmp_path / "one", *quick_options) == 2
     assert "holds no overview" in capsys.readouterr().err
-
-
-def test_tables_of_answers_keep_criteria(tmp_path):
-    marked = pd.DataFrame(
-        [
-            {"question": "q", "system": system, "answer": system, "criterion": by, "score": mark}
-            for by, marks in {"fluency": (1, 2), "tone": (2, 1)}.items()
-            for system, mark in zip("xy", marks, strict=True)
-        ]
-    )
-    marked.to_csv(tmp_path / "marked.csv", index=False)
-    arena = import_arena("csv", [tmp_path / "marked.csv"]).arena
-    write_arena(arena, tmp_path / "arena")
-    read = read_arena(tmp_path / "arena")
-    assert read.criteria == ("fluency", "tone")
-    assert read.judges == ("unknown:fluency", "unknown:tone")
-    won = {row["criterion"]: row[f"system_{row['winner']}"] for _, row in read.judgments.iterrows()}
-    assert won == {"fluency": "y", "tone": "x"}

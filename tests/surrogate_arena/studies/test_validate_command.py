@@ -1,11 +1,14 @@
 """``surrogate-arena validate`` as a user runs it."""
 
 import json
+from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 from simulations import small_simulation
 
 from arena import write_arena
+from surrogate_arena.studies.commands import _show_study
 from surrogate_arena.studies.scores import SCORES
 
 QUICK = ("--surrogate", "linear", "--repeats", 1, "--tournaments", 4, "--jobs", 1)
@@ -120,3 +123,29 @@ def test_a_study_without_a_figure_is_named(study, run, tmp_path, capsys):
     message = capsys.readouterr().err
     assert "a study of ablation has a table but no figure" in message
     assert not (tmp_path / "figures").exists()
+
+
+def test_a_negative_r2_is_explained_where_there_is_one(capsys):
+    table = pd.DataFrame({"language": ["en"], "tau": [0.8], "r2": [-150.0]})
+    _show_study(SimpleNamespace(table=table, signature="s"), "mirage", as_json=False)
+    assert "R² below 0" in capsys.readouterr().out
+    for name, value in (("r2", 0.3), ("tau", -0.5)):
+        others = table.assign(**{"r2": 0.1, name: value})
+        study = SimpleNamespace(table=others, signature="s")
+        _show_study(study, "mirage", as_json=False)
+        assert "R² below 0" not in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", [[], ["--preset", "mirage"]])
+def test_sampling_compares_designs_and_ranks_as_the_preset_does(run, tiny_folder, capsys, preset):
+    """Under the preset ties are dropped, without a prior: figure 6 of the paper."""
+    command = ["validate", tiny_folder, "--protocol", "sampling", "--repeats", 2, *preset]
+    assert run(*command) == 0
+    assert "sampling" in capsys.readouterr().out
+    assert run(*command, "--json") == 0
+    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert {row["design"] for row in found["table"]} == {"questions", "pairs"}
+    assert all(row["tau"] == 1.0 for row in found["table"] if row["share"] == 1.0)
+    settings = "ties:drop|ridge:0|seed:0" if preset else "ties:half|ridge:0.1|seed:0"
+    assert found["signature"] == f"repeats:2|{settings}"

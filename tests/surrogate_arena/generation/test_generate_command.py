@@ -8,7 +8,8 @@ pytest.importorskip("openai", reason="needs the extra llm")
 
 from chat_server import ChatServer, completion
 
-from arena import read_answers, read_arena, write_arena
+from arena import read_arena, write_arena
+from arena.data.answers import read_own_answers
 
 
 def behave(prompt, earlier):
@@ -42,7 +43,7 @@ def test_answers_go_to_a_file(generate, folder, tmp_path, capsys):
     out = tmp_path / "mine.jsonl"
     status, server = generate("--out", out, "--questions", "3", "--name", "mine")
     assert status == 0
-    answers = read_answers(out, read_arena(folder).queries)
+    answers = read_own_answers(out, read_arena(folder).queries)
     assert len(answers) == len(server.bodies) == 6
     assert set(answers["system"]) == {"mine"}
     assert server.bodies[0]["temperature"] == 0.1
