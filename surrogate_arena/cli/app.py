@@ -108,11 +108,25 @@ COMMANDS = {
 """All commands by name, in the order of ``--help``."""
 
 
+NEEDS = {
+    "gating": ["costs"],
+    "pages": ["costs"],
+    "papers": ["generation", "importers", "pages"],
+    "runs": ["pages"],
+    "voting": ["pages"],
+}
+"""Folders of ``surrogate_arena`` that do nothing without others; all other ones stand alone."""
+
+
 def has_folder(name: str) -> bool:
-    """Return whether a folder of ``surrogate_arena`` is there: each can be deleted."""
+    """Return whether a folder of ``surrogate_arena`` and those that it needs are there.
+
+    Each can be deleted.
+    """
     spec = find_spec(f"surrogate_arena.{name}")
     # Without its files a folder may stay behind, with what Python compiled.
-    return spec is not None and spec.origin is not None
+    is_there = spec is not None and spec.origin is not None
+    return is_there and all(map(has_folder, NEEDS.get(name, ())))
 
 
 def present_commands() -> dict[str, Entry]:

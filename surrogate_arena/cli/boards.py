@@ -144,10 +144,9 @@ def publish_board(
 ) -> None:
     """Write a board and its pages, and print it with the page to open."""
     from arena.data.systems import alike
-    from surrogate_arena.costs.costs import frontier_sentence, write_costs
 
     saved = built.save(out, folder)
-    costs = write_costs(saved, arena, out)
+    cost_sentence = _costs_of(saved, arena, out)
     finish(progress, "files")
     index = board_site(saved, out / SITE, arena) if site else None
     finish(progress, "site")
@@ -155,15 +154,25 @@ def publish_board(
         content = {"summary": built.summary, "overall": built.overall, "board": built.ratings}
         show(content, as_json)
         return
-    print_board(saved, next_command(saved, folder), index, frontier_sentence(costs))
+    print_board(saved, next_command(saved, folder), index, cost_sentence)
     for first, name in alike(built.overall["system"]):
         print(f"Note: the names {first!a} and {name!a} look alike")
+
+
+def _costs_of(board: Board, arena: Arena, out: Path) -> str:
+    """Write what answers cost, and return a sentence on it; nothing without the folder of costs."""
+    if not has_folder("costs"):
+        return ""
+
+    from surrogate_arena.costs.costs import frontier_sentence, write_costs
+
+    return frontier_sentence(write_costs(board, arena, out))
 
 
 def board_site(board: Board, folder: Path, arena: Arena) -> Path | None:
     """Write a board's pages, and return the first one; without the folder of pages say so."""
     if not has_folder("pages"):
-        print("No pages: surrogate_arena/pages is absent", file=sys.stderr)
+        print("No pages: surrogate_arena/pages, or what it needs, is absent", file=sys.stderr)
         return None
 
     from surrogate_arena.pages.site import write_site

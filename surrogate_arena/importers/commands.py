@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from arena.data.errors import UsageError
 from arena.data.languages import UNDETERMINED
 from arena.data.wording import split_names
 from surrogate_arena.cli import options as opt
+from surrogate_arena.cli.app import has_folder
 from surrogate_arena.cli.arenas import counts_line
 from surrogate_arena.cli.options import named_columns
 from surrogate_arena.cli.printing import command, show
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
 
 OWN_TABLES = ("csv", "lmarena", "search-arena")
 """Kinds of source that are named for the arena's folder: their files hold anybody's data."""
+
+
+PAPERS = {"memerag": "read_memerag_answers", "mirage": "read_mirage"}
+"""Readers of ``surrogate_arena.papers`` by kind; by name, since that folder needs this one."""
 
 
 def import_command(
@@ -126,11 +132,13 @@ def _reader_or_kind(kind: str) -> str | Reader:
         UsageError: If nothing reads this kind.
     """
     from surrogate_arena.importers import READERS, check_kind
-    from surrogate_arena.papers import read_memerag_answers, read_mirage
 
-    papers = {"memerag": read_memerag_answers, "mirage": read_mirage}
+    papers = PAPERS if has_folder("papers") else {}
     check_kind(kind, [*READERS, *papers])
-    return papers.get(kind, kind)
+    if kind not in papers:
+        return kind
+    reader: Reader = getattr(import_module("surrogate_arena.papers"), papers[kind])
+    return reader
 
 
 def write_and_print(

@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field
 from arena.data import __version__
 from arena.data.errors import ArenaError, DataError, UsageError, argument
 from surrogate_arena.cli import arenas, boards, ranking
+from surrogate_arena.cli.app import has_folder
 from surrogate_arena.cli.options import given_answers, given_judgments
 from surrogate_arena.cli.printing import plain, print_notes
 
@@ -316,7 +317,10 @@ def tool_server(root: Path) -> MCPServer:
         log_level="WARNING",
     )
     reading = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-    for tool in (tools.check, tools.rank, tools.gate, tools.advise):
+    reading_tools: list[Callable[..., object]] = [tools.check, tools.rank, tools.advise]
+    if has_folder("gating"):
+        reading_tools.append(tools.gate)
+    for tool in reading_tools:
         server.tool(annotations=reading)(_guarded(tool))
     writing = ToolAnnotations(read_only_hint=False, idempotent_hint=True, open_world_hint=False)
     server.tool(annotations=writing)(_guarded(tools.board))
