@@ -5,8 +5,9 @@ The engine keeps items as texts alone, and scores by these texts; a record names
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
-from typing import Any, ClassVar, Self
+import json
+from dataclasses import asdict, dataclass
+from typing import ClassVar, Self
 
 from features.declare.feature import Item
 
@@ -18,7 +19,7 @@ class LlmItem:
     """The texts that an LLM is asked about.
 
     Attributes:
-        kind: The first text of the item, by which it is known what the others are.
+        kind: The first text of the item.
         template: Signature of the templates; see ``arena.llm.prompts.Templates.signature``.
     """
 
@@ -28,23 +29,16 @@ class LlmItem:
     @classmethod
     def of(cls, item: Item) -> Self:
         """Return the record of an item of this kind."""
-        _, *texts = item
-        names = [field.name for field in fields(cls)]
-        values: dict[str, Any] = {}
-        if names[-1] == PASSAGES:
-            names.pop()
-            values[PASSAGES] = tuple(texts[len(names) :])
-            del texts[len(names) :]
-        values.update(zip(names, texts, strict=True))
+        _, text = item
+        values = json.loads(text)
+        if PASSAGES in values:
+            values[PASSAGES] = tuple(values[PASSAGES])
         return cls(**values)
 
     @property
     def item(self) -> Item:
-        """The texts as the engine keeps them: the kind, then all fields, passages one by one."""
-        texts = [self.kind]
-        for value in astuple(self):
-            texts += [value] if isinstance(value, str) else value
-        return tuple(texts)
+        """The texts as the engine keeps them: the kind, and the fields as JSON."""
+        return (self.kind, json.dumps(asdict(self)))
 
 
 @dataclass(frozen=True)
@@ -97,14 +91,14 @@ class AnswerRelevanceItem(LlmItem):
     """An answer that questions are made of.
 
     Attributes:
-        n_questions: Their number, in digits.
+        n_questions: Their number.
         label: Text before a question where it is embedded, such as ``query: ``.
         question: The question that they are compared with.
         answer: The answer.
     """
 
     kind = "answer_relevance"
-    n_questions: str
+    n_questions: int
     label: str
     question: str
     answer: str

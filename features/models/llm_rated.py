@@ -183,7 +183,7 @@ def relevance_items(
         return EMPTY_ANSWER
     query = sample.question.query
     label = "" if prefix == "none" else f"{prefix}: "
-    relevance = AnswerRelevanceItem(template, str(k), label, query, sample.text)
+    relevance = AnswerRelevanceItem(template, k, label, query, sample.text)
     if evasive != "zero":
         return (relevance.item,)
     return (relevance.item, EvasionItem(template, query, sample.text).item)

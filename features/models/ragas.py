@@ -262,7 +262,7 @@ def answer_relevance(
 def _questions(llm: EndpointModel, items: Sequence[AnswerRelevanceItem]) -> list[list[Reply[str]]]:
     """Have the LLM make questions of the answers, as many of each as its item states."""
     replies: list[list[Reply[str]]] = [[] for _ in items]
-    counts = [int(item.n_questions) for item in items]
+    counts = [item.n_questions for item in items]
     for count in set(counts):
         indices = [index for index, n_questions in enumerate(counts) if n_questions == count]
         rows = [items[index] for index in indices]

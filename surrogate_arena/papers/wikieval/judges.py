@@ -342,9 +342,7 @@ class RagasJudge:
             is_e5 = "e5" in Path(named_models(self.model)[1]).name.casefold().split("-")
             template_names = templates.signature([QUESTION.name])
             label = "query: " if is_e5 else ""
-            return AnswerRelevanceItem(
-                template_names, str(QUESTIONS), label, pair.question, text
-            ).item
+            return AnswerRelevanceItem(template_names, QUESTIONS, label, pair.question, text).item
         template_names = templates.signature([SENTENCES.name])
         return ContextRelevanceItem(template_names, LANGUAGE, pair.question, (text,)).item
 

@@ -87,8 +87,8 @@ def test_answer_relevance_as_in_the_paper(serve, options_at):
     options = options_at(server)
     scorer = load_ragas(f"gpt-3.5-turbo-16k with {MODEL}", options)
     items = [
-        AnswerRelevanceItem("packaged", "3", "", "up", "An answer.").item,
-        AnswerRelevanceItem("packaged", "1", "", "up", "It fails.").item,
+        AnswerRelevanceItem("packaged", 3, "", "up", "An answer.").item,
+        AnswerRelevanceItem("packaged", 1, "", "up", "It fails.").item,
     ]
     found = [value_of_scores(row) for row in scorer.score(items)]
     assert found[0] == pytest.approx((1 + 0.8 + 0) / 3)

@@ -1,6 +1,5 @@
 """Records of what LLMs are asked: the texts by which caches know them, and back."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,31 +14,6 @@ RECORDS = [
     llm_items.UseItem,
     llm_items.EvasionItem,
 ]
-
-
-@pytest.mark.parametrize(
-    ("record", "item"),
-    [
-        (
-            llm_items.OverlapItem("packaged", "en", "Q?", "an answer", "ref"),
-            ("overlap", "packaged", "en", "Q?", "an answer", "ref"),
-        ),
-        (
-            llm_items.FluencyItem("packaged", "de", "Q?", "output", ("[1] one", "[2] two")),
-            ("fluency", "packaged", "de", "Q?", "output", "[1] one", "[2] two"),
-        ),
-        (
-            llm_items.FaithfulnessItem("t@1", "Q?", "an answer", ("one",)),
-            ("faithfulness", "t@1", "Q?", "an answer", "one"),
-        ),
-        (
-            llm_items.AnswerRelevanceItem("packaged", "3", "query: ", "Q?", "an answer"),
-            ("answer_relevance", "packaged", "3", "query: ", "Q?", "an answer"),
-        ),
-    ],
-)
-def test_items_are_known_by_the_same_texts_as_ever(record, item):
-    assert record.item == item
 
 
 @given(st.data(), st.sampled_from(RECORDS))

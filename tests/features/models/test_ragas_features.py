@@ -15,6 +15,7 @@ from arena.llm import Completion, LlmSettings, UnparsableError
 from features import extract
 from features.declare.sample import EMPTY_ANSWER, NO_PASSAGES
 from features.measures.registry import FEATURES
+from features.models.llm_items import AnswerRelevanceItem, FaithfulnessItem
 from features.models.options import ModelOptions
 from features.models.ragas import load_ragas
 from features.models.ragas_replies import count_copied, find_verdicts, read_statements
@@ -257,8 +258,8 @@ def test_an_embedding_model_that_is_not_here_is_said_before_the_llm_is_asked(tmp
         store = {"store": str(tmp_path / "s.db"), "base_url": server.url, "api_key_env": None}
         scorer = load_ragas("m with ./nowhere", ModelOptions(llm=LlmSettings(**store)))
         items = [
-            ("faithfulness", "packaged", "Q?", "A.", "P."),
-            ("answer_relevance", "packaged", "3", "", "Q?", "A."),
+            FaithfulnessItem("packaged", "Q?", "A.", ("P.",)).item,
+            AnswerRelevanceItem("packaged", 3, "", "Q?", "A.").item,
         ]
         with pytest.raises(UsageError, match="nowhere"):
             scorer.score(items)
