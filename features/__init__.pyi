@@ -1,3 +1,5 @@
+from surrogate_arena.measuring.parts import extract_parts as extract_parts
+
 from . import declare as declare
 from . import engine as engine
 from . import measures as measures
@@ -27,7 +29,6 @@ from .declare.sample import Sample as Sample
 from .engine.columns import feature_columns as feature_columns
 from .engine.columns import missing_counts as missing_counts
 from .engine.extraction import extract as extract
-from .engine.parts import extract_parts as extract_parts
 from .measures.choosing import parse_features as parse_features
 from .measures.descriptions import describe_features as describe_features
 from .measures.registry import DEFAULT_FEATURES as DEFAULT_FEATURES

@@ -74,7 +74,7 @@ COMMANDS = {
         JUDGING, "diagnosis.commands:diagnose_command", "Report what limits a board."
     ),
     "features": Entry(
-        RATING, "cli.measuring:features", "Measure answers; list what can be measured."
+        RATING, "measuring.commands:features", "Measure answers; list what can be measured."
     ),
     "fit": Entry(RATING, "cli.fitting:fit", "Rate systems by judgments alone."),
     "board": Entry(RATING, "cli.boards:board", "Rate every system by verdicts and surrogate."),

@@ -48,8 +48,8 @@ def features(
     from arena.llm import Budget
     from features.engine.columns import missing_counts
     from features.engine.extraction import extract
-    from features.engine.parts import CACHE, extract_parts, require_parquet_tables
     from features.models.missing_replies import require_replies
+    from surrogate_arena.measuring.parts import CACHE, extract_parts, require_parquet_tables
 
     in_parts = out is not None and not (out.suffix and row_suffix(out))
     if out is not None:

@@ -8,8 +8,8 @@ import pytest
 from arena import DataError, UsageError, write_arena
 from arena.data.parquet import part_files
 from features import extract_parts, feature_columns
-from features.engine import parts as engine
 from surrogate.board.tables import read_feature_table
+from surrogate_arena.measuring import parts as engine
 
 KEYS = ["language", "system", "query_id"]
 ASKED = "answer_length,citation_recall,rouge_l"
