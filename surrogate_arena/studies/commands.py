@@ -53,7 +53,7 @@ def validate_command(
     """Measure how well a surrogate ranks systems, languages or questions it was not trained on."""
     from arena.data.folder import read_arena
     from surrogate_arena.studies import PROTOCOLS, validate
-    from surrogate_arena.studies.mirage_tables import TABLE_3
+    from surrogate_arena.studies.validation import TABLE_3
 
     checked_choice(protocol, list(PROTOCOLS), "protocol")
     read = read_arena(arena)

@@ -15,13 +15,6 @@ from arena.judging.choosing.sampling import FEWEST_SYSTEMS as FEWEST_TO_SAMPLE
 from arena.judging.choosing.sampling import study_sampling
 from surrogate.board.settings import BoardSettings, check_option_names, lists_options
 from surrogate.learning.cross_fitting import FEWEST_SYSTEMS_TO_FOLD
-from surrogate_arena.studies.mirage_tables import (
-    FEWEST_FOR_TABLE_3,
-    TABLE_3,
-    TABLE_4,
-    validate_table_3,
-    validate_table_4,
-)
 from surrogate_arena.studies.protocols import LANGUAGE, check_languages
 from surrogate_arena.studies.study import (
     BEST,
@@ -46,6 +39,7 @@ from surrogate_arena.studies.study_options import (
 )
 
 SAMPLING = "sampling"
+TABLE_3, TABLE_4 = "table3", "table4"
 PROTOCOLS_WITH = {"holdout": (MIRAGE, TABLE_4), "judged": (REPLICATION,)}
 """Argument to the protocols that take it; all protocols take the others."""
 
@@ -89,6 +83,20 @@ def _sampling(
     return StudyTable(study.table, study.signature)
 
 
+def _table_3(*arguments: Any, **options: Any) -> StudyTable:  # noqa: ANN401
+    """Compare regressors as MIRAGE-Bench does."""
+    from surrogate_arena.papers.mirage.tables import validate_table_3
+
+    return validate_table_3(*arguments, **options)
+
+
+def _table_4(*arguments: Any, **options: Any) -> StudyTable:  # noqa: ANN401
+    """Compare groups of features as MIRAGE-Bench does."""
+    from surrogate_arena.papers.mirage.tables import validate_table_4
+
+    return validate_table_4(*arguments, **options)
+
+
 PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
     {
         DEFAULT_PROTOCOL: Protocol(Study.leave_systems_out, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
@@ -101,8 +109,8 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
         "learning-curve": Protocol(Study.learning_curves, REPEATS, FEWEST_SYSTEMS_TO_FOLD),
         REPLICATION: Protocol(Study.replicate, 10, 1),
         SAMPLING: Protocol(_sampling, 100, FEWEST_TO_SAMPLE),
-        TABLE_3: Protocol(validate_table_3, 50, FEWEST_FOR_TABLE_3),
-        TABLE_4: Protocol(validate_table_4, 1, FEWEST_SYSTEMS_TO_FOLD),
+        TABLE_3: Protocol(_table_3, 50, FEWEST_SYSTEMS_TO_FOLD),
+        TABLE_4: Protocol(_table_4, 1, FEWEST_SYSTEMS_TO_FOLD),
     }
 )
 """The protocols by name."""
@@ -128,7 +136,7 @@ def validate(
         arena: The arena, or the path of its folder.
         protocol: One of ``PROTOCOLS``; see the method of ``Study`` that it names, for
             ``sampling`` ``arena.study_sampling``, and for ``table3`` and ``table4``
-            ``surrogate_arena.studies.mirage_tables``.
+            ``surrogate_arena.papers.mirage.tables``.
         surrogate: What to validate; by default that of ``settings``, the preset's, or
             ``answers``. ``table3`` takes several, by default the paper's five; the default of
             ``table4`` is the paper's.

@@ -243,33 +243,6 @@ def test_a_judge_without_a_verdict_does_not_take_the_others_with_it(run, serve, 
     assert {row["judge"] for row in rows} == {"llm:good", "llm:bad"}
 
 
-def test_a_run_of_boards_asks_for_features_by_the_same_settings(run, serve, tiny_arena, tmp_path):
-    """Its step of features fails where no reply can be read, and goes on after that is mended."""
-    write_arena(tiny_arena, tmp_path / "arena")
-    server = serve()
-    configuration = tmp_path / "boards.toml"
-    configuration.write_text(
-        '[boards.b]\narena = "arena"\nfeatures = "answer_length,llm_fluency(model=m)"\n'
-        'surrogate = "linear"\ntournaments = 2\n'
-        f'[boards.b.llm]\nbase_url = "{server.url}"\nomit = ["temperature"]\n'
-        "body = {max_completion_tokens = 9}\n",
-        encoding="utf-8",
-    )
-    words = ["run", configuration, "--out", tmp_path / "out", "--jobs", 1]
-    server.behave = lambda prompt, _: completion("no idea")
-    assert run(*words) == 1
-    for body in server.bodies:
-        assert body["max_completion_tokens"] == 9
-        assert not {"max_tokens", "temperature"} & body.keys()
-    asked = len(server.bodies)
-    assert run(*words) == 1
-    assert len(server.bodies) == asked  # replies are kept
-    text = configuration.read_text(encoding="utf-8").replace("= 9}", "= 99}")
-    configuration.write_text(text, encoding="utf-8")
-    server.behave = lambda prompt, _: completion(f"##Rating: {1 + len(prompt) % 5}")
-    assert run(*words) == 0
-
-
 @pytest.mark.parametrize("stated", [["--omit", "top_p"], ["--body", '{"top_k": 1}']])
 def test_a_function_in_a_models_place_takes_no_fields_of_requests(run, commands, stated, capsys):
     words, _ = commands["generate"]

@@ -41,8 +41,8 @@ from surrogate_arena.studies.study_options import (
     study_settings,
     surrogate_with_rules,
 )
+from surrogate_arena.studies.validation import TABLE_3, TABLE_4
 
-TABLE_3, TABLE_4 = "table3", "table4"
 HELD_OUT = 4
 """Systems that a repeat of table 3 holds out."""
 FEWEST_FOR_TABLE_3 = FEWEST_SYSTEMS + HELD_OUT
