@@ -30,8 +30,7 @@ from arena.data.frames import (
     with_default,
     with_passages,
 )
-from arena.data.judge_names import chosen_judges, judges_named
-from arena.data.judgments import named_by_criterion, no_judgments
+from arena.data.judge_names import chosen_judges, judges_named, named_by_criterion
 from arena.data.languages import is_language_code, language_hint
 from arena.data.notebook import notebook_html
 from arena.data.nuggets import Nuggets, checked_nuggets
@@ -58,6 +57,11 @@ from arena.data.systems import (
     with_own_passages,
 )
 from arena.data.wording import count_of
+
+
+def _no_judgments() -> pd.DataFrame:
+    """Return an arena's table of judgments without any row."""
+    return typed_table(empty_rows(JUDGMENTS), JUDGMENTS)
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ class Arena:
     published_ratings: pd.DataFrame = field(default_factory=no_published_ratings)
     attributes: pd.DataFrame = field(default_factory=no_attributes)
     nuggets: Nuggets = field(default_factory=Nuggets)
-    outdated: pd.DataFrame = field(default_factory=no_judgments)
+    outdated: pd.DataFrame = field(default_factory=_no_judgments)
 
     @classmethod
     def from_frames(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from arena.data.codes import row_keys
 from arena.data.remarks import Remark, Severity
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY, REPEAT
 from arena.data.types import Floats
@@ -20,6 +19,7 @@ from arena.quality.verdicts import (
     shown_share,
     won_by_a,
 )
+from arena.statistics.codes import row_keys
 
 NOTABLE = 0.05
 """A share this far from one half is worth a warning; smaller differences hardly matter."""

@@ -10,11 +10,11 @@ import pandas as pd
 from scipy.sparse import coo_array, csr_array
 from scipy.special import expit
 
-from arena.data.codes import distinct, row_keys, text_codes
 from arena.data.types import Floats, Indices
 from arena.quality.verdicts import ITEM, majorities, oriented_verdicts
 from arena.rating.battles import Battles
 from arena.rating.posterior import battle_posterior
+from arena.statistics.codes import distinct, row_keys, text_codes
 from arena.statistics.significance import NORMAL_95
 
 LARGEST_FIELD = 300

@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from arena.data.codes import without_categories
 from arena.data.errors import UsageError
 from arena.data.judge_names import is_person
-from arena.data.judgments import named_voters
 from arena.data.schema import VOTER
 from arena.data.seeds import generator
 from arena.data.types import Floats
 from arena.quality.agreement import FEWEST_ITEMS, agreement_with_reference
 from arena.quality.verdicts import PAIR, QUESTION_PAIR, majorities, oriented_verdicts
+from arena.rating.judgments import named_voters
 from arena.statistics.agreement import cohen_kappas
 from arena.statistics.bootstrap import resampled_sums
+from arena.statistics.codes import without_categories
 from arena.statistics.significance import NORMAL_95
 
 ONE_VOTE = ["judge", "items", "kappa", "kappa_of_people", "difference", "low", "high"]

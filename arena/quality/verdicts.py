@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from arena.data.codes import distinct, row_keys, text_codes
 from arena.data.remarks import Remark
 from arena.data.schema import QUESTION_KEY
+from arena.statistics.codes import distinct, row_keys, text_codes
 from arena.statistics.significance import wilson_interval
 
 GROUP = ["language", "judge"]

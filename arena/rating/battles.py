@@ -12,12 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.codes import distinct, text_codes
 from arena.data.errors import UsageError
-from arena.data.judgments import copies_of_others
 from arena.data.schema import ADAPTIVE, CHOSEN
 from arena.data.types import Flags, Floats, Indices
 from arena.rating.biases import TRAIT, Biases
+from arena.rating.judgments import copies_of_others
 from arena.rating.outcomes import (
     POINTS_OF_A,
     TIE,
@@ -31,6 +30,7 @@ from arena.rating.outcomes import (
     winner_codes,
 )
 from arena.rating.pairs import JudgedItems, Pairs, connected_groups
+from arena.statistics.codes import distinct, text_codes
 
 TieRule = Literal["half", "drop"]
 TIE_RULES: tuple[TieRule, ...] = ("half", "drop")

@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, log_expit
 
-from arena.data.codes import sums_by_key
 from arena.data.types import Floats, Indices
 from arena.rating.biases import Biases
 from arena.rating.bradley_terry import newton
 from arena.rating.pairs import JudgedItems, Pairs
 from arena.rating.penalized_likelihood import NormalPrior, PenalizedLikelihood
+from arena.statistics.codes import sums_by_key
 
 LEAST_EFFECT = 0.25
 """Smallest design effect of whole verdicts that is believed: an estimate from few questions may be

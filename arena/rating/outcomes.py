@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from arena.data.codes import distinct, text_codes, value_codes
 from arena.data.errors import UsageError
 from arena.data.judge_names import PEOPLE, is_person
 from arena.data.schema import PROBABILITIES, WEIGHT, WINNERS
 from arena.data.types import Flags, Floats, Indices
+from arena.statistics.codes import distinct, text_codes, value_codes
 
 POINTS_OF_A = np.array([1.0, 0.0, 0.5])
 """Side A's points for each outcome, in the order of ``WINNERS``: a tie is half a win."""

@@ -13,7 +13,6 @@ import pandas as pd
 from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.cells import is_true
-from arena.data.codes import coded_judgments
 from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.frames import frame_of
 from arena.data.notebook import notebook_html
@@ -31,6 +30,7 @@ from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior, Penali
 from arena.rating.posterior import battle_posterior
 from arena.rating.selected_judgments import selected_judgments
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures, temperature_notes
+from arena.statistics.codes import coded_judgments
 from arena.statistics.threads import one_thread
 
 DEFAULT_ROUNDS = 1000

@@ -7,11 +7,11 @@ from itertools import compress
 import numpy as np
 import pandas as pd
 
-from arena.data.codes import text_codes
 from arena.data.errors import UsageError
 from arena.data.judge_names import chosen_judges, judges_named
 from arena.data.schema import ALL
 from arena.data.wording import first_of
+from arena.statistics.codes import text_codes
 
 
 def selected_judgments(

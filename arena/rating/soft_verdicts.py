@@ -19,10 +19,10 @@ import pandas as pd
 from scipy.special import expit, log_expit
 
 from arena.data.judge_names import is_derived, is_person
-from arena.data.judgments import copies_of_others
 from arena.data.schema import PROBABILITIES, QUESTION_KEY
 from arena.data.types import Flags, Floats
 from arena.data.wording import count_of
+from arena.rating.judgments import copies_of_others
 from arena.rating.outcomes import checked_shares, soft_flags
 
 DEFAULT_TEMPERATURE = 4.0

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from arena.data.codes import value_codes
+from arena.statistics.codes import value_codes
 
 FEATURE_KEY = ["language", "system", "query_id"]
 """Columns that identify an answer in a table of features; its rows are sorted by them."""

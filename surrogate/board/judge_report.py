@@ -13,13 +13,13 @@ from arena.data.arena import Arena
 from arena.data.errors import ArenaError
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.judge_names import PEOPLE, is_derived, is_person
-from arena.data.judgments import copies_of_others, panel_members
 from arena.data.tables import read_rows
 from arena.quality.bias import flip_check, position_check
 from arena.quality.influence import LISTED, first_place, support_sentence
 from arena.quality.judge_label import JudgeLabel, label_judge, without_identical
 from arena.quality.verdicts import oriented_verdicts, share_of
 from arena.rating.discrimination import judge_discriminations
+from arena.rating.judgments import copies_of_others, panel_members
 from surrogate.board.conclusions import Number
 from surrogate.board.judge_preferences import JudgePreference
 from surrogate.board.metaevaluations import (

@@ -12,9 +12,9 @@ import pandas as pd
 from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
 from arena.data.judge_names import judges_named
-from arena.data.judgments import copies_of_others
 from arena.data.types import Floats
 from arena.quality.judge_label import JudgeLabel, label_judge
+from arena.rating.judgments import copies_of_others
 from arena.rating.published import published_remarks
 from arena.rating.ratings import copies_note, judgment_notes
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED

@@ -13,10 +13,10 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.judge_names import is_person
-from arena.data.judgments import copies_of_others
 from arena.data.schema import QUESTION_KEY, WEIGHT
 from arena.data.wording import count_of, first_of
 from arena.rating.battles import Battles
+from arena.rating.judgments import copies_of_others
 from arena.rating.posterior import PRIOR_COLUMNS, RatingPrior, battle_posterior
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board

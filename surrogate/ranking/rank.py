@@ -12,10 +12,10 @@ from arena.data.answers import read_own_answers
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
-from arena.data.judgments import checked_judgments
 from arena.data.slices import in_slices, sliced
 from arena.data.systems import refuse_names_alike
 from arena.data.wording import count_of
+from arena.rating.judgments import checked_judgments
 from features.declare.feature import Feature
 from features.declare.models import Models
 from features.engine.columns import FEATURE_KEY

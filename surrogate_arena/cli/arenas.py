@@ -150,9 +150,9 @@ def counts_line(counts: Mapping[str, int]) -> str:
 def answer_gaps(arena: Arena) -> Iterator[str]:
     """Yield what is odd about an arena's names and answers, though its files are valid."""
     from arena.data.answer_digests import outdated_sentence
-    from arena.data.judgments import copies_of_others
     from arena.data.schema import ANSWER_KEY, QUESTION_KEY
     from arena.data.systems import alike
+    from arena.rating.judgments import copies_of_others
     from arena.rating.ratings import copies_note
     from arena.text.notes import thoughts_note
     from surrogate.checks.same_answers import same_answer_remarks

@@ -16,7 +16,6 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.data.judge_names import PEOPLE, is_derived, is_person
-from arena.data.judgments import checked_judgments, copies_of_others, named_voters
 from arena.data.notebook import notebook_html
 from arena.data.remarks import Remark, Severity, by_severity
 from arena.data.schema import ALL, QUESTION_KEY, VOTER
@@ -32,6 +31,7 @@ from arena.quality.verdicts import (
     CheckResult,
     oriented_verdicts,
 )
+from arena.rating.judgments import checked_judgments, copies_of_others, named_voters
 from arena.rating.outcomes import weights_of
 from arena.rating.published import published_remarks
 from arena.rating.ratings import judgment_notes

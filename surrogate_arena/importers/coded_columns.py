@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from arena.data.cells import is_null
-from arena.data.codes import Distinct, distinct
 from arena.data.types import Flags, Indices
+from arena.statistics.codes import Distinct, distinct
 
 _MOST_KEYS = 2**62
 """Keys of distinct rows stay below this number, which 64 bits hold."""

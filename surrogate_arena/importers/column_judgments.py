@@ -10,9 +10,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.cells import is_unstorable
-from arena.data.codes import repeated_rows, row_keys
-from arena.data.judge_names import names_one_judge
-from arena.data.judgments import named_by_criterion, with_known_columns
+from arena.data.judge_names import named_by_criterion, names_one_judge
 from arena.data.languages import is_language_code
 from arena.data.schema import (
     BOTH_BAD,
@@ -27,6 +25,8 @@ from arena.data.schema import (
 )
 from arena.data.systems import name_problems
 from arena.data.types import Floats, Indices
+from arena.rating.judgments import with_known_columns
+from arena.statistics.codes import repeated_rows, row_keys
 from surrogate_arena.importers.cells import read_number
 from surrogate_arena.importers.coded_columns import CodedColumn, distinct_rows
 from surrogate_arena.importers.coded_tables import CodedTable

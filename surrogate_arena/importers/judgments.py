@@ -11,11 +11,11 @@ import pandas as pd
 import pyarrow as pa
 
 from arena.data.answer_digests import EDITED, outdated_sentence
-from arena.data.codes import coded_judgments, without_categories
 from arena.data.errors import DataError, UsageError
 from arena.data.folder import read_arena
-from arena.data.judgments import with_known_columns
 from arena.data.schema import CRITERION, INFO_FILE, JUDGMENTS, VOTER
+from arena.rating.judgments import with_known_columns
+from arena.statistics.codes import coded_judgments, without_categories
 from surrogate_arena.importers.battle_rows import NO_LANGUAGES, BattleOptions, BattleReader
 from surrogate_arena.importers.coded_tables import CodedParquet, CodedRows, CodedTable
 from surrogate_arena.importers.collected import Collected

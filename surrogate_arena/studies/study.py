@@ -13,7 +13,6 @@ import pandas as pd
 from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.families import families_of_systems
 from arena.data.folder import open_arena
 from arena.data.notebook import notebook_html
 from arena.data.slices import in_slices
@@ -38,6 +37,7 @@ from surrogate.learning.language_data import (
 from surrogate.learning.names import as_surrogate
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Surrogate
+from surrogate_arena.studies.families import families_of_systems
 from surrogate_arena.studies.feature_groups import compared_with_all, feature_subsets
 from surrogate_arena.studies.importances import PERMUTATIONS, importances
 from surrogate_arena.studies.protocols import (

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.families import model_families
 from arena.data.wording import count_of
 from features.engine.columns import feature_columns
 from surrogate.board.board import Board
@@ -27,6 +26,7 @@ from surrogate_arena.pages.figures.figure import (
     style,
 )
 from surrogate_arena.pages.formats import BLUE, OKABE_ITO, SKY_BLUE, VERMILLION
+from surrogate_arena.studies.families import model_families
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.data.judgments import panel_members
 from arena.judging import panel_verdicts
 from arena.judging.panel import SPLIT
+from arena.rating.judgments import panel_members
 
 COLUMNS = ["query_id", "language", "system_a", "system_b", "winner", "judge"]
 MIRROR = {"a": "b", "b": "a", "tie": "tie"}

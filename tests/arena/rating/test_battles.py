@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.data.errors import UsageError
-from arena.data.judgments import copies_of_others
 from arena.rating.battles import Battles
+from arena.rating.judgments import copies_of_others
 from arena.rating.pairs import connected_groups, is_strongly_connected
 
 ROWS = pd.DataFrame(

@@ -7,11 +7,11 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from arena.data import parquet
-from arena.data.codes import coded_judgments
 from arena.data.errors import DataError, UsageError
 from arena.data.tables import write_rows
 from arena.quality.judge_label import label_judge
 from arena.rating.ratings import rate
+from arena.statistics.codes import coded_judgments
 from surrogate_arena.importers import judgments
 from surrogate_arena.importers.battle_rows import BattleOptions
 from surrogate_arena.importers.judgments import (

@@ -9,9 +9,9 @@ from simulations import small_simulation
 from arena import import_arena, read_arena, write_arena
 from arena.data.errors import DataError, UsageError
 from arena.data.judge_names import is_person
-from arena.data.judgments import checked_judgments
 from arena.data.tables import write_rows
 from arena.rating.battles import Battles
+from arena.rating.judgments import checked_judgments
 from surrogate_arena.importers.judgments import counted_judgments_of, read_judgments
 
 COLUMNS = ["query_id", "language", "system_a", "system_b", "winner", "judge"]

@@ -8,12 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from arena.data.cells import is_null, whole_digits
+from arena.data.cells import whole_digits
 from arena.data.checks import check_table, probability_problems, self_judgments
-from arena.data.codes import distinct, repeated_rows, text_codes
 from arena.data.errors import DataError, UsageError
-from arena.data.frames import as_rows, empty_rows, typed_table, with_language_of
-from arena.data.judge_names import PANEL_OF, UNKNOWN_JUDGE, names_one_judge
+from arena.data.frames import as_rows, with_language_of
+from arena.data.judge_names import PANEL_OF, UNKNOWN_JUDGE, named_by_criterion, names_one_judge
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import plain_table, with_numbers
 from arena.data.schema import (
@@ -29,11 +28,7 @@ from arena.data.schema import (
 )
 from arena.data.systems import name_problems, row_name_problems
 from arena.data.types import Flags, Indices
-
-
-def no_judgments() -> pd.DataFrame:
-    """Return an arena's table of judgments without any row."""
-    return typed_table(empty_rows(JUDGMENTS), JUDGMENTS)
+from arena.statistics.codes import distinct, repeated_rows, text_codes
 
 
 def copies_of_others(judgments: pd.DataFrame) -> Flags:
@@ -97,17 +92,6 @@ def _named_without_criterion(judge: Indices, names: Sequence[str], criterion: pd
 def _flags_of(names: Sequence[str]) -> Flags:
     """Tell which names are those of one judge, shape (names + 1,); the last is of no name."""
     return np.array([*map(names_one_judge, names), False], dtype=np.bool_)
-
-
-def named_by_criterion(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Append the criterion to the names of judges, where judgments have one: ``gpt-4o:fluency``."""
-    if CRITERION not in judgments:
-        return judgments
-    names = []
-    for judge, criterion in zip(judgments["judge"], judgments[CRITERION], strict=True):
-        is_named = is_null(criterion) or judge.endswith(f":{criterion}")
-        names.append(judge if is_named else f"{judge}:{criterion}")
-    return judgments.assign(judge=pd.Series(names, judgments.index, judgments["judge"].dtype))
 
 
 def checked_judgments(

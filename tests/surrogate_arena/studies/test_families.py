@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.data.families import model_families
+from surrogate_arena.studies.families import model_families
 
 
 @pytest.mark.parametrize(
