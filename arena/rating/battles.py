@@ -242,12 +242,10 @@ class Battles:
         return connected_groups(first, second, len(self.systems), battles=battles)
 
     def _group(self, numbers: Indices, number: int) -> Battles:
-        """Keep the battles of one group, on its questions."""
         members = compress(self.systems, numbers == number)
         return self.among(list(members)).on_battled_questions()
 
     def _take(self, rows: Flags) -> Battles:
-        """Keep some battles; all systems and questions stay."""
         return replace(
             self,
             side_a=self.side_a[rows],

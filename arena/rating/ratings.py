@@ -240,8 +240,6 @@ def rate_battles(
 
 @dataclass(frozen=True)
 class _Method:
-    """How a group is rated; see ``rate``."""
-
     ties: str
     ridge: float | None
     rounds: int
@@ -291,7 +289,6 @@ def _rate_group(battles: Battles, method: _Method) -> _GroupRatings:
 
 
 def _group_notes(battles: Battles, method: _Method, uncertainty: Uncertainty) -> Iterator[str]:
-    """Note what the intervals of a group's ratings leave out."""
     if battles.adaptive:
         yield STRETCHED
     # There is nothing to resample.
@@ -307,7 +304,6 @@ def _group_notes(battles: Battles, method: _Method, uncertainty: Uncertainty) ->
 def _table(
     battles: Battles, groups: Sequence[Battles], rated: Sequence[_GroupRatings]
 ) -> pd.DataFrame:
-    """Join the ratings of all groups, and add the records of all systems."""
     parts = []
     for number, (group, ratings) in enumerate(zip(groups, rated, strict=True), start=1):
         coefficients = ratings.coefficients

@@ -170,7 +170,6 @@ def _resolved(
     judging_records: JudgingRecords,
     temperatures: tuple[Temperature, ...],
 ) -> ResolvedSettings:
-    """Return the settings with what they lead to: the judges, features and held-out systems."""
     unchanged = settings.model_dump(exclude={"judge", "features", "holdout", "ratings"})
     metaevaluations = judging_records.metaevaluations if judges else ()
     return ResolvedSettings(

@@ -82,7 +82,6 @@ def estimate_by_verdicts(
 def _judge_report(
     learned: Learned, biases: Sequence[JudgeBias], *, has_first_places: bool
 ) -> JudgeReport:
-    """Report the board's judge, with its preferences and, if it has any, its first places."""
     report = report_judge(learned.arena, learned.settings.judge, learned.judging_records)
     changes: dict[str, object] = {"preferences": judge_preferences(biases)}
     # Verdicts that do not connect all judged systems tell no first place.
@@ -93,7 +92,6 @@ def _judge_report(
 
 
 def _with_remarks(summary: BoardSummary, *remarks: str) -> BoardSummary:
-    """Add what stands beside the conclusions on all languages."""
     macro = summary.macro.model_copy(update={"beside": remarks})
     return summary.model_copy(update={"macro": macro})
 
@@ -133,7 +131,6 @@ def _rated_languages(learned: Learned, summary: BoardSummary) -> list[Rated]:
 
 
 def _ratings_by_judge(learned: Learned) -> tuple[pd.DataFrame | None, tuple[str, ...]]:
-    """Rate by each judge alone, where there are several, and compare them with the board's own."""
     data = [study.data for study in learned.studies]
     others = others_of(data)
     if others is None:
@@ -149,7 +146,6 @@ def _ratings_by_judge(learned: Learned) -> tuple[pd.DataFrame | None, tuple[str,
 
 
 def _joint_covariance(learned: Learned, rated: Sequence[Rated]) -> pd.DataFrame:
-    """Return how the ratings of all languages vary together."""
     by_language = {}
     for rows, covariance in rated:
         if not rows.empty:
@@ -161,7 +157,6 @@ def _joint_covariance(learned: Learned, rated: Sequence[Rated]) -> pd.DataFrame:
 
 
 def _importances(learned: Learned) -> pd.DataFrame:
-    """Return the importances of features in every judged language."""
     surrogate = learned.surrogate
     importances = surrogate.importances()
     return stacked(

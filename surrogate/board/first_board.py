@@ -135,7 +135,6 @@ def _summary(
     first: Mapping[str, FirstRatings],
     settings: ResolvedSettings,
 ) -> BoardSummary:
-    """Sum up a board without verdicts, from its ratings by language."""
     notes_on_answers = answer_notes(arena)
     languages = {}
     for language, part in first.items():
@@ -167,7 +166,6 @@ def _summary(
 
 
 def _preferences_note() -> str:
-    """Say what the weights of other arenas' judges prefer, and whose they are."""
     n_shown = 5
     shipped = shipped_preferences()
     largest = sorted(shipped.weights.items(), key=lambda entry: -abs(entry[1]))[:n_shown]
@@ -238,7 +236,6 @@ def first_ratings(
 
 
 def _notes(ratings: pd.Series, n_answers: pd.Series, reference: str | None) -> list[str]:
-    """Say of each system what its rating rests on, or why it has none."""
     notes = []
     for system, rating in ratings.items():
         if not n_answers[system]:

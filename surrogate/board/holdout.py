@@ -176,7 +176,6 @@ def fit_tournaments(
 def _fit_stretch(
     data: LanguageData, surrogate: Surrogate, holdout: Sequence[str], stretch: range, trees: int
 ) -> list[TournamentFit]:
-    """Train a surrogate on each of several tournaments."""
     fits = []
     for index in stretch:
         keys = ("surrogate", data.language, "tournament", str(index))

@@ -50,7 +50,6 @@ def unseen_intervals(outcomes: Sequence[Outcome]) -> dict[str, RatingInterval]:
 
 
 def _interval(outcome: Outcome) -> RatingInterval:
-    """Calibrate the interval of one language."""
     residuals = unseen_residuals(outcome)
     if len(residuals) >= FEWEST_FOR_CONFORMAL:
         units = _units(outcome)

@@ -160,7 +160,6 @@ def study_languages(
 def _split_halves(
     data: Sequence[LanguageData], surrogate: Surrogate, n_jobs: int, progress: Progress | None
 ) -> Replication:
-    """Compare ratings by half of the questions with the verdicts on the other half."""
     times = _question_splits(data, surrogate)
     repeats = Repeats(times, surrogate.seed, n_jobs, progress, stage="split halves")
     return replicate(data, surrogate, repeats, with_surrogate=False)
@@ -169,7 +168,6 @@ def _split_halves(
 def _rate_unseen(
     data: Sequence[LanguageData], surrogate: Surrogate, n_jobs: int, progress: Progress | None
 ) -> list[Outcome]:
-    """Rate every system by a surrogate trained without it: what ``validate`` does."""
     times = _system_splits(data)
     repeats = Repeats(times, surrogate.seed, n_jobs, progress, stage="held-out systems")
     training = _few_tournaments_left if surrogate.pooled else everything_left
@@ -228,7 +226,6 @@ def _system_splits(data: Sequence[LanguageData]) -> int:
 
 
 def _most_systems(data: Sequence[LanguageData]) -> int:
-    """Return how many systems are judged in the language where most are."""
     return max(len(part.systems) for part in data)
 
 

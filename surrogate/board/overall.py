@@ -195,6 +195,5 @@ def _mean_correlation(systems: pd.Index, covariance: Floats) -> float:
 
 
 def _symmetric_root(covariance: Floats) -> Floats:
-    """Return the symmetric matrix whose square is a covariance."""
     values, vectors = np.linalg.eigh(covariance)
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)

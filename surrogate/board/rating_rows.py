@@ -96,7 +96,6 @@ def rated_rows(
 
 
 def _rows_with_intervals(table: pd.DataFrame, interval: RatingInterval) -> pd.DataFrame:
-    """Rate systems with and without their verdicts, with intervals; see ``rated_rows``."""
     rows = _rows_by_surrogate(table, "predicted", interval)
     has_posterior = table["posterior"].notna()
     rows[has_posterior] = _rows_by_posterior(table, interval)[has_posterior]
@@ -116,7 +115,6 @@ def _rows_by_surrogate(table: pd.DataFrame, name: str, interval: RatingInterval)
 
 
 def _rows_by_posterior(table: pd.DataFrame, interval: RatingInterval) -> pd.DataFrame:
-    """Take the posterior's ratings, with intervals by its standard errors."""
     ratings = table["posterior"]
     # Missing answers matter only for the part of a rating that does not come from verdicts.
     missing_width = _missing_answers_width(table) * (1 - table["verdict_share"])
@@ -135,7 +133,6 @@ def _missing_answers_width(table: pd.DataFrame) -> pd.Series:
 def _interval_columns(
     ratings: pd.Series, widths: pd.Series, is_unbounded: pd.Series
 ) -> pd.DataFrame:
-    """Arrange ratings with their intervals."""
     return pd.DataFrame(
         {
             "rating": ratings,
@@ -184,7 +181,6 @@ def rows_with_verdicts(
 def _estimates(
     study: LanguageStudy, predictions: pd.DataFrame, systems: Sequence[str]
 ) -> pd.DataFrame:
-    """Arrange what a study knows of the systems' ratings as ``rated_rows`` takes it."""
     estimates = _predicted_estimates(predictions, systems, len(study.data.questions))
     by_trained = estimates["predicted"]
     unseen = _unseen_ratings(study, predictions).reindex(estimates.index)
@@ -211,7 +207,6 @@ def _unseen_ratings(study: LanguageStudy, predictions: pd.DataFrame) -> pd.DataF
 
 
 def _splits(study: LanguageStudy, systems: Sequence[str]) -> list[str]:
-    """Say of each system whether the surrogate was trained on it."""
     judged = set(study.data.systems)
     held_out = set(study.holdout)
     splits = []
@@ -226,7 +221,6 @@ def _splits(study: LanguageStudy, systems: Sequence[str]) -> list[str]:
 
 
 def _posterior_columns(study: LanguageStudy) -> pd.DataFrame:
-    """Return the posterior's rating, standard error and verdict share by system."""
     posterior = study.posterior
     columns = pd.DataFrame(
         {

@@ -49,7 +49,6 @@ Count = Annotated[int, Field(ge=0)]
 
 
 def _surrogate_name(surrogate: object) -> object:
-    """Take a regressor of scikit-learn's form by its name."""
     if isinstance(surrogate, str):
         return surrogate
     from surrogate.learning.names import surrogate_name

@@ -223,7 +223,6 @@ def _parts(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _tested(name: str, language: str, pairs: pd.DataFrame) -> AnswerCheck:
-    """Test one column where it could be told of both, without deciding yet."""
     values = pairs[[name, f"{name}{OF_BASELINE}"]].to_numpy(np.float64)
     values = values[np.isfinite(values).all(axis=1)]
     if not len(values):
@@ -258,7 +257,6 @@ def _tested(name: str, language: str, pairs: pd.DataFrame) -> AnswerCheck:
 
 
 def _count_unclear(pairs: pd.DataFrame, name: str, suffix: str = "") -> int:
-    """Count answers that may have a fault, and are counted as without."""
     may_have = pairs[f"{FAULT_TESTS[name].unclear}{suffix}"] == 1
     return int((may_have & (pairs[f"{name}{suffix}"] == 0)).sum())
 
@@ -269,7 +267,6 @@ def _mean(values: Floats) -> float:
 
 
 def _decided(checks: Sequence[AnswerCheck], accepted: Collection[str]) -> list[AnswerCheck]:
-    """Say which checks are alarms and which are notes."""
     decided = []
     alarmed_everywhere: set[str] = set()
     for check, p_value in zip(checks, _adjusted_p_values(checks), strict=True):
@@ -324,7 +321,6 @@ def _is_note(check: AnswerCheck) -> bool:
 
 
 def _sentence(check: AnswerCheck) -> str:
-    """Say what a check found, with the counts."""
     where = f"in {check.language}, " if check.language else ""
     return where + (_fault_clause(check) if check.name in FAULT_TESTS else _amount_clause(check))
 
@@ -357,7 +353,6 @@ def _amount_clause(check: AnswerCheck) -> str:
 
 
 def _copies(pairs: pd.DataFrame) -> AnswerCheck:
-    """Count answers that are the baseline's, word for word."""
     is_same = (pairs["text"] == pairs[f"text{OF_BASELINE}"]) & (pairs["text"] != "")
     n_same = int(is_same.sum())
     verb = "is" if n_same == 1 else "are"
@@ -373,7 +368,6 @@ def _copies(pairs: pd.DataFrame) -> AnswerCheck:
 
 
 def _skipped(pairs: pd.DataFrame, names: Sequence[str]) -> Iterator[SkippedChecks]:
-    """Say what could not be checked, and where."""
     if pairs.empty:
         yield SkippedChecks((), "nothing is checked: no question has an answer of both")
         return

@@ -109,7 +109,6 @@ def _notes_in_language(
     queries: pd.DataFrame,
     noted: Collection[str],
 ) -> Iterator[tuple[str, tuple[Remark, ...]]]:
-    """Yield those of some systems that have notes on their answers in one language."""
     rows, query_ids = plain_answers(answers, with_passages_of(queries, answers))
     measures = measure_fit(rows, references, noted)
     if is_conspicuous(measures.loc[sorted(noted)]):

@@ -211,7 +211,6 @@ def _batches(
 
 
 def _batch_of(questions: Sequence[_Question], texts: Sequence[Hashes]) -> _Batch:
-    """Make the vectors of the texts to some questions."""
     compared: list[Hashes] = []
     question_parts = []
     is_judged_parts = []

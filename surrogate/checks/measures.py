@@ -192,7 +192,6 @@ def _is_first(hashes: Hashes, owners: Indices) -> Flags:
 
 
 def _times(hashes: Hashes, among: Hashes) -> Indices:
-    """Count how often each hash is among others."""
     codes, values = pd.factorize(np.concatenate([among, hashes]))
     times = np.bincount(codes[: len(among)], minlength=len(values))
     return np.asarray(times[codes[len(among) :]])

@@ -54,7 +54,6 @@ def _plain(text: str) -> str:
 
 
 def _groups_alike(rows: pd.DataFrame) -> list[list[str]]:
-    """Group systems whose answers are the same text on most questions."""
     by_system = rows.assign(code=pd.factorize(rows["text"])[0]).pivot_table(
         index="system", columns="query_id", values="code", aggfunc="first"
     )

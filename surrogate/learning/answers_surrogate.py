@@ -153,7 +153,6 @@ class AnswersSurrogate(Surrogate):
         return ratings
 
     def _fail_everywhere(self) -> None:
-        """Say of every language that there is too little to learn from."""
         for language in self.fields_:
             reason = too_few(len(self.ratings_[language].systems), len(self.features_))
             self.failures_[language] = f"{language}: {reason}"

@@ -271,7 +271,6 @@ def language_data(
 
 
 def _unconnected(tournaments: Tournaments) -> tuple[str, ...]:
-    """Return the systems outside of the largest group that battles connect."""
     connected = set(tournaments.battles.largest_group().systems)
     return tuple(name for name in tournaments.systems if name not in connected)
 

@@ -117,7 +117,6 @@ class RegressionSurrogate(Surrogate):
         return self
 
     def _training_rows(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Keep the rows of the systems trained on."""
         trained: list[tuple[str, str]] = []
         for language, names in self.systems_.items():
             trained.extend((language, name) for name in names)
@@ -126,7 +125,6 @@ class RegressionSurrogate(Surrogate):
         return X.loc[keys.isin(trained), columns].reset_index(drop=True)
 
     def _train(self) -> None:
-        """Train one model per language, several at a time."""
         languages = list(self.ratings_)
         data = [(self.answers_[name], self.ratings_[name]) for name in languages]
         train = partial(_trained, reseeded(self, self.seed))

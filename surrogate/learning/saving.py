@@ -93,7 +93,6 @@ def save_surrogate(surrogate: Surrogate, path: Path | str) -> None:
 
 
 def _arrays_of(ratings: TrainingRatings) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays of ratings, by the names in ``_ARRAYS``."""
     items = ratings.items
     biases = items.biases
     arrays: dict[str, npt.NDArray[Any]] = {
@@ -172,7 +171,6 @@ def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:
 def _ratings(
     arrays: dict[str, npt.NDArray[Any]], language: str, part: _Language
 ) -> TrainingRatings:
-    """Check the arrays of a language's ratings, and put them together."""
     _check_arrays(arrays, language, part)
     n_systems = len(part.systems)
     n_questions = len(part.questions)

@@ -97,7 +97,6 @@ def advise(board: Board, placed: RankedSystems, *, questions: int = QUESTIONS) -
 def _neighbors(
     board: Board, language: str, system: str, rank: object, rating: float
 ) -> Iterator[dict[str, object]]:
-    """Yield the rows of the systems next above and below a new one."""
     rows = board.ratings[board.ratings["language"] == language].dropna(subset="rating")
     others = rows.set_index("system")["rating"].sort_values(ascending=False, kind="stable")
     above = others[others > rating]

@@ -163,7 +163,6 @@ def judged_ratings(
 def _judged_in_language(
     prior: pd.DataFrame, judgments: pd.DataFrame, new_systems: set[str]
 ) -> pd.DataFrame:
-    """Rate the new systems of one language."""
     compared = {*judgments["system_a"], *judgments["system_b"]}
     names = sorted({*prior["system"], *compared})
     battles = Battles.from_judgments(judgments, systems=names)

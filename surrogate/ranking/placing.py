@@ -101,7 +101,6 @@ def _estimates(
     keys: pd.MultiIndex,
     n_questions: Mapping[str, int],
 ) -> pd.DataFrame:
-    """Arrange predictions and verdicts on new systems as ``rated_rows`` takes them."""
     predicted = predictions.set_index(["language", "system"]).reindex(keys)
     verdicts = judged.set_index(["language", "system"]).reindex(keys)
     n_answers = predicted["answers"].fillna(0).astype("int64")
@@ -140,7 +139,6 @@ def _estimates(
 def _placed_rows(
     board: Board, language: str, estimates: pd.DataFrame, status: pd.DataFrame
 ) -> pd.DataFrame:
-    """Rate and rank the new systems of one language among the board's."""
     on_board = board.ratings[board.ratings["language"] == language].set_index("system")
     unproven: pd.Index = pd.Index([])
     if not board.summary.ranks_unseen_in(language):
@@ -162,7 +160,6 @@ def _placed_rows(
 def _explanations(
     board: Board, table: pd.DataFrame, estimates: pd.DataFrame, status: pd.DataFrame
 ) -> pd.DataFrame:
-    """Arrange what moves ratings, by language and system."""
     explanations = pd.DataFrame(
         {
             "expected": estimates["posterior"].fillna(estimates["predicted"]),
@@ -175,7 +172,6 @@ def _explanations(
 
 
 def _trained_languages(board: Board) -> set[str]:
-    """Languages that the surrogate has learned from."""
     return set(board.surrogate.systems_) - set(board.surrogate.failures_)
 
 
@@ -186,7 +182,6 @@ def _rank_notes(new: pd.DataFrame) -> Iterator[str]:
 
 
 def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:
-    """Say what limits the board for new systems."""
     yield from board.summary.macro.cautions
     if board.summary.macro.is_one_sided:
         return

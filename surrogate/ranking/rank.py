@@ -122,7 +122,6 @@ def _checks_of(board: Board, arena: Arena, answers: pd.DataFrame) -> dict[str, A
 
 
 def _check_names(systems: pd.Series, board: Board) -> None:
-    """Refuse new systems whose names are on the board, or look like those that are."""
     taken = sorted(set(systems) & set(board.ratings["system"]))
     if taken:
         raise UsageError(f"already on the board: {', '.join(taken)}; give them other names")
@@ -130,7 +129,6 @@ def _check_names(systems: pd.Series, board: Board) -> None:
 
 
 def _inspect_new(board: Board, arena: Arena, answers: pd.DataFrame) -> Findings:
-    """Compare new answers with those of the judged systems."""
     has_verdicts = board.ratings["arena_rating"].notna()
     judged = board.ratings.loc[has_verdicts, ["language", "system"]]
     judged_answers = arena.answers.merge(judged, on=["language", "system"])
@@ -140,7 +138,6 @@ def _inspect_new(board: Board, arena: Arena, answers: pd.DataFrame) -> Findings:
 
 
 def _declared(names: Sequence[str], own_features: Sequence[Feature]) -> tuple[Feature, ...]:
-    """Return the features that a board was built with, by their names."""
     by_name = {str(feature): feature for feature in own_features}
     try:
         # The names are the board's, and a board may come from anybody: it imports nothing.
@@ -167,7 +164,6 @@ def _refuse_other_templates(features: Sequence[Feature], models: Models | None) 
 
 
 def _rows_of(answers: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a feature table that are of some answers."""
     rows = answers[FEATURE_KEY].merge(table, on=FEATURE_KEY, how="left", indicator="_row")
     absent = rows.loc[rows.pop("_row") == "left_only", FEATURE_KEY]
     if not absent.empty:

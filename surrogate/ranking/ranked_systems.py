@@ -83,7 +83,6 @@ class RankedSystems:
 
 
 def _alarms(checks: AnswerChecks | None) -> Iterator[str]:
-    """Say what is broken in a system's answers."""
     if checks is not None and checks.is_broken:
         yield f"broken, with {checks.baseline} as the baseline"
         yield from checks.alarms

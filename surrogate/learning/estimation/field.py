@@ -257,7 +257,6 @@ class AnswerField:
         return np.empty(0) if self.counts is None else document_weights(self.counts)
 
     def _view(self, tensor: FeatureTensor, vectors: AnswerVectors) -> FieldView:
-        """Compare the systems of a tensor with the field."""
         owners = np.array([name.split(ANSWER_MARK)[0] for name in tensor.systems], dtype=object)
         is_self = np.equal.outer(owners, np.array(self.tensor.systems, dtype=object))
         values = self._values

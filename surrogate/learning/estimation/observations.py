@@ -161,7 +161,6 @@ def rating_reliability(ratings: Mapping[str, TrainingRatings]) -> float:
 
 
 def _rated(training: TrainingRatings) -> TrainingRatings:
-    """Keep the systems that have a rating."""
     is_rated = np.isfinite(training.means)
     if is_rated.all():
         return training
@@ -169,7 +168,6 @@ def _rated(training: TrainingRatings) -> TrainingRatings:
 
 
 def _published(rated: TrainingRatings) -> Observation:
-    """Observe ratings as they were published."""
     variance = np.zeros(len(rated.systems)) if rated.variance is None else rated.variance
     noise = np.diag(np.nan_to_num(completed_variances(variance)))
     return Observation(rated.systems, rated.means, noise)
