@@ -28,11 +28,11 @@ from surrogate.board.holdout import check_holdout, choose_holdout
 from surrogate.board.judge_comparison import comparable_judges
 from surrogate.board.judge_report import JudgingRecords
 from surrogate.board.learned import learn
-from surrogate.board.resolved_settings import ResolvedSettings
 from surrogate.board.settings import (
     NOBODY,
     PRESET,
     BoardSettings,
+    ResolvedSettings,
     chosen_settings,
     lists_options,
 )

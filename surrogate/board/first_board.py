@@ -26,9 +26,8 @@ from arena.statistics.bootstrap import bootstrap_weights
 from features.engine.columns import feature_columns, plain_name
 from surrogate.board.estimation import Estimation
 from surrogate.board.judge_report import JudgeReport
-from surrogate.board.ranked_rows import ranked_rows
-from surrogate.board.resolved_settings import ResolvedSettings
-from surrogate.board.settings import NOBODY
+from surrogate.board.rating_rows import ranked_rows
+from surrogate.board.settings import NOBODY, ResolvedSettings
 from surrogate.board.summary import (
     PREFERENCES,
     BoardSummary,

@@ -14,7 +14,7 @@ from joblib import delayed
 from arena.data.errors import UsageError
 from arena.data.seeds import generator, seed_sequence
 from arena.data.types import Floats, Progress
-from surrogate.board.resolved_settings import ResolvedSettings
+from surrogate.board.settings import ResolvedSettings
 from surrogate.learning.cross_fitting import (
     run_tasks,
 )

@@ -26,7 +26,7 @@ from arena.rating.ratings import Ratings
 from arena.statistics.bootstrap import percentile_interval
 from arena.statistics.rank_agreement import Agreement, agreement
 from surrogate.board.holdout import fit_tournaments
-from surrogate.board.resolved_settings import ResolvedSettings
+from surrogate.board.settings import ResolvedSettings
 from surrogate.board.summary import HoldoutR2
 from surrogate.learning.cross_fitting import (
     Repeats,

@@ -14,7 +14,7 @@ from arena.data.progress import finish
 from arena.data.types import Progress
 from surrogate.board.judge_report import JudgingRecords
 from surrogate.board.language_study import LanguageStudy, study_languages
-from surrogate.board.resolved_settings import ResolvedSettings
+from surrogate.board.settings import ResolvedSettings
 from surrogate.checks.inspection import inspect_answers
 from surrogate.checks.status import ranking_status
 from surrogate.learning.estimation.observations import JointPosterior

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from arena.rating.intervals import ranks_and_tiers
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.intervals import NO_SURROGATE
-from surrogate.board.ranked_rows import covariance_of, ranked_rows
 from surrogate.board.summary import RatingInterval
 from surrogate.board.tables import RATINGS
 from surrogate.checks.status import (
@@ -31,6 +31,8 @@ SUBSTANTIAL_SHARE = 0.5
 """Share of a rating's information that comes from verdicts on the system. From here on, verdicts
 bound the rating from above, even where the surrogate has seen nothing as good."""
 RATING_COLUMNS = ["rating", "low", "high", "standard_error"]
+VERDICT_COLUMNS = ["arena_rank", "arena_rating", "arena_low", "arena_high"]
+"""Columns by verdicts alone."""
 POSTERIOR_COLUMNS = ["posterior", "posterior_error", "verdict_share"]
 NO_STATUS = pd.DataFrame(columns=STATUS_COLUMNS)
 
@@ -181,7 +183,7 @@ def rows_with_verdicts(
 def _estimates(
     study: LanguageStudy, predictions: pd.DataFrame, systems: Sequence[str]
 ) -> pd.DataFrame:
-    estimates = _predicted_estimates(predictions, systems, len(study.data.questions))
+    estimates = predicted_estimates(predictions, systems, len(study.data.questions))
     by_trained = estimates["predicted"]
     unseen = _unseen_ratings(study, predictions).reindex(estimates.index)
     estimates["unseen"] = unseen["rating"]
@@ -245,7 +247,7 @@ def rows_without_verdicts(
 
     Arguments and results as of ``rows_with_verdicts``; no row where the surrogate rates nobody.
     """
-    estimates = _predicted_estimates(predictions, systems, n_questions)
+    estimates = predicted_estimates(predictions, systems, n_questions)
     if estimates["predicted_error"].isna().all() or estimates["predicted"].isna().all():
         return RATINGS.empty(), pd.DataFrame()
     reasons = []
@@ -257,10 +259,19 @@ def rows_without_verdicts(
     return ranked_rows(rows, covariance, language), covariance
 
 
-def _predicted_estimates(
+def predicted_estimates(
     predictions: pd.DataFrame, systems: Sequence[str], n_questions: int
 ) -> pd.DataFrame:
-    """Arrange a surrogate's predictions in one language, of systems that it has not seen."""
+    """Arrange a surrogate's predictions in one language, of systems that it has not seen.
+
+    Args:
+        predictions: By system, as of ``Surrogate.predict``.
+        systems: All systems, predicted or not.
+        n_questions: Questions of the language.
+
+    Returns:
+        What ``rated_rows`` takes, without a posterior and without ``why``.
+    """
     rows = predictions.reindex(list(systems))
     answers = rows["answers"].fillna(0).astype("int64")
     # A surrogate without standard errors has no such column.
@@ -311,3 +322,67 @@ def _why(study: LanguageStudy, row: dict[str, float], has_prediction: bool) -> s
     if has_posterior and row["verdict_share"] == 1:
         return VERDICTS_ONLY.format(reason)
     return NOT_UNSEEN.format(reason)
+
+
+def ranked_rows(
+    rows: pd.DataFrame,
+    covariance: pd.DataFrame,
+    language: str,
+    verdict_ratings: pd.DataFrame | None = None,
+    freedom: float = math.inf,
+) -> pd.DataFrame:
+    """Rank the rated systems of a language.
+
+    Args:
+        rows: As of ``rated_rows``.
+        covariance: Of the ratings, see ``covariance_of``.
+        language: Language code.
+        verdict_ratings: By system: ``rank, rating, low, high`` by verdicts alone.
+        freedom: Degrees of freedom of the covariance.
+
+    Returns:
+        ``tables.RATINGS``, best first, unranked systems last. ``rank_low, rank_high`` holds all
+        ranks at once at 95%, and systems of a ``tier`` are not distinguishable from its best one.
+    """
+    ratings = rows["rating"].dropna()
+    rated_covariance = covariance.loc[ratings.index, ratings.index].to_numpy(np.float64)
+    ranks = ranks_and_tiers(ratings.to_numpy(float), rated_covariance, freedom)
+    table = rows.join(pd.DataFrame(ranks, ratings.index))
+    table["language"] = language
+    table["rank"] = table["rating"].rank(ascending=False, method="min")
+    if verdict_ratings is None:
+        by_verdicts = pd.DataFrame(np.nan, rows.index, VERDICT_COLUMNS)
+    else:
+        by_verdicts = verdict_ratings.add_prefix("arena_")
+    table = table.join(by_verdicts).rename_axis("system").reset_index()
+    table = table.astype(dict.fromkeys(["rank", "rank_low", "rank_high", "tier"], "Int64"))
+    table = table.sort_values(["rank", "system"], kind="stable")
+    # Selected strictly: a misspelt column is a KeyError, not a column of NaN.
+    return table[list(RATINGS.names)]
+
+
+def covariance_of(rows: pd.DataFrame, study: LanguageStudy | None = None) -> pd.DataFrame:
+    """Return how ratings of a language vary together, systems by systems that have a rating.
+
+    Args:
+        rows: By system: ``rating, standard_error``.
+        study: Judged systems vary as its posterior does. Others, and all by default, vary on
+            their own.
+
+    Returns:
+        NaN for ratings without an interval.
+    """
+    rated = rows[rows["rating"].notna()]
+    variances = rated["standard_error"].to_numpy(np.float64) ** 2
+    covariance = pd.DataFrame(np.diag(variances), rated.index, rated.index)
+    if study is None:
+        return covariance
+    posterior = study.posterior
+    judged = [name for name in posterior.systems if name in covariance.index]
+    if study.rated_by == "posterior":
+        indices = [posterior.systems.index(name) for name in judged]
+        covariance.loc[judged, judged] = posterior.covariance[np.ix_(indices, indices)]
+    without_error = [name for name in judged if name in study.without_error]
+    covariance.loc[without_error] = np.nan
+    covariance[without_error] = np.nan
+    return covariance

@@ -26,7 +26,7 @@ from surrogate.board.conclusions import (
     of_judge,
     on_mean,
 )
-from surrogate.board.resolved_settings import ResolvedSettings
+from surrogate.board.settings import ResolvedSettings
 
 LEVEL = 0.9
 """Share of new systems whose arena rating a conformal interval is to hold."""

@@ -25,7 +25,7 @@ from surrogate.board.judge_report import JudgingRecords
 from surrogate.board.language_study import LanguageStudy, arena_agreement, holdout_r2
 from surrogate.board.learned import Learned
 from surrogate.board.metaevaluations import recorded_agreement
-from surrogate.board.resolved_settings import ResolvedSettings
+from surrogate.board.settings import ResolvedSettings
 from surrogate.board.summary import (
     BoardSummary,
     LanguageSummary,

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
 from arena.data.schema import QUESTION_KEY
 from surrogate.board.board import Board
-from surrogate.board.ranked_rows import VERDICT_COLUMNS
-from surrogate.board.rating_rows import SUBSTANTIAL_SHARE, rated_rows
+from surrogate.board.rating_rows import (
+    POSTERIOR_COLUMNS,
+    SUBSTANTIAL_SHARE,
+    VERDICT_COLUMNS,
+    predicted_estimates,
+    rated_rows,
+)
 from surrogate.board.tables import DECIMALS, RATINGS
 from surrogate.checks.notes import Findings
 from surrogate.checks.status import absence, ranking_status, without_ranks
@@ -72,9 +77,14 @@ def place_systems(
     else:
         judgments, judgment_notes = counted_judgments(board, set(systems), judgments, queries)
         judged = judged_ratings(board, predictions, judgments)
-    keys = pd.MultiIndex.from_product([languages, systems], names=["language", "system"])
-    estimates = _estimates(board, predictions, judged, keys, n_questions)
-    status = ranking_status(findings, board.surrogate, table, n_questions, {}).reindex(keys)
+    by_language = {}
+    for language in languages:
+        by_language[language] = _estimates(
+            board, predictions, judged, language, n_questions[language]
+        )
+    estimates = pd.concat(by_language, names=["language", "system"])
+    status = ranking_status(findings, board.surrogate, table, n_questions, {})
+    status = status.reindex(estimates.index)
     parts = []
     for language in languages:
         parts.append(_placed_rows(board, language, estimates.loc[language], status.loc[language]))
@@ -95,45 +105,25 @@ def place_systems(
 
 
 def _estimates(
-    board: Board,
-    predictions: pd.DataFrame,
-    judged: pd.DataFrame,
-    keys: pd.MultiIndex,
-    n_questions: Mapping[str, int],
+    board: Board, predictions: pd.DataFrame, judged: pd.DataFrame, language: str, n_questions: int
 ) -> pd.DataFrame:
-    predicted = predictions.set_index(["language", "system"]).reindex(keys)
-    verdicts = judged.set_index(["language", "system"]).reindex(keys)
-    n_answers = predicted["answers"].fillna(0).astype("int64")
-    n_asked = keys.get_level_values("language").map(dict(n_questions)).to_numpy(float)
-    # The surrogate has not seen new systems: both of its ratings are the same.
-    predicted_errors = predicted.get("standard_error", np.nan)
-    estimates = pd.DataFrame(
-        {
-            "posterior": verdicts["rating"],
-            "posterior_error": verdicts["standard_error"],
-            "verdict_share": verdicts["verdict_share"],
-            "predicted": predicted["rating"],
-            "predicted_error": predicted_errors,
-            "unseen": predicted["rating"],
-            "unseen_error": predicted_errors,
-            "coverage": n_answers / n_asked,
-        },
-        index=keys,
-    ).astype(float)
-    trained = _trained_languages(board)
+    """Arrange predictions and verdicts on the new systems as ``rated_rows`` takes them."""
+    systems = sorted(predictions["system"].unique())
+    predicted = predictions[predictions["language"] == language].set_index("system")
+    verdicts = judged[judged["language"] == language].set_index("system").reindex(systems)
+    estimates = predicted_estimates(predicted, systems, n_questions)
+    columns = ["rating", "standard_error", "verdict_share"]
+    estimates[POSTERIOR_COLUMNS] = verdicts[columns].astype(float)
     ratings = estimates["posterior"].fillna(estimates["predicted"])
+    is_trained = language in _trained_languages(board)
     reasons = []
-    for (language, _), rating, count in zip(keys, ratings, n_answers, strict=True):
-        if np.isnan(rating) and language not in trained:
+    for rating, n_answers in zip(ratings, estimates["answers"], strict=True):
+        if np.isnan(rating) and not is_trained:
             reasons.append(NO_SURROGATE)
         else:
-            reasons.append(absence(rating, count))
-    return estimates.assign(
-        answers=n_answers,
-        split="new",
-        why=reasons,
-        judgments=verdicts["judgments"].fillna(0).astype("int64"),
-    )
+            reasons.append(absence(rating, n_answers))
+    n_judgments = verdicts["judgments"].astype(float).fillna(0).astype("int64")
+    return estimates.assign(split="new", why=reasons, judgments=n_judgments)
 
 
 def _placed_rows(

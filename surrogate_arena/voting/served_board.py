@@ -10,8 +10,7 @@ from arena.data.errors import ArenaError
 from arena.data.judge_names import is_person
 from features.measures.choosing import chosen_features
 from surrogate.board.board import Board
-from surrogate.board.resolved_settings import ResolvedSettings
-from surrogate.board.settings import BoardSettings
+from surrogate.board.settings import BoardSettings, ResolvedSettings
 from surrogate.board.summary import BoardSummary
 from surrogate.board.tables import MANIFEST_FILE
 from surrogate_arena.pages.site import write_site

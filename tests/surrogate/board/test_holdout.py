@@ -11,7 +11,7 @@ from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.board.holdout import check_holdout, fit_tournament
 from surrogate.board.language_study import study_languages
-from surrogate.board.resolved_settings import ResolvedSettings
+from surrogate.board.settings import ResolvedSettings
 from surrogate.learning.language_data import (
     LanguageData,
     TournamentSettings,

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from view_client import Client, running
 
 from arena import read_arena, write_arena
-from surrogate.board.resolved_settings import ResolvedSettings
+from surrogate.board.settings import ResolvedSettings
 from surrogate_arena.voting.access import Access, Tokens
 from surrogate_arena.voting.app import SETTINGS_NOTE
 from surrogate_arena.voting.served_board import has_settings
