@@ -176,7 +176,7 @@ def _show_evaluation(
 
     evaluation = evaluate_judges(data, judges, progress_lines())
     if out is not None:
-        write_run(evaluation.verdicts, out, getattr(data, "notice", ""))
+        write_run(evaluation.verdicts, out, data.notice)
     unusable = evaluation.without_verdict()
     usable = evaluation.of_others(unusable)
     # Without the reference there is nothing to compare the other judges with.
@@ -205,7 +205,8 @@ def _print_report(
             print(note)
     for usage in report.usages or ():
         cost = usage.cost(prices)
-        print(usage if cost is None else f"{usage}; cost {round(cost, 4)}")
+        shown = "unknown" if cost is None else round(cost, 4)
+        print(f"{usage}; cost {shown}" if prices else usage)
     if arena is not None:
         print(f"Recorded for the boards of {arena}")
 

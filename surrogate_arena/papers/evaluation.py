@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pkgutil import resolve_name
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import pandas as pd
 
@@ -18,11 +19,12 @@ from arena.data.types import Progress
 from arena.data.wording import count_of
 from arena.llm import Budget, DryRun, Llm, Price, Usage, open_for_dry_run, open_store
 from arena.llm.awaiting import AwaitedReplies
+from arena.llm.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
 from arena.llm.replies import OVER_BUDGET
 from surrogate_arena.papers.judges import FunctionJudge, Judge, JudgePrompts, PromptJudge
 from surrogate_arena.papers.records import VerdictRecord, read_run
 from surrogate_arena.papers.reports import BY_JUDGE, Report, failure_reasons, judges_of
-from surrogate_arena.papers.settings import JudgeOptions, MetaevalSettings
+from surrogate_arena.papers.settings import DEFAULTS, JudgeOptions, MetaevalSettings
 from surrogate_arena.papers.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -97,38 +99,56 @@ class Evaluation:
         return replace(self, verdicts=remaining.reset_index(drop=True))
 
 
-class Benchmark(Protocol):
-    """Items with people's labels; ``record`` is a line of a file of verdicts."""
+@dataclass(frozen=True)
+class Benchmark(ABC):
+    """Items with people's labels, for judges.
+
+    Attributes:
+        settings: Items to judge, requests to judges given by name, and rules of counting.
+        templates: Files that replace ``replaceable`` prompts.
+    """
 
     record: ClassVar[type[VerdictRecord]]
+    """A line of a file of verdicts."""
+    key: ClassVar[Sequence[str]]
+    """Columns that tell items apart."""
+    replaceable: ClassVar[Sequence[ReplaceablePrompt]]
+    noun: ClassVar[str] = "items"
+    notice: ClassVar[str] = ""
+    """What stands in files of verdicts, such as the license of the labels."""
+    settings: MetaevalSettings = field(default=DEFAULTS, kw_only=True)
+    templates: Templates = field(default=NO_TEMPLATES, kw_only=True)
 
     @property
     def default_judges(self) -> Sequence[str]:
         """Judges to evaluate where a user names none."""
+        return ()
 
     @property
     def reference_judges(self) -> Sequence[str]:
         """Judges that are evaluated whatever a user names, since others are compared with them."""
+        return ()
 
     @property
-    def settings(self) -> MetaevalSettings:
-        """Items to judge, requests to judges given by name, and rules of counting."""
-
-    @property
+    @abstractmethod
     def kinds(self) -> Kinds:
         """The kinds of judges that can be named; functions always can."""
 
     @property
+    @abstractmethod
     def items(self) -> pd.DataFrame:
-        """Items to judge: their key columns, and people's label as ``truth`` if there is one."""
+        """Items to judge: ``key``, people's label as ``truth`` if there is one, and the like."""
 
     @property
+    @abstractmethod
     def tasks(self) -> Sequence[Any]:
         """All that a judge may be shown, one entry per verdict."""
 
     def verdicts(self, judge: Judge) -> pd.DataFrame:
         """Let one judge judge every item; one row per item, see ``Evaluation``."""
+        return self.items.join(verdict_table(judge_items(judge, self.tasks, self.noun)))
 
+    @abstractmethod
     def report(self, evaluation: Evaluation) -> Report:
         """Report how right judges are."""
 
@@ -230,8 +250,7 @@ def _read_verdicts(run: str, benchmark: Benchmark) -> pd.DataFrame:
     """Read the verdicts that ``run:FILE`` names; they must be on the benchmark's items."""
     table = read_run(run.removeprefix(RUN), benchmark.record)
     items = benchmark.items
-    key = list(items.columns.drop("truth", errors="ignore"))
-    joint = table.merge(items, on=key, suffixes=("", "_here"))
+    joint = table.merge(items, on=list(benchmark.key), suffixes=("", "_here"))
     if joint.empty:
         raise UsageError(f"{run} judges nothing of what is judged here; give the same data")
     if "truth" in items and (joint["truth"] != joint["truth_here"]).any():

@@ -109,8 +109,7 @@ def finetune(
             task_type="CAUSAL_LM",
         ),
     )
-    checkpoint = transformers.trainer_utils.get_last_checkpoint(str(out)) if out.is_dir() else None
-    trainer.train(resume_from_checkpoint=checkpoint)
+    trainer.train(resume_from_checkpoint=any(out.glob("checkpoint-*")))
     trainer.save_model()
 
 

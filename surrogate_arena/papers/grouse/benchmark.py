@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.tables import plain_records
 from arena.data.wording import count_of
-from arena.llm.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
+from arena.llm.prompts import NO_TEMPLATES, Templates
 from surrogate.board.metaevaluations import MetaEvaluation
-from surrogate_arena.papers.evaluation import Evaluation, Kinds, llms_with
+from surrogate_arena.papers.evaluation import Benchmark, Evaluation, Kinds, llms_with
 from surrogate_arena.papers.grouse import judges, scores, unit_tests
 from surrogate_arena.papers.grouse.joint_prompts import JOINT_PROMPT, PROMPT_NAMES, prompts_named
 from surrogate_arena.papers.grouse.metrics import JUDGED_METRICS, METRICS
@@ -44,7 +44,7 @@ from surrogate_arena.papers.reports import (
     percent_with_error,
     wide_table,
 )
-from surrogate_arena.papers.settings import DEFAULTS, MetaevalSettings
+from surrogate_arena.papers.settings import MetaevalSettings
 from surrogate_arena.papers.verdict import Verdict
 
 BUILTIN_DATASET = "grouse-builtin"
@@ -68,7 +68,7 @@ class ScoreVerdict(VerdictRecord):
 
 
 @dataclass(frozen=True)
-class Grouse:
+class Grouse(Benchmark):
     """Unit tests for judges of grounded answers.
 
     A judge is asked as the pipeline says, see ``score_answers``. Verdicts have six rows a test,
@@ -79,17 +79,13 @@ class Grouse:
 
     Attributes:
         tests: The tests; those that come with this project if left out.
-        settings: How judges are asked, and who is the reference (table 4).
-        templates: Files in the place of ``GROUSE_PROMPTS``, or of ``JOINT_PROMPT``.
         source: The tests' file; None for those of this project.
     """
 
-    record: ClassVar[type[VerdictRecord]] = ScoreVerdict
-    default_judges: ClassVar[Sequence[str]] = ()
-    replaceable: ClassVar[Sequence[ReplaceablePrompt]] = (*GROUSE_PROMPTS.values(), JOINT_PROMPT)
+    record = ScoreVerdict
+    key = ("test_id",)
+    replaceable = (*GROUSE_PROMPTS.values(), JOINT_PROMPT)
     tests: Sequence[UnitTest] = field(default_factory=unit_tests.builtin_tests)
-    settings: MetaevalSettings = DEFAULTS
-    templates: Templates = NO_TEMPLATES
     source: Path | None = None
 
     @classmethod
@@ -107,7 +103,7 @@ class Grouse:
         else:
             tests = unit_tests.read_unit_tests(path)
         chosen = unit_tests.choose_tests(tests, settings.languages, settings.limit)
-        return cls(chosen, settings, templates, path)
+        return cls(chosen, path, settings=settings, templates=templates)
 
     @cached_property
     def prompts(self) -> list[GrousePrompts]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pandas as pd
 from pydantic import Field
@@ -14,16 +14,14 @@ from pydantic import Field
 from arena.data.errors import UsageError
 from arena.data.tables import plain_records
 from arena.data.wording import count_of
-from arena.llm.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
+from arena.llm.prompts import Templates
 from surrogate.board.metaevaluations import MetaEvaluation
 from surrogate_arena.papers.evaluation import (
+    Benchmark,
     Evaluation,
     Kinds,
-    judge_items,
     llms_with,
-    verdict_table,
 )
-from surrogate_arena.papers.judges import Judge
 from surrogate_arena.papers.memerag import accuracy, claims
 from surrogate_arena.papers.memerag.accuracy import BEST, DAGGER, MACRO, SIGNIFICANCE
 from surrogate_arena.papers.memerag.claims import Claim, ClaimPrompts, Quality
@@ -49,7 +47,7 @@ from surrogate_arena.papers.reports import (
     short_prompt,
     wide_table,
 )
-from surrogate_arena.papers.settings import DEFAULTS, MetaevalSettings
+from surrogate_arena.papers.settings import MetaevalSettings
 
 NOTICE = (
     "Human labels: MEMERAG (Cruz Blandón et al., ACL 2025), CC BY-NC 4.0; "
@@ -81,7 +79,7 @@ class LabelVerdict(VerdictRecord):
 
 
 @dataclass(frozen=True)
-class Memerag:
+class Memerag(Benchmark):
     """Sentences that people could label, for judges of faithfulness or relevance (section 5.1).
 
     Verdicts have the columns ``SENTENCE_KEY``, ``truth`` and ``fine`` (people's coarse and
@@ -89,25 +87,22 @@ class Memerag:
 
     Attributes:
         sentences: As ``read_memerag`` returns them.
-        settings: Items to judge, requests to LLMs given by name, and rules of counting.
-        templates: Files that replace ``MEMERAG_PROMPTS``.
         quality: The quality to judge: faithfulness or relevance.
     """
 
-    record: ClassVar[type[VerdictRecord]] = LabelVerdict
-    default_judges: ClassVar[Sequence[str]] = ()
-    reference_judges: ClassVar[Sequence[str]] = ()
-    replaceable: ClassVar[Sequence[ReplaceablePrompt]] = MEMERAG_PROMPTS
-    notice: ClassVar[str] = NOTICE
+    record = LabelVerdict
+    key = tuple(SENTENCE_KEY)
+    replaceable = MEMERAG_PROMPTS
+    noun = "sentences"
+    notice = NOTICE
     sentences: pd.DataFrame
-    settings: MetaevalSettings = DEFAULTS
-    templates: Templates = NO_TEMPLATES
     quality: Quality = "faithfulness"
 
     @classmethod
     def read(cls, path: Path, settings: MetaevalSettings, templates: Templates) -> Memerag:
         """Read the sentences of a folder, see ``read_memerag``."""
-        return cls(read_memerag(path, settings.languages), settings, templates)
+        sentences = read_memerag(path, settings.languages)
+        return cls(sentences, settings=settings, templates=templates)
 
     @property
     def prompts(self) -> list[ClaimPrompts]:
@@ -149,8 +144,8 @@ class Memerag:
 
     @property
     def items(self) -> pd.DataFrame:
-        """The sentences that are judged, with people's label."""
-        return self.judged[[*SENTENCE_KEY, "truth"]]
+        """The sentences that are judged, with people's labels and notes."""
+        return self.judged[[*SENTENCE_KEY, "truth", "fine", "comments"]]
 
     @cached_property
     def tasks(self) -> list[Claim]:
@@ -158,12 +153,6 @@ class Memerag:
         columns = ["language", "query", "passages", "answer", "sentence"]
         shown = self.judged[columns].itertuples(index=False, name=None)
         return [replace(Claim(*row), quality=self.quality) for row in shown]
-
-    def verdicts(self, judge: Judge) -> pd.DataFrame:
-        """Let a judge judge every sentence that has a label to hold it against."""
-        verdicts = judge_items(judge, self.tasks, "sentences")
-        labels = self.judged[[*SENTENCE_KEY, "truth", "fine", "comments"]]
-        return labels.join(verdict_table(verdicts))
 
     def report(self, evaluation: Evaluation) -> Report:
         """Report balanced accuracy by language, best judges marked.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _NOTE = "Dark: the best of its language; hatched: not different from it (p > 0.05). Bars end at ± 1"
-_LOOKS = {
+_LOOKS: dict[str, dict[str, Any]] = {
     BEST: {"facecolor": BLUE},
     DAGGER: {"facecolor": LIGHT_BLUE, "hatch": HATCH},
     "": {"facecolor": LIGHT_BLUE},

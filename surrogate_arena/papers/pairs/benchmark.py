@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
 
 import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.judge_names import judges_named
 from arena.judging.answer_pairs import PAIR_COLUMNS, ArenaTexts, pair_keys
-from arena.llm.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
+from arena.llm.prompts import Templates
 from surrogate_arena.papers.evaluation import (
+    Benchmark,
     Evaluation,
     JudgeFactory,
     Kinds,
-    judge_items,
     llms_with,
-    verdict_table,
 )
 from surrogate_arena.papers.judges import Judge
 from surrogate_arena.papers.pairs.gold_pairs import GoldPairs
@@ -29,7 +26,7 @@ from surrogate_arena.papers.pairs.reader import read_gold_pairs
 from surrogate_arena.papers.pairs.scores import pair_report
 from surrogate_arena.papers.records import VerdictRecord
 from surrogate_arena.papers.reports import Report
-from surrogate_arena.papers.settings import DEFAULTS, MetaevalSettings
+from surrogate_arena.papers.settings import MetaevalSettings
 
 RECORDED = "recorded:"
 ORDER_COLUMNS = ["split", *PAIR_COLUMNS, "truth"]
@@ -49,30 +46,26 @@ class PairLine(VerdictRecord):
 
 
 @dataclass(frozen=True)
-class PairBenchmark:
+class PairBenchmark(Benchmark):
     """Pairs of answers with a known better one; each is asked in both orders.
 
     Verdicts have the columns ``ORDER_COLUMNS`` and ``value``: ``a``, ``b`` or ``tie``.
 
     Attributes:
         gold: The pairs, see ``read_gold_pairs``.
-        settings: Items to judge, requests to judges, and rules of counting.
-        templates: A file that replaces the prompt of ``judge``.
     """
 
-    record: ClassVar[type[VerdictRecord]] = PairLine
-    # The reference of pairs is right by definition, so that nobody asks it.
-    reference_judges: ClassVar[Sequence[str]] = ()
-    replaceable: ClassVar[Sequence[ReplaceablePrompt]] = (PAIRWISE,)
+    record = PairLine
+    key = ("split", *PAIR_COLUMNS)
+    replaceable = (PAIRWISE,)
+    noun = "pairs, each order counted"
     gold: GoldPairs
-    settings: MetaevalSettings = DEFAULTS
-    templates: Templates = NO_TEMPLATES
 
     @classmethod
     def read(cls, path: Path, settings: MetaevalSettings, templates: Templates) -> PairBenchmark:
         """Read the pairs of a table, or of an arena's folder."""
         gold = read_gold_pairs(path, settings.reference, settings.languages)
-        return cls(gold, settings, templates)
+        return cls(gold, settings=settings, templates=templates)
 
     @property
     def kinds(self) -> Kinds:
@@ -117,11 +110,6 @@ class PairBenchmark:
         """Tasks of a judge: every pair in both orders."""
         texts = ArenaTexts(self.gold.arena)
         return [AskedPair(key, texts) for key in pair_keys(self.orders)]
-
-    def verdicts(self, judge: Judge) -> pd.DataFrame:
-        """Let a judge judge every pair in both orders."""
-        verdicts = judge_items(judge, self.tasks, "pairs, each order counted")
-        return self.items.join(verdict_table(verdicts))
 
     def report(self, evaluation: Evaluation) -> Report:
         """Report how right and how consistent judges are; see ``pair_report``."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,16 +16,15 @@ from arena.data.seeds import generator, seed_sequence
 from arena.data.tables import plain_records
 from arena.data.types import Floats
 from arena.llm import Budget
-from arena.llm.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
+from arena.llm.prompts import Templates
 from arena.statistics.bootstrap import resampled_sums
 from features.models.ragas import RAGAS_PROMPTS
 from surrogate_arena.papers.evaluation import (
+    Benchmark,
     Evaluation,
     JudgeFactory,
     Kinds,
-    judge_items,
     llms_with,
-    verdict_table,
 )
 from surrogate_arena.papers.judges import Judge
 from surrogate_arena.papers.records import VerdictRecord
@@ -39,13 +38,12 @@ from surrogate_arena.papers.reports import (
     scores_by_part,
     verdict_counts,
 )
-from surrogate_arena.papers.settings import DEFAULTS, MetaevalSettings
+from surrogate_arena.papers.settings import MetaevalSettings
 from surrogate_arena.papers.wikieval import judges
 from surrogate_arena.papers.wikieval.judges import FIRST, LANGUAGE, RANKING, SCORE, SECOND, TIE
 from surrogate_arena.papers.wikieval.pairs import read_wikieval
 
 DATASET = "wikieval"
-BETTER, WORSE = "better", "worse"
 SCORE_COLUMNS = [*BY_JUDGE, "criterion", *VALUES, "ties"]
 WIKIEVAL_PROMPTS = (SCORE, RANKING, *RAGAS_PROMPTS)
 """Prompts that a user's templates may replace."""
@@ -56,34 +54,32 @@ class ChoiceVerdict(VerdictRecord):
 
     criterion: str
     question: str
+    truth: str
     value: str | None = None
 
 
 @dataclass(frozen=True)
-class Wikieval:
+class Wikieval(Benchmark):
     """Pairs of texts of which people preferred one, for judges of Ragas' three qualities.
 
     Which text a judge sees first is drawn by the pair's content. Verdicts have the columns
-    ``criterion``, ``question`` and ``value``: ``better``, ``worse`` or ``tie``.
+    ``criterion``, ``question``, ``truth`` (the better text: ``first`` or ``second``) and ``value``:
+    ``first``, ``second`` or ``tie``.
 
     Attributes:
         pairs: As ``read_wikieval`` returns them.
-        settings: Items to judge, requests to judges, and rules of counting.
-        templates: Files that replace ``WIKIEVAL_PROMPTS``.
     """
 
-    record: ClassVar[type[VerdictRecord]] = ChoiceVerdict
-    default_judges: ClassVar[Sequence[str]] = ()
-    reference_judges: ClassVar[Sequence[str]] = ()
-    replaceable: ClassVar[Sequence[ReplaceablePrompt]] = WIKIEVAL_PROMPTS
+    record = ChoiceVerdict
+    key = ("criterion", "question")
+    replaceable = WIKIEVAL_PROMPTS
+    noun = "pairs"
     pairs: pd.DataFrame
-    settings: MetaevalSettings = DEFAULTS
-    templates: Templates = NO_TEMPLATES
 
     @classmethod
     def read(cls, path: Path, settings: MetaevalSettings, templates: Templates) -> Wikieval:
         """Read the pairs of published rows, see ``read_wikieval``."""
-        return cls(read_wikieval(path), settings, templates)
+        return cls(read_wikieval(path), settings=settings, templates=templates)
 
     @property
     def kinds(self) -> Kinds:
@@ -101,52 +97,36 @@ class Wikieval:
 
     @property
     def items(self) -> pd.DataFrame:
-        """The pairs that are judged."""
-        return self.pairs[["criterion", "question"]]
+        """The pairs that are judged, and which text is the better one."""
+        return self._shown[["criterion", "question", "truth"]]
 
     @cached_property
-    def judged(self) -> pd.DataFrame:
-        """The pairs that are judged, at most ``limit`` of each criterion.
-
-        Raises:
-            UsageError: If there is none.
-        """
+    def _shown(self) -> pd.DataFrame:
+        """The pairs that are judged, at most ``limit`` of each criterion, in the order drawn."""
         pairs = self.settings.limited(self.pairs, "criterion")
         if pairs.empty:
             raise UsageError("there is no pair to judge")
-        return pairs.reset_index(drop=True)
+        rows = []
+        for row in pairs.to_dict(orient="records"):
+            better, worse = row.pop("better"), row.pop("worse")
+            if self._better_is_first(row, better, worse):
+                rows.append({**row, "first": better, "second": worse, "truth": FIRST})
+            else:
+                rows.append({**row, "first": worse, "second": better, "truth": SECOND})
+        return pd.DataFrame(rows, dtype=object)
+
+    def _better_is_first(self, row: Mapping[Any, Any], better: str, worse: str) -> bool:
+        # Drawn by the sorted texts, which do not tell which is better: position says nothing.
+        texts = sorted((better, worse))
+        key = ("wikieval", "order", row["criterion"], row["question"], *texts)
+        is_swapped = seed_sequence(self.settings.seed, *key).generate_state(1)[0] & 1
+        return bool((better == texts[0]) != is_swapped)
 
     @cached_property
     def tasks(self) -> list[judges.Pair]:
         """Tasks of a judge: both texts of each pair, in the order drawn."""
-        pairs = []
-        for row in self.judged.to_dict(orient="records"):
-            texts = [row["better"], row["worse"]]
-            if not self._better_is_first(row):
-                texts.reverse()
-            pairs.append(judges.Pair(row["criterion"], row["question"], row["context"], *texts))
-        return pairs
-
-    def verdicts(self, judge: Judge) -> pd.DataFrame:
-        """Let a judge choose the better text of every pair."""
-        verdicts = judge_items(judge, self.tasks, "pairs")
-        rows = self.judged.to_dict(orient="records")
-        preferences = []
-        for verdict, row in zip(verdicts, rows, strict=True):
-            # The judge saw the texts in the order drawn; the files say which one was better.
-            names = {FIRST: WORSE, SECOND: BETTER}
-            if self._better_is_first(row):
-                names = {FIRST: BETTER, SECOND: WORSE}
-            value = names.get(str(verdict.value), verdict.value)
-            preferences.append(replace(verdict, value=value))
-        return self.judged[["criterion", "question"]].join(verdict_table(preferences))
-
-    def _better_is_first(self, row: Mapping[Any, Any]) -> bool:
-        # Drawn by the sorted texts, which do not tell which is better: position says nothing.
-        texts = sorted((row["better"], row["worse"]))
-        key = ("wikieval", "order", row["criterion"], row["question"], *texts)
-        is_swapped = seed_sequence(self.settings.seed, *key).generate_state(1)[0] & 1
-        return bool((row["better"] == texts[0]) != is_swapped)
+        columns = ["criterion", "question", "context", "first", "second"]
+        return [judges.Pair(*row) for row in self._shown[columns].itertuples(index=False)]
 
     def report(self, evaluation: Evaluation) -> Report:
         """Report accuracies by criterion; see ``score_preferences``."""
@@ -177,7 +157,7 @@ def score_preferences(
 
     def score(pairs: pd.DataFrame, criterion: str) -> dict[str, Any]:
         judged = pairs[pairs["was_asked"]]
-        credits: Floats = (judged["value"] == BETTER).to_numpy(dtype=np.float64)
+        credits: Floats = (judged["value"] == judged["truth"]).to_numpy(dtype=np.float64)
         is_tied = (judged["value"] == TIE).to_numpy(dtype=bool)
         for index in np.flatnonzero(is_tied):
             # The paper breaks ties of an LLM's scores at random (section 5).

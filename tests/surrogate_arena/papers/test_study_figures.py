@@ -131,7 +131,7 @@ def unit_tests():
 
     best = FunctionJudge("best", lambda metric, *_: RIGHT[metric])
     return evaluate_judges(
-        Grouse(tests, MetaevalSettings(reference="best")), [Broken(), best]
+        Grouse(tests, settings=MetaevalSettings(reference="best")), [Broken(), best]
     ).verdicts
 
 
@@ -189,7 +189,7 @@ def test_the_command_draws_studies_and_runs_of_judges(small_arena, tmp_path, run
     labeled = verdicts.assign(fine=verdicts["truth"].map(fine))
     write_run(labeled, tmp_path / "memerag.jsonl")
     null = FunctionJudge("null/1", lambda *_: None)
-    unit_tests = Grouse(builtin_tests(["en"])[:2], MetaevalSettings(reference="ones"))
+    unit_tests = Grouse(builtin_tests(["en"])[:2], settings=MetaevalSettings(reference="ones"))
     write_run(
         evaluate_judges(unit_tests, [null, FunctionJudge("ones", lambda *_: 1)]).verdicts,
         tmp_path / "grouse.jsonl",

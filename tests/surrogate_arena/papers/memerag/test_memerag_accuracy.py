@@ -92,7 +92,7 @@ def test_p_values_are_those_of_all_swaps():
 
 def judged(sentences, *judges, **options):
     settings = MetaevalSettings(**options)
-    return evaluate_judges(Memerag(sentences, settings), judges).verdicts
+    return evaluate_judges(Memerag(sentences, settings=settings), judges).verdicts
 
 
 def test_functions_judge_and_bad_ones_are_refused(small_sentences):
@@ -158,7 +158,7 @@ def test_table_13_of_the_paper(memerag_sentences):
     verdicts = pd.concat([right_as_often(french, place) for place in (0, 1)], ignore_index=True)
     fine = fine_grained_accuracy(verdicts)
     settings = MetaevalSettings(replicates=2, permutations=1)
-    table = Memerag(french, settings).report(Evaluation(verdicts)).tables[-1]
+    table = Memerag(french, settings=settings).report(Evaluation(verdicts)).tables[-1]
     assert list(table.table) == ["label", "sentences", *MODELS]
     rows = {label: row for label, *row in table.table.itertuples(index=False)}
     for label, (sentences, *percentages) in TABLE_13.items():

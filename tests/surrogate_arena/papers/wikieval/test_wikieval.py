@@ -63,7 +63,7 @@ def test_published_rows_that_are_faulty_are_told(tmp_path):
 
 
 def judge_pairs(pairs, judges, **options):
-    benchmark = Wikieval(pairs, MetaevalSettings(**options))
+    benchmark = Wikieval(pairs, settings=MetaevalSettings(**options))
     return evaluate_judges(benchmark, judges).verdicts
 
 
