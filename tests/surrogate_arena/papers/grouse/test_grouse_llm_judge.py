@@ -94,8 +94,6 @@ def test_scores_are_read(text, metric, score):
         ('{"answer_2": 5}', "completeness", "answer_2 is not a JSON object"),
         ('{"answer_2": {"completeness": 6}}', "completeness", "is '6'; expected 1 to 5, or null"),
         ('{"answer_2": {"faithfulness": NaN}}', "faithfulness", "is 'nan'"),
-        ('{"answer_2": {"usefulness": 1}} or {"answer_2": {"usefulness": 0}}', "usefulness",
-         "leaves a choice"),
         ('{"answer_2": {"completeness": "4/10"}}', "completeness", "is '4/10'"),
         ('{"answer_2": {"completeness": "4/50"}}', "completeness", "is '4/50'"),
         ('{"a": {"b": {"answer_2": {"completeness": 4}}}}', "completeness", "no JSON object"),
