@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, floor, log10
+from math import log10
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from surrogate.board.uncompared import uncompared_board
 from surrogate_arena.costs.costs import NO_CURRENCY, frontier_sentence, shown_amount
 from surrogate_arena.pages.views import Row
 
-MOST_TICKS = 6
+N_TICKS = 4
 LOG_SPAN = 8.0
 """Prices whose largest is so many times the smallest are drawn on a logarithmic scale."""
 ROOM = 0.08
@@ -46,18 +46,11 @@ class Axis:
         return np.clip(100 * (scaled - low) / (high - low), 0, 100)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Return round values on the axis, and their texts."""
-        values = _log_ticks(self.low, self.high) if self.is_log else []
-        # Within a decade there may be one round value, or none.
-        if len(values) < 2:
-            values = _linear_ticks(self.low, self.high)
-        return [(value, _tick_text(value)) for value in values]
-
-    def placed_ticks(self) -> list[tuple[float, str]]:
-        """Return places of round values in percent, and their texts."""
-        ticks = self.ticks()
-        places = self.places(np.array([value for value, _ in ticks])).round(2).tolist()
-        return list(zip(places, (text for _, text in ticks), strict=True))
+        """Return places in percent of values of two digits along the axis, and their texts."""
+        spaced = np.geomspace if self.is_log else np.linspace
+        values = [float(f"{value:.2g}") for value in spaced(self.low, self.high, N_TICKS + 2)[1:-1]]
+        places = self.places(np.array(values)).round(2).tolist()
+        return [(place, _tick_text(value)) for place, value in zip(places, values, strict=True)]
 
     @property
     def _ends(self) -> tuple[float, float]:
@@ -78,26 +71,6 @@ def quality_axis(low: float, high: float) -> Axis:
     """Return the axis of ratings."""
     room = (high - low) * ROOM or 1.0
     return Axis(low - room, high + room)
-
-
-def _linear_ticks(low: float, high: float) -> list[float]:
-    step = 10.0 ** floor(log10((high - low) / MOST_TICKS))
-    for factor in (1, 2, 5, 10):
-        if (high - low) / (step * factor) <= MOST_TICKS:
-            step *= factor
-            break
-    first = ceil(low / step)
-    return [number * step for number in range(first, floor(high / step) + 1)]
-
-
-def _log_ticks(low: float, high: float) -> list[float]:
-    decades = range(floor(log10(low)), ceil(log10(high)) + 1)
-    for factors in ((1, 2, 5), (1,)):
-        values = [factor * 10.0**decade for decade in decades for factor in factors]
-        inside = [value for value in values if low <= value <= high]
-        if len(inside) <= MOST_TICKS:
-            break
-    return inside
 
 
 def _tick_text(value: float) -> str:
@@ -154,9 +127,9 @@ def _chart(table: pd.DataFrame, measure: str) -> Row | None:
             np.array([point["left"] for point in on_frontier]),
             np.array([point["bottom"] for point in on_frontier]),
         ),
-        "across": across.placed_ticks(),
+        "across": across.ticks(),
         "is_log": across.is_log,
-        "up": up.placed_ticks(),
+        "up": up.ticks(),
         "left_out": count_of(n_left_out, "system") if n_left_out else "",
     }
 

@@ -6,7 +6,6 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
-from itertools import groupby
 
 import pandas as pd
 
@@ -63,26 +62,10 @@ LATEX_MARKS = {
     "—": r"\textemdash{}",
     "∞": r"$\infty$",
     "…": r"\dots{}",
-    # pdflatex sets these as they are.
-    **dict(zip("‘’“”•€™", "‘’“”•€™", strict=True)),
 }
 """How LaTeX writes characters that mean something else to it."""
-FONT_SIZES = {r"\small": 4.4, r"\footnotesize": 3.9, r"\scriptsize": 3.5}
-"""Sizes of a table's letters, the largest first, and the mean width of a character in points."""
-_PRINTED_MARK = re.compile(r"\\[a-z]+\{\}|\$-\$|\\[^a-z]|\{\}")
-"""What LaTeX prints as one character, or as none."""
 LIGATURES = re.compile(r"--+|''+|,,+")
 """Marks that LaTeX would join into others."""
-LAST_OF_LATIN = "\u017f"
-"""pdflatex sets Latin letters up to here, but for some."""
-NOT_IN_OT1 = frozenset("«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲųſ")
-"""Latin letters that pdflatex's default font encoding does not have."""
-OTHER_SCRIPT = r"\otherscript"
-DEFINITION = (
-    rf"\providecommand{{{OTHER_SCRIPT}}}[2]{{\ifdefined\luatexversion#1\else"
-    r"\ifdefined\XeTeXversion#1\else\texttt{#2}\fi\fi}% needs a font that has the script"
-)
-"""Sets a text of another script where the engine can, else its code points."""
 
 
 def export_text(
@@ -144,95 +127,42 @@ def _printed(table: pd.DataFrame, language: str) -> pd.DataFrame:
 
 
 def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> str:
-    """Return a LaTeX table (``booktabs``) that compiles under pdflatex, lualatex and xelatex.
+    """Return a LaTeX table (``booktabs``); names in other scripts need lualatex or xelatex.
 
-    The signature appears below as a digest, and whole as a comment. Characters that pdflatex cannot
-    set are there for the other two; pdflatex prints their code points.
+    The signature appears below as a digest, and whole as a comment.
     """
     headings = []
     for name in table:
-        heading = HEADINGS.get(name, name.replace("_", " ")).capitalize()
-        # Two lines: names of systems need the width.
-        headings.append([latex_text(line) for line in heading.rsplit(" ", maxsplit=1)])
-    caption = f"{title}. Judge: {judge}."
-    captions = f"{{{latex_text(caption)}}}"
-    if OTHER_SCRIPT in captions:  # a list of tables is read before the macro is there
-        captions = f"[{{{latex_text(caption, is_plain=True)}}}]{captions}"
-    body = [[_cell(name, value) for name, value in row.items()] for _, row in table.iterrows()]
+        headings.append(latex_text(HEADINGS.get(name, name.replace("_", " ")).capitalize()))
     alignment = "".join("l" if name in tables.TEXTS else "r" for name in table)
     lines = [
         r"\begin{table}",
-        rf"\centering{_font_size(headings, body)}\setlength{{\tabcolsep}}{{3pt}}",
-        rf"\caption{captions}",
+        r"\centering\small\setlength{\tabcolsep}{3pt}",
+        rf"\caption{{{latex_text(f'{title}. Judge: {judge}.')}}}",
         rf"\begin{{tabular}}{{{alignment}}}",
         r"\toprule",
-        rf"{' & '.join(map(_stacked, headings, alignment))} \\",
+        rf"{' & '.join(headings)} \\",
         r"\midrule",
     ]
-    for cells in body:
+    for _, row in table.iterrows():
+        cells = [_cell(name, value) for name, value in row.items()]
         lines.append(rf"{' & '.join(cells)} \\")
     lines += [r"\bottomrule", r"\end{tabular}"]
     if signature:
         lines.append(rf"\par\smallskip{{\tiny Signature {short_digest(signature)}}}")
     lines.append(r"\end{table}")
-    if any(OTHER_SCRIPT in line for line in lines):
-        lines = [DEFINITION, *lines]
     if signature:
         lines.append(f"% {_one_line(signature)}")
     return "\n".join(lines) + "\n"
 
 
-def _stacked(lines: Sequence[str], side: str) -> str:
-    """Set a heading of one or two lines flush with the left or right side of its column."""
-    if len(lines) == 1:
-        return lines[0]
-    stacked = r"\\".join(lines)
-    return rf"\shortstack[{side}]{{{stacked}}}"
-
-
-def _font_size(headings: Sequence[Sequence[str]], body: Sequence[Sequence[str]]) -> str:
-    """Return the largest size of letters at which a table is likely to fit the page of ``article``.
-
-    Args:
-        headings: LaTeX of each heading's lines.
-        body: LaTeX of the cells, row by row.
-    """
-    text_width = 345.0
-    between_columns = 6.0
-    n_characters = 0
-    for lines, *cells in zip(headings, *body, strict=True):
-        n_characters += max(len(_PRINTED_MARK.sub(".", text)) for text in [*lines, *cells])
-    for size, width_of_character in FONT_SIZES.items():
-        if n_characters * width_of_character + len(headings) * between_columns <= text_width:
-            return size
-    return size
-
-
-def latex_text(text: str, *, is_plain: bool = False) -> str:
-    """Escape a text for LaTeX.
-
-    Args:
-        text: Any text; line breaks become spaces.
-        is_plain: Whether to write code points alone of what pdflatex cannot set.
-    """
-    parts: list[str] = []
+def latex_text(text: str) -> str:
+    """Escape a text for LaTeX; line breaks become spaces."""
     composed = unicodedata.normalize("NFC", _one_line(text))
-    for is_set, marks in groupby(composed, key=_is_set_by_pdflatex):
-        if is_set:
-            separated = LIGATURES.sub(lambda match: "\0".join(match[0]), "".join(marks))
-            parts.extend(LATEX_MARKS.get(mark, mark) for mark in separated)
-            continue
-        script = "".join(marks)
-        codes = " ".join(f"U+{ord(mark):04X}" for mark in script)
-        parts.append(codes if is_plain else f"{OTHER_SCRIPT}{{{script}}}{{{codes}}}")
-    escaped = "".join(parts)
+    separated = LIGATURES.sub(lambda match: "\0".join(match[0]), composed)
+    escaped = "".join(LATEX_MARKS.get(mark, mark) for mark in separated)
     # At the start of a row these would be an option of the line break before it.
     return f"{{}}{escaped}" if escaped.startswith(("[", "*")) else escaped
-
-
-def _is_set_by_pdflatex(mark: str) -> bool:
-    is_latin = mark <= LAST_OF_LATIN and mark not in NOT_IN_OT1
-    return mark.isascii() or mark in LATEX_MARKS or (is_latin and not "\x7f" <= mark <= "\xa0")
 
 
 def _one_line(text: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import textwrap
 import unicodedata
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,14 +16,6 @@ from arena.data.errors import MissingDependencyError, UsageError, checked_choice
 from arena.data.safe_writes import atomic_path
 from arena.data.types import Floats
 from arena.data.wording import short_digest
-from surrogate_arena.pages.figures.fonts import (
-    FONT_FAMILIES,
-    find_new_fonts,
-    missing_glyphs,
-    quiet_fonts,
-    warn_of_missing_glyphs,
-    warn_of_others,
-)
 from surrogate_arena.pages.formats import text_on
 
 if TYPE_CHECKING:
@@ -78,6 +70,40 @@ STYLE: Any = {
     "pdf.fonttype": 42,  # journals refuse Type 3 fonts
     "svg.hashsalt": "surrogate-arena",
 }
+
+
+FONT_FAMILIES = (
+    "DejaVu Sans",
+    "Noto Sans",
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Noto Sans CJK KR",
+    "Source Han Sans SC",
+    "PingFang SC",
+    "Hiragino Sans",
+    "Apple SD Gothic Neo",
+    "Microsoft YaHei",
+    "Malgun Gothic",
+    "Noto Sans Devanagari",
+    "Noto Sans Bengali",
+    "Noto Sans Gurmukhi",
+    "Noto Sans Gujarati",
+    "Noto Sans Oriya",
+    "Noto Sans Tamil",
+    "Noto Sans Telugu",
+    "Noto Sans Kannada",
+    "Noto Sans Malayalam",
+    "Noto Sans Sinhala",
+    "Nirmala UI",
+    "Noto Sans Thai",
+    "Noto Sans Khmer",
+    "Noto Sans Myanmar",
+    "Noto Sans Ethiopic",
+    "Noto Sans Arabic",
+    "Noto Sans Symbols2",
+    "Noto Emoji",
+)
+"""Families asked for a character one after the other, of those that are installed."""
 
 
 class Drawing(NamedTuple):
@@ -142,13 +168,13 @@ def style() -> Iterator[None]:
         from matplotlib.font_manager import fontManager
     except ImportError as error:
         raise MissingDependencyError("drawing", "matplotlib", "plots") from error
-    find_new_fonts()
+    # It says of every font in the list that it has no bold: titles take the next best.
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
     installed = {font.name for font in fontManager.ttflist}
     families = [family for family in FONT_FAMILIES if family in installed]
     with matplotlib.style.context("default"), matplotlib.rc_context(STYLE):
         matplotlib.rcParams["font.family"] = families
-        with quiet_fonts():
-            yield
+        yield
 
 
 def new_figure(
@@ -256,18 +282,13 @@ def draw_matrix(
 def save(figure: Figure, path: Path | str) -> None:
     """Write a figure as PNG, SVG or PDF; the same figure gives the same bytes.
 
-    Its title and the signature in full are in the file's metadata.
-
-    A character that no installed font has is drawn as a box, with a ``MissingGlyphWarning``.
+    Its title and the signature in full are in the file's metadata. A character that no installed
+    font has is drawn as a box, with a warning.
 
     Raises:
         UsageError: For another suffix, or if the folder does not exist.
     """
-    warn_of_missing_glyphs(_written(figure, Path(path)))
-
-
-def _written(figure: Figure, path: Path) -> str:
-    """Write a figure; return the characters that no installed font has."""
+    path = Path(path)
     kind = checked_choice(path.suffix.lower().removeprefix("."), FORMATS, "format of figures")
     left_out = {
         "png": ("Software",),
@@ -275,16 +296,12 @@ def _written(figure: Figure, path: Path) -> str:
         "pdf": ("CreationDate", "Creator", "Producer"),
     }[kind]
     title, _, signature = str(figure.get_label()).partition("\n")
-    key = "Subject" if kind == "pdf" else "Description"
-    told = {"Title": title} | ({key: drawable(signature)} if signature else {})
-    metadata: dict[str, Any] = {**told, **dict.fromkeys(left_out)}
-    with atomic_path(path) as temporary, style(), warnings.catch_warnings(record=True) as caught:
-        # Matplotlib warns of every character and font.
-        warnings.filterwarnings("always", "Glyph")
+    metadata: dict[str, Any] = {"Title": title, **dict.fromkeys(left_out)}
+    if signature:
+        metadata["Subject" if kind == "pdf" else "Description"] = drawable(signature)
+    with atomic_path(path) as temporary, style():
         _fix_layout(figure)
         figure.savefig(temporary, format=kind, dpi=DOTS_PER_INCH, metadata=metadata)
-    warn_of_others(caught)
-    return missing_glyphs(caught)
 
 
 def write_drawings(
@@ -298,7 +315,6 @@ def write_drawings(
     listed = list(drawings)  # a wrong request is said before there is a folder
     folder.mkdir(parents=True, exist_ok=True)
     paths, reasons = [], {}
-    missing = ""
     for name, draw in listed:
         try:
             figure = draw()
@@ -310,8 +326,7 @@ def write_drawings(
             figure.supxlabel(figure.get_supxlabel().partition(f"\n{SIGNATURE}")[0], **CAPTION)
         for suffix in suffixes:
             paths.append(folder / f"{name}.{suffix}")
-            missing += _written(figure, paths[-1])
-    warn_of_missing_glyphs(missing)
+            save(figure, paths[-1])
     return paths, reasons
 
 

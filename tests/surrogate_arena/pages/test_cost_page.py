@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 import pandas as pd
 import pytest
-from altered_boards import about, renamed, renamed_arena
+from altered_boards import about, of_arena, renamed, renamed_arena
 from hostile_pages import IN_PAGES
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,8 +63,9 @@ def test_a_board_without_costs_has_no_such_page(site):
 
 @pytest.mark.slow
 def test_names_from_outside_stay_text(board, priced, tmp_path):
-    hostile = renamed(board, IN_PAGES)
-    write_site(hostile, tmp_path / "site", renamed_arena(board, priced, IN_PAGES), questions=0)
+    arena = renamed_arena(board, priced, IN_PAGES)
+    hostile = of_arena(renamed(board, IN_PAGES), arena)
+    write_site(hostile, tmp_path / "site", arena, questions=0)
     text = (tmp_path / "site" / "costs.html").read_text(encoding="utf-8")
     for name in IN_PAGES:
         assert name not in re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL) or (
@@ -93,14 +94,13 @@ def test_places_follow_the_values_and_the_line_descends_to_the_cheapest(board, p
 
 
 @given(PRICES)
-def test_axes_hold_all_prices_and_at_most_a_few_round_ticks(prices):
+def test_axes_hold_all_prices_and_a_few_ticks_in_order(prices):
     axis = price_axis(np.array(prices))
     places = axis.places(np.array(prices))
     assert ((places > 0) & (places < 100)).all()
-    values = [value for value, _ in axis.ticks()]
-    assert 1 <= len(values) <= 14
-    assert values == sorted(values)
-    assert all(axis.low <= value <= axis.high * (1 + 1e-9) for value in values)
+    ticks = [place for place, _ in axis.ticks()]
+    assert len(ticks) == 4
+    assert ticks == sorted(ticks)
 
 
 def test_no_chart_where_quality_is_not_compared(board, priced):
