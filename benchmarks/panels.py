@@ -1,4 +1,4 @@
-"""Panels of judges: how well few questions rank, by majority and by what each judge tells.
+"""Panels of judges: how well few questions rank, by majority, all votes and means.
 
     python benchmarks/panels.py ARENA TRUTH JUDGES [--languages ko,en] [--draws 60] [--both-orders]
         [--size 3] [--guessing JUDGE]
@@ -11,15 +11,13 @@ questions. All judges are asked about all pairs, in one order drawn per pair or 
 
 - majority: the verdict with most votes, else a tie; rated as one judge;
 - each verdict: all verdicts rated as if one judge had made them;
-- mean: the mean of the ratings by each judge alone;
-- discrimination: ratings fitted together with one discrimination per judge (arXiv 2601.21817);
-- weighted vote: as majority, with votes that count by these discriminations.
+- mean: the mean of the ratings by each judge alone.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -33,14 +31,12 @@ from arena.data.types import Floats
 from arena.judging import panel_verdicts
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.rating.battles import Battles
-from arena.rating.discrimination import fit_judges
 from arena.rating.likelihood import BattleLikelihood
-from arena.rating.outcomes import points_of_a
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 from arena.statistics.rank_agreement import kendall_tau
 
 SIZES = (2, 4, 8, 16)
-METHODS = ("majority", "each verdict", "mean", "discrimination", "weighted vote")
+METHODS = ("majority", "each verdict", "mean")
 PAIR = ["query_id", "first", "second"]
 
 
@@ -79,16 +75,6 @@ def guessed(judgments: pd.DataFrame, judge: str | None, rng: np.random.Generator
     return judgments.assign(winner=judgments["winner"].where(judgments["judge"] != judge, coins))
 
 
-def weighted_votes(judgments: pd.DataFrame, weights: Mapping[str, float]) -> pd.DataFrame:
-    """Make one verdict of several on a pair: the side with most of the weighted points."""
-    weight = judgments["judge"].map(weights)
-    signed = (points_of_a(judgments) - 0.5) * weight
-    total = judgments[PAIR_COLUMNS].assign(points=signed).groupby(PAIR_COLUMNS)["points"].sum()
-    rows = total.round(9).reset_index()
-    winner = np.select([rows["points"] > 0, rows["points"] < 0], ["a", "b"], "tie")
-    return rows[PAIR_COLUMNS].assign(winner=winner)
-
-
 def compared(
     judgments: pd.DataFrame,
     query_ids: Sequence[str],
@@ -96,13 +82,8 @@ def compared(
     systems: Sequence[str],
     truth: Floats,
 ) -> dict[str, float]:
-    """Return the tau of each method, and each judge's discrimination, from some questions."""
+    """Return the tau of each method, and of each judge alone, from some questions."""
     rows = judgments[judgments["query_id"].isin(list(query_ids))]
-    battles_by_judge = {}
-    for judge, part in rows.groupby("judge"):
-        battles_by_judge["", str(judge)] = Battles.from_judgments(part, systems=systems)
-    fit = fit_judges(battles_by_judge, judges)
-    discriminations = dict(zip(fit.judges, np.nan_to_num(fit.discriminations), strict=True))
     alone = {judge: rated(part, systems) for judge, part in rows.groupby("judge")}
     # Shares of votes are left out, as ratings leave them out: the majority counts.
     panel = panel_verdicts(rows, judges).judgments[[*PAIR_COLUMNS, "winner"]]
@@ -110,13 +91,10 @@ def compared(
         "majority": rated(panel, systems),
         "each verdict": rated(rows, systems),
         "mean": np.mean(list(alone.values()), axis=0),
-        "discrimination": fit.ratings.loc[""].reindex(list(systems)).fillna(0.0).to_numpy(),
-        "weighted vote": rated(weighted_votes(rows, discriminations), systems),
     }
     taus = {name: tau_of(values, truth) for name, values in ratings.items()}
     for judge, values in alone.items():
         taus[f"tau of {judge}"] = tau_of(values, truth)
-        taus[f"discrimination of {judge}"] = discriminations[judge]
     return taus
 
 

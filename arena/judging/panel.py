@@ -13,7 +13,6 @@ from arena.data.schema import WINNERS
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.judging_settings import PANEL_JUDGE
 from arena.judging.llm_judge import PROBABILITY_COLUMNS, VERDICT_COLUMNS
-from arena.rating.discrimination import judge_discriminations
 
 SPLIT = "split"
 """Flag of a tie that stands for a panel without a winner of most votes."""
@@ -26,13 +25,10 @@ class Panel:
     Attributes:
         judgments: Verdicts of ``PANEL_JUDGE``; probabilities are shares of votes.
         too_few: Number of items left out because fewer than half of the judges gave a verdict.
-        members: How much each judge tells, see ``judge_discriminations`` and
-            ``JudgeAwareFit.table``. Their votes count the same.
     """
 
     judgments: pd.DataFrame
     too_few: int
-    members: pd.DataFrame
 
     @property
     def split(self) -> int:
@@ -78,7 +74,6 @@ def panel_verdicts(judgments: pd.DataFrame, judges: Sequence[str]) -> Panel:
     return Panel(
         judgments=rounded.astype(texts),
         too_few=int((~is_enough).sum()),
-        members=judge_discriminations(latest, members).table(),
     )
 
 

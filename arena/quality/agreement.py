@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from arena.data.errors import UsageError, argument
-from arena.data.remarks import Remark, Severity
 from arena.data.seeds import generator
 from arena.data.types import Floats
-from arena.data.wording import count_of
 from arena.quality.verdicts import (
     QUESTION_PAIR,
     majorities,
@@ -39,6 +37,7 @@ MANY_JUDGES = 50
 """Pairs grow with the square of the judges; those with the most judgments are compared."""
 
 RANKED = ["tau", "tau_low", "tau_high", "systems", "decided", "decided_reference"]
+DIFFERENCE_COLUMNS = ["system", "difference", "low", "high"]
 MEASURED = ["items", "questions", "agreement", "kappa", "standard_error", "low", "high"]
 
 
@@ -124,35 +123,6 @@ def question_cells(items: pd.DataFrame, others: pd.Series) -> Floats:
 
 def _kappas(cells: Floats) -> Floats:
     return cohen_kappas(cells.reshape(-1, 3, 3))
-
-
-def agreement_remarks(agreement: pd.DataFrame) -> Iterator[Remark]:
-    """Report how far judges agree: each pair of judges, or many pairs together."""
-    for language, part in agreement.groupby("language"):
-        if len(part) <= 6:
-            yield from (_pair_remark(str(language), row) for row in part.to_dict("records"))
-            continue
-        kappas = part["kappa"].dropna()
-        sentence = (
-            f"{len(part):,} pairs of judges share items; median kappa {kappas.median():.2f}, "
-            f"below {LOW_KAPPA} for {(kappas < LOW_KAPPA).sum():,} of {len(kappas):,} pairs"
-        )
-        severity: Severity = "warning" if kappas.median() < LOW_KAPPA else "info"
-        yield Remark(str(language), "agreement", severity, sentence)
-
-
-def _pair_remark(language: str, row: dict[Any, Any]) -> Remark:
-    subject = f"{language}, {row['judge']} and {row['other_judge']}"
-    kappa = row["kappa"]
-    sentence = f"agree on {row['agreement']:.1%} of {count_of(row['items'], 'item')}"
-    if math.isnan(kappa):
-        # Without a verdict that is no tie, agreement by chance is 1.
-        sentence += "; kappa is not defined, for both only tie"
-        return Remark(subject, "agreement", "info", sentence)
-    sentence += f"; kappa {kappa:.2f}"
-    if not math.isnan(row["low"]):
-        sentence += f", 95% interval {row['low']:.2f} to {row['high']:.2f}"
-    return Remark(subject, "agreement", "warning" if kappa < LOW_KAPPA else "info", sentence)
 
 
 def agreement_with_reference(
@@ -246,3 +216,62 @@ def _rankings(
     overall = macro_agreement(agreements)
     low, high = overall.interval
     return {"tau": overall.tau, "tau_low": low, "tau_high": high, "systems": len(compared)}
+
+
+def rating_differences(judge: RatingPosterior, reference: RatingPosterior) -> pd.DataFrame:
+    """Compare a judge's ratings of systems with those of the reference.
+
+    The judge's ratings are brought to the reference's spread, so that being more decided is no
+    bias.
+
+    Returns:
+        Columns ``DIFFERENCE_COLUMNS``, of systems that both rate (logits about their mean);
+        intervals hold 95% for all systems at once (Bonferroni).
+    """
+    names = [name for name in reference.systems if name in judge.systems]
+    ratings, variances = _centered_ratings(judge, names)
+    reference_ratings, reference_variances = _centered_ratings(reference, names)
+    spread = float(ratings.std())
+    scale = float(reference_ratings.std()) / spread if spread > 0 else 1.0
+    difference = scale * ratings - reference_ratings
+    errors = np.sqrt(scale**2 * variances + reference_variances)
+    quantile = float(ndtri(1 - 0.025 / max(len(names), 1)))
+    return pd.DataFrame(
+        {
+            "system": names,
+            "difference": difference,
+            "low": difference - quantile * errors,
+            "high": difference + quantile * errors,
+        }
+    )
+
+
+def _centered_ratings(posterior: RatingPosterior, names: Sequence[str]) -> tuple[Floats, Floats]:
+    """Return the ratings of some systems about their mean, and their variances."""
+    indices = [posterior.systems.index(name) for name in names]
+    ratings = posterior.ratings[indices]
+    return ratings - ratings.mean(), np.diag(posterior.covariance)[indices]
+
+
+def biases(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
+    """Find the systems that a judge rates higher or lower than the reference, beyond the error.
+
+    Returns:
+        Columns ``judge, language, system, difference, low, high``; see ``rating_differences``.
+    """
+    is_reference = judgments["judge"].isin(reference)
+    by_reference = posteriors_by_language(judgments[is_reference])
+    columns = ["judge", "language", *DIFFERENCE_COLUMNS]
+    parts = []
+    for judge, rows in judgments[~is_reference].groupby("judge"):
+        for language, posterior in posteriors_by_language(rows).items():
+            if language not in by_reference:
+                continue
+            differences = rating_differences(posterior, by_reference[language])
+            is_biased = (differences["low"] > 0) | (differences["high"] < 0)
+            if is_biased.any():
+                part = differences[is_biased].assign(judge=judge, language=language)
+                parts.append(part[columns])
+    if not parts:
+        return pd.DataFrame(columns=columns)
+    return pd.concat(parts, ignore_index=True)

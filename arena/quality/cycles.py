@@ -11,6 +11,8 @@ from scipy.sparse import coo_array, csr_array
 from scipy.special import expit
 
 from arena.data.types import Floats, Indices
+from arena.data.wording import count_of
+from arena.quality.judge_tests import Grade, JudgeTest
 from arena.quality.verdicts import ITEM, majorities, oriented_verdicts
 from arena.rating.battles import Battles
 from arena.rating.posterior import battle_posterior
@@ -80,6 +82,30 @@ def cycles(judgments: pd.DataFrame) -> Cycles:
         beyond=beyond,
         share_low=share_low,
     )
+
+
+def cycle_test(judgments: pd.DataFrame) -> JudgeTest | None:
+    """Test whether a judge's verdicts on a question contradict each other."""
+    counts = cycles(judgments)
+    if not counts.triples:
+        return None
+    share = counts.circular / counts.triples
+    expected = counts.expected / counts.triples
+    # Of the 8 outcomes of three verdicts, 2 are circles.
+    tossed = 2 / 8
+    sentence = (
+        f"{counts.circular:,} of {count_of(counts.triples, 'triple')} of verdicts on one question "
+        f"run in a circle, A over B over C over A ({share:.1%}; the ratings imply "
+        f"{expected:.1%}, coin tosses {tossed:.0%})"
+    )
+    grade: Grade = "consistent"
+    # Nearly as many as tossed coins give.
+    if counts.share_low > 0.2:
+        grade = "unreliable"
+    # More than expected, by more than chance (three standard deviations) and by enough to matter.
+    elif counts.beyond > 3.0 and share - expected > 0.05:
+        grade = "doubtful"
+    return JudgeTest("circles", grade, sentence, share)
 
 
 def _question_cycles(decided: pd.DataFrame) -> Floats:

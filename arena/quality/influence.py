@@ -7,23 +7,21 @@ robustness metric"); the verdicts that it names are left out and the ratings fit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import starmap
 
 import numpy as np
 import pandas as pd
 from scipy.special import expit
 
 from arena.data.judge_names import PEOPLE, is_person
-from arena.data.remarks import Remark, Severity
 from arena.data.types import Floats, Indices
 from arena.data.wording import count_of
 from arena.rating.battles import Battles
 from arena.rating.outcomes import points_of_a, weights_of
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE
 
-FRAGILE = 0.005
-"""Share of the verdicts; a first place that fewer of them decide gets a warning."""
 EQUAL = 1e-6
 """Ratings closer than this are equal, in logits."""
 OPPONENTS = 5
@@ -38,6 +36,16 @@ VERDICT_COLUMNS = ["query_id", "system_a", "system_b", "winner"]
 
 
 @dataclass(frozen=True)
+class DecisiveVerdict:
+    """A verdict that first place rests on."""
+
+    query_id: str
+    system_a: str
+    system_b: str
+    winner: str
+
+
+@dataclass(frozen=True)
 class FirstPlace:
     """The fewest verdicts that decide first place, by one judge in one language.
 
@@ -45,10 +53,10 @@ class FirstPlace:
         language: Language code.
         judge: Name of the judge.
         first: System with the highest rating by the verdicts alone.
-        successor: System that would be first without ``dropped``.
+        successor: System that would be first without ``dropped`` verdicts.
         verdicts: Number of all verdicts.
-        dropped: The fewest verdicts that decide it, most influential first: columns ``query_id,
-            system_a, system_b, winner``.
+        dropped: The fewest verdicts that decide it.
+        decisive: These verdicts, the most influential first.
     """
 
     language: str
@@ -56,25 +64,21 @@ class FirstPlace:
     first: str
     successor: str
     verdicts: int
-    dropped: pd.DataFrame
+    dropped: int
+    decisive: tuple[DecisiveVerdict, ...]
 
     @property
     def share(self) -> float:
         """Share of the verdicts that decide first place."""
-        return len(self.dropped) / self.verdicts
+        return self.dropped / self.verdicts
 
     @property
     def sentence(self) -> str:
-        """How few verdicts decide first place, as a sentence."""
-        return support_sentence(self.first, self.successor, len(self.dropped), self.verdicts)
-
-
-def support_sentence(first: str, successor: str, dropped: int, whole: int) -> str:
-    """Write how few verdicts decide first place, without the full stop."""
-    return (
-        f"by the verdicts alone {first} is first, and without {dropped:,} of "
-        f"{count_of(whole, 'verdict')} ({dropped / whole:.2%}) {successor} would be"
-    )
+        """How few verdicts decide first place, without the full stop."""
+        return (
+            f"by the verdicts alone {self.first} is first, and without {self.dropped:,} of "
+            f"{count_of(self.verdicts, 'verdict')} ({self.share:.2%}) {self.successor} would be"
+        )
 
 
 def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlace | None:
@@ -90,15 +94,15 @@ def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlac
         judge: Name of the judge.
 
     Returns:
-        None with fewer than two systems, more than ``MOST_SYSTEMS``, a shared first place, or if
-        more than half of the verdicts would have to go.
+        None with fewer than two systems, more than ``MOST_SYSTEMS``, systems that the verdicts do
+        not connect, a shared first place, or if more than half of the verdicts would have to go.
     """
-    systems = list(Battles.from_judgments(judgments).largest_group().systems)
-    if not 2 <= len(systems) <= MOST_SYSTEMS:
+    battles = Battles.from_judgments(judgments)
+    systems = list(battles.largest_group().systems)
+    if not 2 <= len(systems) <= MOST_SYSTEMS or len(systems) < len(battles.systems):
         return None
-    rows = judgments[judgments["system_a"].isin(systems) & judgments["system_b"].isin(systems)]
     # Equally influential verdicts are named in one order, whatever the order of the rows.
-    rows = rows.sort_values(VERDICT_COLUMNS, kind="stable")
+    rows = judgments.sort_values(VERDICT_COLUMNS, kind="stable")
     matches = _Matches.of(rows, systems)
     ratings = matches.ratings()
     order = np.argsort(-ratings, kind="stable")
@@ -120,13 +124,15 @@ def first_place(judgments: pd.DataFrame, language: str, judge: str) -> FirstPlac
     if fewest is None:
         return None
     dropped, successor = fewest
+    decisive = rows.iloc[dropped][VERDICT_COLUMNS]
     return FirstPlace(
         language=language,
         judge=judge,
         first=systems[leader],
         successor=systems[successor],
         verdicts=len(rows),
-        dropped=rows.iloc[dropped][VERDICT_COLUMNS].reset_index(drop=True),
+        dropped=len(dropped),
+        decisive=tuple(starmap(DecisiveVerdict, decisive.astype(str).to_numpy())),
     )
 
 
@@ -298,33 +304,3 @@ def first_places(judgments: pd.DataFrame) -> list[FirstPlace]:
         if place is not None:
             places.append(place)
     return places
-
-
-def first_place_remarks(places: list[FirstPlace]) -> Iterator[Remark]:
-    """Yield how few verdicts decide first place, for each language and judge."""
-    for place in places:
-        severity: Severity = "warning" if place.share < FRAGILE else "info"
-        subject = f"{place.language}, {place.judge}"
-        yield Remark(subject, "first place", severity, place.sentence)
-
-
-def support_table(places: list[FirstPlace]) -> pd.DataFrame:
-    """List the verdicts that decide first place.
-
-    Returns:
-        Columns ``language, judge, first, successor`` and ``VERDICT_COLUMNS``, the most influential
-        first.
-    """
-    parts = [
-        place.dropped.assign(
-            language=place.language,
-            judge=place.judge,
-            first=place.first,
-            successor=place.successor,
-        )
-        for place in places
-    ]
-    columns = ["language", "judge", "first", "successor", *VERDICT_COLUMNS]
-    if not parts:
-        return pd.DataFrame(columns=columns)
-    return pd.concat(parts, ignore_index=True)[columns]

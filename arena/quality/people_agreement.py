@@ -13,7 +13,9 @@ from arena.data.judge_names import is_person
 from arena.data.schema import VOTER
 from arena.data.seeds import generator
 from arena.data.types import Floats
-from arena.quality.agreement import FEWEST_ITEMS, agreement_with_reference
+from arena.data.wording import count_of
+from arena.quality.agreement import FEWEST_ITEMS, LOW_KAPPA, agreement_with_reference
+from arena.quality.judge_tests import Grade, JudgeTest
 from arena.quality.verdicts import PAIR, QUESTION_PAIR, majorities, oriented_verdicts
 from arena.rating.judgments import named_voters
 from arena.statistics.agreement import cohen_kappas
@@ -75,6 +77,35 @@ class PeopleAgreement:
         """Lower and upper bound of the 95% interval."""
         half_width = NORMAL_95 * self.standard_error
         return self.kappa - half_width, self.kappa + half_width
+
+
+def people_test(people: PeopleAgreement) -> JudgeTest:
+    """Test agreement with people."""
+    low, high = people.bounds
+    sentence = (
+        f"Cohen's kappa with people is {people.kappa:.2f} on "
+        f"{count_of(people.items, 'pair')} (95% interval {low:.2f} to {high:.2f})"
+    )
+    among_people = people.among_people
+    if among_people is not None:
+        sentence += (
+            f"; with a single vote it is {among_people.judge_kappa:.2f}, and two people's votes "
+            f"have {among_people.kappa:.2f} on {count_of(among_people.items, 'pair')} that "
+            "several people judged"
+        )
+    # A kappa below this is slight agreement at best (Landis and Koch, 1977).
+    slight = 0.2
+    grade: Grade = "consistent"
+    # Where people hardly agree with each other, no judge can agree with them more.
+    if among_people is not None and among_people.is_as_good and low > 0:
+        grade = "agrees"
+    elif high < slight:
+        grade = "unreliable"
+    elif people.kappa < LOW_KAPPA:
+        grade = "doubtful"
+    elif low > slight:
+        grade = "agrees"
+    return JudgeTest("people", grade, sentence, people.kappa, low, high)
 
 
 def agreement_with_people(judgments: pd.DataFrame, judges: Sequence[str]) -> PeopleAgreement | None:

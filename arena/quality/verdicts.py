@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 import pandas as pd
 
-from arena.data.remarks import Remark
-from arena.data.schema import QUESTION_KEY
+from arena.data.schema import ANSWER_KEY, FLAG_SEPARATOR, IDENTICAL, QUESTION_KEY, VERDICT_FLAGS
 from arena.statistics.codes import distinct, row_keys, text_codes
-from arena.statistics.significance import wilson_interval
 
 GROUP = ["language", "judge"]
 """What a diagnosis is made for."""
@@ -22,25 +18,6 @@ ITEM = [*GROUP, "query_id", *PAIR]
 
 SHOWN_NAMES = 5
 """Number of systems that a remark names."""
-
-
-class CheckResult(NamedTuple):
-    """Counts of one judge's verdicts in one language, and remarks on them."""
-
-    counts: dict[str, Any]
-    remarks: list[Remark]
-
-
-def share_of(count: int, total: int) -> tuple[float, float, float]:
-    """Return a share with its 95% Wilson interval; NaN if the total is 0."""
-    (low,), (high,) = wilson_interval([count], [total])
-    share = count / total if total else float("nan")
-    return share, float(low), float(high)
-
-
-def shown_share(observed: float, low: float, high: float) -> str:
-    """Show a share with its interval, in percent."""
-    return f"{observed:.1%}, 95% interval {low:.1%} to {high:.1%}"
 
 
 def oriented_verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -104,3 +81,28 @@ def majorities(table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     has_lost = 2 * counted.sums(outcome == -1) > n_verdicts
     rows = table[keys].iloc[counted.first_rows].reset_index(drop=True)
     return rows.assign(outcome=has_won.astype(np.int64) - has_lost.astype(np.int64))
+
+
+def without_identical(judgments: pd.DataFrame, answers: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Drop ties between identical answers, which say nothing about a judge.
+
+    Args:
+        judgments: Verdicts; those that no judge was asked for have a flag.
+        answers: Columns ``ANSWER_KEY`` and ``answer``, to find the others, such as imported ones.
+    """
+    if VERDICT_FLAGS in judgments:
+        flags = judgments[VERDICT_FLAGS].fillna("").astype(str).str.split(FLAG_SEPARATOR)
+        judgments = judgments[[IDENTICAL not in names for names in flags]]
+    if answers is None or judgments.empty:
+        return judgments
+    is_tie = judgments["winner"].eq("tie").to_numpy()
+    texts = answers.drop_duplicates(ANSWER_KEY).set_index(ANSWER_KEY)["answer"]
+    sides = []
+    for side in ("system_a", "system_b"):
+        ties = judgments.loc[is_tie, [*QUESTION_KEY, side]]
+        keys = pd.MultiIndex.from_frame(ties, names=ANSWER_KEY)
+        sides.append(texts.reindex(keys).to_numpy(dtype=object))
+    is_identical = np.zeros(len(judgments), dtype=bool)
+    # An absent answer is equal to nothing, itself included.
+    is_identical[is_tie] = (sides[0] == sides[1]) & pd.notna(sides[0])
+    return judgments[~is_identical]

@@ -12,7 +12,7 @@ from arena.data.cells import whole_digits
 from arena.data.checks import check_table, probability_problems, self_judgments
 from arena.data.errors import DataError, UsageError
 from arena.data.frames import as_rows, with_language_of
-from arena.data.judge_names import PANEL_OF, UNKNOWN_JUDGE, named_by_criterion, names_one_judge
+from arena.data.judge_names import UNKNOWN_JUDGE, named_by_criterion, names_one_judge
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import plain_table, with_numbers
 from arena.data.schema import (
@@ -165,19 +165,3 @@ def _numbered(table: pd.DataFrame, is_copy: Flags) -> pd.DataFrame:
     numbers = table.groupby([votes[name].astype(str) for name in votes]).cumcount() + 1
     repeat = table.get(REPEAT, pd.Series(None, table.index, dtype=object)).astype(object)
     return table.assign(**{REPEAT: repeat.where(~is_repeat, numbers.astype(str))})
-
-
-def panel_members(judgments: pd.DataFrame, panel: str) -> list[str]:
-    """Return the members of a panel who have verdicts among some judgments, sorted.
-
-    Args:
-        judgments: Those of the panel, with the column ``prompt``, and of its members.
-        panel: Name of the panel.
-    """
-    if "prompt" not in judgments:
-        return []
-    prompts = judgments.loc[judgments["judge"] == panel, "prompt"].dropna().unique()
-    names: set[str] = set()
-    for prompt in prompts:
-        names.update(str(prompt).removeprefix(PANEL_OF).split(", "))
-    return sorted(names.intersection(judgments["judge"]))

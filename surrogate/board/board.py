@@ -16,12 +16,13 @@ from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError, argument
 from arena.data.files import check_small_file, file_digest
 from arena.data.notebook import notebook_html
+from arena.data.record_files import read_record, write_record
 from arena.data.safe_writes import replaced_folder
 from arena.data.tables import write_rows
 from arena.data.wording import count_of
+from arena.quality.judge_report import JudgeReport
 from features.declare.feature import Feature, offer
 from surrogate.board import tables
-from surrogate.board.judge_report import JudgeReport
 from surrogate.board.summary import HELD_MARK, HELD_OUT, BoardSummary
 from surrogate.learning.saving import load_surrogate, save_surrogate
 from surrogate.learning.surrogate import Surrogate
@@ -180,12 +181,12 @@ class Board:
                 table.write(getattr(self, name), target)
             write_rows(self.features, target / tables.FEATURES_FILE)
             save_surrogate(surrogate, target / tables.SURROGATE_FILE)
-            tables.write_json(self.judge_report, target / tables.JUDGE_REPORT_FILE)
-            tables.write_json(summary, target / tables.SUMMARY_FILE)
+            write_record(self.judge_report, target / tables.JUDGE_REPORT_FILE)
+            write_record(summary, target / tables.SUMMARY_FILE)
             digests = {name: file_digest(target / name) for name in tables.BOARD_FILES}
             sizes = {name: (target / name).stat().st_size for name in tables.BOARD_FILES}
             manifest = Manifest(files=digests, sizes=sizes)
-            tables.write_json(manifest, target / tables.MANIFEST_FILE)
+            write_record(manifest, target / tables.MANIFEST_FILE)
             for path in further_files:
                 copy = shutil.copytree if path.is_dir() else shutil.copy2
                 copy(path, target / path.name)
@@ -214,7 +215,7 @@ class Board:
             )
         for name in (tables.SUMMARY_FILE, tables.JUDGE_REPORT_FILE):  # before they are digested
             check_small_file(folder / name)
-        manifest = tables.read_json(Manifest, folder / tables.MANIFEST_FILE)
+        manifest = read_record(Manifest, folder / tables.MANIFEST_FILE, tables.REBUILD)
         fault = "is not as it was written with this board"
         problems = [
             Problem(name, None, None, None, fault, tables.REBUILD)
@@ -224,11 +225,13 @@ class Board:
         ]
         if problems:
             raise DataError(problems)
+        report = read_record(JudgeReport, folder / tables.JUDGE_REPORT_FILE, tables.REBUILD)
+        summary = read_record(BoardSummary, folder / tables.SUMMARY_FILE, tables.REBUILD)
         return cls(
             **{name: table.read(folder) for name, table in tables.TABLES.items()},
             features=tables.read_feature_table(folder / tables.FEATURES_FILE),
-            judge_report=tables.read_json(JudgeReport, folder / tables.JUDGE_REPORT_FILE),
-            summary=tables.read_json(BoardSummary, folder / tables.SUMMARY_FILE),
+            judge_report=report,
+            summary=summary.judged(report.label),
             surrogate_or_file=folder / tables.SURROGATE_FILE,
             folder=folder,
             own_features=tuple(features),

@@ -16,6 +16,7 @@ from arena.data.seeds import by_content
 from arena.data.selection import are_in
 from arena.data.slices import in_slices
 from arena.data.types import Progress
+from arena.quality.judge_report import JudgingRecords
 from arena.rating.pairs import checked_number
 from arena.rating.soft_verdicts import Temperature, temperature_notes
 from features.declare.feature import Feature
@@ -26,7 +27,6 @@ from surrogate.board.by_verdicts import estimate_by_verdicts
 from surrogate.board.first_board import estimate_without_verdicts
 from surrogate.board.holdout import check_holdout, choose_holdout
 from surrogate.board.judge_comparison import comparable_judges
-from surrogate.board.judge_report import JudgingRecords
 from surrogate.board.learned import learn
 from surrogate.board.settings import (
     NOBODY,

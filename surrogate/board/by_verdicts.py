@@ -12,13 +12,11 @@ from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
 from arena.data.progress import finish
 from arena.data.types import Progress
-from arena.rating.biases import JudgeBias
+from arena.quality.equal_length import equal_length_ratings
+from arena.quality.judge_report import report_judge
 from surrogate.board.detail_tables import arena_table
-from surrogate.board.equal_length import equal_length_ratings
 from surrogate.board.estimation import Estimation, Rated, stacked
 from surrogate.board.judge_comparison import alone_ratings, side_by_side
-from surrogate.board.judge_preferences import judge_preferences
-from surrogate.board.judge_report import JudgeReport, report_judge
 from surrogate.board.language_study import importances_table, unconnected_remarks
 from surrogate.board.learned import Learned, tournament_settings
 from surrogate.board.overall import joint_covariance
@@ -40,7 +38,8 @@ def estimate_by_verdicts(
         further_remarks: What else stands beside the conclusions.
         progress: Called as stages advance.
     """
-    summary = summarize_board(learned)
+    report = report_judge(learned.arena, learned.settings.judge, learned.judging_records)
+    summary = summarize_board(learned, report.label)
     finish(progress, "summary")
     rated = _rated_languages(learned, summary)
     equal = equal_length_ratings(learned.judged, learned.settings.ties)
@@ -49,11 +48,10 @@ def estimate_by_verdicts(
     )
     is_one_sided = summary.macro.is_one_sided
     if is_one_sided:
-        # Verdicts that are all the same tell no ranks, errors or preference, and no first place.
+        # Verdicts that are all the same tell no ranks and no errors.
         rated = [(without_ranks(rows), covariance * np.nan) for rows, covariance in rated]
         arena_ratings = without_ranks(arena_ratings)
-        equal = replace(equal, remarks=(), biases=())
-    report = _judge_report(learned, equal.biases, has_first_places=not is_one_sided)
+        equal = replace(equal, remarks=())
     by_judge, remarks = _ratings_by_judge(learned)
     if by_judge is not None:
         keys = ["language", "system"]
@@ -64,7 +62,6 @@ def estimate_by_verdicts(
         *_edited_remarks(learned.judged),
         *remarks,
         *further_remarks,
-        *report.member_sentences,
         *equal.remarks,
     )
     return Estimation(
@@ -77,18 +74,6 @@ def estimate_by_verdicts(
         arena_ratings=arena_ratings,
         importances=_importances(learned),
     )
-
-
-def _judge_report(
-    learned: Learned, biases: Sequence[JudgeBias], *, has_first_places: bool
-) -> JudgeReport:
-    report = report_judge(learned.arena, learned.settings.judge, learned.judging_records)
-    changes: dict[str, object] = {"preferences": judge_preferences(biases)}
-    # Verdicts that do not connect all judged systems tell no first place.
-    split = {study.language for study in learned.studies if study.data.unconnected}
-    places = [place for place in report.first_places if place.language not in split]
-    changes["first_places"] = tuple(places) if has_first_places else ()
-    return report.model_copy(update=changes)
 
 
 def _with_remarks(summary: BoardSummary, *remarks: str) -> BoardSummary:

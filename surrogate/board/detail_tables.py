@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
+from arena.quality.equal_length import EQUAL_LENGTH
 from arena.rating.battles import Battles
 from arena.rating.published import NO_ERRORS
 from arena.rating.ratings import TOO_MANY, Ratings
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.significance import NORMAL_90
-from surrogate.board.equal_length import EQUAL_LENGTH
 from surrogate.board.tables import ARENA, DIFFERENCES, WIN_MATRIX
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from arena.quality.judge_report import JudgeReport
 from features.declare.feature import Feature
 from surrogate.board import tables
 from surrogate.board.board import Board
 from surrogate.board.detail_tables import difference_table, win_table
-from surrogate.board.judge_report import JudgeReport
 from surrogate.board.overall import overall_board
 from surrogate.board.summary import BoardSummary
 from surrogate.learning.surrogate import Surrogate

@@ -7,79 +7,18 @@ from contextlib import suppress
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.types import Floats
 from arena.data.wording import count_of
-from arena.quality.agreement import posteriors_by_language
+from arena.quality.agreement import rating_differences
 from arena.rating.posterior import RatingPosterior
 from arena.statistics.rank_agreement import kendall_tau
 from surrogate.board.tables import BY_JUDGE
 from surrogate.learning.estimation.ratings import NOTHING_EXPECTED, posterior_ratings
 from surrogate.learning.language_data import LanguageData
-from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, joined
+from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate
 from surrogate.learning.training import training_ratings
-
-DIFFERENCE_COLUMNS = ["system", "difference", "low", "high"]
-
-
-def rating_differences(judge: RatingPosterior, reference: RatingPosterior) -> pd.DataFrame:
-    """Compare a judge's ratings of systems with those of the reference.
-
-    The judge's ratings are brought to the reference's spread, so that being more decided is no
-    bias.
-
-    Returns:
-        Columns ``DIFFERENCE_COLUMNS``, of systems that both rate (logits about their mean);
-        intervals hold 95% for all systems at once (Bonferroni).
-    """
-    names = [name for name in reference.systems if name in judge.systems]
-    ratings, variances = _centered_ratings(judge, names)
-    reference_ratings, reference_variances = _centered_ratings(reference, names)
-    spread = float(ratings.std())
-    scale = float(reference_ratings.std()) / spread if spread > 0 else 1.0
-    difference = scale * ratings - reference_ratings
-    errors = np.sqrt(scale**2 * variances + reference_variances)
-    quantile = float(ndtri(1 - 0.025 / max(len(names), 1)))
-    return pd.DataFrame(
-        {
-            "system": names,
-            "difference": difference,
-            "low": difference - quantile * errors,
-            "high": difference + quantile * errors,
-        }
-    )
-
-
-def _centered_ratings(posterior: RatingPosterior, names: Sequence[str]) -> tuple[Floats, Floats]:
-    """Return the ratings of some systems about their mean, and their variances."""
-    indices = [posterior.systems.index(name) for name in names]
-    ratings = posterior.ratings[indices]
-    return ratings - ratings.mean(), np.diag(posterior.covariance)[indices]
-
-
-def biases(judgments: pd.DataFrame, reference: Sequence[str]) -> pd.DataFrame:
-    """Find the systems that a judge rates higher or lower than the reference, beyond the error.
-
-    Returns:
-        Columns ``judge, language, system, difference, low, high``; see ``rating_differences``.
-    """
-    is_reference = judgments["judge"].isin(reference)
-    by_reference = posteriors_by_language(judgments[is_reference])
-    columns = ["judge", "language", *DIFFERENCE_COLUMNS]
-    parts = []
-    for judge, rows in judgments[~is_reference].groupby("judge"):
-        for language, posterior in posteriors_by_language(rows).items():
-            if language not in by_reference:
-                continue
-            differences = rating_differences(posterior, by_reference[language])
-            is_biased = (differences["low"] > 0) | (differences["high"] < 0)
-            if is_biased.any():
-                part = differences[is_biased].assign(judge=judge, language=language)
-                parts.append(part[columns])
-    return joined(parts, columns)
 
 
 def comparable_judges(

@@ -170,14 +170,14 @@ class MacroSummary(Agreements):
     """Averages over languages, each with the same weight; undefined ones are left out.
 
     Attributes:
-        judge: How good the judge is known to be, see ``arena.quality.JudgeLabel``; null where
-            nobody has judged, or ratings are published.
+        judge: How good the judge is known to be, as in ``judge_report.json``; None where nobody has
+            judged, or ratings are published.
         beside: A sentence on each other judge, compared with the board's own.
         worth: Verdicts on a system that tell as much of it as a surrogate that has not seen it.
         mean: Name of the average, such as ``mean over 4 languages``; empty for one language.
     """
 
-    judge: JudgeLabel | None = None
+    judge: JudgeLabel | None = Field(default=None, exclude=True)
     beside: tuple[str, ...] = ()
     holdout_r2_mean: Number = None
     worth: Number = None
@@ -265,6 +265,11 @@ class BoardSummary(SummaryPart):
     def signature(self) -> str:
         """Settings that reproduce the board, as text."""
         return str(self.settings)
+
+    def judged(self, label: JudgeLabel | None) -> BoardSummary:
+        """Add the judge's label, which is kept in ``judge_report.json``."""
+        macro = self.macro.model_copy(update={"judge": label})
+        return self.model_copy(update={"macro": macro})
 
     def warnings_of(self, part: LanguageSummary) -> tuple[str, ...]:
         """Return a language's warnings, as its judge allows; see ``of_judge``."""

@@ -11,9 +11,8 @@ import pandas as pd
 
 from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
-from arena.data.judge_names import judges_named
 from arena.data.types import Floats
-from arena.quality.judge_label import JudgeLabel, label_judge
+from arena.quality.judge_label import JudgeLabel
 from arena.rating.judgments import copies_of_others
 from arena.rating.published import published_remarks
 from arena.rating.ratings import copies_note, judgment_notes
@@ -21,10 +20,8 @@ from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.rank_agreement import Agreement, macro_agreement, tau_interval
 from features.engine.columns import missing_counts
 from surrogate.board.intervals import unseen_intervals
-from surrogate.board.judge_report import JudgingRecords
 from surrogate.board.language_study import LanguageStudy, arena_agreement, holdout_r2
 from surrogate.board.learned import Learned
-from surrogate.board.metaevaluations import recorded_agreement
 from surrogate.board.settings import ResolvedSettings
 from surrogate.board.summary import (
     BoardSummary,
@@ -54,8 +51,8 @@ BORROWING = (
 PUBLISHED = "ratings are published, not made from judgments: who won against whom is not known"
 
 
-def summarize_board(learned: Learned) -> BoardSummary:
-    """Sum up a board by what was learned from its arena."""
+def summarize_board(learned: Learned, label: JudgeLabel | None) -> BoardSummary:
+    """Sum up a board by what was learned from its arena, and by the label of its judge."""
     arena = learned.arena
     studies = learned.studies
     agreements = {study.language: arena_agreement(study, learned.predictions) for study in studies}
@@ -81,7 +78,7 @@ def summarize_board(learned: Learned) -> BoardSummary:
         )
     macro = _macro_summary(
         learned, list(agreements.values()), list(resampled_taus.values()), judged
-    )
+    ).model_copy(update={"judge": label})
     return summary_of(arena, learned.settings, macro, languages)
 
 
@@ -154,7 +151,6 @@ def _macro_summary(
     if len(languages) > 1:
         mean = f"mean over {len(languages)} {plural_part(learned.settings.by)}"
     return MacroSummary(
-        judge=_judge_label(learned.arena, learned.settings.judge, learned.judging_records),
         **_agreement_values(in_sample, mean_resampled_taus, learned.studies, halves),
         tau_unseen=_mean(language.tau_unseen for language in languages),
         is_untested=any(language.is_untested for language in languages),
@@ -291,15 +287,6 @@ def _worth_in_verdicts(studies: Sequence[LanguageStudy]) -> float:
         prediction_variance = float((residuals**2).mean()) - sampling_variance
         squared_error += max(prediction_variance, sampling_variance)
     return information / squared_error if squared_error else float("nan")
-
-
-def _judge_label(arena: Arena, judge: str, judging_records: JudgingRecords) -> JudgeLabel | None:
-    """Say what may be said of the judge; None if ratings are published."""
-    names = judges_named(arena.judges, judge)
-    if not arena.judgments["judge"].isin(names).any():
-        return None
-    people = recorded_agreement(judging_records.metaevaluations, judge)
-    return label_judge(judge, arena.judgments, arena.answers, people=people)
 
 
 def _training_notes(study: LanguageStudy) -> Iterator[str]:

@@ -5,7 +5,6 @@ Nothing else in the project names a file of a board or reads one.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +12,9 @@ from typing import TypeVar
 
 import pandas as pd
 import pyarrow as pa
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from arena.data.checks import validation_problems
 from arena.data.errors import DataError, Problem, UsageError
-from arena.data.files import small_file
 from arena.data.tables import guarded_csv, read_rows
 from features.engine.columns import KEY, feature_columns
 
@@ -279,23 +276,3 @@ def typed_features(table: pd.DataFrame) -> pd.DataFrame:
     table = table.reset_index(drop=True)
     others = table.drop(columns=names).astype("object")
     return pd.concat([others, table[names].astype("float64")], axis=1)[list(table.columns)]
-
-
-def read_json(kind: type[Content], path: Path, hint: str = REBUILD) -> Content:
-    """Read a record; the hint says what to do where it cannot be read.
-
-    Raises:
-        DataError: If it is malformed; names each field.
-    """
-    try:
-        return kind.model_validate_json(small_file(path))
-    except ValidationError as error:
-        problems = validation_problems(error, path.name, None, lambda _: hint)
-        raise DataError(problems) from error
-
-
-def write_json(content: BaseModel, path: Path) -> None:
-    """Write a record as JSON."""
-    plain = content.model_dump(mode="json")
-    text = json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")

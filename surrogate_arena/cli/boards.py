@@ -105,8 +105,8 @@ def board(
             # Before anything slow: a judge that the arena lacks is refused at once.
             judges = board_judges(read, settings)
 
+        from arena.quality.judge_report import read_judging_records
         from surrogate.board.build import build_board
-        from surrogate.board.judge_report import read_judging_records
 
         options: dict[str, Any] = {
             "feature_table": given_features(feature_table, read.answers),

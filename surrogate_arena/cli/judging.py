@@ -63,7 +63,7 @@ def judge_command(
     from arena.judging.judging_result import lasting_failures, require_verdicts
     from arena.judging.plans.plan import judging_budget
     from arena.llm import read_prices
-    from surrogate.board.metaevaluations import recorded_agreements
+    from arena.quality.metaevaluations import recorded_agreements
     from surrogate.ranking import judging_prior
 
     price_of = {} if prices is None else read_prices(prices)
@@ -151,7 +151,6 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
         "ties for want of a majority": judging.panel.split,
         "pairs with fewer than half of the judges": judging.panel.too_few,
     }
-    shown["members"] = judging.panel and judging.panel.members
     shown["agreement"] = judging.agreement
     shown["failures"] = judging.usage.failures
     if judging.pairs.adaptive:
@@ -167,7 +166,6 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
     titles = {
         "pairs": PAIRS,
         "judges": "",
-        "members": "How far a verdict of each member separates the systems (1: their mean)",
         "agreement": "Agreement with other judges on the same pairs (Cohen's kappa)",
         "failures": "Without a verdict, listed in failed_judgments.jsonl",
         "languages": "Pairs of the questions drawn",

@@ -103,7 +103,7 @@ class _Agreement:
         people: Those of them that are people.
         kappas: One row per other judge; see ``agreement_with_reference``.
         one_vote: See ``agreement_with_one_vote``.
-        biases: See ``surrogate.board.judge_comparison.biases``.
+        biases: See ``arena.quality.agreement.biases``.
     """
 
     reference: list[str]
@@ -152,9 +152,8 @@ class _Agreement:
 
 def _measured_agreement(table: pd.DataFrame, reference: list[str], seed: int) -> _Agreement:
     """Compare all other judges with the reference."""
-    from arena.quality.agreement import agreement_with_reference
+    from arena.quality.agreement import agreement_with_reference, biases
     from arena.quality.people_agreement import agreement_with_one_vote
-    from surrogate.board.judge_comparison import biases
 
     kappas = agreement_with_reference(table, reference, seed)
     people = [name for name in reference if is_person(name)]
@@ -170,7 +169,7 @@ def _measured_agreement(table: pd.DataFrame, reference: list[str], seed: int) ->
 
 def _written_agreement(arena: Path, measured: _Agreement, reference: str) -> tuple[Path, list[str]]:
     """Record the agreement in an arena's folder; return the file, and which judges it lacks."""
-    from surrogate.board.metaevaluations import add_metaevaluations, agreements
+    from arena.quality.metaevaluations import add_metaevaluations, agreements
 
     entries, absent = agreements(measured.kappas, reference)
     file = add_metaevaluations(arena, entries)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,13 +23,12 @@ from arena.data.schema import ALL, QUESTION_KEY, VOTER
 from arena.data.systems import alike
 from arena.data.tables import plain_records
 from arena.data.wording import count_of
-from arena.quality.agreement import agreement_remarks, agreement_table
-from arena.quality.bias import flip_check, length_check, position_check
-from arena.quality.influence import first_place_remarks, first_places, support_table
-from arena.quality.judge_label import without_identical
+from arena.quality.agreement import LOW_KAPPA, agreement_table
+from arena.quality.influence import VERDICT_COLUMNS, FirstPlace, first_places
+from arena.quality.judge_label import verdict_tests
+from arena.quality.judge_tests import FAULTS, JudgeTest
 from arena.quality.verdicts import (
     GROUP,
-    CheckResult,
     oriented_verdicts,
 )
 from arena.rating.judgments import checked_judgments, copies_of_others, named_voters
@@ -39,8 +39,10 @@ from arena.rating.selected_judgments import selected_judgments
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
 from arena.rating.traits import LENGTH, answer_traits
 from surrogate_arena.diagnosis.connections import connection_check
-from surrogate_arena.diagnosis.judged_counts import amount_check, unmet_check
+from surrogate_arena.diagnosis.judged_counts import CheckResult, amount_check, unmet_check
 
+FRAGILE = 0.005
+"""Share of the verdicts; a first place that fewer of them decide gets a warning."""
 MOST_PEOPLE = 5
 """Number of people whose verdicts are diagnosed person by person; more are diagnosed as one."""
 
@@ -53,15 +55,16 @@ class Diagnosis:
         remarks: Plain sentences, the gravest first.
         counts: One row per language and judge: judgments, ties, systems, questions; groups of
             systems that judgments connect (``groups``), and that wins connect both ways
-            (``strong_groups``); pairs that never met; answers that are in no judgment, and the
-            counts of the checks in ``arena.quality.bias``.
+            (``strong_groups``); pairs that never met; answers that are in no judgment.
+        tests: One row per language, judge and test: see ``arena.quality.judge_tests.JudgeTest``.
         agreement: See ``agreement_table``; without judges whose verdicts derive from others'.
-        first_places: Verdicts that hold up first place; see ``influence.support_table``.
+        first_places: Verdicts that decide first place; see ``support_table``.
         seed: Seed of the bootstrap.
     """
 
     remarks: tuple[Remark, ...]
     counts: pd.DataFrame
+    tests: pd.DataFrame
     agreement: pd.DataFrame
     first_places: pd.DataFrame
     seed: int
@@ -93,6 +96,7 @@ class Diagnosis:
             "worst": self.worst,
             "remarks": [asdict(remark) for remark in self.remarks],
             "counts": plain_records(self.counts),
+            "tests": plain_records(self.tests),
             "agreement": plain_records(self.agreement),
             "first_places": plain_records(self.first_places),
         }
@@ -158,43 +162,35 @@ def _diagnosis(
         *name_remarks(table, declared),
         *row_remarks(counted),
     ]
-    answers = arena.answers if arena is not None else None
-    informative = without_identical(counted, answers).index
-    counts, check_remarks = _checked(table, _checks(arena, informative))
-    remarks += check_remarks
+    counts, check_remarks = _checked(table, _checks(arena))
+    # A table of judgments alone has no answers to measure.
+    answers = arena.answers if arena is not None and len(arena.answers) else None
+    tests, test_remarks = _tested(counted, answers)
+    remarks += [*check_remarks, *test_remarks]
     agreement = _agreement(chosen, all_judgments, seed)
     places = first_places(counted)
     remarks += [*agreement_remarks(agreement), *first_place_remarks(places)]
     return Diagnosis(
         remarks=by_severity(remarks),
         counts=counts,
+        tests=tests,
         agreement=agreement,
         first_places=support_table(places),
         seed=seed,
     )
 
 
-def _checks(
-    arena: Arena | None, informative: pd.Index
-) -> list[Callable[[pd.DataFrame], CheckResult]]:
-    """List the checks of one judge's verdicts in one language that an arena allows.
-
-    Args:
-        arena: The arena; None for a table of judgments alone.
-        informative: Index of the verdicts that are no ties of identical answers: these never flip.
-    """
+def _checks(arena: Arena | None) -> list[Callable[[pd.DataFrame], CheckResult]]:
+    """List the checks of what was judged that an arena, or a table alone, allows."""
     declared = () if arena is None else arena.info.systems
     checks: list[Callable[[pd.DataFrame], CheckResult]] = [
         connection_check,
         partial(amount_check, declared=declared),
-        position_check,
-        lambda part: flip_check(part.loc[part.index.isin(informative)]),
     ]
-    # A table of judgments alone has no answers to count or to measure.
+    # A table of judgments alone has no answers to count.
     if arena is not None and len(arena.answers):
         lengths = answer_traits(arena.answers)[LENGTH]
         checks.append(partial(unmet_check, answers=lengths))
-        checks.append(partial(length_check, lengths=lengths))
     return checks
 
 
@@ -213,6 +209,22 @@ def _checked(
                 remarks.append(replace(remark, subject=f"{language}, {judge}"))
         rows.append(row)
     return pd.DataFrame(rows), remarks
+
+
+def _tested(
+    judgments: pd.DataFrame, answers: pd.DataFrame | None
+) -> tuple[pd.DataFrame, list[Remark]]:
+    """Test each judge by its verdicts in each language: one row and one remark per test."""
+    rows = []
+    remarks = []
+    for (language, judge), part in judgments.groupby(GROUP):
+        for test in verdict_tests(part, answers):
+            rows.append({"language": language, "judge": judge} | asdict(test))
+            severity: Severity = "warning" if test.grade in FAULTS else "info"
+            subject = f"{language}, {judge}"
+            remarks.append(Remark(subject, test.name, severity, test.sentence, test.statistic))
+    columns = [*GROUP, *(field.name for field in fields(JudgeTest))]
+    return pd.DataFrame(rows, columns=columns), remarks
 
 
 def _agreement(chosen: pd.DataFrame, all_judgments: pd.DataFrame, seed: int) -> pd.DataFrame:
@@ -305,3 +317,54 @@ def name_remarks(table: pd.DataFrame, declared: Iterable[str]) -> Iterator[Remar
     for first, name in alike({*declared, *table["first"], *table["second"]}):
         sentence = f"the names {first!a} and {name!a} look alike, and are of two systems"
         yield Remark("systems", "names", "warning", sentence)
+
+
+def agreement_remarks(agreement: pd.DataFrame) -> Iterator[Remark]:
+    """Report how far judges agree: each pair of judges, or many pairs together."""
+    for language, part in agreement.groupby("language"):
+        if len(part) <= 6:
+            yield from (_pair_remark(str(language), row) for row in part.to_dict("records"))
+            continue
+        kappas = part["kappa"].dropna()
+        sentence = (
+            f"{len(part):,} pairs of judges share items; median kappa {kappas.median():.2f}, "
+            f"below {LOW_KAPPA} for {(kappas < LOW_KAPPA).sum():,} of {len(kappas):,} pairs"
+        )
+        severity: Severity = "warning" if kappas.median() < LOW_KAPPA else "info"
+        yield Remark(str(language), "agreement", severity, sentence)
+
+
+def _pair_remark(language: str, row: dict[Any, Any]) -> Remark:
+    subject = f"{language}, {row['judge']} and {row['other_judge']}"
+    kappa = row["kappa"]
+    sentence = f"agree on {row['agreement']:.1%} of {count_of(row['items'], 'item')}"
+    if math.isnan(kappa):
+        # Without a verdict that is no tie, agreement by chance is 1.
+        sentence += "; kappa is not defined, for both only tie"
+        return Remark(subject, "agreement", "info", sentence)
+    sentence += f"; kappa {kappa:.2f}"
+    if not math.isnan(row["low"]):
+        sentence += f", 95% interval {row['low']:.2f} to {row['high']:.2f}"
+    return Remark(subject, "agreement", "warning" if kappa < LOW_KAPPA else "info", sentence)
+
+
+def first_place_remarks(places: list[FirstPlace]) -> Iterator[Remark]:
+    """Yield how few verdicts decide first place, for each language and judge."""
+    for place in places:
+        severity: Severity = "warning" if place.share < FRAGILE else "info"
+        subject = f"{place.language}, {place.judge}"
+        yield Remark(subject, "first place", severity, place.sentence, place.share)
+
+
+def support_table(places: list[FirstPlace]) -> pd.DataFrame:
+    """List the verdicts that decide first place, the most influential first.
+
+    Returns:
+        Columns ``language, judge, first, successor, query_id, system_a, system_b, winner``.
+    """
+    rows = []
+    for place in places:
+        standing = [place.language, place.judge, place.first, place.successor]
+        for verdict in place.decisive:
+            rows.append([*standing, *astuple(verdict)])
+    return pd.DataFrame(rows, columns=["language", "judge", "first", "successor", *VERDICT_COLUMNS])

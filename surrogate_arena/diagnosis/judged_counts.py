@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from arena.data.remarks import Remark
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.wording import count_of, first_of
-from arena.quality.verdicts import SHOWN_NAMES, CheckResult
+from arena.quality.verdicts import SHOWN_NAMES
+
+
+class CheckResult(NamedTuple):
+    """Counts of one judge's verdicts in one language, and remarks on them."""
+
+    counts: dict[str, Any]
+    remarks: list[Remark]
 
 
 def amount_check(part: pd.DataFrame, declared: Sequence[str]) -> CheckResult:
@@ -29,12 +37,6 @@ def amount_check(part: pd.DataFrame, declared: Sequence[str]) -> CheckResult:
         remarks.append(
             Remark("", "questions", "warning", f"only {questions} judged; intervals will be rough")
         )
-    if n_ties >= n_judgments / 2:
-        sentence = (
-            f"{n_ties / n_judgments:.0%} of the judgments are ties; few verdicts distinguish "
-            "systems"
-        )
-        remarks.append(Remark("", "ties", "warning", sentence))
     if unjudged:
         systems = count_of(len(unjudged), "declared system")
         sentence = f"{systems} never judged: {first_of(unjudged, SHOWN_NAMES)}"

@@ -14,12 +14,12 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
 from arena.quality.judge_label import JudgeLabel, label_judge
-from arena.quality.length_effect import nearly_all_longer
+from arena.quality.metaevaluations import recorded_agreement
+from arena.quality.preferences import nearly_all_longer
 from arena.rating.outcomes import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.significance import EVEN, Difference
 from surrogate.board.board import Board, open_board
-from surrogate.board.metaevaluations import recorded_agreement
 from surrogate.board.uncompared import uncompared_systems
 from surrogate.checks.answer_checks import compare_answers
 from surrogate.ranking.judged import interval_of

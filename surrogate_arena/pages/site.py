@@ -19,6 +19,7 @@ from arena.data.folder import open_arena
 from arena.data.languages import language_name
 from arena.data.safe_writes import replaced_folder
 from arena.data.wording import short_digest
+from arena.quality.influence import LISTED
 from surrogate.board.board import Board
 from surrogate.board.first_place import conclusion, first_place_sentence, published_sentence
 from surrogate.board.summary import LEVEL, fingerprint
@@ -216,7 +217,7 @@ def _write_pages(
     further = [text for text in limits if text != board.summary.macro.judge_fault]
     view = overview(board, names, languages)
     write("index", view=view, front_caution=next(iter(further), ""))
-    write("judge", report=board.judge_report, cautions=limits)
+    write("judge", report=board.judge_report, listed=LISTED, cautions=limits)
     if not costs.empty:
         write("costs", view=cost_page(board, costs))
     write("method", level=LEVEL, arena_folder=shlex.quote(_arena_folder_name(board)))

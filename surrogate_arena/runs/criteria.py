@@ -17,10 +17,10 @@ from arena.data.folder import open_arena
 from arena.data.safe_writes import write_text
 from arena.data.tables import guarded_csv, plain_records
 from arena.data.wording import count_of
+from arena.quality.judge_report import read_judging_records
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
 from surrogate.board.first_place import conclusion, leading
-from surrogate.board.judge_report import read_judging_records
 from surrogate.board.settings import BoardSettings, chosen_settings
 from surrogate.board.tables import DECIMALS, FEATURE_CACHE
 from surrogate.board.view import board_judges

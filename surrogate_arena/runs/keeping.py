@@ -12,11 +12,11 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError
+from arena.data.record_files import write_record
 from arena.data.safe_writes import replaced_folder
 from arena.data.schema import ANSWER_KEY
 from arena.data.tables import plain_records
 from arena.data.wording import first_of
-from surrogate.board import tables
 from surrogate.board.board import Board
 from surrogate.board.first_place import conclusion
 from surrogate_arena.pages.history import OVERALL, HistoryEntry, Move
@@ -81,7 +81,7 @@ def keep_board(board: Board, past: Path, ingredients: Ingredients, answers: pd.D
         record = record.model_copy(update={"entry": entry})
     with replaced_folder(past / entry.name) as target:
         new.save(target)
-        tables.write_json(record, target / RECORD_FILE)
+        write_record(record, target / RECORD_FILE)
 
 
 def _tables_digest(board: PastBoard) -> str:

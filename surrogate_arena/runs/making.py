@@ -22,13 +22,13 @@ from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.judging_settings import JudgingSettings
 from arena.llm.llm_settings import fields_by_use
 from arena.llm.replies import FINAL, UNPARSABLE
+from arena.quality.judge_report import read_judging_records
+from arena.quality.metaevaluations import METAEVALUATION_FILE
 from features.engine.cache import code_digest
 from features.measures.choosing import parse_features
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
 from surrogate.board.first_place import conclusion, first_place_sentence
-from surrogate.board.judge_report import read_judging_records
-from surrogate.board.metaevaluations import METAEVALUATION_FILE
 from surrogate.board.tables import FEATURE_CACHE, MANIFEST_FILE, read_feature_table
 from surrogate.board.view import board_judges
 from surrogate.checks.status import VANISHED

@@ -13,6 +13,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
 from arena.data.errors import ArenaError, DataError, Problem, UsageError
+from arena.data.record_files import read_record, write_record
 from surrogate.board import tables
 from surrogate.board.board import Board
 from surrogate.board.summary import BoardSummary
@@ -56,7 +57,7 @@ class PastBoard:
                     [Problem(name, None, None, None, "is missing", "") for name in absent]
                 )
             read = {name: tables.TABLES[name].read(folder) for name in KEPT}
-            summary = tables.read_json(BoardSummary, folder / tables.SUMMARY_FILE)
+            summary = read_record(BoardSummary, folder / tables.SUMMARY_FILE, tables.REBUILD)
         return cls(summary=summary, **read)
 
     def save(self, folder: Path) -> None:
@@ -65,7 +66,7 @@ class PastBoard:
             tables.TABLES[name].write(getattr(self, name), folder)
         # Where the arena lies says nothing of what it was.
         summary = self.summary.model_copy(update={"arena_folder": None})
-        tables.write_json(summary, folder / tables.SUMMARY_FILE)
+        write_record(summary, folder / tables.SUMMARY_FILE)
 
 
 class PastRecord(BaseModel):
@@ -137,7 +138,7 @@ def read_history(folder: Path) -> list[PastRecord]:
     records = []
     for path in folder.glob(f"*/{RECORD_FILE}"):
         with _damage_named(path.parent):
-            record = tables.read_json(PastRecord, path)
+            record = read_record(PastRecord, path, tables.REBUILD)
             if record.entry.name != path.parent.name:
                 fault = f"is the record of {record.entry.name}"
                 raise DataError.of_file(path.name, fault, hint="")

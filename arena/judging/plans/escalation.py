@@ -35,7 +35,7 @@ from arena.judging.plans.escalated_pairs import (
 )
 from arena.judging.plans.fixed import FixedPlan, draw_pairs
 from arena.judging.plans.plan import JudgingPlan, JudgingRun, judging_budget
-from arena.quality.judge_label import without_identical
+from arena.quality.verdicts import without_identical
 from arena.rating.posterior import PRIOR_COLUMNS
 from arena.statistics.significance import NORMAL_90
 

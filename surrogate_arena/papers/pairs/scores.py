@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.tables import plain_records
 from arena.data.wording import count_of
 from arena.llm import Usage
-from arena.quality.bias import length_differences
 from arena.rating.traits import LENGTH, answer_traits
 from surrogate_arena.papers.pairs.gold_pairs import GoldPairs
 from surrogate_arena.papers.pairs.judges import NOT_RECORDED
@@ -101,12 +101,15 @@ def pair_scores(
     gold: GoldPairs, verdicts: pd.DataFrame, settings: MetaevalSettings
 ) -> pd.DataFrame:
     """Score judges of pairs on each split and on all; columns ``PAIR_SCORE_COLUMNS``."""
-    sides = verdicts.rename(columns={"system_a": "first", "system_b": "second"})
-    differences = length_differences(sides, answer_traits(gold.arena.answers)[LENGTH])
+    lengths = answer_traits(gold.arena.answers)[LENGTH]
+    sides = []
+    for side in ("system_a", "system_b"):
+        keys = pd.MultiIndex.from_frame(verdicts[[*QUESTION_KEY, side]], names=ANSWER_KEY)
+        sides.append(lengths.reindex(keys).to_numpy(np.float64))
     scored = verdicts.assign(
         winner=verdicts["value"],
         better_on_a=verdicts["truth"] == "a",
-        longer_on_a=np.sign(np.nan_to_num(differences, nan=0.0)),
+        longer_on_a=np.sign(np.nan_to_num(sides[0] - sides[1], nan=0.0)),
     )
     rows = []
     for key, judged in judges_of(scored).items():

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from arena.judging import panel_verdicts
 from arena.judging.panel import SPLIT
-from arena.rating.judgments import panel_members
 
 COLUMNS = ["query_id", "language", "system_a", "system_b", "winner", "judge"]
 MIRROR = {"a": "b", "b": "a", "tie": "tie"}
@@ -36,18 +35,6 @@ def test_most_votes_win_and_a_split_is_a_tie():
     assert set(panel.judgments["judge"]) == {"panel(majority)"}
     assert set(panel.judgments["prompt"]) == {"panel of x, y, z"}
     np.testing.assert_allclose(panel.judgments["probability"], [1, 2 / 3, 1 / 3, 1], atol=1e-6)
-
-
-def test_members_are_listed_by_what_they_tell_and_found_in_the_arena():
-    votes = judged({"x": "aaaaaaaa", "y": "aaaaabab", "z": "abababab"})
-    panel = panel_verdicts(votes, ["z", "y", "x", "absent"])
-    assert list(panel.members["judge"]) == ["x", "y", "z", "absent"]
-    assert list(panel.members["verdicts"]) == [8, 8, 8, 0]
-    assert np.isnan(panel.members["discrimination"].iloc[3])
-    others = votes.assign(judge="other")
-    table = pd.concat([votes, others, panel.judgments], ignore_index=True)
-    assert panel_members(table, "panel(majority)") == ["x", "y", "z"]
-    assert panel_members(table, "other") == []
 
 
 @pytest.mark.slow

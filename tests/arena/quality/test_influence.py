@@ -33,7 +33,8 @@ def lead_of(judgments, system):
     return rated[system] - rated.drop(system).max()
 
 
-def without(judgments, dropped):
+def without(judgments, decisive):
+    dropped = pd.DataFrame(decisive)
     keys = ["query_id", "system_a", "system_b", "winner"]
     rows = judgments.merge(dropped[keys].assign(gone=True), on=keys, how="left")
     return judgments[rows["gone"].isna().to_numpy()]
@@ -48,8 +49,8 @@ def test_without_the_named_verdicts_the_successor_is_first(seed, gap):
     if place is None:  # two first ones
         return
     assert lead_of(judgments, place.first) > 0
-    assert lead_of(without(judgments, place.dropped), place.successor) > 0
-    kept = without(judgments, place.dropped.head(len(place.dropped) - 1))
+    assert lead_of(without(judgments, place.decisive), place.successor) > 0
+    kept = without(judgments, place.decisive[:-1])
     assert lead_of(kept, place.first) > -1e-5  # one verdict less is not enough
 
 
@@ -57,10 +58,16 @@ def test_few_verdicts_hold_up_a_narrow_first_place_and_many_a_clear_one():
     narrow = first_place(drawn({"a": 0.05, "b": 0.0, "c": -1.0}, 200, 3), "en", "j")
     clear = first_place(drawn({"a": 2.0, "b": 0.0, "c": -1.0}, 200, 3), "en", "j")
     assert narrow.share < 0.05 < 0.2 < clear.share
-    assert set(narrow.dropped.columns) == {"query_id", "system_a", "system_b", "winner"}
+    assert len(clear.decisive) == clear.dropped
 
 
 @pytest.mark.parametrize("winner", ["tie"])
 def test_nobody_is_first_where_all_are_equal(winner):
     judgments = drawn({"a": 0.0, "b": 0.0}, 20, 1).assign(winner=winner)
     assert first_place(judgments, "en", "j") is None
+
+
+def test_systems_that_verdicts_do_not_connect_have_no_first_one():
+    judgments = drawn({"a": 2.0, "b": 0.0}, 20, 1)
+    apart = judgments.assign(system_a="c", system_b="d")
+    assert first_place(pd.concat([judgments, apart]), "en", "j") is None

@@ -8,8 +8,8 @@ import pytest
 
 from arena.quality import PeopleAgreement, label_judge
 from arena.quality.cycles import cycles
-from arena.quality.judge_label import GRADES
-from arena.quality.length_effect import length_effect, nearly_all_longer
+from arena.quality.judge_tests import GRADES
+from arena.quality.preferences import length_test, nearly_all_longer, side_test
 
 
 def judgments(winner_of, questions=40, both=True):
@@ -48,7 +48,7 @@ def mostly_s(n, side):
             "40 pairs judged in both orders 30 flip (75.0%",
         ),
         (
-            lambda n, side: "b" if n % 2 and side == "a" else "tie" if n % 2 else side,
+            lambda n, side: "b" if n % 4 and side == "a" else "tie" if n % 4 else side,
             "doubtful",
             "side B is favored",
         ),
@@ -179,7 +179,7 @@ def test_a_judge_of_what_longer_answers_say_is_not_called_unreliable():
     verdicts["winner"] = verdicts["winner"].mask(is_tie, "tie")
     sizes = 100 * (facts.to_numpy() + 1) + np.arange(len(facts)) % 7
     answers["answer"] = ["x" * size for size in sizes]
-    assert length_effect(verdicts, answers).low > 0.9
+    assert length_test(verdicts, answers).low > 0.9
     assert label_judge("j", verdicts, answers).grade == "doubtful"
 
 
@@ -203,7 +203,7 @@ def test_a_better_system_that_writes_more_is_not_taken_for_a_taste_for_length():
     size = answers["system"].map({"a": 900, "b": 600, "c": 300, "d": 100})
     answers["answer"] = [("x" * n) for n in size + np.arange(len(answers)) % 7]
     assert not any("longer" in fault for fault in label_judge("j", verdicts, answers).faults)
-    effect = length_effect(verdicts, answers)
+    effect = length_test(verdicts, answers)
     assert effect.low < 0.5 < effect.high
 
 
@@ -214,7 +214,7 @@ def test_the_effect_of_length_is_the_one_verdicts_were_drawn_with():
         longer = 1.0 if lengths[q, one] > lengths[q, other] else -1.0
         return drawn_by(STRENGTHS, rng, one, other, 0.8 * longer)
 
-    effect = length_effect(*tournament(drawn, questions=150))
+    effect = length_test(*tournament(drawn, questions=150))
     assert effect.low < 1 / (1 + np.exp(-0.8)) < effect.high
     assert effect.high - effect.low < 0.15
 
@@ -277,6 +277,40 @@ def test_votes_on_the_same_pairs_count_without_being_recorded():
     people = label_judge("people", pd.concat([verdicts, votes], ignore_index=True))
     assert people.grade == "people"
     assert "not compared" not in people.sentence
+
+
+@pytest.mark.parametrize("preference", [0.0, 0.7])
+def test_the_side_that_a_judge_prefers_is_told_from_strength(preference):
+    rng = np.random.default_rng(2)
+    verdicts, _ = tournament(
+        lambda q, one, other, _: drawn_by(STRENGTHS, rng, one, other, preference)
+    )
+    # The best system stands on side A three times of four.
+    is_dropped = (verdicts["system_b"] == "a") & (rng.random(len(verdicts)) < 2 / 3)
+    test = side_test(verdicts[~is_dropped])
+    assert test.low < 1 / (1 + np.exp(-preference)) < test.high
+    assert test.high - test.low < 0.15
+    assert test.grade == ("doubtful" if preference else "consistent")
+
+
+def test_sides_that_never_change_tell_no_preference():
+    rows = judgments(lambda n, side: side, both=False)
+    assert (side_test(rows).grade, side_test(rows).statistic) == ("not known", None)
+
+
+def test_flips_are_counted_over_both_orders():
+    outcomes = {"same": "ab", "ties": ("tie", "tie"), "to a": "aa", "to b": "bb"}
+    outcomes |= {"half": ("b", "tie"), "once": "a"}
+    rows = []
+    for query_id, winners in outcomes.items():
+        for sides, winner in zip(("xy", "yx"), winners, strict=False):
+            rows.append((query_id, "en", *sides, winner, "j"))
+    columns = ["query_id", "language", "system_a", "system_b", "winner", "judge"]
+    flips = label_judge("j", pd.DataFrame(rows, columns=columns)).test("flips")
+    assert flips.statistic == 0.4
+    assert "of 5 pairs judged in both orders 2 flip (40.0%" in flips.sentence
+    # Wilson by hand: center (p + z²/2n) / (1 + z²/n), half sqrt(p q z²/n + z⁴/4n²) / (1 + z²/n)
+    assert (flips.low, flips.high) == pytest.approx((0.1176, 0.7693), abs=1e-4)
 
 
 def test_grades_are_ordered_from_the_worst():

@@ -128,7 +128,7 @@ def test_a_failure_leaves_the_board_that_was_there(small_board, tmp_path, monkey
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr("surrogate.board.tables.write_json", fail)
+    monkeypatch.setattr("surrogate.board.board.write_record", fail)
     with pytest.raises(OSError, match="disk full"):
         replace(small_board, overall=small_board.overall.iloc[:2]).save(folder)
     assert (folder / "manifest.json").read_bytes() == before

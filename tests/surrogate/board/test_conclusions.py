@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from arena.quality.judge_label import WORDS, JudgeLabel
+from arena.quality.judge_tests import JudgeTest
 from features.engine.columns import feature_columns
 from surrogate import build_board
 from surrogate.board.conclusions import (
@@ -53,16 +54,7 @@ def test_intervals_decide_what_is_said_of_unseen_systems(unseen, low, high, mean
 
 def test_a_judge_with_a_fault_is_not_said_to_be_as_others_are():
     scores = {"tau_unseen": 0.6, "tau_unseen_low": -0.1, "tau_unseen_high": 0.9}
-    label = JudgeLabel(
-        judge="m",
-        grade="doubtful",
-        faults=("verdicts flip",),
-        facts=(),
-        is_one_sided=False,
-        is_compared=False,
-        is_tested=True,
-        has_lengths=True,
-    )
+    label = JudgeLabel("m", "doubtful", (JudgeTest("flips", "doubtful", "verdicts flip"),))
     macro = MacroSummary(**scores, judge=label)
     part = Agreements(**scores)
     assert (
@@ -105,8 +97,11 @@ def test_a_surrogate_is_worth_verdicts_and_no_more_than_there_are(small_arena, s
     assert (said in macro.conclusions[0].sentence) == macro.ranks_unseen
 
 
+PASSED = JudgeTest("length", "consistent", "length makes no difference")
+
+
 def altered(board, grade="consistent", probability=0.71, **alike):
-    label = replace(board.summary.macro.judge, grade=grade, faults=(), is_compared=False)
+    label = replace(board.summary.macro.judge, grade=grade, tests=(PASSED,))
     macro = board.summary.macro.model_copy(update={"judge": label})
     places = board.ratings["system"].map(list(board.overall["system"]).index)
     tiers = 1 + (places > board.ratings["language"].map(alike)).astype("Int64")
@@ -245,12 +240,10 @@ def test_only_a_judge_that_always_says_the_same_says_nothing(tiny_arena):
     board = build_board(tiny_arena, surrogate="linear", tournaments=2)
     macro = board.summary.macro
     for is_one_sided in (True, False):
-        judge = replace(
-            macro.judge,
-            grade="unreliable",
-            faults=("of 90 pairs judged in both orders 36 flip",),
-            is_one_sided=is_one_sided,
-        )
+        tests = [JudgeTest("flips", "unreliable", "of 90 pairs judged in both orders 36 flip")]
+        if is_one_sided:
+            tests.append(JudgeTest("same verdict", "unreliable", "all are side A"))
+        judge = JudgeLabel("m", "unreliable", tuple(tests))
         summary = board.summary.model_copy(
             update={"macro": macro.model_copy(update={"judge": judge})}
         )

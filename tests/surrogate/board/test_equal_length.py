@@ -7,9 +7,9 @@ import pandas as pd
 from scipy.special import expit
 
 from arena import Arena
+from arena.quality.equal_length import equal_length_ratings
 from arena.rating.battles import Battles
 from arena.rating.posterior import battle_posterior
-from surrogate.board.equal_length import equal_length_ratings
 
 STRENGTHS = np.array([0.6, 0.2, -0.2, -0.6])
 NAMES = ["s0", "s1", "s2", "wordy"]

@@ -178,7 +178,7 @@ def test_summary_report_and_signature_say_that_nobody_judged(built):
     assert all("no logits" in item.notes[0] for item in summary.languages.values())
     assert summary.languages["sw"].systems_judged == summary.languages["sw"].judgments == 0
     assert built.judge_report.judge == NOBODY
-    assert built.judge_report.first_share is None
+    assert built.judge_report.label is None
     assert 'ratings = "consensus"' in summary.settings.toml()
     assert "judge" not in summary.settings.toml()
 

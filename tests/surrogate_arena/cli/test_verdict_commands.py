@@ -92,7 +92,8 @@ def test_fit_says_that_a_judge_says_the_same_and_gives_no_rank(run, tmp_path, ca
     assert run("fit", path, "--json") == 0
     found = json.loads(capsys.readouterr().out)
     (label,) = found["judges"]
-    assert (label["grade"], label["is_one_sided"]) == ("unreliable", True)
+    assert label["grade"] == "unreliable"
+    assert "same verdict" in [test["name"] for test in label["tests"]]
     assert "unreliable" in found["notes"][0]
     for row in found["ratings"]:
         withheld = ("rank", "low", "high", "rank_low", "rank_high", "tier")
@@ -104,4 +105,4 @@ def test_fit_and_board_say_the_same_of_a_judge(run, small_arena, small_board, ar
     (label,) = json.loads(capsys.readouterr().out)["judges"]
     macro = small_board.summary.macro.judge
     assert (label["grade"], label["judge"]) == (macro.grade, macro.judge)
-    assert label["faults"] == list(macro.faults)
+    assert [test["sentence"] for test in label["tests"]] == [t.sentence for t in macro.tests]

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from altered_boards import about, renamed
 
-from surrogate.board.judge_report import FirstPlaceRecord
+from arena.quality import JudgeLabel
+from arena.quality.influence import FirstPlace
+from arena.quality.judge_tests import JudgeTest
 from surrogate.board.summary import HELD_OUT
 from surrogate_arena.cli.boards import print_board
 from surrogate_arena.pages.site import write_site
@@ -153,12 +155,14 @@ def test_a_phone_breaks_no_rank_and_leaves_room_for_names(board, small_arena, pa
     overall = board.overall.assign(rank=board.overall["rank"] + 10)
     ratings = board.ratings.assign(rank=board.ratings["rank"] + 10)
     places = [
-        FirstPlaceRecord(
+        FirstPlace(
             language=language,
+            judge="m",
             first=board.systems[0],
             successor=board.systems[1],
             verdicts=1584,
             dropped=28,
+            decisive=(),
         )
         for language in board.languages
     ]
@@ -244,7 +248,7 @@ def test_the_fault_of_an_unreliable_judge_is_readable(board, small_arena, page, 
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe")
     macro = board.summary.macro
     fault = "of 90 pairs judged in both orders 36 flip"
-    judge = replace(macro.judge, grade="unreliable", faults=(fault,))
+    judge = JudgeLabel("m", "unreliable", (JudgeTest("flips", "unreliable", fault),))
     macro = macro.model_copy(update={"judge": judge})
     summary = board.summary.model_copy(update={"macro": macro})
     index = write_site(replace(board, summary=summary), tmp_path / "site", small_arena)

@@ -9,7 +9,7 @@ from altered_boards import of_arena
 from leaks import leaks, marked, private_texts
 
 from arena import UsageError, write_arena
-from surrogate.board.judge_report import DroppedVerdict, FirstPlaceRecord
+from arena.quality.influence import DecisiveVerdict, FirstPlace
 from surrogate_arena.pages.site import write_site
 from surrogate_arena.pages.site_settings import SiteSettings
 
@@ -117,14 +117,15 @@ def test_verdicts_that_hold_up_first_place_name_questions_only_where_these_are_s
     board, small_arena, tmp_path
 ):
     first, second = board.systems[:2]
-    verdict = DroppedVerdict(query_id="zq-held-up", system_a=first, system_b=second, winner="a")
-    record = FirstPlaceRecord(
+    verdict = DecisiveVerdict(query_id="zq-held-up", system_a=first, system_b=second, winner="a")
+    record = FirstPlace(
         language="en",
+        judge="m",
         first=first,
         successor=second,
         dropped=1,
         verdicts=9,
-        verdicts_dropped=(verdict,),
+        decisive=(verdict,),
     )
     report = board.judge_report.model_copy(update={"first_places": (record,)})
     told = replace(board, judge_report=report)

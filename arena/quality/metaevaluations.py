@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from arena.data.errors import UsageError
 from arena.data.judge_names import is_person
+from arena.data.record_files import read_record
 from arena.data.safe_writes import write_text
 from arena.quality.people_agreement import PeopleAgreement
-from surrogate.board.tables import read_json
 
 METAEVALUATION_FILE = "metaevaluation.json"
 KAPPA = "kappa"
@@ -79,7 +79,7 @@ def read_metaevaluations(folder: Path | str) -> tuple[MetaEvaluation, ...]:
     path = folder / METAEVALUATION_FILE
     if not path.is_file():
         return ()
-    return tuple(read_json(_Content, path, _HINT).metaevaluations)
+    return tuple(read_record(_Content, path, _HINT).metaevaluations)
 
 
 def add_metaevaluations(folder: Path | str, entries: Iterable[MetaEvaluation]) -> Path:

@@ -15,12 +15,12 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.types import Floats
 from arena.rating.battles import Battles, TieRule
-from arena.rating.biases import SIDE, TRAIT, JudgeBias
+from arena.rating.biases import TRAIT
 from arena.rating.posterior import RatingPosterior, battle_posterior
 from arena.rating.traits import LENGTH, with_traits
 
 EQUAL_LENGTH = "at_equal_length"
-"""Column of ``tables.ARENA``."""
+"""Column of a board's table of ratings by verdicts."""
 _COLUMN = f"{TRAIT}{LENGTH}"
 MOST_LISTED = 3
 """Systems of a language that the sentence names: those that move most."""
@@ -34,12 +34,10 @@ class EqualLength:
         moves: By language and system, how far the rating by verdicts moves.
         remarks: Where the judge's preference for length is beyond its error and moves a system by
             more than the rating's standard error, a sentence that says so.
-        biases: The judge's bias to a side, and to length, in each language.
     """
 
     moves: pd.Series
     remarks: tuple[str, ...]
-    biases: tuple[JudgeBias, ...]
 
 
 def equal_length_ratings(judged: Arena, ties: TieRule) -> EqualLength:
@@ -56,14 +54,11 @@ def equal_length_ratings(judged: Arena, ties: TieRule) -> EqualLength:
         judgments = judgments[judgments[_COLUMN].notna()]
     moves: dict[tuple[str, str], float] = {}
     moved_systems: dict[str, str] = {}
-    biases: list[JudgeBias] = []
     for language, rows in judgments.groupby("language"):
         raw = _posterior(rows.drop(columns=_COLUMN), ties)
         equal = _posterior(rows, ties)
         if raw is None or equal is None:
             continue
-        biases += [bias for bias in raw.biases if bias.trait == SIDE]
-        biases += [bias for bias in equal.biases if bias.trait == LENGTH]
         differences = equal.ratings - raw.ratings
         for system, difference in zip(raw.systems, differences, strict=True):
             moves[str(language), system] = float(difference)
@@ -73,7 +68,7 @@ def equal_length_ratings(judged: Arena, ties: TieRule) -> EqualLength:
     index = pd.MultiIndex.from_tuples(list(moves), names=["language", "system"])
     series = pd.Series(list(moves.values()), index, dtype=float, name=EQUAL_LENGTH)
     remarks = _remarks(moved_systems, judgments["language"].nunique())
-    return EqualLength(series, remarks, tuple(biases))
+    return EqualLength(series, remarks)
 
 
 def _remarks(moved_systems: Mapping[str, str], n_languages: int) -> tuple[str, ...]:

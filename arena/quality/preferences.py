@@ -1,0 +1,166 @@
+"""What a judge prefers besides quality: a side, or the longer of two equally rated answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+
+from arena.quality.judge_tests import Grade, JudgeTest
+from arena.rating.battles import Battles
+from arena.rating.biases import SIDE, SIDE_PRECISION, TRAIT, JudgeBias
+from arena.rating.posterior import battle_posterior
+from arena.rating.soft_verdicts import calibrated_judgments
+from arena.rating.traits import LENGTH, with_traits
+from arena.statistics.significance import NORMAL_95, wilson_interval
+
+DIFFERENCE = f"{TRAIT}{LENGTH}"
+"""Column of the logarithm of the ratio of two lengths, A's to B's."""
+NOTABLE = 0.05
+"""A share this far from one half is worth a warning; smaller differences hardly matter."""
+
+
+def side_test(judgments: pd.DataFrame) -> JudgeTest:
+    """Estimate how often the answer on side A wins against an equally rated one.
+
+    The better system may have stood on side A more often. The side is therefore estimated as a bias
+    of the judge, with the ratings of each language.
+
+    Args:
+        judgments: Verdicts of one judge.
+    """
+    # The bias's prior decides where its error is hardly below the prior's deviation.
+    most_uncertain = 0.95 * SIDE_PRECISION**-0.5
+    biases = []
+    for bias in _biases(calibrated_judgments(judgments, hard=True), SIDE):
+        if bias.standard_error < most_uncertain:
+            biases.append(bias)
+    if not biases:
+        sentence = "sides vary too little to tell a preference for one from the systems' strength"
+        return JudgeTest("side", "not known", sentence)
+    low, share, high = _shares(biases)
+    grade: Grade = "consistent"
+    favored = "no side is favored beyond chance"
+    if low > 0.5 or high < 0.5:
+        favored = "side A is favored" if low > 0.5 else "side B is favored"
+        if abs(share - 0.5) >= NOTABLE:
+            grade = "doubtful"
+    sentence = (
+        f"of two equally rated answers the one on side A wins {share:.0%} "
+        f"(95% interval {low:.0%} to {high:.0%}): {favored}"
+    )
+    return JudgeTest("side", grade, sentence, share, low, high)
+
+
+def length_test(judgments: pd.DataFrame, answers: pd.DataFrame) -> JudgeTest | None:
+    """Estimate how often the longer answer wins where ratings are equal.
+
+    A better system may write more. Being longer, by however little, is therefore estimated as a
+    bias of the judge, with the ratings by the decided verdicts of each language.
+
+    Args:
+        judgments: Verdicts of one judge.
+        answers: Columns ``ANSWER_KEY`` and ``answer``.
+
+    Returns:
+        The share won by the longer answer; None without decided verdicts on answers of different
+        length.
+    """
+    measured = with_traits(judgments, answers, (LENGTH,))
+    table = calibrated_judgments(measured[measured["winner"] != "tie"], hard=True)
+    # A judge that looks at length alone may decide by a single word.
+    is_longer = np.sign(table[DIFFERENCE])
+    is_unlike = is_longer.notna() & (is_longer != 0)
+    table = table.assign(**{DIFFERENCE: is_longer})[is_unlike]
+    if table.empty:
+        return None
+    low, share, high = _shares(_biases(table, LENGTH))
+    kind, shown = "longer", (share, low, high)
+    if share < 0.5:
+        kind, shown = "shorter", (1 - share, 1 - high, 1 - low)
+    sentence = (
+        f"of two equally rated answers the {kind} one wins {shown[0]:.0%} "
+        f"(95% interval {shown[1]:.0%} to {shown[2]:.0%})"
+    )
+    grade: Grade = "consistent"
+    lower_bound = shown[1]
+    if lower_bound > 0.9 and _decides_slight_differences(measured, wants_longer=share > 0.5):
+        grade = "unreliable"
+        sentence += ", even where their lengths hardly differ"
+    # By people who voted on real answers, the longer one wins 60% to 68%.
+    elif lower_bound > 0.75:
+        grade = "doubtful"
+        sentence += f", whether for its length or because {kind} answers are better"
+    return JudgeTest("length", grade, sentence, share, low, high)
+
+
+def _biases(judgments: pd.DataFrame, trait: str) -> list[JudgeBias]:
+    """Estimate a bias in each language, with the ratings there."""
+    biases: list[JudgeBias] = []
+    for _, rows in judgments.groupby("language"):
+        posterior = battle_posterior(Battles.from_judgments(rows))
+        biases += [bias for bias in posterior.biases if bias.trait == trait]
+    return biases
+
+
+def _shares(biases: Sequence[JudgeBias]) -> tuple[float, float, float]:
+    """Return the share won of equal battles, between its 95% bounds: low, share, high.
+
+    The coefficients of several languages are averaged, weighted by their precision.
+    """
+    precisions = np.array([bias.standard_error**-2 for bias in biases])
+    mean = float(np.average([bias.coefficient for bias in biases], weights=precisions))
+    half_width = NORMAL_95 / np.sqrt(precisions.sum())
+    low, share, high = expit([mean - half_width, mean, mean + half_width])
+    return float(low), float(share), float(high)
+
+
+def _decides_slight_differences(measured: pd.DataFrame, *, wants_longer: bool) -> bool:
+    """Return whether the longer (or shorter) answer nearly always wins by a slight difference.
+
+    Args:
+        measured: All verdicts, with the difference of lengths; a tie is won by neither.
+        wants_longer: Whether the longer answer wins more often.
+    """
+    # Logarithm of the ratio of two lengths below which the longer answer hardly says more.
+    slight_difference = 0.1
+    # Of 24 judges in eight arenas of real answers the longer one wins 45% to 58% of these; a judge
+    # of length wins all.
+    nearly_always = 0.75
+    differences = measured[DIFFERENCE].to_numpy()
+    # NaN, where an answer is absent, is no slight difference.
+    is_slight = (differences != 0) & (np.abs(differences) < slight_difference)
+    is_wanted_a = (differences > 0) == wants_longer
+    wanted = np.where(is_wanted_a, "a", "b")
+    n_won = int((is_slight & (measured["winner"].to_numpy() == wanted)).sum())
+    (low,), _ = wilson_interval([n_won], [int(is_slight.sum())])
+    return bool(low > nearly_always)
+
+
+def nearly_all_longer(judgments: pd.DataFrame, answers: pd.DataFrame) -> tuple[int, int] | None:
+    """Count decided verdicts that the longer answer won, where these are nearly all.
+
+    Where one of two systems always writes more, no estimate tells its quality from a judge that
+    likes length.
+
+    Args:
+        judgments: Verdicts of one judge.
+        answers: Columns ``ANSWER_KEY`` and ``answer``.
+
+    Returns:
+        Verdicts that the longer answer won, and those decided on answers of different length; None
+        if these are few or the shorter answer won more than one in twenty.
+    """
+    fewest_verdicts = 10
+    decided = judgments[judgments["winner"] != "tie"]
+    differences = with_traits(decided, answers, (LENGTH,))[DIFFERENCE].to_numpy()
+    is_unlike = np.isfinite(differences) & (differences != 0)
+    is_longer_a = differences > 0
+    is_won_by_a = (decided["winner"] == "a").to_numpy()
+    n_decided = int(is_unlike.sum())
+    n_won = int((is_unlike & (is_longer_a == is_won_by_a)).sum())
+    if n_decided < fewest_verdicts or n_won < 0.95 * n_decided:
+        return None
+    return n_won, n_decided
