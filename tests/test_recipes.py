@@ -15,7 +15,8 @@ from arena import write_arena
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-FILE_NAME = re.compile(r"(?:# |\{# )((?:arena|features|surrogate|tests)/\S+)(?: #\})?\n")
+FOLDERS = "arena|features|surrogate|surrogate_arena|tests"
+FILE_NAME = re.compile(rf"(?:# |\{{# )((?:{FOLDERS})/\S+)(?: #\}})?\n")
 APPENDED = re.compile(r"# (\S+), at the end\n")
 
 
@@ -62,20 +63,11 @@ def apply(hunk, path):
 @pytest.fixture
 def checkout(tmp_path):
     """A copy of the packages, with an arena beside it."""
-    for package in ("features", "surrogate"):
-        shutil.copytree(
-            ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__")
-        )
+    ignored = shutil.ignore_patterns("__pycache__", "nomiracl")
+    for package in ("arena", "features", "surrogate", "surrogate_arena"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=ignored)
     write_arena(small_simulation(range(6), ["en"], questions=5).arena, tmp_path / "my-arena")
     return tmp_path
-
-
-@pytest.fixture
-def whole_checkout(checkout):
-    """The same, with a copy of the package below."""
-    ignored = shutil.ignore_patterns("__pycache__", "nomiracl")
-    shutil.copytree(ROOT / "arena", checkout / "arena", ignore=ignored)
-    return checkout
 
 
 def run_in(folder, *words):
@@ -166,7 +158,7 @@ SHOWN_ANSWER = re.compile(r"\[The Start of Answer \d+ \w+\]\n(.*?)\n\[The End", 
 
 
 @pytest.mark.slow
-def test_a_form_of_judging_added_as_written_judges_within_its_calls(whole_checkout, serve):
+def test_a_form_of_judging_added_as_written_judges_within_its_calls(checkout, serve):
     from chat_server import completion
 
     def marks_by_length(prompt, _):
@@ -175,11 +167,11 @@ def test_a_form_of_judging_added_as_written_judges_within_its_calls(whole_checko
         marks = [str(5 - min(4, longest_first.index(text))) for text in answers]
         return completion(f"[[{', '.join(marks)}]]")
 
-    follow(section("Adding a judge"), whole_checkout)
+    follow(section("Adding a judge"), checkout)
     server = serve(marks_by_length)
-    (whole_checkout / "judge.toml").write_text('form = "joint"\n')
+    (checkout / "judge.toml").write_text('form = "joint"\n')
     where = ("--model", "marker", "--base-url", server.url, "--config", "judge.toml")
-    run_in(whole_checkout, "-m", "surrogate_arena", "judge", "my-arena", *where, "--budget", 3)
+    run_in(checkout, "-m", "surrogate_arena", "judge", "my-arena", *where, "--budget", 3)
     assert len(server.bodies) == 3
     program = """
 from arena import read_arena
@@ -195,7 +187,7 @@ for row in judged.itertuples():
     if length_a != length_b and row.winner != "tie":
         assert row.winner == ("a" if length_a > length_b else "b")
 """
-    run_in(whole_checkout, "-c", program)
+    run_in(checkout, "-c", program)
 
 
 QUIZ = [
@@ -207,18 +199,16 @@ QUIZ = [
 
 
 @pytest.mark.slow
-def test_a_source_added_as_written_is_imported(whole_checkout):
-    follow(section("Adding a source to import"), whole_checkout)
+def test_a_source_added_as_written_is_imported(checkout):
+    follow(section("Adding a source to import"), checkout)
     lines = [json.dumps(row) for row in QUIZ]
-    (whole_checkout / "quiz.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (checkout / "quiz.jsonl").write_text("\n".join(lines), encoding="utf-8")
     replies = [{**row, "asked": {"text": row["question"]}} for row in QUIZ]
     export = {"quiz": "capitals", "replies": replies}
-    (whole_checkout / "app.json").write_text(json.dumps(export), encoding="utf-8")
+    (checkout / "app.json").write_text(json.dumps(export), encoding="utf-8")
     asked = ("import", "quiz", "quiz.jsonl", "--out", "quiz")
-    assert "the team did not reply" in run_in(whole_checkout, "-m", "surrogate_arena", *asked)
-    run_in(
-        whole_checkout, "-m", "surrogate_arena", "import", "quiz-app", "app.json", "--out", "app"
-    )
+    assert "the team did not reply" in run_in(checkout, "-m", "surrogate_arena", *asked)
+    run_in(checkout, "-m", "surrogate_arena", "import", "quiz-app", "app.json", "--out", "app")
     program = """
 from arena import read_arena
 from surrogate_arena.importers.evident import evident_kind
@@ -230,7 +220,7 @@ for folder, judge in (("quiz", "quizmaster"), ("app", "points")):
     first = judgments[judgments["judge"] == judge].iloc[0]
     assert first["winner"] == ("a" if first["system_a"] == "red" else "b")
 """
-    run_in(whole_checkout, "-c", program)
+    run_in(checkout, "-c", program)
 
 
 def test_the_house_is_drawn_as_the_contracts_have_it():
