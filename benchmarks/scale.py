@@ -283,7 +283,7 @@ def measure(name: str, size: Size, out: Path, jobs: str = "-1") -> float:
     shutil.rmtree(board, ignore_errors=True)
     commands = {
         "board": ("board", folder, "--out", board, "--jobs", jobs),
-        "rank": ("rank", new, "--board", board, "--jobs", jobs),
+        "rank": ("rank", new, "--board", board),
     }
     seconds = {}
     for command, arguments in commands.items():

@@ -82,7 +82,6 @@ COMMANDS = {
     "gate": Entry(
         RATING, "gating.commands:gate_command", "Decide whether a new version is better."
     ),
-    "advise": Entry(RATING, "cli.ranking:advise_command", "Suggest what to judge of a new system."),
     "publish": Entry(
         SHOWING, "pages.commands:publish", "Publish a board as pages, figures or tables."
     ),
@@ -134,6 +133,10 @@ def present_commands() -> dict[str, Entry]:
     return {name: entry for name, entry in COMMANDS.items() if has_folder(entry.folder)}
 
 
+LOADED_FLAGS: set[str] = set()
+"""Options of the commands that were loaded: in a process of a user's, of the one that runs."""
+
+
 class Commands(TyperGroup):
     """The commands; each is imported on first use, so that ``--help`` is fast."""
 
@@ -150,6 +153,8 @@ class Commands(TyperGroup):
             )
             alone.command(cmd_name)(entry.load())
             self.commands[cmd_name] = get_command(alone)
+            for parameter in self.commands[cmd_name].params:
+                LOADED_FLAGS.update(parameter.opts)
         return self.commands.get(cmd_name)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - of click
@@ -197,6 +202,14 @@ def flag_of(name: str) -> str:
     return f"--{name.removesuffix('_s').removeprefix('n_').replace('_', '-')}"
 
 
+def named_option(name: str) -> str:
+    """Return what to type for an argument: its option, or its key of ``--config``."""
+    flag = flag_of(name)
+    if flag in LOADED_FLAGS or "--config" not in LOADED_FLAGS:
+        return flag
+    return f"--config {name}"
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; errors of input or use end with status 2 and a plain message."""
     for stream in (sys.stdout, sys.stderr):
@@ -205,7 +218,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         app(args=None if arguments is None else list(arguments))
     except ArenaError as error:
-        message = ARGUMENT.sub(lambda match: flag_of(match[1]), error.marked)
+        message = ARGUMENT.sub(lambda match: named_option(match[1]), error.marked)
         print(f"{error.heading}{message.replace(ARGUMENT_MARK, '')}", file=sys.stderr)
         raise SystemExit(error.exit_status) from error
     except ModuleNotFoundError as error:

@@ -208,14 +208,13 @@ def add(
     arena: opt.Arena,
     answers: opt.Answers,
     columns: opt.Columns = None,
-    repeats: opt.Repeats = None,
 ) -> None:
     """Add new systems' answers to an arena; 'judge' then asks for their pairs alone."""
     from arena.data.answers import add_answers
     from arena.data.folder import read_arena
 
     before = read_arena(arena, is_judged=False)
-    new = given_answers(answers, before.queries, columns, repeats)
+    new = given_answers(answers, before.queries, columns)
     systems = list(dict.fromkeys(new["system"]))
     file, n_added, n_present = add_answers(arena, new)
     read = read_arena(arena, is_judged=False)

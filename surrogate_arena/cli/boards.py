@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from arena.data.errors import UsageError, argument
-from arena.data.progress import finish
 from arena.data.wording import count_of, sentence, split_names
 from surrogate.board.settings import PRESET, BoardSettings, chosen_settings
 from surrogate_arena.cli import options as opt
@@ -23,6 +22,7 @@ from surrogate_arena.cli.printing import (
     command,
     cut_middle,
     print_ranks,
+    progress_lines,
     show,
     shown_board,
     spans,
@@ -30,11 +30,9 @@ from surrogate_arena.cli.printing import (
     wrapped,
 )
 from surrogate_arena.cli.setting_options import takes_settings
-from surrogate_arena.cli.timings import printed_timings
 
 if TYPE_CHECKING:
     from arena.data.arena import Arena
-    from arena.data.types import Progress
     from surrogate.board.board import Board
     from surrogate_arena.runs.criteria import Overview
 
@@ -51,8 +49,6 @@ LONGEST_CRITERION = 10
     "features",
     "surrogate",
     "tournaments",
-    "hard_verdicts",
-    "config",
 )
 def board(
     arena: opt.Arena,
@@ -71,7 +67,6 @@ def board(
     templates: opt.Templates = None,
     site: Annotated[bool, Option("--site/--no-site", help="Write pages to OUT/site.")] = True,
     jobs: opt.Jobs = -1,
-    timings: opt.Timings = False,
     _cluster: opt.Cluster = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -89,48 +84,45 @@ def board(
     from surrogate.board.tables import FEATURE_CACHE
     from surrogate.board.view import board_judges
 
-    with printed_timings(timings) as progress:
-        read = read_arena(arena)
-        finish(progress, "reading")
-        shares = named_values("--weights", split_names(weights), "faithfulness=2,fluency=1")
-        has_several = len(read.criteria) > 1 and settings.judge not in read.judges
-        is_overview = settings.criterion is None and has_several
-        if shares and not is_overview:
-            raise UsageError(
-                f"{argument('weights')} are of several criteria, which judgments here do not have"
-            )
-        judges: tuple[str, ...] = ()
-        if not is_overview:
-            check_board_target(out)
-            # Before anything slow: a judge that the arena lacks is refused at once.
-            judges = board_judges(read, settings)
+    read = read_arena(arena)
+    shares = named_values("--weights", split_names(weights), "faithfulness=2,fluency=1")
+    has_several = len(read.criteria) > 1 and settings.judge not in read.judges
+    is_overview = settings.criterion is None and has_several
+    if shares and not is_overview:
+        raise UsageError(
+            f"{argument('weights')} are of several criteria, which judgments here do not have"
+        )
+    judges: tuple[str, ...] = ()
+    if not is_overview:
+        check_board_target(out)
+        # Before anything slow: a judge that the arena lacks is refused at once.
+        judges = board_judges(read, settings)
 
-        from arena.quality.judge_report import read_judging_records
-        from surrogate.board.build import build_board
+    from arena.quality.judge_report import read_judging_records
+    from surrogate.board.build import build_board
 
-        options: dict[str, Any] = {
-            "feature_table": given_features(feature_table, read.answers),
-            "n_jobs": jobs,
-            "models": given_models(templates, download=download),
-            "progress": progress,
-            "cache": out / FEATURE_CACHE,
-        }
-        if is_overview:
-            from surrogate_arena.runs.criteria import (
-                build_criteria,
-                check_overview_target,
-                weighted_overview,
-            )
+    options: dict[str, Any] = {
+        "feature_table": given_features(feature_table, read.answers),
+        "n_jobs": jobs,
+        "models": given_models(templates, download=download),
+        "progress": progress_lines(),
+        "cache": out / FEATURE_CACHE,
+    }
+    if is_overview:
+        from surrogate_arena.runs.criteria import (
+            build_criteria,
+            check_overview_target,
+            weighted_overview,
+        )
 
-            check_overview_target(out)
-            boards_of_criteria, left_out = build_criteria(read, settings, arena, **options)
-            criteria = weighted_overview(boards_of_criteria, left_out, shares)
-            publish_overview(criteria, out, arena, read, site, as_json)
-            finish(progress, "files and site")
-            return
-        judging_records = read_judging_records(arena, judges[0]) if judges else None
-        built = build_board(read, settings, judging_records=judging_records, **options)
-        publish_board(built, out, arena, read, site, as_json, progress)
+        check_overview_target(out)
+        boards_of_criteria, left_out = build_criteria(read, settings, arena, **options)
+        criteria = weighted_overview(boards_of_criteria, left_out, shares)
+        publish_overview(criteria, out, arena, read, site, as_json)
+        return
+    judging_records = read_judging_records(arena, judges[0]) if judges else None
+    built = build_board(read, settings, judging_records=judging_records, **options)
+    publish_board(built, out, arena, read, site, as_json)
 
 
 def publish_board(
@@ -140,16 +132,13 @@ def publish_board(
     arena: Arena,
     site: bool,
     as_json: bool = False,
-    progress: Progress | None = None,
 ) -> None:
     """Write a board and its pages, and print it with the page to open."""
     from arena.data.systems import alike
 
     saved = built.save(out, folder)
     cost_sentence = _costs_of(saved, arena, out)
-    finish(progress, "files")
     index = board_site(saved, out / SITE, arena) if site else None
-    finish(progress, "site")
     if as_json:
         content = {"summary": built.summary, "overall": built.overall, "board": built.ratings}
         show(content, as_json)

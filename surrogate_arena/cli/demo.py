@@ -18,7 +18,7 @@ DEMO_QUESTIONS = 6
 """Judged questions of each language in the demo."""
 
 
-def demo(out: opt.BoardFolder = Path("out/demo"), jobs: opt.Jobs = -1) -> None:
+def demo(out: opt.BoardFolder = Path("out/demo")) -> None:
     """Build a board from few verdicts of the sample arena, and compare it with all others.
 
     The sample is part of NoMIRACL: 11 LLMs answered 40 questions in each of 4 languages. Six
@@ -33,7 +33,7 @@ def demo(out: opt.BoardFolder = Path("out/demo"), jobs: opt.Jobs = -1) -> None:
     from surrogate_arena.cli.hidden_verdicts import compare_with_hidden, hide_verdicts
 
     hidden = hide_verdicts(sample_arena(), DEMO_QUESTIONS)
-    built = build_board(hidden.shown, n_jobs=jobs, progress=progress_lines())
+    built = build_board(hidden.shown, n_jobs=-1, progress=progress_lines())
     folder = out / "arena"
     saved = built.save(out, folder)
     # The contents alone: files of an installed package may be read-only.

@@ -47,12 +47,6 @@ def fit(
             "alike in it. Arena folders only."
         ),
     ] = None,
-    hard_verdicts: Annotated[
-        bool,
-        Option(
-            "--hard-verdicts", help="Count the winner alone, where verdicts have probabilities."
-        ),
-    ] = False,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
@@ -80,7 +74,6 @@ def fit(
         language=language,
         judge=judge,
         seed=seed,
-        hard_verdicts=hard_verdicts,
     )
     used = selected_judgments(read.table, language or ALL, judge or ALL)["judge"].unique()
     labels = labels_of_verdicts(judgments, read.table, used)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from arena.judging.judging_settings import JudgingSettings
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.printing import command, print_notes, progress_lines, show
-from surrogate_arena.cli.setting_options import LLM_OPTIONS, takes_settings
+from surrogate_arena.cli.setting_options import takes_settings
 
 if TYPE_CHECKING:
     from arena.data.arena import Arena
@@ -34,7 +34,8 @@ NO_BATCH_COST = "not known; give each model's price in batches (--prices FILE: b
     JudgingSettings,
     "model",
     "plug_in",
-    *LLM_OPTIONS,
+    "base_url",
+    "api_key_env",
     "batch",
     "questions",
     "pairs",
@@ -46,7 +47,6 @@ NO_BATCH_COST = "not known; give each model's price in batches (--prices FILE: b
     "both_orders",
     "template",
     "join",
-    "config",
 )
 def judge_command(
     arena: opt.Arena,

@@ -37,13 +37,6 @@ Columns = Annotated[
         help="Column of a field, such as answer=output; repeatable. The guide lists the fields.",
     ),
 ]
-Repeats = Annotated[
-    str | None,
-    Option(
-        help="How to treat repeated answers of a system to a question: first keeps the first one; "
-        "each makes every repetition a question of its own. Default: an error"
-    ),
-]
 Board = Annotated[Path, Option("--board", help="Board folder.", **FOLDER)]
 GateBoard = Annotated[
     Path | None, Option("--board", help="Board folder. Default: none, the arena alone.", **FOLDER)
@@ -68,20 +61,16 @@ Replace = Annotated[
     ),
 ]
 Config = Annotated[
-    Path | None,
+    list[str] | None,
     Option(
-        metavar="FILE.toml",
-        help="More settings: keys are the fields of the settings in Python. Options override.",
-        **FILE,
+        metavar="KEY=VALUE|FILE.toml",
+        help="Further settings, by the names of their fields in Python; repeatable. Options "
+        "override.",
     ),
 ]
 Json = Annotated[bool, Option("--json", help="Print JSON instead of tables.")]
 Jobs = Annotated[
     int, Option(min=-1, help="Processes to use; -1 for all cores. Results do not vary.")
-]
-Timings = Annotated[
-    bool,
-    Option("--timings", help="Print how long each stage took, and its processor time, at the end."),
 ]
 Seed = Annotated[int, Option(min=0, help="Random seed.")]
 Language = Annotated[str | None, Option(help="Language. Default: all")]
@@ -157,19 +146,17 @@ def given_models(templates: Sequence[str] | None, **options: Any) -> ModelOption
     return ModelOptions(**options)
 
 
-def given_answers(
-    path: Path, queries: pd.DataFrame, columns: Sequence[str] | None, repeats: str | None = None
-) -> pd.DataFrame:
+def given_answers(path: Path, queries: pd.DataFrame, columns: Sequence[str] | None) -> pd.DataFrame:
     """Read answers to an arena's questions: of any table, or without importers of our own."""
     if has_folder("importers"):
         from surrogate_arena.importers.new_answers import read_answers
 
-        return read_answers(path, queries, named_columns(columns), repeats)
+        return read_answers(path, queries, named_columns(columns))
 
     from arena.data.answers import read_own_answers
 
-    if columns or repeats:
-        raise UsageError("--column and --repeats need the folder surrogate_arena/importers")
+    if columns:
+        raise UsageError("--column needs the folder surrogate_arena/importers")
     return read_own_answers(path, queries)
 
 

@@ -1,4 +1,4 @@
-"""New systems on a board: ``rank``, ``advise``."""
+"""New systems on a board: ``rank``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typer import Option
 
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.options import (
-    OUT_FILE,
     given_answers,
     given_board,
     given_features,
@@ -28,10 +27,6 @@ from surrogate_arena.cli.printing import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from arena.data.arena import Arena
-    from surrogate.board.board import Board
     from surrogate.ranking.advice import Advice
     from surrogate.ranking.ranked_systems import RankedSystems
 
@@ -41,8 +36,9 @@ MOST_EXPLAINED = 2
 """New systems whose ranks are explained below the table."""
 MOST_NOTES = 3
 """Printed notes; a line counts the rest."""
-MOST_NOTES_OF_ADVICE = 2
 MOST_NEIGHBORS = 6
+QUESTIONS = 20
+"""Questions that the next command suggests."""
 
 
 def _about(judgments: int) -> str:
@@ -67,35 +63,23 @@ def _first_notes(notes: Sequence[str], most: int) -> list[str]:
     return first
 
 
-def read_to_rank(
-    board: Path,
-    arena: Path | None,
-    answers: Path,
-    columns: Sequence[str] | None,
-    *,
-    repeats: str | None = None,
-    features: str | None,
-) -> tuple[Board, Arena, pd.DataFrame]:
-    """Return a board, its arena without judgments, and new answers to its questions."""
-    from arena.data.folder import read_arena
-
-    published = given_board(board, features)
-    read = read_arena(arena or published.arena_folder(), is_judged=False)
-    new = given_answers(answers, read.queries, columns, repeats)
-    return published, read, new
-
-
 def rank(
     answers: opt.Answers,
     board: opt.Board,
     arena: opt.MovedArena = None,
-    out: Annotated[Path | None, Option(help="CSV file for the new board.", **OUT_FILE)] = None,
     columns: opt.Columns = None,
-    repeats: opt.Repeats = None,
     features: opt.OtherFeatures = None,
     feature_table: opt.FeatureTable = None,
     judgments: opt.Judgments = None,
-    jobs: opt.Jobs = 1,
+    advise: Annotated[
+        int | None,
+        Option(
+            min=1,
+            metavar="N",
+            help="Suggest N questions to judge to settle their ranks, and say how many judgments "
+            "that takes.",
+        ),
+    ] = None,
     download: opt.Download = False,
     templates: opt.Templates = None,
     as_json: opt.Json = False,
@@ -104,28 +88,40 @@ def rank(
 
     The board's rows stay as they are, and no LLM is called.
     """
-    from arena.data.safe_writes import write_text
-    from arena.data.tables import guarded_csv
+    from arena.data.folder import read_arena
+    from surrogate.ranking import advice
     from surrogate.ranking.rank import rank_systems
 
-    published, read, new = read_to_rank(
-        board, arena, answers, columns, repeats=repeats, features=features
-    )
+    published = given_board(board, features)
+    read = read_arena(arena or published.arena_folder(), is_judged=False)
+    new = given_answers(answers, read.queries, columns)
     placed = rank_systems(
         published,
         new,
         read,
-        jobs,
-        given_models(templates, download=download),
+        models=given_models(templates, download=download),
         feature_table=given_features(feature_table, new),
         judgments=given_judgments(judgments, read),
     )
-    if out is not None:
-        write_text(guarded_csv(placed.board), out)
-    named = ("--features", features) if features else ()
-    print_ranked(placed, command("advise", answers, "--board", board, *named), as_json)
-    if placed.new["rank"].isna().all():
+    suggested = None if advise is None else advice.advise(published, placed, questions=advise)
+    if as_json:
+        content = ranked_content(placed)
+        if suggested is not None:
+            content["neighbors"] = suggested.neighbors
+            content["questions"] = suggested.questions
+        show(content, as_json)
+    else:
+        print_ranked(placed, "" if suggested else _advising(answers, board, features))
+        if suggested is not None:
+            print_advice(suggested)
+    if suggested is None and placed.new["rank"].isna().all():
         raise SystemExit(NONE_RANKED)
+
+
+def _advising(answers: Path, board: Path, features: str | None) -> str:
+    """Return the command that says what to judge next."""
+    named = ("--features", features) if features else ()
+    return command("rank", answers, "--board", board, *named, "--advise", QUESTIONS)
 
 
 def ranked_content(placed: RankedSystems) -> dict[str, Any]:
@@ -139,16 +135,13 @@ def ranked_content(placed: RankedSystems) -> dict[str, Any]:
     }
 
 
-def print_ranked(placed: RankedSystems, then: str, as_json: bool) -> None:
+def print_ranked(placed: RankedSystems, then: str) -> None:
     """Print the places of new systems, why they have them, and what to do next."""
     import pandas as pd
 
     from arena.data.wording import count_of
 
     new = placed.new
-    if as_json:
-        show(ranked_content(placed), as_json)
-        return
     table, columns = shown_board(placed.board, placed.overall)
     # Ranks are those of the board, which does not change, and of each new system among its rows.
     is_new = table["system"].isin(set(new["system"]))
@@ -163,47 +156,12 @@ def print_ranked(placed: RankedSystems, then: str, as_json: bool) -> None:
         more = count_of(len(sentences) - MOST_EXPLAINED, "more new system")
         sentences[MOST_EXPLAINED:] = [f"… and {more}: --json says why of all"]
     sentences += _first_notes(placed.notes, MOST_NOTES)
-    print_ranks(table, [*columns, "new"], sentences, [then])
+    print_ranks(table, [*columns, "new"], sentences, [then] if then else [])
 
 
-def advise_command(
-    answers: opt.Answers,
-    board: opt.Board,
-    judgments: opt.Judgments = None,
-    arena: opt.MovedArena = None,
-    columns: opt.Columns = None,
-    questions: Annotated[int, Option(min=1, help="Number of questions to suggest.")] = 20,
-    features: opt.OtherFeatures = None,
-    feature_table: opt.FeatureTable = None,
-    as_json: opt.Json = False,
-) -> None:
-    """Suggest which questions to judge to settle a new system's rank, and how many judgments."""
-    from surrogate.ranking.advice import advise
-    from surrogate.ranking.rank import rank_systems
-
-    published, read, new = read_to_rank(board, arena, answers, columns, features=features)
-    placed = rank_systems(
-        published,
-        new,
-        read,
-        feature_table=given_features(feature_table, new),
-        judgments=given_judgments(judgments, read),
-    )
-    advice = advise(published, placed, questions=questions)
-    if as_json:
-        content = {
-            "neighbors": advice.neighbors,
-            "questions": advice.questions,
-            "notes": placed.notes,
-        }
-        show(content, as_json)
-        return
-    print_advice(advice, placed)
-
-
-def print_advice(advice: Advice, placed: RankedSystems) -> None:
+def print_advice(advice: Advice) -> None:
     """Print how far new systems are from their neighbors, and what to judge first."""
-    lines = _first_notes(placed.notes, MOST_NOTES_OF_ADVICE)
+    lines: list[str] = []
     for row in advice.neighbors.head(MOST_NEIGHBORS).itertuples():
         place = _place(row.rank, row.expected_rank)
         distance = row.reason or f"{_about(row.judgments)} judgments separate it"

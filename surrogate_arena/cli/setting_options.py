@@ -1,10 +1,10 @@
-"""Options that are fields of settings: read from the command line, and from a TOML file."""
+"""Options that are fields of settings: read from the command line, and from TOML files."""
 
 from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -13,57 +13,26 @@ from typing import Annotated, Any, TypeVar, get_args
 
 from annotated_types import Ge, Le
 from pydantic import BaseModel, ValidationError
-from typer import BadParameter, Option
+from typer import Option
 
 from arena.data.errors import UsageError
 from arena.data.files import small_file
 from arena.data.wording import did_you_mean
-from surrogate_arena.cli.app import flag_of
+from surrogate_arena.cli.app import flag_of, named_option
 from surrogate_arena.cli.options import FILE, Columns, Config, named_columns
 
 Settings = TypeVar("Settings", bound=BaseModel)
 
 
-def _json_object(text: str) -> dict[str, Any]:
-    """Read the JSON object of an option."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise BadParameter(f"is not JSON ({error}); write such as '{{\"top_p\": 0.9}}'") from error
-    if not isinstance(value, dict):
-        raise BadParameter("is not a JSON object; write such as '{\"top_p\": 0.9}'")
-    return value
-
-
 SETTING_OPTIONS: Mapping[str, Any] = {
     "config": Config,
     "columns": Columns,
-    "temperature": Annotated[
-        float | None,
-        Option(help="Temperature; below 0, none is sent. Default: what the prompt needs"),
-    ],
-    "max_tokens": Annotated[
-        int | None,
-        Option(min=1, help="Maximum length of a reply in tokens. Default: what the prompt needs"),
-    ],
-    "body": Annotated[
-        Any,
-        Option(
-            parser=_json_object,
-            metavar="JSON",
-            help="Further fields of the request, such as '{\"max_completion_tokens\": 4000}'.",
-        ),
-    ],
     "join": Annotated[
         list[Path] | None,
         Option(help="Stores of other machines to take replies from first; repeatable.", **FILE),
     ],
 }
 """Options of settings whose field does not say all that the command line needs."""
-
-
-LLM_OPTIONS = ("base_url", "api_key_env", "temperature", "max_tokens", "body", "omit")
-"""Settings of a server and its calls, which all commands that ask an LLM have as options."""
 
 
 def takes_settings(
@@ -76,9 +45,10 @@ def takes_settings(
 
     Args:
         model: The settings.
-        names: Fields that have an option; and ``config``, for a file of all.
+        names: Fields that have an option of their own; ``--config`` takes all of them.
         leave_out: Fields that the command does not have.
     """
+    options_of_command = (*names, "config")
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         plain = signature(function, eval_str=True)
@@ -87,7 +57,7 @@ def takes_settings(
             if parameter.name != "settings":
                 parameters.append(parameter)
                 continue
-            for name in names:
+            for name in options_of_command:
                 annotation = _setting_annotation(model, name)
                 parameters.append(parameter.replace(name=name, annotation=annotation, default=None))
         combined = plain.replace(parameters=parameters)
@@ -96,7 +66,7 @@ def takes_settings(
         def command(*args: object, **kwargs: object) -> None:
             bound = combined.bind(*args, **kwargs)
             bound.apply_defaults()
-            options = {name: bound.arguments.pop(name) for name in names}
+            options = {name: bound.arguments.pop(name) for name in options_of_command}
             if "columns" in options:
                 options["columns"] = named_columns(options["columns"]) or None
             settings = settings_of(model, options.pop("config", None), options, leave_out)
@@ -140,51 +110,80 @@ def setting(model: type[BaseModel], name: str) -> Any:  # noqa: ANN401
 
 def settings_of(
     model: type[Settings],
-    config: Path | None,
+    config: Sequence[str] | None,
     options: Mapping[str, object],
     leave_out: Collection[str] = (),
 ) -> Settings:
-    """Return settings from options and a TOML file; options override the file.
+    """Return settings from options and ``--config``; options override it.
 
     Args:
         model: The settings.
-        config: The file, if any.
+        config: See ``configured``.
         options: Options by name. Those that are None, or no fields of the settings, do not count.
         leave_out: Fields of the settings that the command does not have.
 
     Raises:
-        UsageError: If the file is not valid TOML, it has an unknown key, or a value cannot be
-            used; it names the option, or file and key.
+        UsageError: If a key is unknown, or a value cannot be used; it names the option, or the key.
     """
     fields = [name for name in model.model_fields if name not in leave_out]
     chosen = {name: options[name] for name in fields if options.get(name) is not None}
-    values = {**toml_options(config, fields), **chosen}
+    places: dict[str, str] = {}
+    values = {**configured(config, fields, places), **chosen}
     try:
         return model.model_validate(values)
     except ValidationError as error:
         fault = error.errors()[0]
         name = str(fault["loc"][0])
         message = fault["msg"]
-        place = flag_of(name) if name in chosen or config is None else f"{config}: {name}"
+        place = named_option(name) if name in chosen else places.get(name, named_option(name))
         # An API key that somebody pasted must not reach a terminal or a log.
         value = "" if fault["type"] == "confidential" else f"is {values.get(name)!r}: "
         raise UsageError(f"{place} {value}{message[:1].lower()}{message[1:]}") from None
 
 
-def toml_options(path: Path | None, fields: Collection[str]) -> dict[str, Any]:
-    """Read a TOML file of settings; nothing without one.
+def configured(
+    config: Sequence[str] | None, fields: Collection[str], places: dict[str, str] | None = None
+) -> dict[str, Any]:
+    """Return the values of ``--config`` by key; later ones override earlier ones.
+
+    Args:
+        config: Each is ``KEY=VALUE``, of which VALUE is JSON or else a text; or a TOML file.
+        fields: Known keys.
+        places: Takes where each key stands, for messages.
 
     Raises:
-        UsageError: If it is no TOML, or has a key that is no field.
+        UsageError: If there is no such file, it is no TOML, or has a key that is no field.
     """
-    if path is None:
-        return {}
+    values: dict[str, Any] = {}
+    for text in config or ():
+        key, sign, value = text.partition("=")
+        if sign and not Path(text).is_file():
+            read = {key: _json_or_text(value)}
+            source = "--config"
+        else:
+            read = _read_toml(Path(text))
+            source = text
+        for key in read:
+            if key not in fields:
+                hint = did_you_mean(key, fields) or f"use any of {', '.join(fields)}"
+                raise UsageError(f"{source}: unknown key {key!r}; {hint}")
+            if places is not None:
+                places[key] = f"{source}: {key}"
+        values |= read
+    return values
+
+
+def _json_or_text(text: str) -> Any:  # noqa: ANN401 - any value
     try:
-        read = tomllib.loads(small_file(path).decode())
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise UsageError(f"--config is {str(path)!r}; write KEY=VALUE, or name a TOML file")
+    try:
+        return tomllib.loads(small_file(path).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is not valid TOML: {error}") from error
-    for key in read:
-        if key not in fields:
-            hint = did_you_mean(key, fields) or f"use any of {', '.join(fields)}"
-            raise UsageError(f"{path}: unknown key {key!r}; {hint}")
-    return read

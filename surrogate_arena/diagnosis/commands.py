@@ -21,14 +21,13 @@ def diagnose_command(
     judgments: opt.JudgmentsSource,
     judge: opt.Judge = None,
     language: opt.Language = None,
-    seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
     """Report what limits a board: gaps, position bias, disagreement, bias to length."""
     from surrogate_arena.diagnosis import diagnose
 
     source = judgments if judgments.is_dir() else _judgments_of(judgments)
-    diagnosis = diagnose(source, seed, judge=judge, language=language)
+    diagnosis = diagnose(source, judge=judge, language=language)
     if as_json:
         show(diagnosis.as_json(), as_json)
         return
@@ -54,7 +53,6 @@ def agreement_command(
             help="Record the agreement in the arena folder's metaevaluation.json, for board.",
         ),
     ] = False,
-    seed: opt.Seed = 0,
     as_json: opt.Json = False,
 ) -> None:
     """Measure how far judges agree with people, or with another judge."""
@@ -74,7 +72,7 @@ def agreement_command(
     if write and not judgments.is_dir():
         raise UsageError(f"--write needs an arena folder, and {judgments} is a file")
     judges = _reference(table, reference)
-    measured = _measured_agreement(table, judges, seed)
+    measured = _measured_agreement(table, judges)
     notes: list[str] = []
     file = None
     if write:
@@ -150,12 +148,12 @@ class _Agreement:
         return notes
 
 
-def _measured_agreement(table: pd.DataFrame, reference: list[str], seed: int) -> _Agreement:
+def _measured_agreement(table: pd.DataFrame, reference: list[str]) -> _Agreement:
     """Compare all other judges with the reference."""
     from arena.quality.agreement import agreement_with_reference, biases
     from arena.quality.people_agreement import agreement_with_one_vote
 
-    kappas = agreement_with_reference(table, reference, seed)
+    kappas = agreement_with_reference(table, reference)
     people = [name for name in reference if is_person(name)]
     compared = table[table["judge"].isin([*people, *kappas["judge"]])]
     return _Agreement(

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from arena.data.errors import UsageError
+from arena.data.errors import UsageError, checked_choice
 from arena.data.wording import split_names
 from arena.judging.judging_settings import JudgingSettings
 from arena.llm.llm_settings import fields_by_use
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.judging import STORE, kept_replies
-from surrogate_arena.cli.options import OUT_FILE, given_answers, given_board, given_features
+from surrogate_arena.cli.options import check_target, given_answers, given_board
 from surrogate_arena.cli.printing import command, plain, print_notes, progress_lines, show
-from surrogate_arena.cli.setting_options import LLM_OPTIONS, takes_settings
+from surrogate_arena.cli.setting_options import takes_settings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 @takes_settings(
     JudgingSettings,
     "model",
-    *LLM_OPTIONS,
-    "config",
+    "base_url",
     # The gate plans the pairs itself, and asks an LLM.
     leave_out={*fields_by_use(JudgingSettings, plans_pairs=True), "plug_in"},
 )
@@ -61,16 +60,16 @@ def gate_command(
     ] = False,
     columns: opt.Columns = None,
     features: opt.OtherFeatures = None,
-    feature_table: opt.FeatureTable = None,
     budget: Annotated[int | None, Option(min=2, help="Maximum number of verdicts.")] = None,
-    error: Annotated[float, Option(help="Probability of a wrong decision.")] = 0.05,
     margin: Annotated[float, Option(help="Difference of a win rate from 0.5 that matters.")] = 0.05,
     arena: opt.MovedArena = None,
-    junit: Annotated[
-        Path | None, Option(help="JUnit file of the result, for CI servers.", **OUT_FILE)
-    ] = None,
-    markdown: Annotated[
-        Path | None, Option(help="Markdown file of the result, for a comment.", **OUT_FILE)
+    reports: Annotated[
+        list[Path] | None,
+        Option(
+            "--report",
+            help="File of the result: JUnit (.xml) for CI servers, Markdown (.md) for a comment; "
+            "repeatable.",
+        ),
     ] = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -88,12 +87,16 @@ def gate_command(
     from surrogate_arena.gating.gate_report import gate_junit, gate_markdown
     from surrogate_arena.gating.rating_difference import GateRates
 
+    writers = {".xml": gate_junit, ".md": gate_markdown}
+    for report in reports or ():
+        checked_choice(report.suffix, writers, "ending of --report")
+        check_target(report, is_folder=False)
     judge = _gate_judge(settings, budget)
     published = None if board is None else given_board(board, features)
     folder = _arena_folder(published, arena)
     read = read_arena(folder)
     answers = candidate_answers(candidate, read, columns)
-    rates = GateRates(error, margin, accepted=tuple(split_names(accept)), cheaper=cheaper)
+    rates = GateRates(margin=margin, accepted=tuple(split_names(accept)), cheaper=cheaper)
     store_path = Path(settings.store or folder / STORE)
     with _opened_judging(judge, store_path, budget, settings.seed) as judging:
         decision = gate(
@@ -104,7 +107,6 @@ def gate_command(
             judging=judging,
             rates=rates,
             languages=settings.languages,
-            feature_table=_features_of(feature_table, answers),
         )
     _show_decision(decision, as_json)
     is_in_arena = decision.candidate in read.info.systems
@@ -113,10 +115,8 @@ def gate_command(
         print(command("vote", folder, "--systems", versions, "--out", "vote.html"))
     if decision.verdicts is not None:
         require_verdicts(decision.verdicts.usage)
-    if junit is not None:
-        write_text(gate_junit(decision), junit)
-    if markdown is not None:
-        write_text(gate_markdown(decision), markdown)
+    for report in reports or ():
+        write_text(writers[report.suffix](decision), report)
     raise SystemExit(_exit_status(decision))
 
 
@@ -155,22 +155,11 @@ def candidate_answers(
     candidate: str | None, arena: Arena, columns: Sequence[str] | None
 ) -> pd.DataFrame | str | None:
     """Return the answers of a candidate's file, or the name of a system of the arena."""
-    from arena.data.errors import checked_choice
-
     if candidate is None:
         return None
     if Path(candidate).is_file():
         return given_answers(Path(candidate), arena.queries, columns)
     return checked_choice(candidate, arena.info.systems, "file or system of the arena")
-
-
-def _features_of(path: Path | None, answers: pd.DataFrame | str | None) -> pd.DataFrame | None:
-    """Read the feature table of a candidate's file, if there is one."""
-    if path is None:
-        return None
-    if answers is None or isinstance(answers, str):
-        raise UsageError("--feature-table is of the answers in a file; name it with --candidate")
-    return given_features(path, answers)
 
 
 @contextmanager

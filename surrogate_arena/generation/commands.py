@@ -18,7 +18,7 @@ from surrogate_arena.cli.arenas import arena_counts, counts_line
 from surrogate_arena.cli.judging import DRY_RUN, kept_replies
 from surrogate_arena.cli.options import OUT_FILE
 from surrogate_arena.cli.printing import command, progress_lines, show
-from surrogate_arena.cli.setting_options import LLM_OPTIONS, takes_settings
+from surrogate_arena.cli.setting_options import takes_settings
 from surrogate_arena.generation.generation_settings import GenerationSettings
 
 if TYPE_CHECKING:
@@ -37,14 +37,11 @@ UNANSWERED = 1
 @takes_settings(
     GenerationSettings,
     "model",
-    *LLM_OPTIONS,
-    "batch",
+    "base_url",
     "name",
     "prompt",
     "questions",
-    "languages",
     "relevant_passages",
-    "config",
 )
 def generate(
     arena: opt.Arena,

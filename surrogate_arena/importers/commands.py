@@ -17,7 +17,7 @@ from surrogate_arena.cli.app import has_folder
 from surrogate_arena.cli.arenas import counts_line
 from surrogate_arena.cli.options import named_columns
 from surrogate_arena.cli.printing import command, show
-from surrogate_arena.cli.setting_options import toml_options
+from surrogate_arena.cli.setting_options import configured
 
 if TYPE_CHECKING:
     from arena.data.replaced_arenas import Backup
@@ -80,13 +80,6 @@ def import_command(
     ] = False,
     qrels: Annotated[list[Path] | None, Option(help="miracl: TREC relevance files.")] = None,
     corpus: Annotated[list[Path] | None, Option(help="miracl: JSONL of passages.")] = None,
-    name: Annotated[
-        str | None,
-        Option(
-            help="Name of the arena. Default: its folder's for csv, lmarena and search-arena; "
-            "else the kind"
-        ),
-    ] = None,
     config: opt.Config = None,
     replace_there: opt.Replace = False,
     as_json: opt.Json = False,
@@ -105,7 +98,6 @@ def import_command(
     options: dict[str, object] = {
         "columns": named_columns(columns),
         "judge": judge,
-        "name": name,
         "scores": split_names(scores),
         "languages": split_names(languages),
         "reference_system": reference_system,
@@ -117,8 +109,7 @@ def import_command(
     }
     # A reader refuses options that it does not have, so only those in use are passed on.
     used = {key: value for key, value in options.items() if value not in (None, [], {})}
-    from_file = toml_options(config, reader_options(source))
-    combined = {**from_file, **used}
+    combined = {**configured(config, reader_options(source)), **used}
     if kind in OWN_TABLES:
         combined.setdefault("name", out.resolve().name)
     read = import_arena(source, paths or (), **combined)

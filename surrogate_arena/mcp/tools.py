@@ -169,7 +169,7 @@ class Tools:
         content = plain(ranking.ranked_content(placed))
         return _result(
             RankResult(new=content["new"], overall=content["overall"], notes=content["notes"]),
-            _printed(ranking.print_ranked, placed, "", False),
+            _printed(ranking.print_ranked, placed, ""),
         )
 
     def gate(
@@ -246,7 +246,7 @@ class Tools:
             questions=plain(advice.questions),
             notes=list(placed.notes),
         )
-        return _result(result, _printed(ranking.print_advice, advice, placed))
+        return _result(result, _printed(ranking.print_advice, advice))
 
     def place(
         self, answers: str, board: str, arena: str | None, judgments: str | None

@@ -13,16 +13,14 @@ from surrogate.board.settings import BoardSettings
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.options import FOLDER, check_target, given_models
 from surrogate_arena.cli.printing import progress_lines, show
-from surrogate_arena.cli.setting_options import LLM_OPTIONS, setting, takes_settings
+from surrogate_arena.cli.setting_options import setting, takes_settings
 
 STORE = "ratings.sqlite"
 
 
 @takes_settings(
     LlmSettings,
-    *LLM_OPTIONS,
-    "batch",
-    "config",
+    "base_url",
     leave_out={"model"},  # each feature names its own,
 )
 def features(

@@ -27,9 +27,7 @@ FIGURES = "figures"
 TABLES = ("csv", "latex")
 
 
-@takes_settings(
-    SiteSettings, "title", "description", "license", "home", "date", "order", "questions"
-)
+@takes_settings(SiteSettings, "title", "license")
 def publish(
     source: Annotated[
         Path,

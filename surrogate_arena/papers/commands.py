@@ -14,7 +14,7 @@ from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.judging import DRY_RUN, NO_COST
 from surrogate_arena.cli.options import FOLDER, OUT_FILE
 from surrogate_arena.cli.printing import print_table, progress_lines, show
-from surrogate_arena.cli.setting_options import LLM_OPTIONS, takes_settings
+from surrogate_arena.cli.setting_options import takes_settings
 from surrogate_arena.papers.settings import KINDS, OF_JUDGES, MetaevalSettings, TrainsetSettings
 
 if TYPE_CHECKING:
@@ -40,10 +40,7 @@ BENCHMARKS = {
     "limit",
     "reference",
     "replies",
-    *LLM_OPTIONS,
-    "batch",
-    "store",
-    "config",
+    "base_url",
     leave_out=OF_JUDGES,
 )
 def metaeval(
@@ -214,12 +211,9 @@ def _print_report(
 @takes_settings(
     TrainsetSettings,
     "teacher",
-    *LLM_OPTIONS,
-    "languages",
+    "base_url",
     "questions",
-    "systems",
     "balance",
-    "config",
 )
 def trainset(
     kind: Annotated[str, Argument(help=f"One of {', '.join(KINDS)}.")],
@@ -227,7 +221,6 @@ def trainset(
     out: Annotated[Path, Option(help="File of chats to write, such as train.jsonl.", **OUT_FILE)],
     settings: TrainsetSettings,
     unseen: Annotated[Path | None, Option(help="File for the test split.", **OUT_FILE)] = None,
-    templates: opt.Templates = None,
     as_json: opt.Json = False,
 ) -> None:
     """Make a training set of an arena: chats that trl reads.
@@ -245,7 +238,6 @@ def trainset(
         kind,
         arena,
         settings,
-        templates=templates or (),
         split=unseen is not None,
         progress=progress_lines(),
     )

@@ -18,10 +18,10 @@ from surrogate_arena.cli.printing import (
     plain_warnings,
     print_notes,
     print_table,
+    progress_lines,
     show,
     wrapped,
 )
-from surrogate_arena.cli.timings import printed_timings
 
 NOT_CURRENT = 1
 """Exit status where a board or its checks failed, or one is not current."""
@@ -38,7 +38,6 @@ def run(
         Option(help="Folder of all pages, for a web server. Default: OUT/_site", **OUT_FOLDER),
     ] = None,
     jobs: opt.Jobs = -1,
-    timings: opt.Timings = False,
     _cluster: opt.Cluster = None,
     check: Annotated[bool, Option("--check", help="Only report; status 1 if not current.")] = False,
     as_json: opt.Json = False,
@@ -58,14 +57,14 @@ def run(
     folder = out or boards.out
     if folder is None:
         raise UsageError(f'name a folder by --out, or by  out = "DIR"  in {boards.file.name}')
-    with plain_warnings(), printed_timings(timings) as progress:
+    with plain_warnings():
         report = bring_up_to_date(
             boards,
             folder,
             site=site,
             check=check,
             n_jobs=jobs,
-            progress=progress,
+            progress=progress_lines(),
             # Standard output is JSON alone with --json.
             say=lambda text: echo("\n".join(wrapped(text, MOST_OF_A_TEXT)), err=as_json),
         )

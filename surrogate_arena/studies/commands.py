@@ -15,7 +15,7 @@ from surrogate_arena.cli.printing import progress_lines, show, with_spans
 from surrogate_arena.cli.setting_options import takes_settings
 
 
-@takes_settings(BoardSettings, "judge", "features", "seed", "config")
+@takes_settings(BoardSettings, "judge")
 def validate_command(
     arena: opt.Arena,
     settings: BoardSettings,

@@ -28,7 +28,6 @@ def vote(
     questions: Annotated[int, Option(min=1, help="Questions to draw in each language.")] = 20,
     pairs: Annotated[int, Option(min=1, help="Pairs of systems for each question.")] = 3,
     most: Annotated[int, Option(min=1, help="Maximum number of pairs.")] = 60,
-    languages: opt.Languages = None,
     systems: Annotated[
         str | None, Option(help="Comma-separated systems to compare, such as v5,v6. Default: all")
     ] = None,
@@ -59,7 +58,6 @@ def vote(
         read,
         questions=questions,
         pairs=pairs,
-        languages=split_names(languages) or None,
         seed=seed,
     )
     ballot = make_ballot(read, chosen, most, seed)

@@ -60,5 +60,5 @@ def test_a_folder_can_be_deleted(deleted, tmp_path):
     listed = {line.split()[0] for line in shown.splitlines() if line.startswith("  ")}
     absent = {name for name, entry in COMMANDS.items() if entry.folder in those_that_need(deleted)}
     assert listed & set(COMMANDS) == set(COMMANDS) - absent
-    done_in(tmp_path, "-m", "surrogate_arena", "demo", "--jobs", "1")
+    done_in(tmp_path, "-m", "surrogate_arena", "demo")
     done_in(tmp_path, "-m", "pytest", "--collect-only", "-q", *map(str, sorted(folders)))

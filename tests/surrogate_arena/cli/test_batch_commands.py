@@ -122,7 +122,8 @@ def test_generate_filters_then_answers(call, server, folder, tmp_path):
     config = tmp_path / "generation.toml"
     config.write_text("skip_time_dependent = true\n")
     out = tmp_path / "answers.jsonl"
-    command = ["generate", folder, "--model", "m", "--questions", 3, "--out", out, "--batch"]
+    command = ["generate", folder, "--model", "m", "--questions", 3, "--out", out]
+    command += ["--config", "batch=true"]
     for _ in range(2):
         assert call(*command, "--config", config)[0] == AWAITED
         assert not out.exists()
@@ -142,9 +143,9 @@ def test_metaeval_sends_the_batches_of_all_judges_first(call, server, tmp_path):
     ]
     (folder / "en.jsonl").write_text(lines_of(*rows))
     store = tmp_path / "store.sqlite"
-    command = ["metaeval", "memerag", folder, "--judge", "llm:m", "--judge", "llm:n", "--batch"]
+    command = ["metaeval", "memerag", folder, "--judge", "llm:m", "--judge", "llm:n"]
     command += ["--config", tmp_path / "settings.toml"]
-    (tmp_path / "settings.toml").write_text(f'store = "{store}"\nreplicates = 10\n')
+    (tmp_path / "settings.toml").write_text(f'store = "{store}"\nbatch = true\nreplicates = 10\n')
     status, _, message = call(*command)
     assert status == AWAITED, message
     assert len(server.batches) == 2
@@ -159,7 +160,8 @@ def test_features_send_the_batches_of_all_models_first(call, server, folder, tmp
     server.behave = lambda *_: completion("##Rating: 4")
     out = tmp_path / "f.parquet"
     names = "llm_fluency(model=m),llm_fluency(model=n)"
-    command = ["features", folder, "--features", names, "--out", out, "--batch"]
+    command = ["features", folder, "--features", names, "--out", out]
+    command += ["--config", "batch=true"]
     status, _, message = call(*command)
     assert status == AWAITED, message
     assert len(server.batches) == 2

@@ -89,11 +89,11 @@ def test_settings_are_those_of_a_file_and_options_win(tmp_path):
     config = tmp_path / "judge.toml"
     config.write_text('questions = 7\nmax_tokens = 5\nlanguages = ["de"]\n')
     given = {"questions": 9, "model": "m", "pairs": None, "other": 1}
-    stated = settings_of(JudgingSettings, config, given)
+    stated = settings_of(JudgingSettings, [str(config)], given)
     assert (stated.questions, stated.max_tokens, stated.languages) == (9, 5, ("de",))
     assert stated.model_fields_set == {"questions", "max_tokens", "languages", "model"}
     with pytest.raises(UsageError, match="--questions is 0"):
-        settings_of(JudgingSettings, config, {"questions": 0})
+        settings_of(JudgingSettings, [str(config)], {"questions": 0})
 
 
 @pytest.mark.parametrize(
@@ -108,20 +108,34 @@ def test_a_wrong_file_of_settings_is_named_with_its_key(tmp_path, written, named
     config = tmp_path / "judge.toml"
     config.write_text(written)
     with pytest.raises(UsageError) as caught:
-        settings_of(JudgingSettings, config, {})
+        settings_of(JudgingSettings, [str(config)], {})
     assert named in str(caught.value)
     assert str(config) in str(caught.value)
 
 
-LLM_OPTIONS = {"base_url", "api_key_env", "temperature", "max_tokens", "body", "omit"}
-"""The same in every command that asks an LLM, and explained once."""
+def test_a_setting_is_json_or_a_text_and_the_last_one_counts(tmp_path):
+    config = tmp_path / "judge.toml"
+    config.write_text("questions = 7\nmax_tokens = 5\n")
+    given = [str(config), "max_tokens=9", 'body={"top_k": 3}', "omit=top_p", "languages=de,en"]
+    stated = settings_of(JudgingSettings, given, {})
+    assert (stated.questions, stated.max_tokens, stated.body) == (7, 9, {"top_k": 3})
+    assert (stated.omit, stated.languages) == (("top_p",), ("de", "en"))
+    with pytest.raises(UsageError, match="--config: max_tokens is 0"):
+        settings_of(JudgingSettings, ["max_tokens=0"], {})
+    with pytest.raises(UsageError, match=r"'absent\.toml'; write KEY=VALUE, or name a TOML file"):
+        settings_of(JudgingSettings, ["absent.toml"], {})
+
+
+def test_messages_name_a_setting_without_an_option_by_its_key(run, arena_folder, capsys):
+    asked = ["--pairs", "adaptive", "--budget", 5, "--config", "form=pointwise"]
+    assert run("judge", arena_folder, "--model", "m", *asked) == 2
+    assert "--config form" in capsys.readouterr().err
 
 
 def test_the_surface_is_small():
     group = get_command(app)
     commands = {name: group.get_command(None, name) for name in group.list_commands(None)}
-    assert len(commands) <= 28
+    assert len(commands) <= 26
     for name, command in commands.items():
         options = [each.name for each in command.params if each.param_type_name == "option"]
-        shared = {"_cluster", "batch"} | LLM_OPTIONS  # where and how, not what
-        assert len(set(options) - shared) <= 17, name
+        assert len(options) <= 18, name

@@ -290,7 +290,7 @@ def test_a_panel_gives_one_verdict(judge, serve, folder):
         (["--prior", "."], "", "holds no board"),
         (["--pairs", "adaptive"], "until = 2", "until"),
         (["--pairs", "adaptive", "--batch"], "", "--batch"),
-        (["--pairs", "adaptive", "--budget", 5], 'form = "pointwise"', "--form"),
+        (["--pairs", "adaptive", "--budget", 5], 'form = "pointwise"', "--config form"),
     ],
 )
 def test_what_cannot_be_met_is_said_before_anything_is_asked(judge, serve, options, config, named):

@@ -229,5 +229,5 @@ def test_advice_repeats_that_a_surrogate_is_not_shown_to_work(
     replace(quick_board, summary=summary).save(tmp_path / "board", arena_folder)
     own = small_arena.answers[small_arena.answers["system"] == quick_board.systems[0]]
     own.assign(system="new").to_json(tmp_path / "new.jsonl", orient="records", lines=True)
-    assert run("advise", tmp_path / "new.jsonl", "--board", tmp_path / "board") == 0
+    assert run("rank", tmp_path / "new.jsonl", "--board", tmp_path / "board", "--advise", 5) == 0
     assert macro.cautions[0] in capsys.readouterr().out.replace("\n", " ")

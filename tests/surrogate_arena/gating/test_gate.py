@@ -289,7 +289,7 @@ def test_a_gate_whose_judge_cannot_be_read_fails(run, folders, capsys):
 
 def test_a_gate_takes_the_settings_of_llms(run, folders, capsys):
     with chat_server.ChatServer(lambda *_: chat_server.completion("[[C]]")) as server:
-        stated = ["--omit", "temperature", "--body", '{"max_completion_tokens": 9}']
+        stated = ["--config", "omit=temperature", "--config", 'body={"max_completion_tokens": 9}']
         options = ["--model", "thinking", "--base-url", server.url, "--budget", 4, *stated]
         assert run(*command(folders, "same", *options)) in (0, 4)
         bodies = server.bodies

@@ -176,10 +176,10 @@ def prefer_old(prompt, _):
 
 def test_worse_is_by_more_than_the_margin_and_reports_say_it(answered, run, tmp_path, capsys):
     write_arena(answered, tmp_path / "arena")
-    files = {"--junit": tmp_path / "gate.xml", "--markdown": tmp_path / "gate.md"}
+    files = [tmp_path / "gate.xml", tmp_path / "gate.md"]
     command = ["gate", "--arena", tmp_path / "arena", "--cheaper", "--margin", 0.2]
-    for option, file in files.items():
-        command += [option, file]
+    for file in files:
+        command += ["--report", file]
     assert run(*command) == 4
     printed = " ".join(capsys.readouterr().out.split())
     assert "whether it is more than 20 points worse needs verdicts" in printed
@@ -187,7 +187,7 @@ def test_worse_is_by_more_than_the_margin_and_reports_say_it(answered, run, tmp_
         assert run(*command, "--model", "old", "--base-url", server.url) == 3
     headline = "v2 against v1: worse by more than 20 points of win rate."
     assert " ".join(capsys.readouterr().out.split()).startswith(headline)
-    for file in files.values():
+    for file in files:
         assert headline in file.read_text(encoding="utf-8")
 
 

@@ -108,10 +108,11 @@ def test_escaped_text_shows_as_it_was(text):
 
 def test_the_command_writes_both(run, arena, tmp_path, capsys):
     write_arena(arena, tmp_path / "arena")
-    command = ["gate", "--arena", tmp_path / "arena", "--junit", tmp_path / "gate.xml"]
-    assert run(*command, "--markdown", tmp_path / "gate.md") == 3
+    command = ["gate", "--arena", tmp_path / "arena", "--report", tmp_path / "gate.xml"]
+    assert run(*command, "--report", tmp_path / "gate.md") == 3
     assert "v2 against v1: broken" in capsys.readouterr().out
     result = gate(None, arena=tmp_path / "arena")
     assert (tmp_path / "gate.xml").read_text(encoding="utf-8") == gate_junit(result)
     assert (tmp_path / "gate.md").read_text(encoding="utf-8") == gate_markdown(result)
-    assert run(*command[:3], "--junit", tmp_path / "no" / "gate.xml") == 2
+    assert run(*command[:3], "--report", tmp_path / "no" / "gate.xml") == 2
+    assert run(*command[:3], "--report", tmp_path / "gate.pdf") == 2

@@ -87,7 +87,14 @@ def snapshot(hub, folder, name, target):
 
 @pytest.mark.slow
 def test_an_arena_is_a_data_set_that_reads_as_an_arena(hub, folder, tmp_path):
-    described = ("--title", "Our\narena", "--description", "What it is.", "--license", "CC BY 4.0")
+    described = (
+        "--title",
+        "Our\narena",
+        "--config",
+        "description=What it is.",
+        "--license",
+        "CC BY 4.0",
+    )
     done = run_with(hub, folder, "publish", "arena", "--hub", "me/arena", *described)
     assert done.stdout == f"Data set: {hub.url}/datasets/me/arena\n", done.stderr
     [created] = hub.created

@@ -138,12 +138,12 @@ def test_verdicts_that_hold_up_first_place_name_questions_only_where_these_are_s
 def test_publish_takes_the_same_settings(board, small_arena, tmp_path, run, capsys):
     write_arena(small_arena, tmp_path / "arena")
     saved = board.save(tmp_path / "board", tmp_path / "arena")
-    options = [item for name, value in STATED.items() for item in (f"--{name}", value)]
+    options = [item for name, value in STATED.items() for item in ("--config", f"{name}={value}")]
     out = tmp_path / "site"
     command = ["publish", tmp_path / "board", "--out", out]
-    assert run(*command, *options, "--order", "sw", "--questions", 0) == 0
+    assert run(*command, *options, "--config", "order=sw", "--config", "questions=0") == 0
     write_site(saved, tmp_path / "again", small_arena, order="sw", questions=0, **STATED)
     for path in out.rglob("*.html"):
         assert path.read_bytes() == (tmp_path / "again" / path.relative_to(out)).read_bytes()
-    assert run(*command, "--home", "ftp://x") == 2
-    assert "--home" in capsys.readouterr().err
+    assert run(*command, "--config", "home=ftp://x") == 2
+    assert "--config: home" in capsys.readouterr().err

@@ -44,7 +44,7 @@ def commands(tiny_arena, memerag, wikieval, tmp_path):
     out.mkdir()
     arena = tmp_path / "arena"
     write_arena(tiny_arena, arena)
-    store = ["--store", tmp_path / "metaeval.sqlite"]
+    store = ["--config", f"store={tmp_path}/metaeval.sqlite"]
     few = ["--questions", 1, "--model", "m"]
     features = ["features", arena, "--jobs", 1, "--out"]
     return {
@@ -123,8 +123,9 @@ def test_settings_of_a_file_reach_the_model(ask, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_settings_of_options_reach_the_model(ask, name):
-    options = ["--temperature", 0.5, "--max-tokens", 77, "--body", '{"top_k": 3}']
-    status, printed, server = ask(name, always, *options, "--omit", "top_p")
+    stated = ["temperature=0.5", "max_tokens=77", 'body={"top_k": 3}', "omit=top_p"]
+    options = [word for setting in stated for word in ("--config", setting)]
+    status, printed, server = ask(name, always, *options)
     assert status == 0, printed.err
     for body in server.bodies:
         assert (body["temperature"], body["max_tokens"], body["top_k"]) == (0.5, 77, 3)
@@ -141,7 +142,7 @@ def test_a_setting_that_is_unknown_is_refused_with_a_suggestion(ask, name):
 
 @pytest.mark.parametrize("body", ['{"top_p": 0.5', "[1]", '{"temperature": 1}'])
 def test_a_body_that_cannot_be_sent_is_refused(ask, body):
-    status, _, server = ask("memerag", always, "--body", body)
+    status, _, server = ask("memerag", always, "--config", f"body={body}")
     assert status == 2
     assert not server.bodies
 
@@ -153,7 +154,7 @@ def test_published_parameters_are_defaults(ask, omitted, tmp_path):
     assert status in (1, 2)
     assert server.bodies[0]["temperature"] == server.bodies[0]["top_p"] == 0.1
     out = tmp_path / "verdicts.jsonl"
-    options = ["--omit", omitted, "--out", out]
+    options = ["--config", f"omit={omitted}", "--out", out]
     status, printed, server = ask("memerag", refusing_two_samplings, *options)
     assert status == 0, printed.err
     assert all(omitted not in body for body in server.bodies)
@@ -237,15 +238,16 @@ def test_a_judge_without_a_verdict_does_not_take_the_others_with_it(run, serve, 
     )
     out = tmp_path / "run.jsonl"
     words = ["metaeval", "memerag", memerag, "--judge", "llm:good", "--judge", "llm:bad"]
-    status = run(*words, "--base-url", server.url, "--store", tmp_path / "s.sqlite", "--out", out)
+    words += ["--config", f"store={tmp_path}/s.sqlite"]
+    status = run(*words, "--base-url", server.url, "--out", out)
     assert status == 1
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert {row["judge"] for row in rows} == {"llm:good", "llm:bad"}
 
 
-@pytest.mark.parametrize("stated", [["--omit", "top_p"], ["--body", '{"top_k": 1}']])
+@pytest.mark.parametrize("stated", ["omit=top_p", 'body={"top_k": 1}'])
 def test_a_function_in_a_models_place_takes_no_fields_of_requests(run, commands, stated, capsys):
     words, _ = commands["generate"]
     words = [word for word in words if word not in ("--model", "m")]
-    assert run(*words, "--system", "json:dumps", *stated) == 2
-    assert stated[0] in capsys.readouterr().err
+    assert run(*words, "--system", "json:dumps", "--config", stated) == 2
+    assert stated.partition("=")[0] in capsys.readouterr().err

@@ -90,7 +90,7 @@ def test_what_cannot_be_compared_or_written_is_said_before_anyone_is_asked(
     out, server = tmp_path / "run.jsonl", serve(lambda prompt, _: completion("Supported"))
     run("memerag", folder, "--judge", f"{module}always", "--out", out, "--config", quick)
     asked = ["memerag", folder, "--judge", "llm:m", "--base-url", server.url]
-    asked += ["--store", tmp_path / "s.sqlite"]
+    asked += ["--config", f"store={tmp_path}/s.sqlite"]
     kept = out.read_text()
     for old, new, message in (
         ('"Supported", "fine"', '"Not Supported", "fine"', "holds other human labels"),
@@ -137,7 +137,7 @@ def test_what_cannot_be_asked_is_refused(folder, tmp_path):
         ("other", "--judge", "python:math:sqrt"): "unknown benchmark 'other'",
         ("wikieval", "--statistics"): "is for memerag",
     }.items():
-        store = ["--store", tmp_path / "s.sqlite"]
+        store = ["--config", f"store={tmp_path}/s.sqlite"]
         with pytest.raises(UsageError, match=message):
             run(asked[0], folder, *asked[1:], *store)
     with pytest.raises(UsageError, match="give the path of the data of memerag"):
@@ -183,7 +183,7 @@ def test_a_judge_without_one_readable_reply_fails_the_command(
     folder, tmp_path, quick, serve, capsys
 ):
     server = serve(lambda prompt, _: completion("I would rather not say."))
-    told = f"--base-url={server.url}", "--config", quick, "--store", tmp_path / "s.sqlite"
+    told = f"--base-url={server.url}", "--config", quick, "--config", f"store={tmp_path}/s.sqlite"
     with pytest.raises(SystemExit) as stop:
         main([*map(str, ("metaeval", "memerag", folder, "--judge", "llm:m", *told))])
     assert stop.value.code == 1

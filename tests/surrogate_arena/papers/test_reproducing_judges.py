@@ -122,8 +122,8 @@ def test_the_commands_of_the_guide_run(item, data, server, run, capsys, request)
         words = shlex.split(command)
         assert words[0] in ("metaeval", "publish")
         if ASKS_LLMS.search(command):
-            words += ["--base-url", server.url, "--store", str(data / "store.sqlite")]
-        if "--config" not in words and words[0] == "metaeval":
+            words += ["--base-url", server.url, "--config", f"store={data}/store.sqlite"]
+        if "quick.toml" not in words and words[0] == "metaeval":
             words += ["--config", "quick.toml"]
         assert run(*words) == 0, capsys.readouterr().err
     assert capsys.readouterr().out.strip()

@@ -217,7 +217,7 @@ def test_answers_of_ones_own_are_scored_by_six_metrics(tmp_path, serve):
     prices.write_text('{"m": {"tokens_in": 1000, "tokens_out": 0}}')
     server = serve(lambda prompt, _: completion(scorer(server.bodies[-1])))
     asked = ["grouse", path, "--judge", "llm:m", "--base-url", server.url, "--prices", prices]
-    asked += ["--store", tmp_path / "s.sqlite"]
+    asked += ["--config", f"store={tmp_path}/s.sqlite"]
     found = run_json(*asked)
     means = {row["metric"]: (row["value"], row["answers"]) for row in found["means"]}
     expected = {"answer_relevancy": (4, 3), "completeness": (2, 4), "usefulness": (1, 1)}
@@ -246,7 +246,7 @@ def test_replies_may_end_in_a_result(tmp_path, serve):
         path.write_text(f"{metric}: {{{{ input }}}} {{{{ actual_output }}}}")
         templates += ["--template", f"{metric}={path}"]
     server = serve(lambda prompt, _: completion(f"Fine. [RESULT] 2? {said[prompt.split(':')[0]]}"))
-    store = ["--base-url", server.url, "--store", tmp_path / "s.sqlite"]
+    store = ["--base-url", server.url, "--config", f"store={tmp_path}/s.sqlite"]
     asked = ["grouse", "--languages", "en", "--limit", 1, "--judge", "llm:m", *store]
     with pytest.raises(UsageError, match="--template answer_relevancy=FILE"):
         run(*asked, "--replies", "result")

@@ -114,7 +114,7 @@ def test_an_llm_is_asked_both_orders_once(table, tmp_path, quick, serve):
     prices.write_text('{"m": {"tokens_in": 3, "tokens_out": 10}}')
     arena.mkdir()
     asked = ["pairs", table, "--judge", "llm:m", "--base-url", server.url, "--config", quick]
-    asked += ["--store", tmp_path / "s.sqlite", "--prices", prices]
+    asked += ["--config", f"store={tmp_path}/s.sqlite", "--prices", prices]
     content = run_json(*asked, "--out", out, "--arena", arena)
     assert of(content["scores"], "llm:m")["consistent_accuracy"] == 1
     assert len(server.bodies) == 24
@@ -148,7 +148,7 @@ def test_verdicts_that_fail_are_wrong_and_those_not_reached_are_left_out(
     server = serve(behave)
     asked = ["pairs", table, "--judge", "llm:m", "--base-url", server.url, "--config", quick]
     quick.write_text(quick.read_text() + "retries = 0\n")
-    scores = run_json(*asked, "--store", tmp_path / "s.sqlite")["scores"]
+    scores = run_json(*asked, "--config", f"store={tmp_path}/s.sqlite")["scores"]
     row = of(scores, "llm:m")
     assert (row["accuracy_n"], row["failures"], row["not_asked"]) == (18, 6, 6)
     assert row["accuracy"] == pytest.approx(6 / 18)
@@ -160,7 +160,7 @@ def test_a_template_and_a_limit_hold_for_pairs(table, tmp_path, quick, serve):
     template = tmp_path / "mine.jinja"
     template.write_text("{{question}} {{answer_a}} | {{answer_b}} [[A]] or [[B]]?")
     asked = ["pairs", table, "--judge", "llm:m", "--base-url", server.url, "--config", quick]
-    asked += ["--store", tmp_path / "s.sqlite", "--template", f"pairwise={template}"]
+    asked += ["--config", f"store={tmp_path}/s.sqlite", "--template", f"pairwise={template}"]
     content = run_json(*asked, "--limit", 1)
     assert len(server.bodies) == 6  # a pair of each split, in both orders
     assert "mine" in content["scores"][0]["prompt"]
@@ -240,4 +240,4 @@ def test_an_unreachable_server_is_an_error_and_not_a_score(table, tmp_path, quic
     server = serve(lambda prompt, _: completion("No verdict."))
     asked = ["pairs", table, "--judge", "llm:m", "--base-url", server.url, "--config", quick]
     with pytest.raises(UnusableRepliesError, match="llm:m gave no verdict: 24 unparsable"):
-        run(*asked, "--store", tmp_path / "s.sqlite")
+        run(*asked, "--config", f"store={tmp_path}/s.sqlite")
