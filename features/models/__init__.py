@@ -1,4 +1,4 @@
-"""Models that score texts: natural-language inference, reranking, embedding, LLMs.
+"""Features that read a model or an arena's marks, and these models: NLI, rerankers, LLMs.
 
 Nothing heavy is imported before a model is loaded.
 """
