@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import pandas as pd
 from pydantic import ValidationError
@@ -33,13 +34,13 @@ from arena.data.frames import (
 from arena.data.judge_names import chosen_judges, judges_named, named_by_criterion
 from arena.data.languages import is_language_code, language_hint
 from arena.data.notebook import notebook_html
-from arena.data.nuggets import Nuggets, checked_nuggets
 from arena.data.published import no_published_ratings, published_ratings
 from arena.data.rows import Rows, selected_columns
 from arena.data.schema import (
     ANSWER_KEY,
     ANSWERS,
     CRITERION,
+    FURTHER,
     INFO_FILE,
     JUDGMENTS,
     OWN_PASSAGES,
@@ -85,7 +86,7 @@ class Arena:
         attributes: What systems are made of: ``system`` and one column per attribute, such as
             ``model`` or ``retriever``; texts or None. ``cost``, ``currency``, ``latency`` and
             ``tokens`` are those of an average answer.
-        nuggets: Facts that good answers state, and marks of answers; may be empty.
+        further: Further tables by question, by their names: ``query_id, language`` and any others.
     """
 
     info: ArenaInfo
@@ -94,7 +95,7 @@ class Arena:
     judgments: pd.DataFrame
     published_ratings: pd.DataFrame = field(default_factory=no_published_ratings)
     attributes: pd.DataFrame = field(default_factory=no_attributes)
-    nuggets: Nuggets = field(default_factory=Nuggets)
+    further: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     outdated: pd.DataFrame = field(default_factory=_no_judgments)
 
     @classmethod
@@ -261,7 +262,7 @@ class Arena:
             outdated=without_rows(self.outdated, dropped),
             published_ratings=without_rows(self.published_ratings, dropped),
             attributes=without_rows(self.attributes, dropped),
-            nuggets=self.nuggets.mapped(lambda table: without_rows(table, dropped)),
+            further={name: without_rows(table, dropped) for name, table in self.further.items()},
         )
 
     def judged_by(self, judge: str | None = None) -> Arena:
@@ -317,8 +318,7 @@ def checked_arena(
     judgments: Rows | None = None,
     published: Rows | None = None,
     attribute_rows: Rows | None = None,
-    nuggets: Rows | None = None,
-    nugget_marks: Rows | None = None,
+    further: Mapping[str, Rows] = MappingProxyType({}),
 ) -> Arena:
     """Build an arena from rows, checking each table and how the tables agree.
 
@@ -342,7 +342,10 @@ def checked_arena(
         published, info.languages, queries.table, judgments.table
     )
     attributes, attribute_problems = system_attributes(attribute_rows, info.systems)
-    nugget_tables, nugget_problems = checked_nuggets(nuggets, nugget_marks, queries, info)
+    further_problems: list[Problem] = []
+    for rows in further.values():
+        own_problems = row_problems(rows, FURTHER)
+        further_problems += own_problems or unknown_questions(rows, queries, "row")
     name_source = "systems" if queries.is_frame else INFO_FILE
     problems = [
         *duplicates(queries, QUESTION_KEY, "query"),
@@ -360,7 +363,7 @@ def checked_arena(
         *row_name_problems(judgments, "judge"),
         *rating_problems,
         *attribute_problems,
-        *nugget_problems,
+        *further_problems,
     ]
     if not problems:
         answers, problems = with_own_passages(answers, queries.table)
@@ -376,7 +379,7 @@ def checked_arena(
         judgments=current,
         published_ratings=ratings,
         attributes=attributes,
-        nuggets=nugget_tables,
+        further={name: typed_table(rows, FURTHER) for name, rows in further.items()},
         outdated=outdated,
     )
 

@@ -25,18 +25,16 @@ from arena.data.frames import (
     with_columns,
     with_no_passages,
 )
-from arena.data.nuggets import MARK_KEY
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import Rows
 from arena.data.safe_writes import atomic_path, locked_folder, synchronize
 from arena.data.schema import (
     ANSWER_KEY,
     ANSWERS,
+    FURTHER,
     INFO_FILE,
     JUDGMENT_KEY,
     JUDGMENTS,
-    NUGGET_MARKS,
-    NUGGETS,
     QUESTION_KEY,
     ArenaInfo,
     TableSchema,
@@ -52,17 +50,14 @@ ARENA_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix not in CSV_SUFFIX
 FAILED_JUDGMENTS = "failed_judgments.jsonl"
 """File of an arena folder that lists pairs without a verdict."""
 
-Table = Literal["answers", "judgments", "nuggets", "nugget_marks"]
+Table = Literal["answers", "judgments"]
 _APPENDED: dict[Table, tuple[TableSchema, list[str]]] = {
     "answers": (ANSWERS, ANSWER_KEY),
     "judgments": (JUDGMENTS, JUDGMENT_KEY),
-    # The nuggets of a question are one list: another run's must not mix with them.
-    "nuggets": (NUGGETS, QUESTION_KEY),
-    "nugget_marks": (NUGGET_MARKS, MARK_KEY),
 }
 """Tables that rows are added to, with the columns that tell their rows apart."""
-_EDITED = (NUGGETS.name, NUGGET_MARKS.name)
-"""Tables that people edit: they are written as plain lines of JSON."""
+FURTHER_FOLDER = "further"
+"""Folder of further tables, which people may edit: they are plain lines of JSON."""
 
 
 def read_arena(
@@ -72,10 +67,10 @@ def read_arena(
 
     Args:
         folder: Holds ``arena.json`` and the files ``queries``, ``answers``, ``judgments`` and
-            ``published_ratings``, ``systems``, ``nuggets`` and ``nugget_marks`` (all five
-            optional), each as ``.jsonl``,
+            ``published_ratings`` and ``systems`` (all three optional), each as ``.jsonl``,
             ``.jsonl.gz``, ``.jsonl.zst``, ``.csv`` or ``.parquet``, which may be a folder of part
             files, in folders such as ``language=en``. Votes in ``votes.jsonl`` count as judgments.
+            Further tables by question are ``further/NAME.jsonl``.
         questions: Questions to read, by ``language`` and ``query_id``; None for all.
         is_judged: Whether to read the judgments.
 
@@ -97,7 +92,7 @@ def read_arena(
         judgments,
         _optional_rows(folder, PUBLISHED_TABLE),
         _optional_rows(folder, SYSTEMS_TABLE),
-        *(_rows_of_table(folder, name, questions) for name in _EDITED),
+        {path.stem: _rows_of_questions(read_rows(path), questions) for path in _further(folder)},
     )
 
 
@@ -112,9 +107,8 @@ def _read_judgments(folder: Path, questions: pd.DataFrame | None) -> Rows | None
     return None if judgments is None else _rows_of_questions(judgments, questions)
 
 
-def _rows_of_table(folder: Path, name: str, questions: pd.DataFrame | None) -> Rows | None:
-    rows = _optional_rows(folder, name)
-    return None if rows is None else _rows_of_questions(rows, questions)
+def _further(folder: Path) -> list[Path]:
+    return sorted((folder / FURTHER_FOLDER).glob("*.jsonl"))
 
 
 def _rows_of_questions(rows: Rows, questions: pd.DataFrame | None) -> Rows:
@@ -162,7 +156,7 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
         arena: What to write.
         folder: Created if absent; files of the same name are replaced.
         suffix: One of ``ARENA_SUFFIXES``; published ratings and attributes are always CSV,
-            nuggets and their marks always ``.jsonl``.
+            further tables always ``.jsonl``.
 
     Raises:
         UsageError: If the suffix is another one, or the folder holds a table in another format
@@ -180,11 +174,9 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
     optional_tables = {
         f"{PUBLISHED_TABLE}.csv": arena.published_ratings,
         f"{SYSTEMS_TABLE}.csv": arena.attributes if has_attributes else arena.attributes[:0],
-        f"{NUGGETS.name}.jsonl": arena.nuggets.table,
-        f"{NUGGET_MARKS.name}.jsonl": arena.nuggets.marks,
     }
     stale = []
-    for table_name in (*TABLES, PUBLISHED_TABLE, SYSTEMS_TABLE, *_EDITED):
+    for table_name in (*TABLES, PUBLISHED_TABLE, SYSTEMS_TABLE):
         for other_suffix in SUFFIXES:
             name = f"{table_name}{other_suffix}"
             if name in tables or name in optional_tables:
@@ -205,6 +197,12 @@ def write_arena(arena: Arena, folder: Path | str, suffix: str = ".jsonl.gz") -> 
             write_rows(table, folder / name)
         else:
             (folder / name).unlink(missing_ok=True)
+    for path in _further(folder):
+        path.unlink()
+    for name, table in arena.further.items():
+        if len(table):
+            (folder / FURTHER_FOLDER).mkdir(exist_ok=True)
+            write_rows(table, folder / FURTHER_FOLDER / f"{name}.jsonl")
     (folder / VOTES_FILE).unlink(missing_ok=True)  # they are among the judgments, or of others
 
 
@@ -267,14 +265,12 @@ def append_rows(
     The file is replaced in one step, under a lock, so that neither a crash nor another process
     that adds rows loses one. Votes in ``votes.jsonl`` become judgments first. A row whose key
     exists already (an answer: language, question, system; a judgment: judge, language, question,
-    sides, number of the vote; nuggets: language, question) is not written twice. A judgment takes
-    the place of those of the pair's former texts (``replaced_flags``). Systems of new answers are
-    declared in ``arena.json``.
+    sides, number of the vote) is not written twice. A judgment takes the place of those of the
+    pair's former texts (``replaced_flags``). Systems of new answers are declared in ``arena.json``.
 
     Args:
-        folder: Arena folder. A table that does not exist yet gets the format of the answers;
-            nuggets and marks are plain lines of JSON, which people edit.
-        name: ``answers``, ``judgments``, ``nuggets`` or ``nugget_marks``.
+        folder: Arena folder. A table that does not exist yet gets the format of the answers.
+        name: ``answers`` or ``judgments``.
         rows: The table's columns and others.
         replacing: Replace rows of the same key, as for a panel's verdicts, which follow from its
             judges'.
@@ -291,6 +287,20 @@ def append_rows(
         if name == JUDGMENTS.name:
             _settle_votes(folder)
         return _add_rows(folder, name, rows, replacing)
+
+
+def append_further(
+    folder: Path, name: str, rows: pd.DataFrame, key: list[str], *, replacing: bool = False
+) -> None:
+    """Add rows to a further table, whose ``key`` tells rows apart, as ``append_rows`` does."""
+    path = folder / FURTHER_FOLDER / f"{name}.jsonl"
+    with locked_folder(folder):
+        path.parent.mkdir(exist_ok=True)
+        if not path.exists():
+            write_rows(rows, path)
+            return
+        _, is_kept, new = _merged(path, FURTHER, key, rows, replacing)
+        _rewrite_lines(path, is_kept, new)
 
 
 def settle_votes(folder: Path) -> None:
@@ -314,23 +324,11 @@ def _add_rows(folder: Path, name: Table, rows: pd.DataFrame, replacing: bool) ->
     info = read_info(folder)
     schema, key = _APPENDED[name]
     path = find_table_file(folder, name)
-    old_rows = empty_rows(schema) if path is None else with_columns(read_rows(path), schema)
-    problems = row_problems(old_rows, schema)
-    if problems:
-        raise DataError(problems)
-    old = old_rows.table
-    old_keys = keys_of_rows(old, key)
-    new_keys = keys_of_rows(rows, key)
-    if replacing:
-        is_kept = ~old_keys.isin(new_keys)
-        new = rows
-    else:
-        is_kept = ~replaced_flags(old, rows)
-        new = rows[~new_keys.isin(old_keys[is_kept])]
+    old, is_kept, new = _merged(path, schema, key, rows, replacing)
     # Declared first: a system without answers is sound, answers of an unknown one are not.
     _declare_systems(new.get("system", ()), info, folder)
     if path is None:
-        path = folder / f"{name}{_suffix_of_new(name, folder)}"
+        path = folder / f"{name}{_suffix_of_new(folder)}"
         if len(new):
             write_rows(new, path)
     elif ".jsonl" in path.name:
@@ -341,12 +339,27 @@ def _add_rows(folder: Path, name: Table, rows: pd.DataFrame, replacing: bool) ->
     return path, len(new)
 
 
-def _suffix_of_new(name: Table, folder: Path) -> str:
+def _merged(
+    path: Path | None, schema: TableSchema, key: list[str], rows: pd.DataFrame, replacing: bool
+) -> tuple[pd.DataFrame, Flags, pd.DataFrame]:
+    """Return the rows of a file, which of them stay, and which rows are new."""
+    old_rows = empty_rows(schema) if path is None else with_columns(read_rows(path), schema)
+    problems = row_problems(old_rows, schema)
+    if problems:
+        raise DataError(problems)
+    old = old_rows.table
+    old_keys = keys_of_rows(old, key)
+    new_keys = keys_of_rows(rows, key)
+    if replacing:
+        return old, ~old_keys.isin(new_keys), rows
+    is_kept = ~replaced_flags(old, rows)
+    return old, is_kept, rows[~new_keys.isin(old_keys[is_kept])]
+
+
+def _suffix_of_new(folder: Path) -> str:
     """Return the suffix of a table that the folder does not hold yet."""
     answers = find_table_file(folder, "answers")
-    if answers is None or name in _EDITED:
-        return SUFFIXES[0]
-    return row_suffix(answers)
+    return SUFFIXES[0] if answers is None else row_suffix(answers)
 
 
 def _declare_systems(systems: Iterable[str], info: ArenaInfo, folder: Path) -> None:

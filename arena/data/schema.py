@@ -80,11 +80,6 @@ FLAG_SEPARATOR = ","
 IDENTICAL = "identical"
 """Flag of a tie between identical answers, which no judge saw."""
 
-IMPORTANCES = ("vital", "okay")
-"""Importance of a nugget: without a vital one no answer is good; an okay one is welcome."""
-SUPPORTS = ("supported", "partly", "not")
-"""How far an answer states a nugget."""
-
 Text = Annotated[str, StringConstraints(min_length=1)]
 
 
@@ -213,28 +208,5 @@ JUDGMENTS = TableSchema(
         **dict.fromkeys(DIGESTS, "name"),
     },
 )
-NUGGETS = TableSchema(
-    name="nuggets",
-    columns={
-        "query_id": "name",
-        "language": "language",
-        "nugget_id": "name",
-        "text": "name",
-        "importance": "name",
-    },
-    optional={"source": "text"},
-)
-NUGGET_MARKS = TableSchema(
-    name="nugget_marks",
-    columns={
-        "query_id": "name",
-        "language": "language",
-        "system": "name",
-        "nugget_id": "name",
-        "nugget": "name",
-        "support": "name",
-        "judge": "name",
-        "answer_digest": "name",
-    },
-    optional={"prompt": "text"},
-)
+FURTHER = TableSchema(name="further", columns={"query_id": "name", "language": "language"})
+"""Further tables by question, which the core keeps and does not read."""

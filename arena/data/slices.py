@@ -51,7 +51,9 @@ def sliced(arena: Arena, by: str) -> Arena:
         judgments=in_slices(arena.judgments, arena.queries, by),
         outdated=in_slices(arena.outdated, arena.queries, by),
         published_ratings=no_published_ratings(),
-        nuggets=arena.nuggets.mapped(lambda table: in_slices(table, arena.queries, by)),
+        further={
+            name: in_slices(table, arena.queries, by) for name, table in arena.further.items()
+        },
     )
 
 

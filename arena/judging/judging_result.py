@@ -9,13 +9,13 @@ import pandas as pd
 
 from arena.data.errors import ArenaError, UnusableRepliesError
 from arena.data.folder import FAILED_JUDGMENTS, append_rows, list_failures
-from arena.data.nuggets import Nuggets
 from arena.data.tables import read_rows
 from arena.data.wording import count_of
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.judging_summary import JudgingSummary
 from arena.judging.llm_judge import FAILURE_COLUMNS
+from arena.judging.nuggets import Nuggets
 from arena.judging.panel import Panel
 from arena.llm.usage import Usage
 
@@ -81,10 +81,7 @@ class Judging:
             DataError: If the judgments there are damaged.
         """
         # What verdicts follow from comes first, so that no verdict is there without it.
-        if len(self.nuggets.table):
-            append_rows(folder, "nuggets", self.nuggets.table)
-        if len(self.nuggets.marks):
-            append_rows(folder, "nugget_marks", self.nuggets.marks, replacing=True)
+        self.nuggets.write(Path(folder))
         is_replacing = self.n_renewed > 0
         file, n_added = append_rows(folder, "judgments", self.judgments, replacing=is_replacing)
         n_added -= self.n_renewed

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from arena.data.arena import Arena
-from arena.data.nuggets import Nuggets
 from arena.judging.answer_pairs import PairKey
 from arena.judging.choosing.chosen_pairs import ChosenPairs
+from arena.judging.nuggets import Nuggets
 from arena.judging.verdict_parsing import PairVerdict
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import Reply

@@ -16,8 +16,6 @@ import pandas as pd
 
 from arena.data.answer_digests import answer_digest
 from arena.data.errors import UsageError, argument
-from arena.data.nuggets import Nuggets
-from arena.data.schema import NUGGET_MARKS, NUGGETS
 from arena.data.types import Progress
 from arena.judging.answer_pairs import (
     ArenaTexts,
@@ -42,6 +40,7 @@ from arena.judging.nugget_prompts import (
     read_nuggets,
 )
 from arena.judging.nugget_scores import LOG_ODDS, Mark, nugget_points
+from arena.judging.nuggets import NUGGET_MARKS, NUGGETS, Nuggets
 from arena.judging.prompt import TemplatePrompt
 from arena.judging.stored_nuggets import AnswerKey, stored_marks, stored_nuggets
 from arena.judging.verdict_parsing import PairVerdict
@@ -55,9 +54,7 @@ from arena.llm.usage import Usage
 
 NO_PASSAGES = "no_passages"
 """Reason of a pair without a verdict: nothing to take the facts of its question from."""
-_NO_PASSAGES_DETAIL = (
-    "the question has no passages to take nuggets from; write its nuggets into nuggets.jsonl"
-)
+_NO_PASSAGES_DETAIL = "no passages to take nuggets from; write them into further/nuggets.jsonl"
 _SHOWN_MISSING = 5
 _STAND_IN = "a fact of some fifteen words, which stands for one that is not made yet"
 _N_STAND_INS = 12
@@ -118,8 +115,9 @@ class NuggetPrompt(TemplatePrompt):
         """
         texts = ArenaTexts(task.arena)
         questions = list(dict.fromkeys(key[:2] for key in pair_keys(task.left.table)))
-        nuggets = stored_nuggets(task.arena.nuggets, questions)
-        marks = stored_marks(task.arena.nuggets, task.judge)
+        stored = Nuggets.of(task.arena)
+        nuggets = stored_nuggets(stored, questions)
+        marks = stored_marks(stored, task.judge)
         stand_ins = (Nugget(_STAND_IN, "okay"),) * _N_STAND_INS
         of_questions = []
         for question in questions:
@@ -185,8 +183,9 @@ class _Run:
         self._progress = progress
         self._usages: list[Usage] = []
         self._questions = list(dict.fromkeys(key[:2] for key in pair_keys(task.left.table)))
-        self._nuggets = stored_nuggets(task.arena.nuggets, self._questions)
-        self._stored_marks = stored_marks(task.arena.nuggets, task.judge)
+        stored = Nuggets.of(task.arena)
+        self._nuggets = stored_nuggets(stored, self._questions)
+        self._stored_marks = stored_marks(stored, task.judge)
         self._marks: dict[AnswerKey, tuple[str, ...]] = {}
         self._new_nuggets: dict[QuestionKey, tuple[Nugget, ...]] = {}
         self._new_marks: set[AnswerKey] = set()

@@ -14,8 +14,8 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import Literal
 
-from arena.data.nuggets import Nuggets
 from arena.data.schema import QUESTION_KEY
+from arena.judging.nuggets import Nuggets
 
 Importance = Literal["vital", "okay"]
 Support = Literal["supported", "partly", "not"]

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.nuggets import stacked_nuggets
 from arena.data.types import Progress
 from arena.judging.choosing.chosen_pairs import ChosenPairs, PairChooser, Verdicts
 from arena.judging.llm_judge import FAILURE_COLUMNS, VERDICT_COLUMNS, LlmJudge, ask_judge
+from arena.judging.nuggets import stacked_nuggets
 from arena.llm.awaiting import AwaitedReplies
 from arena.llm.store import Store
 from arena.llm.usage import Budget, Usage

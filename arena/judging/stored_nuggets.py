@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.data.nuggets import Nuggets, nuggets_of_questions
 from arena.data.schema import QUESTION_KEY
 from arena.judging.answer_pairs import QuestionKey
 from arena.judging.nugget_prompts import Nugget
+from arena.judging.nuggets import Nuggets, nuggets_of_questions
 
 AnswerKey = tuple[QuestionKey, str]
 """A question, and what is shown of an answer to it."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from arena.data.answer_digests import answer_digest
 from arena.data.arena import Arena
 from arena.judging.nugget_scores import NuggetScores, scores_by_answer
+from arena.judging.nuggets import Nuggets
 from features.declare.feature import Feature, Reading, Value, declared
 from features.declare.sample import Answer, Missing
 
@@ -45,7 +46,7 @@ def measure_marked(
     arena: Arena, answers: Sequence[Answer], features: Sequence[Feature]
 ) -> dict[Feature, list[Value]]:
     """Measure features of marks on all answers."""
-    by_question = scores_by_answer(arena.nuggets)
+    by_question = scores_by_answer(Nuggets.of(arena))
     values: dict[Feature, list[Value]] = {feature: [] for feature in features}
     for question, output in answers:
         by_digest = by_question.get((question.language, question.query_id), {})

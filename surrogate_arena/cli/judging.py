@@ -171,7 +171,7 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
         "languages": "Pairs of the questions drawn",
         "ratings": "Ratings by which the pairs were chosen (90% intervals)",
         "added": "Verdicts added",
-        "nuggets": "New in nuggets.jsonl and nugget_marks.jsonl",
+        "nuggets": "New in further/nuggets.jsonl and nugget_marks.jsonl",
         "renewed": "Verdicts made again from nuggets and marks as they are now",
     }
     show(shown, as_json, titles)

@@ -11,6 +11,7 @@ from arena.data.arena import Arena
 from arena.data.schema import QUESTION_KEY
 from arena.judging.answer_pairs import QuestionKey
 from arena.judging.nugget_scores import score_nuggets
+from arena.judging.nuggets import Nuggets
 
 LONGEST_NUGGET = 300
 _ORDER = ("not", "partly", "supported")
@@ -53,7 +54,7 @@ class AnswerMarks:
 
         The arena holds the verdicts of the judges whose board is shown.
         """
-        marks = arena.nuggets.counted_marks()
+        marks = Nuggets.of(arena).counted_marks()
         judges = sorted(set(marks["judge"]))
         judge = next((name for name in judges if name in arena.judges), "")
         judge = judge or next(iter(judges), "")

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from arena.data.cells import is_null
-from arena.data.nuggets import Nuggets
 from arena.data.schema import REPEAT
 from arena.judging.answer_pairs import PAIR_COLUMNS, PairKey, QuestionKey, pair_keys, unordered
+from arena.judging.nuggets import Nuggets
 
 ASKED_COLUMNS = [*PAIR_COLUMNS, REPEAT]
 

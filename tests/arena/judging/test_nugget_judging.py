@@ -14,6 +14,7 @@ from arena.judging.answer_pairs import ArenaTexts
 from arena.judging.llm_judge import llm_judges
 from arena.judging.nugget_passages import pooled_passages
 from arena.judging.nugget_prompts import read_marks, read_nuggets
+from arena.judging.nuggets import Nuggets
 from arena.llm import open_store
 from arena.llm.replies import Completion, UnparsableError
 
@@ -96,21 +97,21 @@ def test_each_question_takes_one_call_and_one_for_each_answer(judged, folder):
     assert len(found) == 9
     assert set(judging.judgments["judge"]) == {"m:nuggets"}
     arena = read_arena(folder)
-    assert len(arena.nuggets.table) == 3 * 3
-    assert len(arena.nuggets.counted_marks()) == 3 * 3 * 3
-    assert arena.nuggets.table["source"].str.startswith("m, nuggets.v1@").all()
+    assert len(Nuggets.of(arena).table) == 3 * 3
+    assert len(Nuggets.of(arena).counted_marks()) == 3 * 3 * 3
+    assert Nuggets.of(arena).table["source"].str.startswith("m, nuggets.v1@").all()
     reasons = judging.judgments.set_index(["system_a", "system_b"])["reason"]
     assert "not: green; blue" in reasons.str.cat()
 
 
 def test_another_run_asks_nothing_and_changes_no_byte(judged, folder, tmp_path):
     judged()
-    before = {path.name: path.read_bytes() for path in folder.glob("*.jsonl*")}
+    before = {path.name: path.read_bytes() for path in folder.rglob("*.jsonl*")}
     (tmp_path / "store.sqlite").unlink()  # the arena alone holds all that is needed
     judging, n_calls = judged()
     assert n_calls == 0
     assert judging.n_renewed == 9
-    after = {path.name: path.read_bytes() for path in folder.glob("*.jsonl*")}
+    after = {path.name: path.read_bytes() for path in folder.rglob("*.jsonl*")}
     assert {name for name in after if before[name] != after[name]} <= {"judgments.jsonl.gz"}
     assert len(winners(folder)) == 9
 
@@ -118,7 +119,7 @@ def test_another_run_asks_nothing_and_changes_no_byte(judged, folder, tmp_path):
 @pytest.mark.slow
 def test_replies_in_the_store_are_not_paid_for_again(judged, folder):
     judged()
-    for name in ("nuggets.jsonl", "nugget_marks.jsonl", "judgments.jsonl.gz"):
+    for name in ("further/nuggets.jsonl", "further/nugget_marks.jsonl", "judgments.jsonl.gz"):
         (folder / name).unlink()
     _, n_calls = judged()
     assert n_calls == 0
@@ -145,7 +146,7 @@ def test_an_edited_nugget_is_marked_again_on_its_question_alone(judged, folder):
         is_edited = row["query_id"] == "q0" and row["text"] == "red"
         return row | ({"text": "blue", "importance": "vital"} if is_edited else {})
 
-    edit(folder / "nuggets.jsonl", change)
+    edit(folder / "further" / "nuggets.jsonl", change)
     judging, n_calls = judged()
     assert n_calls == 3
     assert judging.n_renewed == 9
@@ -158,7 +159,10 @@ def test_an_edited_nugget_is_marked_again_on_its_question_alone(judged, folder):
 def test_a_nugget_of_other_importance_needs_no_call(judged, folder):
     judged()
     turned = {"vital": "okay", "okay": "vital"}
-    edit(folder / "nuggets.jsonl", lambda row: row | {"importance": turned[row["importance"]]})
+    edit(
+        folder / "further" / "nuggets.jsonl",
+        lambda row: row | {"importance": turned[row["importance"]]},
+    )
     _, n_calls = judged()
     assert n_calls == 0
     assert winners(folder)["q0", "fair", "poor"] == "poor"
@@ -172,7 +176,7 @@ def test_an_edited_mark_counts_without_a_call(judged, folder):
         is_edited = row["query_id"] == "q0" and row["system"] == "poor"
         return row | ({"support": "supported"} if is_edited else {})
 
-    edit(folder / "nugget_marks.jsonl", change)
+    edit(folder / "further" / "nugget_marks.jsonl", change)
     _, n_calls = judged()
     assert n_calls == 0
     assert winners(folder)["q0", "good", "poor"] == "tie"
@@ -195,9 +199,9 @@ def test_a_further_judge_marks_by_the_same_nuggets(judged, folder):
     judged()
     _, n_calls = judged(name="other")
     assert n_calls == 0  # the same model: its replies are in the store
-    marks = read_arena(folder).nuggets.marks
+    marks = Nuggets.of(read_arena(folder)).marks
     assert set(marks["judge"]) == {"m:nuggets", "other"}
-    assert len(read_arena(folder).nuggets.table) == 9
+    assert len(Nuggets.of(read_arena(folder)).table) == 9
 
 
 def test_nuggets_written_by_hand_need_no_passages(serve, tmp_path):
@@ -205,7 +209,9 @@ def test_nuggets_written_by_hand_need_no_passages(serve, tmp_path):
     folder = tmp_path / "arena"
     write_arena(build_arena(answers, questions=2), folder)
     row = {"query_id": "q0", "language": "en", "nugget_id": "a", "text": "red"}
-    (folder / "nuggets.jsonl").write_text(json.dumps(row | {"importance": "vital"}) + "\n")
+    (folder / "further").mkdir()
+    text = json.dumps(row | {"importance": "vital"}) + "\n"
+    (folder / "further" / "nuggets.jsonl").write_text(text)
     server = serve(reader)
     judging = judge(read_arena(folder), settings_at(server), tmp_path / "store.sqlite")
     assert len(server.bodies) == 3
@@ -313,7 +319,7 @@ def test_marks_that_do_not_fit_are_failures_and_never_a_zero(judged, folder, mar
     assert set(winners(folder)) == {(f"q{n}", "fair", "good") for n in range(3)}
     assert set(judging.failures["reason"]) == {"unparsable"}
     assert judging.usage.failures == {"unparsable": 3}
-    assert "poor" not in set(read_arena(folder).nuggets.marks["system"])
+    assert "poor" not in set(Nuggets.of(read_arena(folder)).marks["system"])
 
 
 def test_replies_as_models_write_them_are_read():
@@ -406,12 +412,12 @@ def test_templates_of_a_user_replace_either_prompt(folder, serve, tmp_path):
 def test_faulty_tables_name_file_line_and_field(judged, folder, name):
     judged()
     field = {"nuggets": "importance", "nugget_marks": "support"}[name]
-    path = folder / f"{name}.jsonl"
+    path = folder / "further" / f"{name}.jsonl"
     lines = path.read_text().splitlines()
     lines[1] = json.dumps(json.loads(lines[1]) | {field: "so-so"})
     path.write_text("\n".join([*lines, lines[0]]) + "\n")
     with pytest.raises(DataError) as caught:
-        read_arena(folder)
+        Nuggets.of(read_arena(folder))
     message = str(caught.value)
     assert f"{name}.jsonl" in message
     assert "so-so" in message
@@ -424,7 +430,7 @@ def test_an_arena_keeps_its_nuggets_when_it_is_written_or_cut(judged, folder, tm
     arena = read_arena(folder)
     write_arena(arena, tmp_path / "copy", ".parquet")
     copy = read_arena(tmp_path / "copy")
-    assert copy.nuggets.table.equals(arena.nuggets.table)
-    assert copy.nuggets.marks.equals(arena.nuggets.marks)
+    assert Nuggets.of(copy).table.equals(Nuggets.of(arena).table)
+    assert Nuggets.of(copy).marks.equals(Nuggets.of(arena).marks)
     part = arena.select(systems=["good", "fair"])
-    assert set(part.nuggets.marks["system"]) == {"good", "fair"}
+    assert set(Nuggets.of(part).marks["system"]) == {"good", "fair"}

@@ -7,8 +7,8 @@ import pytest
 
 from arena import Arena
 from arena.data.answer_digests import answer_digest
-from arena.data.nuggets import Nuggets
 from arena.data.slices import sliced
+from arena.judging.nuggets import Nuggets
 from features import extract
 from features.models.nuggets import NO_NUGGET_MARKS, NO_VITAL_NUGGETS
 
@@ -35,7 +35,7 @@ def arena():
     marks = pd.DataFrame(MARKS, columns=columns)
     digests = [answer_digest(OUTPUTS[row[0], row[1]]) for row in MARKS]
     both = Nuggets(table.assign(language="en"), marks.assign(language="en", answer_digest=digests))
-    return replace(plain, nuggets=both)
+    return replace(plain, further=both.tables)
 
 
 def measured(arena, **options):
@@ -55,8 +55,8 @@ def test_scores_are_means_over_judges_and_incomplete_marks_do_not_count(arena):
 
 
 def test_marks_of_another_text_do_not_count(arena):
-    table = arena.nuggets.table.replace("blue", "navy")
-    changed = replace(arena, nuggets=Nuggets(table, arena.nuggets.marks))
+    table = Nuggets.of(arena).table.replace("blue", "navy")
+    changed = replace(arena, further=Nuggets(table, Nuggets.of(arena).marks).tables)
     values = measured(changed)
     assert values.loc[("q2", "one"), "nugget_score:missing"] == str(NO_NUGGET_MARKS)
     assert values.loc[("q1", "one"), "nugget_all_strict"] == 0.25
@@ -72,8 +72,8 @@ def test_new_systems_have_values_where_their_answer_is_marked(arena):
 
 def test_cached_values_follow_the_marks(arena, tmp_path):
     before = measured(arena, cache=tmp_path)
-    marks = arena.nuggets.marks.replace({"support": {"partly": "supported"}})
-    changed = replace(arena, nuggets=Nuggets(arena.nuggets.table, marks))
+    marks = Nuggets.of(arena).marks.replace({"support": {"partly": "supported"}})
+    changed = replace(arena, further=Nuggets(Nuggets.of(arena).table, marks).tables)
     after = measured(changed, cache=tmp_path)
     assert before.loc[("q2", "one"), "nugget_score"] == 0.5
     assert after.loc[("q2", "one"), "nugget_score"] == 1.0
@@ -81,6 +81,6 @@ def test_cached_values_follow_the_marks(arena, tmp_path):
 
 def test_nuggets_follow_their_questions_into_other_parts(arena):
     by_kind = sliced(arena, "kind")
-    assert set(by_kind.nuggets.marks["language"]) == {"color"}
+    assert set(Nuggets.of(by_kind).marks["language"]) == {"color"}
     values = measured(by_kind)["nugget_score"].dropna()
     assert values.to_dict() == measured(arena)["nugget_score"].dropna().to_dict()

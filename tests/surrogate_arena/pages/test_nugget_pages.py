@@ -7,7 +7,7 @@ import pytest
 from hostile_pages import HOSTILE
 
 from arena.data.answer_digests import answer_digest
-from arena.data.nuggets import Nuggets
+from arena.judging.nuggets import Nuggets
 from surrogate_arena.pages.answer_nuggets import AnswerMarks
 from surrogate_arena.pages.site import write_site
 
@@ -26,7 +26,7 @@ def with_marks(arena, judge):
     marks = answers.merge(table, on=["language", "query_id"]).rename(columns={"text": "nugget"})
     marks = marks.assign(support=marks["nugget_id"].map(SUPPORTS), judge=judge)
     kept = ["language", "query_id", "system", "nugget_id", "nugget", "support", "judge"]
-    return replace(arena, nuggets=Nuggets(table, marks[[*kept, "answer_digest"]]))
+    return replace(arena, further=Nuggets(table, marks[[*kept, "answer_digest"]]).tables)
 
 
 @pytest.fixture(scope="module")

@@ -1,34 +1,61 @@
 """Nuggets of an arena: facts that a good answer to a question states, and which answers do.
 
-Both tables are files that people may edit: ``nuggets.jsonl`` and ``nugget_marks.jsonl``. A mark
+Both are further tables of an arena, files that people may edit: ``further/nuggets.jsonl`` and
+``further/nugget_marks.jsonl``. A mark
 names the text of its nugget and a digest of its answer, so that it no longer counts once either
 has changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 
 import pandas as pd
 
-from arena.data.checks import duplicates, undeclared, unknown_questions
-from arena.data.errors import Problem
-from arena.data.frames import empty_rows, row_problems, typed_table, with_columns
-from arena.data.rows import Rows
-from arena.data.schema import (
-    ANSWER_KEY,
-    IMPORTANCES,
-    NUGGET_MARKS,
-    NUGGETS,
-    QUESTION_KEY,
-    SUPPORTS,
-    ArenaInfo,
+from arena.data.arena import Arena
+from arena.data.checks import duplicates, undeclared
+from arena.data.errors import DataError, Problem
+from arena.data.folder import FURTHER_FOLDER, append_further
+from arena.data.frames import as_rows, empty_rows, row_problems, typed_table
+from arena.data.rows import Rows, plain_table
+from arena.data.schema import ANSWER_KEY, QUESTION_KEY, TableSchema
+
+IMPORTANCES = ("vital", "okay")
+"""Importance of a nugget: without a vital one no answer is good; an okay one is welcome."""
+SUPPORTS = ("supported", "partly", "not")
+"""How far an answer states a nugget."""
+NUGGETS = TableSchema(
+    name="nuggets",
+    columns={
+        "query_id": "name",
+        "language": "name",
+        "nugget_id": "name",
+        "text": "name",
+        "importance": "name",
+    },
+    optional={"source": "text"},
+)
+NUGGET_MARKS = TableSchema(
+    name="nugget_marks",
+    columns={
+        "query_id": "name",
+        "language": "name",
+        "system": "name",
+        "nugget_id": "name",
+        "nugget": "name",
+        "support": "name",
+        "judge": "name",
+        "answer_digest": "name",
+    },
+    optional={"prompt": "text"},
 )
 
 NUGGET_KEY = [*QUESTION_KEY, "nugget_id"]
 MARK_KEY = ["judge", *ANSWER_KEY, "nugget_id"]
+_WORDS = {NUGGETS.name: ("importance", IMPORTANCES), NUGGET_MARKS.name: ("support", SUPPORTS)}
 
 
 @cache
@@ -60,12 +87,37 @@ class Nuggets:
     table: pd.DataFrame = field(default_factory=_no_nuggets)
     marks: pd.DataFrame = field(default_factory=_no_marks)
 
+    @classmethod
+    def of(cls, arena: Arena) -> Nuggets:
+        """Return those of an arena, which people may have edited.
+
+        Raises:
+            DataError: With every problem of both tables.
+        """
+        nuggets, problems = _checked(arena, NUGGETS, NUGGET_KEY)
+        marks, mark_problems = _checked(arena, NUGGET_MARKS, MARK_KEY)
+        problems += mark_problems
+        if not problems:
+            problems += undeclared(marks, "system", arena.info.systems, "systems")
+        if problems:
+            raise DataError(problems)
+        return cls(typed_table(nuggets, NUGGETS), typed_table(marks, NUGGET_MARKS))
+
     def __bool__(self) -> bool:
         return bool(len(self.table) or len(self.marks))
 
-    def mapped(self, function: Callable[[pd.DataFrame], pd.DataFrame]) -> Nuggets:
-        """Return both tables as a function changes them."""
-        return Nuggets(function(self.table), function(self.marks))
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Both tables by the names that they have among an arena's further ones."""
+        return {NUGGETS.name: self.table, NUGGET_MARKS.name: self.marks}
+
+    def write(self, folder: Path) -> None:
+        """Add both to an arena folder; marks take the place of former ones."""
+        # The nuggets of a question are one list: another run's must not mix with them.
+        if len(self.table):
+            append_further(folder, NUGGETS.name, self.table, QUESTION_KEY)
+        if len(self.marks):
+            append_further(folder, NUGGET_MARKS.name, self.marks, MARK_KEY, replacing=True)
 
     def counts(self) -> dict[str, int]:
         """Count nuggets, vital ones among them, and answers with marks."""
@@ -105,40 +157,20 @@ def stacked_nuggets(parts: Sequence[Nuggets]) -> Nuggets:
     )
 
 
-def checked_nuggets(
-    nuggets: Rows | None, marks: Rows | None, queries: Rows, info: ArenaInfo
-) -> tuple[Nuggets, list[Problem]]:
-    """Check the tables of nuggets and marks, which may be absent.
-
-    Returns:
-        The tables, empty where there are problems, and the problems.
-    """
-    if nuggets is None and marks is None:
-        return Nuggets(), []
-    nugget_rows = with_columns(nuggets or empty_rows(NUGGETS), NUGGETS)
-    mark_rows = with_columns(marks or empty_rows(NUGGET_MARKS), NUGGET_MARKS)
-    # Rows first: the checks between tables need sound keys.
-    problems = [*row_problems(nugget_rows, NUGGETS), *row_problems(mark_rows, NUGGET_MARKS)]
+def _checked(arena: Arena, schema: TableSchema, key: list[str]) -> tuple[Rows, list[Problem]]:
+    """Return a further table of an arena, and what is wrong with it."""
+    table = arena.further.get(schema.name)
+    if table is None:
+        return empty_rows(schema), []
+    rows = as_rows(plain_table(table), f"{FURTHER_FOLDER}/{schema.name}.jsonl")
+    problems = row_problems(rows, schema)
     if problems:
-        return Nuggets(), problems
-    problems = [
-        *_other_words(nugget_rows, "importance", IMPORTANCES),
-        *duplicates(nugget_rows, NUGGET_KEY, "nugget"),
-        *unknown_questions(nugget_rows, queries, "nugget"),
-        *_other_words(mark_rows, "support", SUPPORTS),
-        *duplicates(mark_rows, MARK_KEY, "mark"),
-        *unknown_questions(mark_rows, queries, "mark"),
-        *undeclared(mark_rows, "system", info.systems, "systems"),
-    ]
-    if problems:
-        return Nuggets(), problems
-    return Nuggets(typed_table(nugget_rows, NUGGETS), typed_table(mark_rows, NUGGET_MARKS)), []
-
-
-def _other_words(rows: Rows, column: str, words: Sequence[str]) -> list[Problem]:
+        return rows, problems
+    column, words = _WORDS[schema.name]
     is_other = ~rows.table[column].isin(words)
-    fault = f"is none of {', '.join(words)}"
-    return rows.problems_of(is_other, [column], (fault, "write one of them"))
+    fault = (f"is none of {', '.join(words)}", "write one of them")
+    problems = [*rows.problems_of(is_other, [column], fault), *duplicates(rows, key, "row")]
+    return rows, problems
 
 
 def nuggets_of_questions(table: pd.DataFrame) -> Mapping[tuple[str, str], pd.DataFrame]:
