@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 import pandas as pd
 
@@ -19,7 +18,7 @@ from surrogate_arena.papers.memerag.sentences import (
     JUDGED_RELEVANCE,
     RELEVANCE,
 )
-from surrogate_arena.papers.reports import NO_VALUE, Report, ReportTable
+from surrogate_arena.papers.reports import Report, ReportTable
 
 QUALITIES = {
     "faithfulness, coarse": "factuality",
@@ -29,7 +28,13 @@ QUALITIES = {
 }
 """What people may agree on, and the field that says it."""
 
-_LABELS = MappingProxyType({"faithfulness": FACTUALITY, "relevance": RELEVANCE})
+TITLES = {
+    "general": "Sentences, and words on average",
+    "factuality": "Percent of sentences by label of faithfulness",
+    "relevance": "Percent of sentences by label of relevance",
+    "fine_grained": "Percent of sentences by fine-grained label of faithfulness",
+    "by_model": "Percent of sentences by model",
+}
 
 
 def label_distributions(sentences: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -125,90 +130,38 @@ def _ratings(votes: Mapping[str, Sequence[str | None]], quality: str) -> list[st
 
 
 def statistics_report(sentences: pd.DataFrame, replicates: int, seed: int) -> Report:
-    """Report the statistics of sentences as the paper's tables have them."""
+    """Report the statistics of sentences: a table for each of the paper's."""
     distributions = label_distributions(sentences)
     agreed = agreement_of_people(sentences, replicates, seed)
+    rows = []
+    for language, reports in agreed.items():
+        for quality, report in reports.items():
+            rows.append({"language": language, "quality": quality, **report.as_json()})
     content: dict[str, object] = {}
+    tables = []
     for name, table in distributions.items():
         content[name] = plain_records(table)
-    content["agreement"] = _agreement_records(agreed)
+        if len(table):
+            tables.append(ReportTable(TITLES[name], table.map(_one_decimal)))
+    content["agreement"] = rows
     content["notice"] = NOTICE
-    general = distributions["general"]
-    total = general[["questions", "sentences"]].sum()
-    general = pd.concat([_rounded(general), pd.DataFrame([{"language": "total", **total}])])
-    labels = distributions["factuality"].merge(distributions["relevance"], on="language")
-    fine = distributions["fine_grained"].set_index("language").T.reset_index(names="label")
-    percent = "Percent of sentences by"
-    tables = [
-        ReportTable("Sentences, and words on average", general.fillna("")),
-        ReportTable(f"{percent} label: faithfulness, relevance", _rounded(labels)),
-        ReportTable(f"{percent} fine-grained label of faithfulness", _rounded(fine)),
-    ]
-    if len(distributions["by_model"]):
-        tables.append(_model_table(distributions["by_model"]))
     if agreed:
         tables.append(_agreement_table(agreed))
     return Report(content, tables)
 
 
-def _agreement_records(
-    agreed: Mapping[str, Mapping[str, AgreementReport]],
-) -> list[dict[str, object]]:
-    records = []
-    for language, reports in agreed.items():
-        for quality, report in reports.items():
-            records.append({"language": language, "quality": quality, **report.as_json()})
-    return records
-
-
 def _agreement_table(agreed: Mapping[str, Mapping[str, AgreementReport]]) -> ReportTable:
-    """Show tables 2, 6 and 7: one row per language, both coefficients of each quality."""
+    """Show tables 2, 6 and 7: both coefficients of each language and quality."""
     rows = []
-    notes: list[str] = []
     for language, reports in agreed.items():
-        first = reports["faithfulness, coarse"]
-        row = {"language": language, "sentences": first.items_with_pairs, "raters": first.raters}
         for quality, report in reports.items():
-            ac1 = _coefficient_cell(report, "ac1")
-            kappa = _coefficient_cell(report, "fleiss_kappa")
-            row[quality] = f"{ac1} / {kappa}"
-            reasons = [coefficient.reason for coefficient in report.coefficients.values()]
-            for reason in dict.fromkeys(filter(None, reasons)):
-                notes.append(f"{language}, {quality}: {reason}")
-        rows.append(row)
-    title = "Agreement of people: Gwet's AC1 / Fleiss' kappa"
-    return ReportTable(title, pd.DataFrame(rows), notes)
-
-
-def _coefficient_cell(report: AgreementReport, name: str) -> str:
-    coefficient = report.coefficients[name]
-    if coefficient.reason:
-        return NO_VALUE
-    return f"{coefficient.value:.2f}"
-
-
-def _rounded(table: pd.DataFrame) -> pd.DataFrame:
-    """Write shares and means with one decimal, and leave counts and names as they are."""
-    return table.map(_one_decimal)
+            row = {"language": language, "quality": quality, "sentences": report.items_with_pairs}
+            for name in ("ac1", "fleiss_kappa"):
+                coefficient = report.coefficients[name]
+                row[name] = coefficient.reason or f"{coefficient.value:.2f}"
+            rows.append(row)
+    return ReportTable("Agreement of people", pd.DataFrame(rows))
 
 
 def _one_decimal(cell: object) -> object:
-    if isinstance(cell, float):
-        return f"{cell:.1f}"
-    return cell
-
-
-def _model_table(by_model: pd.DataFrame) -> ReportTable:
-    """Show table 9: one row per model and quality, percent of each label by language."""
-    languages = list(by_model["language"].unique())
-    rows = []
-    for model, part in by_model.groupby("model", sort=False):
-        for quality, labels in _LABELS.items():
-            row = {"model": model, "sentences": int(part["sentences"].sum()), "quality": quality}
-            # A language that the model did not answer in keeps the dash.
-            row |= dict.fromkeys(languages, NO_VALUE)
-            for language, shares in part.set_index("language")[list(labels)].iterrows():
-                row[str(language)] = " / ".join(map("{:.1f}".format, shares))
-            rows.append(row)
-    title = "; ".join(" / ".join(labels) for labels in _LABELS.values())
-    return ReportTable(f"Percent of sentences by model: {title}", pd.DataFrame(rows))
+    return f"{cell:.1f}" if isinstance(cell, float) else cell
