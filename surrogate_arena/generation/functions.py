@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
@@ -28,7 +28,6 @@ from arena.llm.replies import Completion
 from arena.llm.requests import Message, Prompt
 from surrogate_arena.generation.generation_settings import GenerationSettings
 from surrogate_arena.generation.questions import GivenQuestion
-from surrogate_arena.importers.passages import passages_of
 
 BY_NAME = ("language", OWN_PASSAGES, HISTORY)
 """What a function gets if it has parameters of these names; the question comes first."""
@@ -190,10 +189,14 @@ def _columns(result: object) -> dict[str, Any]:
     if not isinstance(returned_passages, list):
         raise ValueError(f"the passages it returned are of type {type(returned_passages).__name__}")
     passages = []
-    for passage in passages_of(returned_passages):
-        fields = {name: passage[name] for name in PASSAGE_FIELDS}
-        fields["passage_id"] = str(fields["passage_id"])  # a retriever may number its passages
-        passages.append(fields)
+    for number, passage in enumerate(returned_passages, start=1):
+        fields = {"text": passage} if isinstance(passage, str) else passage
+        if not isinstance(fields, Mapping):
+            raise ValueError(f"a passage it returned is of type {type(fields).__name__}")
+        # A retriever may number its passages.
+        passage_id = str(fields.get("passage_id", number))
+        shown = {"passage_id": passage_id, "text": fields.get("text"), "title": fields.get("title")}
+        passages.append(shown)
     fault = passages_fault(passages)
     if fault:
         raise ValueError(f"the passages it returned are wrong ({fault})")

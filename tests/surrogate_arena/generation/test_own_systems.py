@@ -154,7 +154,7 @@ def test_a_function_that_hangs_is_left_behind(own_system, store):
     [
         ("{'answer': 'x'}", "the answer it returned is of type dict; return the answer as a text"),
         ("('x', 'text')", "the passages it returned are of type str"),
-        ("('x', [{'id': 1}])", "has no text in passage 1"),
+        ("('x', [{'id': 1}])", "passages.0.text"),
         ("('x', [{'text': 'a', 'passage_id': 1}] * 2)", "passage_id '1' appears twice"),
     ],
 )
