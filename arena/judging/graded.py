@@ -34,7 +34,8 @@ from arena.judging.verdict_parsing import PairVerdict, read_order
 from arena.llm.ask import Asked, Llm, ask_table
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.prompts import ReplaceablePrompt, Variable
-from arena.llm.replies import UNPARSABLE, Completion, Reply, find_rating
+from arena.llm.ratings import find_rating
+from arena.llm.replies import UNPARSABLE, Completion, Reply
 from arena.llm.requests import Prompt
 
 LOG_ODDS_OF_MARK = 2.0

@@ -7,7 +7,6 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from types import MappingProxyType
 from typing import Self
 
@@ -16,14 +15,7 @@ from scipy.special import expit
 from arena.data.schema import Winner, likeliest_winner
 from arena.llm.quotations import own_matches
 from arena.llm.replies import Completion, TokenLogprobs, UnparsableError, candidate_masses
-from arena.llm.statements import (
-    CLOSING,
-    INSIDE,
-    LONGEST_LABEL,
-    OPENING,
-    is_only_named,
-    still_weighs,
-)
+from arena.llm.statements import CLOSING, INSIDE, OPENING, stated_match
 from arena.text.thoughts import answer_start, without_thoughts
 
 WINNER_OF_LETTER: MappingProxyType[str, Winner] = MappingProxyType({"A": "a", "B": "b", "C": "tie"})
@@ -37,62 +29,19 @@ DOUBTFUL_MASS = 0.5
 LONGEST_REASON = 2000
 """Characters of a reason that are kept with a verdict; the store has the whole reply."""
 
-_SIDE = (
-    r"(?:assistant|answer|response|reply|model|system|asistente|assistente?|ассистент|アシスタント"
-    r"|回答|助手|어시스턴트)\s?"
-)
+_SIDE = r"(?:assistant|answer|response|model)\s?"
 _VERDICT = re.compile(
-    rf"{OPENING}{INSIDE}(?:(?:{_SIDE})?(?P<side>[ABＡＢ])(?: is better| wins)?"
-    rf"|(?:[CＣ](?:\s?[:(–-]\s?tie\)?)?|tie)){INSIDE}{CLOSING}",
+    rf"{OPENING}{INSIDE}(?:(?:{_SIDE})?(?P<side>[ABＡＢ])|(?:[CＣ](?:\s?[:(]\s?tie\)?)?|tie))"
+    rf"{INSIDE}{CLOSING}",
     re.IGNORECASE,
 )
-# The format that the prompt asks for is not a verdict, where a judge repeats it.
-_FORMAT = re.compile(
-    r"\[\[A\]\]\W{0,3} if\b[^\n]{1,80}?\[\[B\]\]\W{0,3} if\b[^\n]{1,80}?"
-    r"\[\[C\]\]\W{0,3} (?:for|if)\b",
-    re.IGNORECASE,
-)
-_BEATS = re.compile(
-    r"[\W_]*(?:(?:is|was|wins|won)\s)?(?:(?:clearly|slightly|much|far|strictly)\s)?"
-    r"(?:(?:better|stronger|superior|preferable|preferred|more \w{1,20})\s)?"
-    r"(?:than|over|rather than|instead of|against|beats|outperforms|(?:but |and )?not"
-    r"|(?<=superior\s)to|(?<=preferable\s)to|(?<=preferred\s)to)[\W_]*"
-    r"|[\s*]*>{1,3}[\s*]*|\s*(?:胜过|优于|好于)\s*",
-    re.IGNORECASE,
-)
-"""Words between two verdicts by which the second one is the loser."""
-_OR = re.compile(
-    r"[\s*`]*(?:(?:,|、|/|=|\bn?or\b|\band\b|\bvs\b\.?|\bversus\b|\boder\b|\bou\b|或|和)[\s*`]*){1,3}",
-    re.IGNORECASE,
-)
-"""Words between two verdicts by which both are possible."""
-_LOSES = re.compile(
-    r"[\s*`]*(?:(?:is|was|would be)\s(?:(?:clearly|much|far)\s)?"
-    r"(?:worse|wrong|incorrect|weaker|inferior|not|too|less)\b"
-    r"|(?:lacks|misses|fails|loses|needs|would need|does(?: not|n['’]t))\b|❌)",
-    re.IGNORECASE,
-)
-"""Words behind a verdict by which it is the loser."""
-_HEADING = re.compile(r"[*`]{0,3}\s?[:：]")
-_SIGN = r"\s{0,3}(?:>{1,3}|≻|&gt;|=)\s{0,3}"
-_NUMBER = rf"(?:{_SIDE})?\d{{1,3}}"
+_SIGN = r"\s{0,3}(?:>{1,3}|&gt;|=)\s{0,3}"
 _ORDER = re.compile(
-    rf"{OPENING}{INSIDE}(?P<steps>{_NUMBER}(?:{_SIGN}{_NUMBER})+){INSIDE}{CLOSING}", re.IGNORECASE
+    rf"{OPENING}{INSIDE}(?:{_SIDE})?\d{{1,3}}(?:{_SIGN}(?:{_SIDE})?\d{{1,3}})+{INSIDE}{CLOSING}",
+    re.IGNORECASE,
 )
-_NEARLY_ORDER = re.compile(
-    rf"\[{{0,2}}\s?\d{{1,3}}\s?\]{{0,2}}(?:{_SIGN}\[{{0,2}}\s?\d{{1,3}}\s?\]{{0,2}})+"
-)
-_OTHER_ORDER = re.compile(
-    rf"{OPENING}(?=[^\[\]\n]{{0,200}}\d)(?=[^\[\]\n]{{0,200}}[<>=≥≤≻≈~])[^\[\]\n]{{3,200}}{CLOSING}"
-)
-"""An order with other signs or names, parts of which must not be read as the whole."""
-_STATED_ORDER = re.compile(r"(?:[\W_]*|.*(?:[:：]|\b(?:is|be|as)\b)[\W_]*)", re.IGNORECASE)
-"""The line before an order of numbers without brackets that states it."""
+_NEARLY_ORDER = re.compile(r"\[\d{1,3}\](?:" + _SIGN + r"\[\d{1,3}\])+")
 _STEP = re.compile(rf"({_SIGN})?\[{{0,2}}\s?(?:{_SIDE})?(\d{{1,3}})", re.IGNORECASE)
-_QUOTED_IN_LIST = re.compile(
-    r"\[The Start of Answer (\d{1,3}) ([^\]\n]{0,40})\].*?\[The End of Answer \1 \2\]", re.DOTALL
-)
-_ORDER_FORMAT = re.compile(r'"\[\[2 > 1 = 3\]\]" says')
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,70 +88,26 @@ class PairVerdict:
 
 
 def read_verdict(completion: Completion) -> PairVerdict:
-    """Read the last verdict of a reply, and flag what is odd about it.
+    """Read the verdict that a reply states, and flag what is odd about it; see ``stated_match``.
 
     Lower case, full-width letters and brackets, spaces, backslashes and marks inside are accepted,
-    and so are ``[[Assistant A]]``, ``[[アシスタントA]]``, ``[[C: tie]]`` and ``[[tie]]``.
-    The loser in ``[[A]] over [[B]]`` and the options in ``[[A]] or [[B]]`` are none.
-    Answers that the reply quotes between the prompt's delimiters, or in quotation marks, the format
-    that it repeats, and the thoughts of a reasoning model hold no verdicts.
+    and so are ``[[Assistant A]]``, ``[[C: tie]]`` and ``[[tie]]``.
 
     Raises:
         UnparsableError: If there is none, which makes the judgment INVALID, never a tie.
     """
     is_cut = completion.is_cut
     reply = completion.answer
-    # As many spaces, so that what follows keeps its place.
-    without_format = _FORMAT.sub(lambda match: " " * len(match[0]), reply)
-    verdicts = own_matches(_VERDICT, without_format)
-    if not verdicts:
-        why = "the reply was cut off before a verdict" if is_cut else "the reply has no verdict"
-        raise UnparsableError(f"{why}; expected [[A]], [[B]] or [[C]]")
-    verdicts = _without_alternatives(verdicts, reply)
-    if not verdicts:
-        raise UnparsableError("the reply leaves a choice between verdicts")
-    if is_cut and still_weighs(reply[verdicts[-1].end() :]):
-        raise UnparsableError("the reply was cut off while it still weighed its verdict")
-    letters = [_letter(verdict) for verdict in verdicts]
+    form = "[[A]], [[B]] or [[C]]"
+    verdict = stated_match(_VERDICT, reply, _letter, "verdict", form=form, is_cut=is_cut)
+    letters = [_letter(match) for match in own_matches(_VERDICT, reply)]
     flags = [CUT_OFF] if is_cut else []
     if len(letters) > 1:
         flags.insert(0, CONTRADICTORY_VERDICTS if len(set(letters)) > 1 else REPEATED_VERDICT)
-    reason = reply[: verdicts[-1].start()].strip(" \t\r\n\"'*`:")
+    reason = reply[: verdict.start()].strip(" \t\r\n\"'*`:")
     if len(reason) > LONGEST_REASON:
         reason = reason[: LONGEST_REASON - 1] + "…"
-    return PairVerdict(WINNER_OF_LETTER[letters[-1]], None, tuple(flags), reason)
-
-
-def _without_alternatives(verdicts: list[re.Match[str]], reply: str) -> list[re.Match[str]]:
-    """Leave out what is no verdict beside another: losers, options, headings, what could be."""
-    left_out = _headings(verdicts, reply)
-    for index, (first, second) in enumerate(pairwise(verdicts)):
-        if _letter(first) == _letter(second):
-            continue
-        between = reply[first.end() : second.start()]
-        if _BEATS.fullmatch(between):
-            left_out.add(index + 1)
-        elif _OR.fullmatch(between):
-            left_out.update([index, index + 1])
-    left = [verdict for index, verdict in enumerate(verdicts) if index not in left_out]
-    winners = []
-    for verdict in left:
-        if not (_LOSES.match(reply, verdict.end()) or is_only_named(reply, verdict)):
-            winners.append(verdict)
-    return winners or left
-
-
-def _headings(verdicts: list[re.Match[str]], reply: str) -> set[int]:
-    """Return the places of verdicts that head a line about either side: ``[[A]]: 4/5``."""
-    headings: dict[int, str] = {}
-    for index, verdict in enumerate(verdicts):
-        line_start = reply.rfind("\n", 0, verdict.start()) + 1
-        before = reply[line_start : verdict.start()].strip("\t *#-_`")
-        if not before and _HEADING.match(reply, verdict.end()):
-            headings[index] = _letter(verdict)
-    if not {"A", "B"} <= set(headings.values()):
-        return set()
-    return {index for index, letter in headings.items() if letter != "C"}
+    return PairVerdict(WINNER_OF_LETTER[_letter(verdict)], None, tuple(flags), reason)
 
 
 def _letter(verdict: re.Match[str]) -> str:
@@ -262,13 +167,10 @@ def _answer_tokens(
 
 
 def read_order(text: str, is_cut: bool | None = None) -> tuple[int, ...]:
-    """Read the last ``[[2 > 1 = 3]]`` of a reply, or else the last order such as ``[2] > [1]``.
-
-    Answers that the reply quotes between the prompt's delimiters, the prompt's example, and the
-    thoughts of a reasoning model hold no orders.
+    """Read the order ``[[2 > 1 = 3]]`` that a reply states, or else one such as ``[2] > [1]``.
 
     Args:
-        text: The judge's reply.
+        text: The judge's reply; of several orders in it see ``stated_match``.
         is_cut: Whether a limit ended the reply; None if unknown.
 
     Returns:
@@ -277,15 +179,12 @@ def read_order(text: str, is_cut: bool | None = None) -> tuple[int, ...]:
     Raises:
         UnparsableError: If there is no order, or it does not name every number from 1 once.
     """
-    answer = _QUOTED_IN_LIST.sub(" ", without_thoughts(text, is_cut))
-    answer = unicodedata.normalize("NFKC", _ORDER_FORMAT.sub(" ", answer))
-    order = _stated_order(answer)
-    if is_cut and order.end() == len(answer.rstrip()) and not answer.rstrip().endswith("]"):
-        raise UnparsableError("the reply was cut off within its order")
-    steps = _STEP.findall(order["steps"] if order.re is _ORDER else order[0])
+    answer = unicodedata.normalize("NFKC", without_thoughts(text, is_cut))
+    pattern = _ORDER if own_matches(_ORDER, answer) else _NEARLY_ORDER
+    order = stated_match(pattern, answer, _steps, "order", form="[[2 > 1 = 3]]", is_cut=is_cut)
     places: dict[int, int] = {}
     place = 1
-    for index, (sign, number) in enumerate(steps):
+    for index, (sign, number) in enumerate(_STEP.findall(order[0])):
         # Equal answers share the place of the first of them, as in sports: 1, 2, 2, 4.
         if sign.strip() != "=":
             place = index + 1
@@ -297,23 +196,5 @@ def read_order(text: str, is_cut: bool | None = None) -> tuple[int, ...]:
     return tuple(places[number] for number in sorted(places))
 
 
-def _stated_order(answer: str) -> re.Match[str]:
-    """Return the last order that an answer states, in brackets if there is such a one."""
-    orders = list(_ORDER.finditer(answer))
-    if orders:
-        candidates = [order for order in orders if not is_only_named(answer, order)] or orders
-        for first, second in pairwise(candidates):
-            between = answer[first.end() : second.start()]
-            if first["steps"] != second["steps"] and _OR.fullmatch(between):
-                raise UnparsableError("the reply leaves a choice between orders")
-        return candidates[-1]
-    other = _OTHER_ORDER.search(answer)
-    if other is not None and not _NEARLY_ORDER.fullmatch(other[0]):
-        raise UnparsableError(
-            f"the order is {other[0][:60]!r}; expected all numbers, with > and = between them"
-        )
-    for order in reversed(list(_NEARLY_ORDER.finditer(answer))):
-        line_start = max(answer.rfind("\n", 0, order.start()) + 1, order.start() - LONGEST_LABEL)
-        if "[" in order[0] or _STATED_ORDER.fullmatch(answer, line_start, order.start()):
-            return order
-    raise UnparsableError("the reply has no order; expected such as [[2 > 1 = 3]]")
+def _steps(order: re.Match[str]) -> str:
+    return " ".join(f"{sign} {number}" for sign, number in _STEP.findall(order[0]))

@@ -1,4 +1,4 @@
-"""Replies of a model: completions, faults, and the scores and ratings in them."""
+"""Replies of a model: completions, faults, and why there is no usable answer."""
 
 from __future__ import annotations
 
@@ -9,20 +9,10 @@ import string
 import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Generic, Literal, TypeVar
+from typing import Generic, TypeVar
 
 from arena.data.errors import ARGUMENT_MARK
-from arena.llm.quotations import own_matches
-from arena.llm.statements import (
-    CLOSING,
-    INSIDE,
-    OPENING,
-    heads_line,
-    is_labeled,
-    stated_rating,
-    still_weighs,
-)
-from arena.text.thoughts import answer_start, without_thoughts
+from arena.text.thoughts import without_thoughts
 
 REFUSAL = "refusal"
 CONTENT_FILTER = "content_filter"
@@ -61,7 +51,6 @@ MOST_LOGPROB = 0.01
 """What servers round a probability of 1 to at most; anything larger is no log-probability."""
 MOST_COUNT = 2**53
 """Tokens beyond which a count is none: no sum of such is exact, or can be stored."""
-RATINGS = (1, 2, 3, 4, 5)
 SHOWN_CHARACTERS = 300
 KEY_STAND_IN = "[key]"
 LEAST_KEY = 8
@@ -70,37 +59,8 @@ LEAST_KEY = 8
 _KEY_LIKE = re.compile(
     r"\bsk-[\w*.-]+|\b(?:gsk|hf|xai|pplx|nvapi|csk|tgp|fw|r8)[-_][\w*.-]{8,}|\bAIza[\w*.-]+"
 )
-_NUMBER = r"(?P<number>[-−]?\d{1,9}(?:[.,]\d{1,9})?)"
-_RATING_FORMATS = {
-    "brackets": re.compile(rf"{OPENING}{INSIDE}{_NUMBER}{INSIDE}(?:/\s?5)?{CLOSING}"),
-    "heading": re.compile(
-        rf"##\s{{0,3}}\**Rating\**\s{{0,3}}:\s{{0,3}}[*\[({{]{{0,4}}{_NUMBER}", re.IGNORECASE
-    ),
-}
-# Near to it: "Rating: 4/5", "**Score**: 4"; or a reply that is nothing but a number.
-_LABELED = re.compile(
-    r"(?:\b(?:rating|score|mark(?=\W{0,4}(?:[:：=]|is\b))|bewertung|punktzahl|puntuación|оценка)\b"
-    r"|评分|評分|得分|評価|점수|평점|التقييم|الدرجة|रेटिंग|अंक)"
-    rf"\W{{0,6}}?(?:(?:is|of)\b\W{{0,6}}?)?{_NUMBER}"
-    r"(?!\d|\s(?:mistake|error|problem|omission|fact|sentence)s?\b)",
-    re.IGNORECASE,
-)
-_BARE = re.compile(r"\s*[^\w−-]{0,6}(?P<number>\d{1,9}(?:[.,]0{1,3})?)(?:\s?/\s?5)?\W{0,6}")
-# After a number: a range ("3-4", "3 or 4"), another scale ("4/10", "4 on a scale of 10"), a part.
-_RANGE_OR_SCALE = re.compile(
-    r"[½¼¾⅓⅔⅛⅜⅝⅞]|[ \t]?[-‐–—−~][ \t]?\d|[ \t]?(?:%|percent\b)"
-    r"|[\])}*］】]{0,4}[ \t]{0,2}(?:(?:or|to) [\[*]{0,4}\d|/\s?(?!5\b)\d"
-    r"|(?:out of|von|sur) (?![\[*]{0,4}5\b|five\b)"
-    r"|of (?:an? |the )?(?:(?!5\b)\d|(?:six|seven|ten|hundred)\b)"
-    r"|[(,]?[ \t]?(?:on|in|from|with)?[ \t]?(?:an? |the )?scale:?[ \t]"
-    r"(?:is |of |from ){0,2}(?!1[ \t]?(?:-|–|to|through)[ \t]?5\b|5\b)\d)",
-    re.IGNORECASE,
-)
 _TOKEN_SPACES = string.whitespace + "\u2581\u0120"
 """Spaces around a token, and the letters that stand for them where a server does not decode it."""
-_ZEROS = re.compile(r"[.,]0+\Z")
-
-RatingForm = Literal["brackets", "heading"]
 T = TypeVar("T")
 
 
@@ -228,48 +188,6 @@ def candidate_masses(token: TokenLogprobs, candidates: Collection[str]) -> dict[
         if name in candidates:
             masses[name] = masses.get(name, 0.0) + math.exp(logprob)
     return masses
-
-
-def find_rating(text: str, form: RatingForm, is_cut: bool | None = None) -> tuple[int, int]:
-    """Find the rating from 1 to 5 that a reply states, as a prompt asks for it or near to that.
-
-    The form is ``brackets`` for ``[[4]]``, ``heading`` for ``##Rating: 4``. A quoted rating does
-    not count; of several see ``stated_rating``. ``is_cut`` says whether a limit ended the reply;
-    None if unknown.
-
-    Returns:
-        The rating, and the position of its number in the text.
-
-    Raises:
-        UnparsableError: If there is none, it is no whole number from 1 to 5, several differ and
-            none stands out, or a reply that was cut off still weighed it.
-    """
-    start = answer_start(text, is_cut)
-    # Blanks take the place of thoughts, so that places in the text stay what they are.
-    answer = " " * start + text[start:]
-    matches = own_matches(_RATING_FORMATS[form], answer)
-    if not matches:
-        labeled = own_matches(_LABELED, answer)
-        # In the midst of a line, "rating 3" may be on a part of the answer.
-        matches = [match for match in labeled if heads_line(answer, match)] or labeled
-    bare = None if matches else _BARE.fullmatch(answer)
-    if bare is not None:
-        matches = [bare]
-    if not matches:
-        raise UnparsableError("the reply has no rating")
-    try:
-        last = stated_rating(matches, "number", answer)
-    except ValueError as error:
-        raise UnparsableError(str(error)) from error
-    # An explanation that follows a rating on a line of its own may well weigh it.
-    if is_cut and not is_labeled(answer, last) and still_weighs(answer[last.end() :]):
-        raise UnparsableError("the reply was cut off while it still weighed its rating")
-    number = _ZEROS.sub("", last["number"])
-    is_other_scale = _RANGE_OR_SCALE.match(answer, last.end("number")) is not None
-    if is_other_scale or not number.isdecimal() or int(number) not in RATINGS:
-        shown = answer[last.start("number") : last.end("number") + 10].strip().strip("[]")
-        raise UnparsableError(f"the rating is {shown!r}; expected a whole number from 1 to 5")
-    return int(number), last.start("number")
 
 
 def without_key(completion: Completion, api_key: str) -> Completion:

@@ -181,7 +181,7 @@ def fault_of(
     if status == 405:  # base_url leads to something else
         status = NOT_FOUND
     hopeless = meaning if isinstance(meaning, int) else status
-    if hopeless in _NO_MORE_CALLS:
+    if hopeless is not None and hopeless in _NO_MORE_CALLS:
         # A message about a wrong key may repeat parts of it.
         shown = f"status {hopeless}" if hopeless == WRONG_KEY else detail
         return Fault(REJECTED, shown, advice=_NO_MORE_CALLS[hopeless])

@@ -17,13 +17,8 @@ from arena.llm.ask import Asked, Llm, ask_table
 from arena.llm.awaiting import AwaitedReplies
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
-from arena.llm.replies import (
-    Completion,
-    RatingForm,
-    Reply,
-    UnparsableError,
-    find_rating,
-)
+from arena.llm.ratings import RatingForm, find_rating
+from arena.llm.replies import Completion, Reply, UnparsableError
 from arena.llm.requests import Prompt
 from arena.llm.store import open_store
 from arena.llm.trimming import PASSAGE_TOKENS, Trimmer

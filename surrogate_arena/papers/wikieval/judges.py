@@ -24,7 +24,7 @@ from arena.llm.prompts import (
 from arena.llm.quotations import own_matches
 from arena.llm.replies import Completion, UnparsableError
 from arena.llm.requests import Prompt
-from arena.llm.statements import stated_rating
+from arena.llm.statements import stated_match
 from arena.text.thoughts import without_thoughts
 from features.declare.feature import Item
 from features.declare.sample import Missing
@@ -240,7 +240,7 @@ def _prompt(template: PromptTemplate, pair: Pair, text: str, other: str) -> Prom
 def read_score(text: str, is_cut: bool | None = None) -> float:
     """Read ``Score: 7``, ``Faithfulness: 7`` or ``7 out of 10``, or a bare number.
 
-    A score that the reply quotes is not its own; of several see ``stated_rating``.
+    Of several scores see ``stated_match``.
 
     Args:
         text: The judge's reply.
@@ -251,16 +251,11 @@ def read_score(text: str, is_cut: bool | None = None) -> float:
             reply was cut off within it.
     """
     text = without_thoughts(text, is_cut)
-    matches = own_matches(_SCORE, text) or own_matches(_OF_TEN, text)
-    bare = None if matches else _BARE_SCORE.fullmatch(text)
-    if bare is not None:
-        matches = [bare]
-    if not matches:
-        raise UnparsableError("the reply has no score")
-    try:
-        last = stated_rating(matches, 1, text)
-    except ValueError as error:
-        raise UnparsableError(str(error)) from error
+    if _BARE_SCORE.fullmatch(text):
+        pattern = _BARE_SCORE
+    else:
+        pattern = _SCORE if own_matches(_SCORE, text) else _OF_TEN
+    last = stated_match(pattern, text, lambda match: match[1], "score", is_cut=is_cut)
     if is_cut and not text[last.end(1) :].strip():
         raise UnparsableError("the reply was cut off within the score")
     value = float(last[1].replace(",", "."))

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from arena.judging.verdict_parsing import read_verdict
 from arena.llm.quotations import own_matches
-from arena.llm.replies import Completion, UnparsableError, find_rating
+from arena.llm.ratings import find_rating
+from arena.llm.replies import Completion, UnparsableError
 from surrogate_arena.papers.memerag.claims import label_of_reply
 from surrogate_arena.papers.wikieval.judges import read_choice, read_score
 

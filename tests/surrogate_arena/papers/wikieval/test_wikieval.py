@@ -133,12 +133,11 @@ def test_which_text_comes_first_is_drawn_by_content(pairs):
     ("text", "score"),
     [
         ("**Score:** 7.5", 7.5),
-        ("A score of ten? Score: 3. On reflection: Score: 4", 4),
+        ("A score of ten? Score: 3.\nOn reflection: Score: 4", 4),
         ("<think>Score: 9</think>Score: 2", 2),
         ("Maybe 9/10?\n</think>\n2", 2),
         ("9/10", 9),
         ("Score: 7,5", 7.5),
-        ("Score: 2. A score of 9 would need sources.", 2),
     ],
 )
 def test_scores_are_read(text, score):
