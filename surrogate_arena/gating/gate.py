@@ -121,6 +121,8 @@ def gate(
     if arena is None:
         raise UsageError(f"name a board ({argument('board')}) or an arena ({argument('arena')})")
     pair = contenders(open_arena(arena), board, answers, baseline, languages)
+    if board is not None and board.summary.is_first:
+        board = None  # it names the systems, and rests on no verdict to compare by
     checks = compare_answers(pair.arena, pair.answers, pair.baseline_answers, rates.accepted)
     result = Gate(
         verdict="cannot say",
@@ -148,9 +150,9 @@ def gate(
         return replace(result, verdict="cheaper" if rates.cheaper else "same", by="answers")
     by_arena = None
     if judging is None:
-        board_judge = None if board is None or board.summary.is_first else board.summary.judge
+        board_judge = None if board is None else board.summary.judge
         by_arena = compare_by_arena(pair, board_judge, rates.test(1 - SURROGATE_SHARE))
-    if board is not None and not board.summary.is_first:
+    if board is not None:
         placed = rank_systems(board, pair.answers, pair.arena, feature_table=feature_table)
         ratings = _compared_ratings(
             board,
@@ -239,7 +241,7 @@ def _planned_variance(board: Board | None, arena: Arena) -> float:
     """Return the largest variance of a question's score that the judge's ties and doubts leave."""
     smallest_variance = 0.05
     judgments = arena.judgments
-    if board is not None and not board.summary.is_first:
+    if board is not None:
         judgments = arena.judged_by(board.summary.judge).judgments
     judgments = calibrated_judgments(judgments, hard=True)
     if not len(judgments):
