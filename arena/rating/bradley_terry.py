@@ -28,18 +28,6 @@ from arena.rating.penalized_likelihood import (
 
 TOLERANCE = 1e-10
 """Largest error of a coefficient, in logits."""
-FASTEST = 0.05
-"""Smallest factor by which steps are trusted to keep shrinking."""
-SLOWEST = 0.5
-"""Factor above which steps are not trusted to shrink."""
-NOISE = 1e-9
-"""Steps this short that no longer shrink are rounding errors."""
-QUADRATIC_NOISE = 1e-6
-"""The same for Newton steps with the exact Hessian, each of which squares the error."""
-MOST_STEPS = 200
-MOST_SHARED_STEPS = 60
-LONGEST_STEP = 5.0
-HALVINGS = 40
 
 NO_MAXIMUM = (
     "the fit did not converge: some systems only win, only lose, or do not meet the others, "
@@ -164,6 +152,9 @@ def _shared_newton(
     Returns:
         Parameters, shape (K, R), and the columns that did not converge.
     """
+    most_shared_steps = 60
+    # Steps this short that no longer shrink are rounding errors.
+    noise = 1e-9
     n_replicates = problem.points.shape[1]
     # One column for all replicates at first: the cheapest step.
     parameters = warm_start.parameters
@@ -172,13 +163,13 @@ def _shared_newton(
     has_converged = np.zeros(n_replicates, dtype=bool)
     # Replicates that diverge overflow; they are reported as not converged.
     with np.errstate(all="ignore"):
-        for _ in range(MOST_SHARED_STEPS):
+        for _ in range(most_shared_steps):
             step = warm_start.solver(problem.gradient(parameters))
             parameters = parameters - step
             length = np.abs(step).max(axis=0)
-            is_noise = (length <= NOISE) & (length > last / 2)
+            is_noise = (length <= noise) & (length > last / 2)
             has_converged = (_remaining_error(length, last) <= tolerance) | is_noise
-            has_grown |= ~(length <= np.maximum(last, NOISE))
+            has_grown |= ~(length <= np.maximum(last, noise))
             if (has_converged | has_grown).all():
                 break
             last = length
@@ -190,8 +181,12 @@ def _remaining_error(length: Floats, last: Floats) -> Floats:
 
     The steps to come then sum to length * rate / (1 - rate), a geometric series.
     """
-    rate = np.where(np.isfinite(last), np.maximum(length / last, FASTEST), SLOWEST)
-    return np.where(rate < SLOWEST, length * rate / (1 - rate), length)
+    # Factor above which steps are not trusted to shrink
+    slowest = 0.5
+    # Smallest factor by which steps are trusted to keep shrinking
+    fastest = 0.05
+    rate = np.where(np.isfinite(last), np.maximum(length / last, fastest), slowest)
+    return np.where(rate < slowest, length * rate / (1 - rate), length)
 
 
 def newton(problem: PenalizedLikelihood, start: Floats) -> Floats:
@@ -207,9 +202,13 @@ def newton(problem: PenalizedLikelihood, start: Floats) -> Floats:
     Raises:
         ConvergenceError: If its likelihood has no maximum.
     """
+    longest_step = 5.0
+    most_steps = 200
+    # Steps this short that no longer shrink are rounding errors: each step squares the error.
+    quadratic_noise = 1e-6
     parameters = start
     last = np.inf
-    for _ in range(MOST_STEPS):
+    for _ in range(most_steps):
         try:
             step = problem.solver(parameters)(problem.gradient(parameters))
         # A ValueError is one of numbers that are not finite.
@@ -218,9 +217,9 @@ def newton(problem: PenalizedLikelihood, start: Floats) -> Floats:
         length = float(np.abs(step).max())
         # Close to the maximum the loss is nearly quadratic, and full steps are safe.
         if length > 1.0:
-            step = _shortened(problem, parameters, step * min(1.0, LONGEST_STEP / length))
+            step = _shortened(problem, parameters, step * min(1.0, longest_step / length))
         parameters = parameters - step
-        if length <= TOLERANCE or (length <= QUADRATIC_NOISE and length > last / 2):
+        if length <= TOLERANCE or (length <= quadratic_noise and length > last / 2):
             return parameters
         last = length
     raise ConvergenceError(NO_MAXIMUM)
@@ -228,10 +227,11 @@ def newton(problem: PenalizedLikelihood, start: Floats) -> Floats:
 
 def _shortened(problem: PenalizedLikelihood, parameters: Floats, step: Floats) -> Floats:
     """Halve a step until the loss does not rise."""
+    halvings = 40
     loss = problem.loss(parameters)[0]
     # Rounding errors of the loss must not count as a rise.
     slack = 1e-12 * (1.0 + abs(loss))
-    for _ in range(HALVINGS):
+    for _ in range(halvings):
         if problem.loss(parameters - step)[0] <= loss + slack:
             break
         step = step / 2

@@ -23,8 +23,6 @@ MOST_COMPARED = 1_500
 """Systems above which pairs are not compared: time and memory grow with their square."""
 CONSTANT = 1e-6
 """Range of a coefficient over bootstrap samples that is mere rounding error, in logits."""
-RESAMPLE_TOLERANCE = 1e-8
-"""Largest error of bootstrap resamples, of which only the spread counts, in logits."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +76,8 @@ def bootstrap(
         rounds: Number of resamples.
         random: Generator of the draws.
     """
+    # Largest error of bootstrap resamples, of which only the spread counts, in logits
+    resample_tolerance = 1e-8
     n_questions = items.n_questions
     n_systems = items.pairs.n_systems
     if n_questions < 2:
@@ -87,7 +87,7 @@ def bootstrap(
     n_regularized = 0
     for points, counts in items.resampled(rounds, random):
         resample = replace(problem, points=points, counts=counts)
-        resample_fit = solve(resample, start, RESAMPLE_TOLERANCE)
+        resample_fit = solve(resample, start, resample_tolerance)
         n_regularized += regularize(resample_fit, resample, DEFAULT_RIDGE)
         blocks.append(resample_fit.coefficients)
     return _of_replicates(np.concatenate(blocks), n_questions, n_regularized)

@@ -28,8 +28,6 @@ far too small."""
 
 LEAST_DISPERSION = 0.01
 """Smallest dispersion of soft verdicts that is believed: one counts for at most 100 wins."""
-ITEMS_AT_ONCE = 1_000_000
-"""Items whose scores are held at a time."""
 
 
 @dataclass(frozen=True)
@@ -83,13 +81,15 @@ class BattleLikelihood:
             The sums over questions, and the number of questions on which each parameter counts,
             each of shape (K,).
         """
+        # Items whose scores are held at a time
+        items_at_once = 1_000_000
         items = self.items
         n_parameters = self.pairs.n_systems + len(self.biases)
         squares = np.zeros(n_parameters)
         n_questions = np.zeros(n_parameters)
         residuals = items.points - items.counts * self.expected(parameters)[items.pair]
         is_sorted = bool((items.question[1:] >= items.question[:-1]).all())
-        n_blocks = -(-len(items) // ITEMS_AT_ONCE) if is_sorted else 1
+        n_blocks = -(-len(items) // items_at_once) if is_sorted else 1
         ends = np.linspace(0, items.n_questions, n_blocks + 1).astype(np.intp)
         for start, end in pairwise(ends):
             rows = slice(None)

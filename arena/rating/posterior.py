@@ -28,8 +28,6 @@ from arena.statistics.significance import NORMAL_95
 
 TRUST = (1.0, 0.25, 0.0625)
 """Factors of stated precisions, by how much ratings may differ more than stated."""
-NEGLIGIBLE_WEIGHT = 1e-9
-"""Weight of a prior in the average below which its posterior is not computed."""
 DRAWS = 4_000
 PRIOR_COLUMNS = ("language", "system", "rating", "standard_error")
 
@@ -182,6 +180,8 @@ def _averaged(candidates: Sequence[_Candidate]) -> tuple[Floats, Floats, Floats]
     Returns:
         Means (K,) and covariance (K, K) of ratings and biases, and shares (S,).
     """
+    # Weight of a prior in the average below which its posterior is not computed
+    negligible_weight = 1e-9
     weights = softmax([candidate.log_evidence() for candidate in candidates])
     modes = np.array([candidate.centered_mode for candidate in candidates])
     means = weights @ modes
@@ -190,7 +190,7 @@ def _averaged(candidates: Sequence[_Candidate]) -> tuple[Floats, Floats, Floats]
     covariance = (deviations.T * weights) @ deviations
     shares = np.zeros(candidates[0].n_systems)
     for weight, candidate in zip(weights, candidates, strict=True):
-        if weight < NEGLIGIBLE_WEIGHT:
+        if weight < negligible_weight:
             continue
         candidate_covariance, candidate_shares = candidate.covariance_and_shares()
         covariance += weight * candidate_covariance

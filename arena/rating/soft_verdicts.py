@@ -33,8 +33,6 @@ whose sides they put 7 to 10 logits apart: that is a temperature of 5 to 7. This
 that and their word."""
 SMALLEST_PROBABILITY = 1e-6
 """Probabilities below it are rounded to 0 in files; logits need more."""
-_LOG_SPREAD = 1.0
-"""Standard deviation of the logarithm of a temperature about the default, before any label."""
 
 TemperatureSource = Literal["people", "repeats", "default"]
 
@@ -270,6 +268,8 @@ def _inverse_temperature(
         weights: Number of labels of each, shape (N,).
         center: Median of its prior, which is log-normal.
     """
+    # Standard deviation of the logarithm of a temperature about the default, before any label
+    log_spread = 1.0
     # Loaded here, as it takes time that arenas without probabilities do not need.
     from scipy.optimize import minimize_scalar
 
@@ -282,7 +282,7 @@ def _inverse_temperature(
     def loss(log_factor: float) -> float:
         scaled = np.exp(log_factor) * distances
         log_likelihood = agreeing @ log_expit(scaled) + opposing @ log_expit(-scaled)
-        deviation = (log_factor - np.log(center)) / _LOG_SPREAD
+        deviation = (log_factor - np.log(center)) / log_spread
         return float(0.5 * deviation**2 - log_likelihood)
 
     bounds = (np.log(center) - 7.0, np.log(center) + 7.0)

@@ -9,7 +9,6 @@ from arena.data.seeds import places_by_value
 from arena.data.types import Floats, Integers
 
 INTERVAL = (2.5, 97.5)
-WEIGHTS_AT_ONCE = 4_000_000
 
 
 def bootstrap_weights(
@@ -47,11 +46,12 @@ def resampled_sums(parts: npt.ArrayLike, rounds: int, random: np.random.Generato
     Returns:
         Shape (rounds, K).
     """
+    weights_at_once = 4_000_000
     contributions = np.asarray(parts, dtype=np.float64)
     size = len(contributions)
     distinct, counts = np.unique(contributions, axis=0, return_counts=True)
     sums = np.empty((rounds, contributions.shape[1]))
-    block = max(1, WEIGHTS_AT_ONCE // max(len(distinct), 1))
+    block = max(1, weights_at_once // max(len(distinct), 1))
     for start in range(0, rounds, block):
         end = min(start + block, rounds)
         draws = random.multinomial(size, counts / size, size=end - start)

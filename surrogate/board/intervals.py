@@ -29,10 +29,6 @@ NO_SURROGATE = "no surrogate could be trained"
 ALL_EQUAL = "all judged systems have the same rating"
 _DIGITS = 9
 """Digits to which (n + 1)(1 - a) is taken, so that 10 x 0.9 is 9."""
-FEWEST_FOR_CONFORMAL = 20
-"""Left-out ratings from which conformal intervals need nothing of other arenas."""
-_ERROR_FACTOR = 3.5
-"""The error's share of the variance of ratings, times n - 1."""
 _PRIOR_RESIDUALS = 16.0
 """Left-out ratings that the other arenas are worth.
 
@@ -50,8 +46,10 @@ def unseen_intervals(outcomes: Sequence[Outcome]) -> dict[str, RatingInterval]:
 
 
 def _interval(outcome: Outcome) -> RatingInterval:
+    # Left-out ratings from which conformal intervals need nothing of other arenas
+    fewest_for_conformal = 20
     residuals = unseen_residuals(outcome)
-    if len(residuals) >= FEWEST_FOR_CONFORMAL:
+    if len(residuals) >= fewest_for_conformal:
         units = _units(outcome)
         best, frontier = _frontier(outcome, units)
         return RatingInterval(
@@ -176,7 +174,9 @@ def student_half_width(
 
 def error_share(n_systems: int) -> float:
     """Return the error variance of an unseen system's rating, over the variance of ratings."""
-    return _ERROR_FACTOR / (n_systems - 1)
+    # The error's share of the variance of ratings, times n - 1
+    error_factor = 3.5
+    return error_factor / (n_systems - 1)
 
 
 def rank_share(half_width: float) -> float:

@@ -15,10 +15,6 @@ from surrogate.checks.notes import Key
 from surrogate.learning.estimation.answer_texts import hashed, unit_rows
 
 SYSTEM = ["language", "system"]
-SHARE = 0.9
-"""Of a system's answers that make it a copy, when they are one other system's."""
-FEWEST_LONG = 5
-"""Long answers that tell a copy, unless they are half of all: one alone may be a coincidence."""
 PART = 1_000_000
 """Pairs of answers that are compared at a time, so that memory stays small."""
 
@@ -31,12 +27,14 @@ def near_copies(new: pd.DataFrame, judged: pd.DataFrame) -> dict[Key, str]:
     Returns:
         Language and new system to the judged system of which it has nearly all answers there.
     """
+    # Of a system's answers that make it a copy, when they are one other system's
+    share = 0.9
     new = _long_answers(new)
     new = new[_is_enough(new)]
     judged = _long_answers(judged)
     # Of its first tenth or so a copy must have one answer in common, too: most systems drop out.
     n_of_system = new.groupby(SYSTEM)["answer"].transform("size")
-    is_first = new.groupby(SYSTEM).cumcount() <= n_of_system - np.floor(SHARE * n_of_system)
+    is_first = new.groupby(SYSTEM).cumcount() <= n_of_system - np.floor(share * n_of_system)
     candidates = _same_answers(new[is_first], judged)
     new = new[new["system"].isin(candidates["system"])]
     same = _same_answers(new, judged[judged["system"].isin(candidates["original"])])
@@ -46,7 +44,7 @@ def near_copies(new: pd.DataFrame, judged: pd.DataFrame) -> dict[Key, str]:
     # Of several originals the last counts: the one with most answers in common, then the nearest.
     n_same_answers = pairs.sort_values(["size", "sum"], kind="stable")["size"]
     for (language, system, original), n_same in n_same_answers.items():
-        if n_same >= SHARE * n_answers[language, system]:
+        if n_same >= share * n_answers[language, system]:
             copies[language, system] = original
     return copies
 
@@ -68,8 +66,10 @@ def _long_answers(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _is_enough(long_answers: pd.DataFrame) -> pd.Series:
     """Flag the answers of systems that have enough long ones to tell a copy."""
+    # Long answers that tell a copy, unless they are half of all: one alone may be a coincidence
+    fewest_long = 5
     n_long = long_answers.groupby(SYSTEM)["answer"].transform("size")
-    return n_long >= np.minimum(FEWEST_LONG, long_answers["n_all"] / 2)
+    return n_long >= np.minimum(fewest_long, long_answers["n_all"] / 2)
 
 
 def _same_answers(new: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:

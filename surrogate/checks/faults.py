@@ -27,13 +27,6 @@ from features.text.tokens import tokens_per_word, words
 from surrogate.checks.fit import is_most_frequent_or_empty
 from surrogate.learning.estimation.answer_texts import document_weights, hashed, unit_rows
 
-LOOP = 0.6
-"""Share of an answer's words, in runs that stood before, of one that repeats itself."""
-LONG_PARAGRAPH = 40
-"""Words of a paragraph that nobody writes twice; twice as many parts of words."""
-UNLIKELY = 0.05
-"""Probability of the language asked for, below which an answer is in another."""
-
 
 def is_empty(sample: Sample) -> float:
     """Return 1 if the answer has no word."""
@@ -59,10 +52,12 @@ def is_refusal(sample: Sample) -> float:
 
 def is_in_other_language(sample: Sample) -> float:
     """Return 1 if it is not in the question's language; NaN for a phrase, which does not tell."""
+    # Probability of the language asked for, below which an answer is in another
+    unlikely = 0.05
     if not is_prose(sample.text):
         return np.nan
     probability = _value(target_language(sample, PY3LANGID, "answer"))
-    return np.nan if np.isnan(probability) else float(probability < UNLIKELY)
+    return np.nan if np.isnan(probability) else float(probability < unlikely)
 
 
 def cites_nothing_known(sample: Sample) -> float:
@@ -74,10 +69,12 @@ def cites_nothing_known(sample: Sample) -> float:
 
 def repeats_itself(sample: Sample) -> float:
     """Return 1 if most of its words, or a paragraph, or all of it, stood in it before."""
+    # Share of an answer's words, in runs that stood before, of one that repeats itself
+    loop = 0.6
     share = repetition(sample)
     if isinstance(share, Missing):
         return np.nan
-    return float(share >= LOOP or _is_twice(sample) or _has_paragraph_twice(sample.text))
+    return float(share >= loop or _is_twice(sample) or _has_paragraph_twice(sample.text))
 
 
 def citation_count(sample: Sample) -> float:
@@ -187,13 +184,15 @@ def _is_twice(sample: Sample) -> bool:
 
 def _has_paragraph_twice(text: str) -> bool:
     """Return whether a long paragraph stands in a text twice, word for word."""
+    # Words of a paragraph that nobody writes twice; twice as many parts of words
+    long_paragraph = 40
     paragraphs = set()
     for line in text.splitlines():
         paragraph = line.strip()
         if paragraph in paragraphs:
             return True
         tokens = words(paragraph)
-        if len(tokens) >= LONG_PARAGRAPH * tokens_per_word(tokens):
+        if len(tokens) >= long_paragraph * tokens_per_word(tokens):
             paragraphs.add(paragraph)
     return False
 

@@ -26,12 +26,8 @@ from surrogate.checks.word_hashes import (
 
 LENGTH = 24
 """Letters of a run: about five words."""
-WIDE_LENGTH = 10
-"""The same in Chinese, Japanese and Korean, where a letter is a word or a syllable."""
 WINDOW = 6
 """Length, in runs, of a stretch of text in which a copied sentence shows."""
-SAMPLED = 4
-"""One run in so many is looked at, chosen by its letters: a sentence has dozens of them."""
 
 
 def measure_runs(
@@ -57,6 +53,8 @@ def measure_runs(
         the share of the question's runs that it has. Both as if all questions were alike; NaN where
         too few judged systems answered, or a question has no run.
     """
+    # One run in so many is looked at, chosen by its letters: a sentence has dozens of them
+    sampled = 4
     judged_letters = [text for text, flag in zip(letters, is_judged, strict=True) if flag]
     length = _run_length(judged_letters)
     runs, owners = letter_runs(letters, length)
@@ -64,13 +62,13 @@ def measure_runs(
     keys = of_questions(runs, answered[owners])
     asked = _asked_shares(keys, owners, answered, questions, length)
 
-    is_sampled = runs % np.uint64(SAMPLED) == 0
+    is_sampled = runs % np.uint64(sampled) == 0
     owners = owners[is_sampled]
     systems = pd.factorize(rows["system"])[0]
     is_others = is_of_others(keys[is_sampled], systems[owners], is_judged[owners])
     passage_runs, _ = letter_runs(passages, length)
     is_taken = is_others & ~is_among(runs[is_sampled], passage_runs)
-    window = WINDOW * length // SAMPLED
+    window = WINDOW * length // sampled
     # A short answer counts as a full stretch: few letters may well be the only ones to write.
     verbatim = largest_counts(is_taken, owners, window, len(letters)) / window
     shares = pd.DataFrame({"verbatim": verbatim, "asked": asked}, rows.index)
@@ -102,10 +100,12 @@ def _code_points(texts: Sequence[str]) -> Hashes:
 
 def _run_length(texts: Sequence[str]) -> int:
     """Choose the letters of a run by the script that most letters are of."""
+    # In Chinese, Japanese and Korean a letter is a word or a syllable.
+    wide_length = 10
     codes, counts = np.unique(_code_points(texts), return_counts=True)
     widths = [unicodedata.east_asian_width(chr(int(code))) for code in codes]
     is_wide = np.isin(widths, ["W", "F"])
-    return WIDE_LENGTH if 2 * counts[is_wide].sum() > counts.sum() else LENGTH
+    return wide_length if 2 * counts[is_wide].sum() > counts.sum() else LENGTH
 
 
 def _asked_shares(

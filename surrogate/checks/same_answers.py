@@ -15,8 +15,6 @@ from arena.text.answers import parse_answer
 
 FEWEST_ANSWERS = 5
 """Number of answers from which it is said that they are the same."""
-SHOWN_NAMES = 5
-"""Number of systems that a remark names."""
 
 
 def same_answer_remarks(arena: Arena) -> Iterator[Remark]:
@@ -24,6 +22,8 @@ def same_answer_remarks(arena: Arena) -> Iterator[Remark]:
 
     Texts are compared without regard to case and white space.
     """
+    # Number of systems that a remark names
+    shown_names = 5
     queries = arena.queries[[*QUESTION_KEY, "query"]]
     rows = arena.answers[[*QUESTION_KEY, "system", "answer"]].merge(queries, on=QUESTION_KEY)
     rows["text"] = [_plain(parse_answer(output).text) for output in rows["answer"]]
@@ -44,7 +44,7 @@ def same_answer_remarks(arena: Arena) -> Iterator[Remark]:
         yield Remark(f"{language}, {system}", "same answers", "warning", sentence)
     for language, answers in rows.groupby("language"):
         for group in _groups_alike(answers):
-            systems = first_of(group, SHOWN_NAMES)
+            systems = first_of(group, shown_names)
             sentence = f"most of their shared questions have the same answer from {systems}"
             yield Remark(str(language), "same answers", "warning", sentence)
 

@@ -59,9 +59,6 @@ REGRESSORS: Mapping[str, str] = MappingProxyType(
     }
 )
 """The surrogates that MIRAGE-Bench compares (table 3): name to the regressor it stands for."""
-MOST_ROWS = 1000
-"""Maximum of rows for a regressor whose time grows with their square or cube: of more, a random
-sample is taken."""
 
 Model = tuple[Any, Flags]
 """A regressor fitted to one language, and which features it uses, shape (F,)."""
@@ -215,6 +212,9 @@ def _trained(
 
 def fit_regressor(name: str, rows: TrainingRows, random_state: int, trees: int = TREES) -> Any:  # noqa: ANN401 - any regressor
     """Fit the regressor of ``made``, even where it stops before it has converged."""
+    # Maximum of rows for a regressor whose time grows with their square or cube: of more, a random
+    # sample is taken
+    most_rows = 1000
     from sklearn.exceptions import ConvergenceWarning
 
     # Modules of scikit-learn whose time grows with the square or cube of the rows.
@@ -224,9 +224,9 @@ def fit_regressor(name: str, rows: TrainingRows, random_state: int, trees: int =
     # Rows are ordered by their values, so that no random draw depends on a system's name.
     order = np.lexsort((*rows.features.T, rows.targets))
     is_slow = not slow_modules.isdisjoint(type(regressor).__module__.split("."))
-    if is_slow and len(order) > MOST_ROWS:
+    if is_slow and len(order) > most_rows:
         random = np.random.default_rng(random_state)
-        order = order[np.sort(random.choice(len(order), MOST_ROWS, replace=False))]
+        order = order[np.sort(random.choice(len(order), most_rows, replace=False))]
     # Weights of 1 change a forest's stream of random numbers, which published figures rest on.
     weights = {"sample_weight": np.ones(len(order))} if name == RANDOM_FOREST else {}
     with warnings.catch_warnings():

@@ -19,7 +19,6 @@ from surrogate.ranking.ranked_systems import RankedSystems
 LEVEL = 0.95
 POWER = 0.8
 QUESTIONS = 20
-SMALLEST_MARGIN = 1e-6
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,9 @@ def judgments_to_separate(win_rate: float) -> int | None:
     ``POWER``, if the expected win rate is right. Verdicts are taken as binomial: ties, which vary
     less, need no more judgments.
     """
+    smallest_margin = 1e-6
     margin = abs(win_rate - 0.5)
-    if margin < SMALLEST_MARGIN:
+    if margin < smallest_margin:
         return None
     return scores_to_find(
         margin,

@@ -14,11 +14,8 @@ from arena.data.wording import count_of
 from surrogate.checks.answer_checks import AnswerChecks
 from surrogate.ranking.feature_clauses import feature_clause
 
-LEAST_MOVE = 0.05
-"""Logits that a feature must move a rating by to be named as a reason."""
 MOST_NAMED = 2
 """Features in either direction, and questions, that reasons name."""
-LONG_NAME = 12
 
 
 @dataclass(frozen=True)
@@ -116,6 +113,8 @@ def _reasons(rows: pd.DataFrame, has_languages: bool) -> Iterator[str]:
 
 def _feature_moves(rows: pd.DataFrame) -> Iterator[str]:
     """Say which features move a rating most, up and down, by the mean over languages."""
+    # Logits that a feature must move a rating by to be named as a reason
+    least_move = 0.05
     added: defaultdict[str, float] = defaultdict(float)
     differences: defaultdict[str, float] = defaultdict(float)
     for moved_by in rows["moved_by"]:
@@ -126,7 +125,7 @@ def _feature_moves(rows: pd.DataFrame) -> Iterator[str]:
     for direction, sign in (("higher", 1), ("lower", -1)):
         moves = []
         for name, logits in added.items():
-            if sign * logits >= LEAST_MOVE:
+            if sign * logits >= least_move:
                 moves.append((sign * logits, name))
         clauses: list[str] = []
         for _, name in sorted(moves, reverse=True):
@@ -149,7 +148,8 @@ def _question_names(rows: pd.DataFrame, column: str, has_languages: bool) -> lis
 
 def _some_of(questions: list[str]) -> str:
     """Show the first questions; of questions with long names the first alone."""
-    n_shown = 1 if len(questions[0]) > LONG_NAME else MOST_NAMED
+    long_name = 12
+    n_shown = 1 if len(questions[0]) > long_name else MOST_NAMED
     shown = questions[:n_shown]
     if len(questions) > n_shown:
         shown.append("…")

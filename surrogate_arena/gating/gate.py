@@ -121,8 +121,7 @@ def gate(
     if arena is None:
         raise UsageError(f"name a board ({argument('board')}) or an arena ({argument('arena')})")
     pair = contenders(open_arena(arena), board, answers, baseline, languages)
-    if board is not None and board.summary.is_first:
-        board = None  # it names the systems, and rests on no verdict to compare by
+    board = _judged(board)
     checks = compare_answers(pair.arena, pair.answers, pair.baseline_answers, rates.accepted)
     result = Gate(
         verdict="cannot say",
@@ -235,6 +234,11 @@ def _doubts(board: Board, placed: RankedSystems, compared: Sequence[str]) -> Ite
         yield f"the candidate has no rating in {', '.join(rows['language'])}: {note}"
     if not compared:
         yield "there is no language in which both have a rating"
+
+
+def _judged(board: Board | None) -> Board | None:
+    """Leave out a first board: it names the systems, and rests on no verdict to compare by."""
+    return None if board is None or board.summary.is_first else board
 
 
 def _planned_variance(board: Board | None, arena: Arena) -> float:

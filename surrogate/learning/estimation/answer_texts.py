@@ -20,7 +20,6 @@ from arena.data.types import Floats, Indices
 DIMENSIONS = 4096
 TEXTS_CACHED = 2**15
 """Texts whose hashed n-grams a process remembers, some 5 kB each."""
-TEXTS_AT_ONCE = 64
 SHORTEST = 3
 LONGEST = 5
 """Characters of the shortest and of the longest n-grams."""
@@ -58,6 +57,7 @@ def hashed(texts: Sequence[str]) -> sparse.csr_array:
 
     A process that trains many surrogates on the same answers does it once.
     """
+    texts_at_once = 64
     # Threads share the cache: none counts on an entry that another may throw out.
     rows_by_text = {}
     for text in texts:
@@ -65,8 +65,8 @@ def hashed(texts: Sequence[str]) -> sparse.csr_array:
         if row is not None:
             rows_by_text[text] = row
     new_texts = [text for text in dict.fromkeys(texts) if text not in rows_by_text]
-    for start in range(0, len(new_texts), TEXTS_AT_ONCE):
-        batch = new_texts[start : start + TEXTS_AT_ONCE]
+    for start in range(0, len(new_texts), texts_at_once):
+        batch = new_texts[start : start + texts_at_once]
         rows_by_text.update(zip(batch, _hashed(batch), strict=True))
     _CACHE.update(rows_by_text)
     n_excess = max(len(_CACHE) - TEXTS_CACHED, 0)

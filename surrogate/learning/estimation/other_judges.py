@@ -23,11 +23,6 @@ from arena.rating.battles import Battles
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
 
-FEWEST_QUESTIONS = 2
-"""Shared questions below which the variance between questions is not known."""
-PRIOR_SLOPE = 1.0
-"""Slope that is expected of two judges of an arena, with a standard deviation of 1."""
-
 
 @dataclass(frozen=True)
 class OtherJudges:
@@ -154,15 +149,19 @@ def _slope(shares: pd.DataFrame, targets: pd.DataFrame) -> float:
         shares: Another judge's, one row per question and pair.
         targets: The reference's, in the same form.
     """
+    # Shared questions below which the variance between questions is not known
+    fewest_questions = 2
+    # Slope that is expected of two judges of an arena, with a standard deviation of 1
+    prior_slope = 1.0
     shared = shares.merge(targets, on=QUESTION_PAIR, suffixes=("", "_target"))
     question = shared.groupby(QUESTION_KEY).ngroup().to_numpy()
-    if len(np.unique(question)) < FEWEST_QUESTIONS:
+    if len(np.unique(question)) < fewest_questions:
         return 0.0
     verdicts = 2 * shared["share"].to_numpy() - 1
     target = shared["share_target"].to_numpy()
     independent = _mode(verdicts, target, effect=1.0, prior_mean=0.0)
     effect = _design_effect(verdicts, target, question, independent)
-    slope = _mode(verdicts, target, effect, PRIOR_SLOPE)
+    slope = _mode(verdicts, target, effect, prior_slope)
     variance = 1 / (1 + _information(verdicts, slope) / effect)
     # Within 1.4 standard errors of 0, which a slope of pure chance exceeds in 16% of cases.
     return slope if slope**2 > 2 * variance else 0.0

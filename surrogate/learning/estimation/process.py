@@ -16,10 +16,6 @@ import scipy
 
 from arena.data.types import Floats, Indices
 
-PRIOR_DEVIATION = 1.5
-"""Standard deviation of the logarithm of each variance: a factor of 4.5 up or down."""
-SMALLEST_SHARE = 0.25
-"""Smallest share of the ratings' variance, or of their noise, that is taken for signal."""
 JITTER = 1e-9
 """Added to the diagonal of the covariance, which is singular if exact ratings are alike."""
 MANY = 500
@@ -104,6 +100,8 @@ def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats)
         noise: The ratings' sampling covariance, shape (N, N).
         groups: Group of each item, one-hot, shape (N, G).
     """
+    # Standard deviation of the logarithm of each variance: a factor of 4.5 up or down
+    prior_deviation = 1.5
     if len(ratings) > MANY:
         rows = _spread_sample(ratings, groups)
         # The mean of a group without a sampled item cannot be estimated.
@@ -122,7 +120,7 @@ def fit_process(kernels: Floats, ratings: Floats, noise: Floats, groups: Floats)
         """Minus the logarithm of the variances' posterior density, and its gradient."""
         variances = np.exp(logs)
         deviations = logs - start
-        prior_slopes = deviations / PRIOR_DEVIATION**2
+        prior_slopes = deviations / prior_deviation**2
         process = GaussianProcess.of(variances, kernels, ratings, noise, groups)
         value = 0.5 * float(ratings @ process.dual) + process.half - np.log(variances.sum())
         value += 0.5 * float(prior_slopes @ deviations)
@@ -143,6 +141,8 @@ def _spread_sample(ratings: Floats, groups: Floats) -> Indices:
 
 def _signal_variance(ratings: Floats, noise: Floats, groups: Floats) -> float:
     """Estimate the variance of the ratings about their groups' means that is not noise."""
+    # Smallest share of the ratings' variance, or of their noise, that is taken for signal
+    smallest_share = 0.25
     group_means = np.linalg.lstsq(groups, ratings, rcond=None)[0]
     residuals = ratings - groups @ group_means
     freedom = max(len(ratings) - groups.shape[1], 1)
@@ -150,4 +150,4 @@ def _signal_variance(ratings: Floats, noise: Floats, groups: Floats) -> float:
     signal = variance - float(np.diag(noise).mean())
     # Equal ratings are not known to be equal, by as much as their noise, and a logit at most.
     smallest = max(variance, min(float(np.diag(noise).min()), 1.0))
-    return float(max(signal, SMALLEST_SHARE * smallest, JITTER))
+    return float(max(signal, smallest_share * smallest, JITTER))
