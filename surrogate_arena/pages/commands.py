@@ -56,10 +56,6 @@ def publish(
     signature: Annotated[
         bool, Option("--signature/--no-signature", help="Print the board's signature.")
     ] = True,
-    kind: Annotated[
-        str | None,
-        Option(help="Figures of a board: comma-separated heatmap, ratings. Default: both"),
-    ] = None,
     file_format: Annotated[str, Option("--format", help="Figures: png, svg or pdf.")] = "png",
     hub: Annotated[
         str | None,
@@ -100,9 +96,8 @@ def publish(
         print(f"Site written: open {index}")
         return
     if form == FIGURES:
-        kinds = split_names(kind)
-        of_board = board_drawings(board, kinds, language)
-        _draw(of_board, out or Path(FIGURES), file_format, signature, strict=bool(kinds))
+        of_board = board_drawings(board, language)
+        _draw(of_board, out or Path(FIGURES), file_format, signature)
         return
     text = export_text(board, form, language or OVERALL, split_names(columns), signature=signature)
     if out is None:
@@ -127,10 +122,8 @@ def _upload(source: Path, repository: str, arena: Path | None, settings: SiteSet
     print(f"Data set: {data_set}\nSpace: {space}")
 
 
-def _draw(
-    drawings: Iterable[Drawing], out: Path, suffix: str, signature: bool, *, strict: bool = False
-) -> None:
-    """Write the figures; where no kind was named, those without data are listed."""
+def _draw(drawings: Iterable[Drawing], out: Path, suffix: str, signature: bool) -> None:
+    """Write the figures, and list those without data."""
     from surrogate_arena.pages.figures.figure import FORMATS, write_drawings
 
     checked_choice(suffix, FORMATS, "format")
@@ -138,10 +131,7 @@ def _draw(
         paths, reasons = write_drawings(drawings, out, [suffix], signature=signature)
     for path in paths:
         print(path)
-    lines = [f"{name} left out: {reason}" for name, reason in reasons.items()]
-    if strict and lines:
-        raise UsageError("; ".join(lines))
-    for line in lines:
-        echo(line, err=True)
-    if lines and not paths:
+    for name, reason in reasons.items():
+        echo(f"{name} left out: {reason}", err=True)
+    if not paths:
         raise SystemExit(NOT_DONE)

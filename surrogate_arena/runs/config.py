@@ -198,11 +198,6 @@ def _judging_faults(
         fault = f"is not the judge that judges ({judging.judge})"
         hint = "leave judge or judging out"
         yield Problem(source, None, f"{table}.judge", board.options.judge, fault, hint)
-    if judging.max_cost is not None:
-        fault = "needs prices, which a configuration does not have"
-        hint = "limit the calls: budget"
-        path = f"{table}.judging.max_cost"
-        yield Problem(source, None, path, judging.max_cost, fault, hint)
     try:
         llm_judges(judging)
         judging.require_plan()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-KINDS = ("heatmap", "ratings")
-"""Kinds of figures of a board; ``ratings`` are of one language each."""
 LOOKS = (
     ("", "", BOTH, "D", -0.25),
     ("surrogate_", "surrogate alone", SURROGATE, "o", 0.03),
@@ -57,25 +55,18 @@ RIGHT: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
 """Of the columns on the right of ratings."""
 
 
-def board_drawings(
-    board: Board, kinds: Sequence[str] = (), language: str | None = None
-) -> Iterator[Drawing]:
-    """List the figures of a board.
+def board_drawings(board: Board, language: str | None = None) -> Iterator[Drawing]:
+    """List the figures of a board: ranks of all languages, and ratings of each, or of one.
 
     Raises:
-        UsageError: For an unknown kind or language.
+        UsageError: For an unknown language.
     """
-    for kind in kinds:
-        checked_choice(kind, KINDS, "figure")
     if language is not None:
         checked_choice(language, board.languages, "language of this board")
-    files = slugs(board.languages)
-    for kind in dict.fromkeys(kinds or KINDS):
-        if kind == "heatmap":
-            yield Drawing(kind, partial(rank_heat_map, board))
-            continue
-        for code in [language] if language else board.languages:
-            yield Drawing(f"ratings-{files[code]}", partial(draw_ratings, board, code))
+    yield Drawing("heatmap", partial(rank_heat_map, board))
+    for code, file in slugs(board.languages).items():
+        if language in (None, code):
+            yield Drawing(f"ratings-{file}", partial(draw_ratings, board, code))
 
 
 def draw_ratings(board: Board, language: str) -> Figure:

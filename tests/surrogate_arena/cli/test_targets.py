@@ -128,7 +128,7 @@ def contents_of(folder):
 FULL = [
     ("board", "{arena}", "--out", "{board}", "{quick}"),
     ("publish", "{board}", "--out", "{new}/site"),
-    ("publish", "{board}", "--as", "figures", "--kind", "heatmap", "--out", "{new}/figures"),
+    ("publish", "{board}", "--as", "figures", "--out", "{new}/figures"),
     ("publish", "{board}", "--as", "csv", "--out", "{new}/x.csv"),
     ("vote", "{arena}", "--out", "{new}/x.html"),
 ]

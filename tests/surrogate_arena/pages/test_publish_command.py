@@ -25,15 +25,12 @@ def test_draws_all_that_the_board_has_data_for_and_lists_the_rest(board, tmp_pat
     printed = capsys.readouterr()
     assert sorted(printed.out.splitlines()) == sorted(str(path) for path in out.iterdir())
     assert "heatmap left out: " in printed.err
-    assert run("publish", tmp_path / "few", *options, "--kind", "heatmap") == 2
-    assert "no system is ranked" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("options", "named"),
     [
         (["--as", "pie"], "'pie'"),
-        ([*FIGURES, "--kind", "pie"], "'pie'"),
         ([*FIGURES, "--format", "gif"], "'gif'"),
         ([*FIGURES, "--language", "xx"], "'xx'"),
         (["--as", "csv", "--language", "xx"], "'xx'"),
@@ -75,7 +72,7 @@ def test_a_table_goes_to_the_standard_output_that_is_named(board_folder, tmp_pat
 
 @pytest.mark.parametrize("option", ["--signature", "--no-signature"])
 def test_a_figure_for_a_paper_has_no_signature(board, board_folder, run, tmp_path, option):
-    options = [*FIGURES, "--kind", "heatmap", "--format", "svg", "--out", tmp_path, option]
+    options = [*FIGURES, "--format", "svg", "--out", tmp_path, option]
     assert run("publish", board_folder, *options) == 0
     drawn = (tmp_path / "heatmap.svg").read_text()
     assert (board.summary.signature in html.unescape(drawn)) == (option == "--signature")

@@ -102,10 +102,6 @@ def test_a_preset_lies_under_what_the_defaults_and_a_board_state(read):
         ("[boards.a]\narena = 'x'\nfeatures = 'bleu'\nfeature_table = 'x.csv'", "feature_table"),
         ("[boards.a]\narena = 'x'\npublish = ['pdf']", "boards.a.publish.0 = 'pdf'"),
         ("[boards.a]\narena = 'x'\njudging = {}", "boards.a.judging.model"),
-        (
-            "[boards.a]\narena = 'x'\njudging = { model = 'm', max_cost = 2.0 }",
-            "boards.a.judging.max_cost",
-        ),
         ("[boards.a]\narena = 'x'\njudge = 'b'\njudging = { model = 'c' }", "boards.a.judge"),
         ("[boards.'../a']\narena = 'x'", "cannot name a board"),
         ("[boards.'feed.xml']\narena = 'x'", "run writes a file of that name"),

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
+pytest.importorskip("surrogate_arena.studies", reason="needs the folder of studies")
+
 from surrogate_arena.papers.mirage.feature_figures import (
     OTHER_FAMILY,
     feature_lollipops,

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+pytest.importorskip("surrogate_arena.studies", reason="needs the folder of studies")
+
 from arena.data.errors import UsageError
 from features.declare.feature import Feature
 from features.measures.registry import GROUPS
