@@ -32,8 +32,6 @@ TAG = "surrogate-arena"
 _REPOSITORY = re.compile(r"[\w][\w.-]{0,95}/[\w][\w.-]{0,95}", re.ASCII)
 _TABLE = re.compile(r"(?P<name>\w+)\.(csv|jsonl|jsonl\.gz|parquet)")
 _WHITE_SPACE = re.compile(r"\s+")
-_SIZES = {10**3: "n<1K", 10**4: "1K<n<10K", 10**5: "10K<n<100K", 10**6: "100K<n<1M"}
-_LARGEST_SIZE = "1M<n<10M"
 
 
 def check_repository(name: str) -> None:
@@ -92,7 +90,6 @@ def upload_arena(arena: Arena, repository: str, settings: SiteSettings) -> str:
     with TemporaryDirectory() as folder:
         write_arena(arena, folder)
         fields = _card_fields(Path(folder), title, list(arena.info.languages), settings)
-        fields["size_categories"] = _size_category(len(arena.answers))
         _write_card("dataset", Path(folder), title, settings, fields, text)
         return _upload(Path(folder), repository, "dataset", f"Arena {_one_line(title)}", token)
 
@@ -174,13 +171,6 @@ def _license(settings: SiteSettings) -> dict[str, str]:
     """Return the license as the hub names it, such as ``cc-by-4.0``."""
     name = _WHITE_SPACE.sub("-", settings.license.strip().lower())
     return {"license": name} if name else {}
-
-
-def _size_category(n_rows: int) -> str:
-    for limit, category in _SIZES.items():
-        if n_rows < limit:
-            return category
-    return _LARGEST_SIZE
 
 
 def _reading(repository: str, folder: str) -> str:

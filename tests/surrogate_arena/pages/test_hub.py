@@ -110,7 +110,6 @@ def test_an_arena_is_a_data_set_that_reads_as_an_arena(hub, folder, tmp_path):
     assert card.data.pretty_name == "Our arena"
     assert card.data.license == "cc-by-4.0"
     assert sorted(card.data.language) == ["de", "en"]
-    assert card.data.size_categories == "n<1K"
     assert "surrogate-arena" in card.data.tags
     configs = {config["config_name"]: config["data_files"] for config in card.data.configs}
     assert {"queries", "answers", "judgments"} <= set(configs)
