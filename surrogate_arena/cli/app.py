@@ -108,6 +108,7 @@ COMMANDS = {
 
 
 NEEDS = {
+    "criteria": ["pages"],
     "gating": ["costs"],
     "pages": ["costs"],
     "papers": ["generation", "importers", "pages"],

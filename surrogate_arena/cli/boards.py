@@ -34,7 +34,7 @@ from surrogate_arena.cli.setting_options import takes_settings
 if TYPE_CHECKING:
     from arena.data.arena import Arena
     from surrogate.board.board import Board
-    from surrogate_arena.runs.criteria import Overview
+    from surrogate_arena.criteria.overview import Overview
 
 SITE = "site"
 MOST_CRITERIA = 3
@@ -109,7 +109,7 @@ def board(
         "cache": out / FEATURE_CACHE,
     }
     if is_overview:
-        from surrogate_arena.runs.criteria import (
+        from surrogate_arena.criteria.overview import (
             build_criteria,
             check_overview_target,
             weighted_overview,
@@ -173,7 +173,7 @@ def publish_overview(
     overview: Overview, out: Path, folder: Path, arena: Arena, site: bool, as_json: bool
 ) -> None:
     """Write boards of criteria and their overview, and print it."""
-    from surrogate_arena.runs.criteria import save_overview
+    from surrogate_arena.criteria.overview import save_overview
 
     saved, index = save_overview(overview, out, folder, arena, site=site)
     table = overview.table

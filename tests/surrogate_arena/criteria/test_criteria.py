@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from arena import UsageError, write_arena
 from surrogate import build_board
 from surrogate.board.board import Board
-from surrogate_arena.runs.criteria import build_criteria, weighted_overview
+from surrogate_arena.criteria.overview import build_criteria, weighted_overview
 
 SWAPPED = {"a": "b", "b": "a", "tie": "tie"}
 WEIGHTS = st.floats(0.01, 100)

@@ -1,0 +1,1 @@
+"""Judgments by several criteria: one board for each, and an overview by weights."""
