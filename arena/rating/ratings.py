@@ -31,7 +31,7 @@ from arena.rating.posterior import battle_posterior
 from arena.rating.selected_judgments import selected_judgments
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures, temperature_notes
 from arena.statistics.codes import coded_judgments
-from arena.statistics.threads import one_thread
+from arena.statistics.workers import one_thread
 
 DEFAULT_ROUNDS = 1000
 RATING_COLUMNS = (

@@ -17,13 +17,13 @@ from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
 from arena.data.types import Progress
+from arena.statistics.workers import work
 from features.declare.feature import SENTENCES, Feature, Value
 from features.declare.models import Models
 from features.declare.sample import Answer, Memo, Missing, Sample
 from features.engine.answers import answer_keys, answers_of
 from features.engine.cache import Cache, code_digest
 from features.engine.columns import FEATURE_KEY, MISSING_SUFFIX
-from features.engine.workers import work
 from features.measures.choosing import chosen_features
 from features.measures.registry import DEFAULT_FEATURES, models_for, require
 from features.text.sentences import require_sentences

@@ -20,7 +20,7 @@ from arena.data.errors import UsageError
 from arena.data.seeds import by_content, generator, seed_sequence
 from arena.data.types import Floats, Progress
 from arena.rating.bradley_terry import ConvergenceError
-from features.engine.workers import work
+from arena.statistics.workers import work
 from surrogate.learning.language_data import LanguageData, judged_questions
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import FEWEST_SYSTEMS, Asked, Surrogate, joined, reseeded

@@ -25,13 +25,13 @@ from arena.data.parquet import id_range, part_files, read_parquet, with_partitio
 from arena.data.safe_writes import atomic_path, locked_folder
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Progress
+from arena.statistics.workers import work
 from features.declare.feature import Feature
 from features.declare.models import Models
 from features.engine.answers import answer_keys, answers_of
 from features.engine.cache import KEY_BYTES, code_digest, content_key
 from features.engine.columns import FEATURE_KEY, KEY, feature_columns, missing_counts
 from features.engine.extraction import STAGE, extract, is_ours
-from features.engine.workers import work
 from features.measures.choosing import chosen_features
 from features.measures.registry import DEFAULT_FEATURES, models_for
 

@@ -1,15 +1,16 @@
-"""Work by joblib: in this process, in processes of this machine or on a cluster."""
+"""Work by joblib: in this process, in processes of this machine or on a cluster; on one thread."""
 
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext, suppress
-from functools import partial
+from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import lru_cache, partial
 from time import perf_counter
 from typing import TypeVar
 
-from arena.statistics.threads import one_thread
+from threadpoolctl import ThreadpoolController
 
 WORTH_PROCESSES = 6.0
 """Seconds of work from which on processes are started: each spends some on its imports."""
@@ -77,3 +78,21 @@ def _on_one_thread(task: Callable[[Job], Done], job: Job) -> Done:
     with suppress(OSError, AttributeError):
         ctypes.CDLL("libc.so.6").malloc_trim(0)
     return done
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Keep the numerical libraries that are loaded to one thread.
+
+    With small matrices, more threads of BLAS and OpenMP only take more time.
+    """
+    limited: AbstractContextManager[object] = _loaded_libraries(len(sys.modules)).limit(limits=1)
+    return limited
+
+
+@lru_cache(maxsize=1)
+def _loaded_libraries(_n_modules: int) -> ThreadpoolController:
+    """Look up the loaded libraries, which takes milliseconds, as much as a small fit does.
+
+    They are looked up again once more modules are imported, which may load more of them.
+    """
+    return ThreadpoolController()
