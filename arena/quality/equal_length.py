@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
+from arena.data.remarks import Remark
 from arena.data.types import Floats
 from arena.rating.battles import Battles, TieRule
 from arena.rating.biases import TRAIT
@@ -37,7 +38,7 @@ class EqualLength:
     """
 
     moves: pd.Series
-    remarks: tuple[str, ...]
+    remarks: tuple[Remark, ...]
 
 
 def equal_length_ratings(judged: Arena, ties: TieRule) -> EqualLength:
@@ -71,7 +72,7 @@ def equal_length_ratings(judged: Arena, ties: TieRule) -> EqualLength:
     return EqualLength(series, remarks)
 
 
-def _remarks(moved_systems: Mapping[str, str], n_languages: int) -> tuple[str, ...]:
+def _remarks(moved_systems: Mapping[str, str], n_languages: int) -> tuple[Remark, ...]:
     """Say by language which systems move; nothing where none does."""
     if not moved_systems:
         return ()
@@ -79,7 +80,8 @@ def _remarks(moved_systems: Mapping[str, str], n_languages: int) -> tuple[str, .
     if n_languages == 1:
         listed = list(moved_systems.values())
     start = "At equal length, ratings by verdicts differ by more than their error"
-    return (f"{start}: {'; '.join(listed)} ({EQUAL_LENGTH} in arena.csv).",)
+    sentence = f"{start}: {'; '.join(listed)} ({EQUAL_LENGTH} in arena.csv)."
+    return (Remark("length", "info", sentence),)
 
 
 def _posterior(judgments: pd.DataFrame, ties: TieRule) -> RatingPosterior | None:

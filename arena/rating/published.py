@@ -193,7 +193,7 @@ def published_remarks(arena: Arena) -> Iterator[Remark]:
         answered = set(arena.answers.loc[arena.answers["language"] == language, "system"])
         rated = set(rows["system"])
         yield Remark(
-            subject, "published", "info", f"{count_of(len(rated), 'rating')} are published"
+            "published", "info", f"{count_of(len(rated), 'rating')} are published", subject=subject
         )
         without_answers = rated - answered
         if without_answers:
@@ -201,11 +201,11 @@ def published_remarks(arena: Arena) -> Iterator[Remark]:
                 f"{count_of(len(without_answers), 'published rating')} of systems without answers "
                 "here: nothing is learned from them"
             )
-            yield Remark(subject, "published", "warning", sentence)
+            yield Remark("published", "warning", sentence, subject=subject)
         unrated = answered - rated
         if unrated:
             sentence = (
                 f"{count_of(len(unrated), 'system')} of {len(answered)} that answered have no "
                 "published rating"
             )
-            yield Remark(subject, "published", "warning", sentence)
+            yield Remark("published", "warning", sentence, subject=subject)

@@ -12,6 +12,7 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.folder import open_arena
 from arena.data.progress import finish
+from arena.data.remarks import Remark
 from arena.data.seeds import by_content
 from arena.data.selection import are_in
 from arena.data.slices import in_slices
@@ -137,7 +138,9 @@ def build_board(
     resolved = _resolved(settings, judges, holdout, table, judging_records, temperatures)
     if judges:
         learned = learn(sliced_arena, table, surrogate, resolved, judging_records, n_jobs, progress)
-        remarks = [*omitted_judges, *temperature_notes(temperatures, learned.arena.judgments)]
+        remarks = [*omitted_judges]
+        for note in temperature_notes(temperatures, learned.arena.judgments):
+            remarks.append(Remark("temperature", "info", note))
         estimation = estimate_by_verdicts(learned, remarks, progress)
     else:
         estimation = estimate_without_verdicts(sliced_arena, table, surrogate, resolved)

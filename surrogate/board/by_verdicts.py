@@ -11,6 +11,7 @@ import pandas as pd
 from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
 from arena.data.progress import finish
+from arena.data.remarks import Remark
 from arena.data.types import Progress
 from arena.quality.equal_length import equal_length_ratings
 from arena.quality.judge_report import report_judge
@@ -29,7 +30,7 @@ from surrogate.learning.surrogate import reseeded
 
 
 def estimate_by_verdicts(
-    learned: Learned, further_remarks: Sequence[str], progress: Progress | None
+    learned: Learned, further_remarks: Sequence[Remark], progress: Progress | None
 ) -> Estimation:
     """Rate systems by verdicts and surrogate, and sum up.
 
@@ -76,14 +77,17 @@ def estimate_by_verdicts(
     )
 
 
-def _with_remarks(summary: BoardSummary, *remarks: str) -> BoardSummary:
-    macro = summary.macro.model_copy(update={"beside": remarks})
+def _with_remarks(summary: BoardSummary, *remarks: Remark) -> BoardSummary:
+    macro = summary.macro.model_copy(update={"remarks": remarks})
     return summary.model_copy(update={"macro": macro})
 
 
-def _edited_remarks(judged: Arena) -> list[str]:
+def _edited_remarks(judged: Arena) -> list[Remark]:
     n_outdated = len(judged.outdated)
-    return [f"{outdated_sentence(n_outdated).capitalize()}."] if n_outdated else []
+    if not n_outdated:
+        return []
+    sentence = f"{outdated_sentence(n_outdated).capitalize()}."
+    return [Remark("edited answers", "warning", sentence)]
 
 
 def _rated_languages(learned: Learned, summary: BoardSummary) -> list[Rated]:
@@ -115,7 +119,7 @@ def _rated_languages(learned: Learned, summary: BoardSummary) -> list[Rated]:
     return rated
 
 
-def _ratings_by_judge(learned: Learned) -> tuple[pd.DataFrame | None, tuple[str, ...]]:
+def _ratings_by_judge(learned: Learned) -> tuple[pd.DataFrame | None, tuple[Remark, ...]]:
     data = [study.data for study in learned.studies]
     others = others_of(data)
     if others is None:

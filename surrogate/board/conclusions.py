@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, computed_field
 
+from arena.data.remarks import Remark
 from arena.statistics.significance import NORMAL_95
 
 
@@ -62,89 +64,105 @@ def probability_of_use(tau: float, standard_error: float, n_systems: int) -> flo
     return useful / (useful + useless)
 
 
-class Conclusion(SummaryPart):
-    """The meaning of a board's scores, and whether they limit what the board can be used for."""
-
-    sentence: str
-    is_warning: bool = True
-
-
-UNSEEN_RANKED = Conclusion(
-    sentence="The surrogate ranks systems it has not seen better than chance.", is_warning=False
+UNSEEN_RANKED = Remark(
+    "unseen", "info", "The surrogate ranks systems it has not seen better than chance."
 )
-UNSEEN_LIKELY = Conclusion(
-    sentence="The surrogate probably ranks systems it has not seen better than chance, as it did "
-    "in most other arenas, but the few systems here do not prove it: heed the intervals."
+UNSEEN_LIKELY = Remark(
+    "unseen",
+    "warning",
+    "The surrogate probably ranks systems it has not seen better than chance, as it did "
+    "in most other arenas, but the few systems here do not prove it: heed the intervals.",
 )
-UNSEEN_BY_DOUBTFUL_JUDGE = Conclusion(
-    sentence="It is not known whether the surrogate ranks systems it has not seen better than "
+UNSEEN_BY_DOUBTFUL_JUDGE = Remark(
+    "unseen",
+    "warning",
+    "It is not known whether the surrogate ranks systems it has not seen better than "
     "chance: it did in most other arenas, but systems are few here, and their judge is "
-    "questionable. Heed the intervals."
+    "questionable. Heed the intervals.",
 )
-UNSEEN_BY_CHANCE = Conclusion(
-    sentence="The surrogate is not shown to rank unseen systems better than chance here: a system "
-    "without verdicts has no rank until it is judged."
+UNSEEN_BY_CHANCE = Remark(
+    "unseen",
+    "warning",
+    "The surrogate is not shown to rank unseen systems better than chance here: a system "
+    "without verdicts has no rank until it is judged.",
 )
-UNSEEN_UNKNOWN = Conclusion(
-    sentence="How well a surrogate ranks unseen systems is not known here: rely on verdicts."
+UNSEEN_UNKNOWN = Remark(
+    "unseen",
+    "warning",
+    "How well a surrogate ranks unseen systems is not known here: rely on verdicts.",
 )
-UNSEEN_UNTESTED = Conclusion(
-    sentence="Too few systems are judged to test whether the surrogate ranks systems it has not "
-    "seen better than chance: intervals rest on other arenas, and span nearly all ranks."
+UNSEEN_UNTESTED = Remark(
+    "unseen",
+    "warning",
+    "Too few systems are judged to test whether the surrogate ranks systems it has not "
+    "seen better than chance: intervals rest on other arenas, and span nearly all ranks.",
 )
-UNSEEN_BY_NOTHING = Conclusion(
-    sentence="There is nothing for a surrogate to learn from verdicts that are all the same: a "
-    "system without verdicts has no rank."
+UNSEEN_BY_NOTHING = Remark(
+    "unseen",
+    "warning",
+    "There is nothing for a surrogate to learn from verdicts that are all the same: a "
+    "system without verdicts has no rank.",
 )
-UNSEEN_CONCLUSIONS: Mapping[Standing, Conclusion] = {
+UNSEEN_CONCLUSIONS: Mapping[Standing, Remark] = {
     "shown": UNSEEN_RANKED,
     "likely": UNSEEN_LIKELY,
     "untested": UNSEEN_UNTESTED,
     "unproven": UNSEEN_BY_CHANCE,
     "unknown": UNSEEN_UNKNOWN,
 }
-GAINED = Conclusion(
-    sentence="Ratings by verdicts and surrogate agree better with the verdicts on other questions "
+GAINED = Remark(
+    "gain",
+    "info",
+    "Ratings by verdicts and surrogate agree better with the verdicts on other questions "
     "than ratings by verdicts alone.",
-    is_warning=False,
 )
-NOT_GAINED = Conclusion(
-    sentence="Ratings by verdicts and surrogate are not shown to agree better with the verdicts on "
+NOT_GAINED = Remark(
+    "gain",
+    "info",
+    "Ratings by verdicts and surrogate are not shown to agree better with the verdicts on "
     "other questions than ratings by verdicts alone.",
-    is_warning=False,
 )
 SMALL_GAIN = 0.05
 """In tau; where intervals are wider on the lower side, a gain could hardly be shown."""
 
 
-GAIN_UNSURE = Conclusion(
-    sentence="With so few systems the surrogate's gain over the verdicts is unknown: a gain "
+GAIN_UNSURE = Remark(
+    "gain",
+    "info",
+    "With so few systems the surrogate's gain over the verdicts is unknown: a gain "
     f"of {SMALL_GAIN:g} in tau would be within the error.",
-    is_warning=False,
 )
-LOST = Conclusion(
-    sentence="Ratings by verdicts alone agree better with the verdicts on other questions than "
-    "those by verdicts and surrogate: rely on verdicts alone here."
+LOST = Remark(
+    "gain",
+    "warning",
+    "Ratings by verdicts alone agree better with the verdicts on other questions than "
+    "those by verdicts and surrogate: rely on verdicts alone here.",
 )
-NOT_SPLIT = Conclusion(
-    sentence="How ratings hold on other questions is not known: verdicts are missing, all ties, or "
-    "on too few systems or questions to compare two halves of them."
+NOT_SPLIT = Remark(
+    "gain",
+    "warning",
+    "How ratings hold on other questions is not known: verdicts are missing, all ties, or "
+    "on too few systems or questions to compare two halves of them.",
 )
 ON_NUMBERS = (UNSEEN_RANKED, UNSEEN_LIKELY, UNSEEN_BY_CHANCE, GAINED, NOT_GAINED, LOST)
 """Conclusions from a number, which is a mean where a board has several languages."""
-UNJUDGED_BY_CONSENSUS = Conclusion(
-    sentence="Ranks rest on no verdict: they say how far answers agree with those of others, and "
+UNJUDGED_BY_CONSENSUS = Remark(
+    "unjudged",
+    "warning",
+    "Ranks rest on no verdict: they say how far answers agree with those of others, and "
     "with references and relevance labels where there are any. On public arenas their Kendall tau "
-    "with verdicts was 0.07 to 0.50. Have some pairs judged, and build the board again."
+    "with verdicts was 0.07 to 0.50. Have some pairs judged, and build the board again.",
 )
-UNJUDGED_BY_PREFERENCES = Conclusion(
-    sentence="Ranks rest on no verdict: they say how far answers have what judges of other arenas "
+UNJUDGED_BY_PREFERENCES = Remark(
+    "unjudged",
+    "warning",
+    "Ranks rest on no verdict: they say how far answers have what judges of other arenas "
     "liked, and agree with references where there are any. On public arenas their Kendall tau with "
-    "verdicts was 0.47 to 0.86. Have some pairs judged, and build the board again."
+    "verdicts was 0.47 to 0.86. Have some pairs judged, and build the board again.",
 )
 
 
-def on_mean(conclusion: Conclusion, mean: str) -> Conclusion:
+def on_mean(conclusion: Remark, mean: str) -> Remark:
     """Say that a conclusion is on a mean over languages, which it need not hold in all of.
 
     Args:
@@ -156,10 +174,10 @@ def on_mean(conclusion: Conclusion, mean: str) -> Conclusion:
     # What follows from a finding is decided language by language.
     finding = conclusion.sentence.removesuffix(".").partition(":")[0]
     sentence = f"In the {mean} {finding[0].lower()}{finding[1:]}."
-    return Conclusion(sentence=sentence, is_warning=conclusion.is_warning)
+    return replace(conclusion, sentence=sentence)
 
 
-def of_judge(conclusion: Conclusion, *, has_fault: bool) -> Conclusion:
+def of_judge(conclusion: Remark, *, has_fault: bool) -> Remark:
     """Return a conclusion by verdicts of a judge: other arenas show nothing of one with a fault."""
     return UNSEEN_BY_DOUBTFUL_JUDGE if has_fault and conclusion == UNSEEN_LIKELY else conclusion
 
@@ -168,9 +186,8 @@ class Agreements(SummaryPart):
     """How far ratings agree with verdicts they have not seen.
 
     Attributes:
-        is_first: Whether nobody has judged.
-        is_by_preferences: Whether what judges of other arenas liked ranks the answers that nobody
-            has judged.
+        basis: What ranks the answers: verdicts; or, where nobody has judged, how far answers agree
+            (``consensus``), or what judges of other arenas liked (``preferences``).
         tau: Kendall tau-b between what the trained surrogate predicts and the ratings by
             verdicts alone (MIRAGE-Bench, table 2); high, since it was trained on these. With its
             95% bootstrap interval over systems and questions.
@@ -190,8 +207,7 @@ class Agreements(SummaryPart):
         gain: ``split_half`` less ``split_half_verdicts``.
     """
 
-    is_first: bool = False
-    is_by_preferences: bool = False
+    basis: Literal["verdicts", "consensus", "preferences"] = "verdicts"
     is_untested: bool = False
     systems_compared: int = 0
     tau: Number = None
@@ -210,14 +226,15 @@ class Agreements(SummaryPart):
 
     @computed_field  # type: ignore[prop-decorator]
     @property
-    def conclusions(self) -> tuple[Conclusion, ...]:
+    def conclusions(self) -> tuple[Remark, ...]:
         """The meaning of these scores: for unseen systems first, then for ratings with verdicts."""
-        if self.is_first:
-            is_liked = self.is_by_preferences
-            return (UNJUDGED_BY_PREFERENCES if is_liked else UNJUDGED_BY_CONSENSUS,)
+        if self.basis == "consensus":
+            return (UNJUDGED_BY_CONSENSUS,)
+        if self.basis == "preferences":
+            return (UNJUDGED_BY_PREFERENCES,)
         return self._on_unseen(), self._on_gain()
 
-    def _on_gain(self) -> Conclusion:
+    def _on_gain(self) -> Remark:
         """The surrogate's gain over verdicts alone, in words."""
         if self.gain is None or self.gain_low is None or self.gain_high is None:
             return NOT_SPLIT
@@ -259,5 +276,5 @@ class Agreements(SummaryPart):
         """Those of the conclusions that limit what the board can be used for."""
         return tuple(text.sentence for text in self.conclusions if text.is_warning)
 
-    def _on_unseen(self) -> Conclusion:
+    def _on_unseen(self) -> Remark:
         return UNSEEN_CONCLUSIONS[self.standing]

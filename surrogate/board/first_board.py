@@ -18,6 +18,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.remarks import Remark
 from arena.data.schema import OWN_PASSAGES
 from arena.data.seeds import generator
 from arena.data.types import Floats
@@ -36,8 +37,8 @@ from surrogate.board.summary import (
     RatingInterval,
 )
 from surrogate.board.summary_builder import (
-    answer_notes,
     question_count,
+    remarks_on_answers,
     skipped_counts,
     summary_of,
 )
@@ -134,7 +135,7 @@ def _summary(
     first: Mapping[str, FirstRatings],
     settings: ResolvedSettings,
 ) -> BoardSummary:
-    notes_on_answers = answer_notes(arena)
+    on_answers = remarks_on_answers(arena)
     languages = {}
     for language, part in first.items():
         scale = "no two answers to a question differ in what could be compared without verdicts"
@@ -145,22 +146,21 @@ def _summary(
                 "Intervals hold 90% over resampled questions, and say nothing of how far verdicts "
                 "will differ"
             )
-        notes = [*notes_on_answers.get(language, ()), scale]
+        remarks = [*on_answers.get(language, ()), Remark("scale", "warning", scale)]
         if PREFERENCES in part.used:
-            notes.append(_preferences_note())
+            remarks.append(Remark("preferences", "info", _preferences_note()))
         rows = features[features["language"] == language]
         languages[language] = LanguageSummary(
-            is_first=True,
-            is_by_preferences=PREFERENCES in part.used,
+            basis="preferences" if PREFERENCES in part.used else "consensus",
             interval=RatingInterval(reason="no verdict in this arena"),
             systems=rows["system"].nunique(),
             questions=question_count(arena, language),
             skipped=skipped_counts(arena, features, language, left_out=part.left_out),
             evidence=part.used,
-            notes=tuple(notes),
+            remarks=tuple(remarks),
         )
-    is_by_preferences = any(item.is_by_preferences for item in languages.values())
-    macro = MacroSummary(is_first=True, is_by_preferences=is_by_preferences)
+    is_by_preferences = any(item.basis == "preferences" for item in languages.values())
+    macro = MacroSummary(basis="preferences" if is_by_preferences else "consensus")
     return summary_of(arena, settings, macro, languages)
 
 

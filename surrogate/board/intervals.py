@@ -83,9 +83,17 @@ def _interval(outcome: Outcome) -> RatingInterval:
         frontier=frontier,
         residuals=len(residuals),
         freedom=n_systems - 1,
-        systems=n_systems,
-        rank_share=rank_share(width / spread),
-        systems_for_half=systems_for_half(width / spread, n_systems, len(residuals)),
+        narrowing=_narrowing(width / spread, n_systems, len(residuals)),
+    )
+
+
+def _narrowing(relative_width: float, n_systems: int, n_residuals: int) -> str:
+    n_needed = systems_for_half(relative_width, n_systems, n_residuals)
+    if n_needed == n_systems:
+        return ""
+    return (
+        f"with {n_systems} judged systems they span about {rank_share(relative_width):.0%} of the "
+        f"ranks, with {n_needed} they would span about half"
     )
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.remarks import Remark
 from arena.data.wording import count_of
 from arena.quality.agreement import rating_differences
 from arena.rating.posterior import RatingPosterior
@@ -23,7 +24,7 @@ from surrogate.learning.training import training_ratings
 
 def comparable_judges(
     arena: Arena, judges: Sequence[str]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+) -> tuple[tuple[str, ...], tuple[Remark, ...]]:
     """Leave out other judges who judged too few systems to compare.
 
     Args:
@@ -31,7 +32,7 @@ def comparable_judges(
         judges: The board's own judge, then the others; none for a first board.
 
     Returns:
-        The judges that stay; and a sentence on each other one.
+        The judges that stay; and a remark on each other one.
     """
     compared = list(judges[:1])
     omissions = []
@@ -42,10 +43,11 @@ def comparable_judges(
             compared.append(name)
             continue
         verdicts = count_of(len(judged.judgments), "verdict")
-        omissions.append(
+        sentence = (
             f"{name} is left out: {verdicts} on {count_of(n_systems, 'system')} of "
             f"{FEWEST_SYSTEMS} needed."
         )
+        omissions.append(Remark("judges", "warning", sentence))
     return tuple(compared), tuple(omissions)
 
 
@@ -63,7 +65,7 @@ def alone_ratings(
 
 def side_by_side(
     by_judge: Mapping[str, Mapping[str, RatingPosterior]], slopes: Mapping[str, float]
-) -> tuple[pd.DataFrame, tuple[str, ...]]:
+) -> tuple[pd.DataFrame, tuple[Remark, ...]]:
     """Arrange the ratings by each judge alone, and compare the others with the first.
 
     Args:
@@ -95,7 +97,7 @@ def side_by_side(
     if len(others) > 1:
         listed = ", ".join(f"{judge} {tau}" for judge, tau in taus.items())
         sentences.insert(0, f"Tau with {reference}: {listed}.")
-    return table, tuple(sentences)
+    return table, tuple(Remark("judges", "info", sentence) for sentence in sentences)
 
 
 def _judge_columns(by_judge: Mapping[str, Mapping[str, RatingPosterior]]) -> pd.DataFrame:

@@ -16,6 +16,7 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.data.progress import finish
+from arena.data.remarks import Remark
 from arena.data.seeds import generator
 from arena.data.types import Floats, Progress
 from arena.data.wording import first_of
@@ -229,7 +230,7 @@ def _most_systems(data: Sequence[LanguageData]) -> int:
     return max(len(part.systems) for part in data)
 
 
-def unconnected_remarks(studies: Sequence[LanguageStudy]) -> list[str]:
+def unconnected_remarks(studies: Sequence[LanguageStudy]) -> list[Remark]:
     """Name the systems that judgments do not connect with the largest group, by language."""
     languages_of: dict[tuple[str, ...], list[str]] = {}
     for study in studies:
@@ -238,10 +239,11 @@ def unconnected_remarks(studies: Sequence[LanguageStudy]) -> list[str]:
     remarks = []
     for systems, languages in languages_of.items():
         start = f"{', '.join(languages)}: no" if len(studies) > 1 else "No"
-        remarks.append(
+        sentence = (
             f"{start} judgments connect {first_of(systems, SHOWN_NAMES)} with the other judged "
             "systems: those among themselves do not count. Have pairs of both judged."
         )
+        remarks.append(Remark("connected", "error", sentence))
     return remarks
 
 
@@ -273,7 +275,6 @@ def holdout_r2(study: LanguageStudy) -> HoldoutR2:
     low, high = percentile_interval(defined)
     return HoldoutR2(
         mean=float(defined.mean()),
-        median=float(np.median(defined)),
         low=low,
         high=high,
         tournaments=defined.size,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field, computed_field
 
 from arena.data.arena import Arena
+from arena.data.remarks import Remark, Severity
 from arena.data.schema import REFERENCE
 from arena.data.tables import plain_records
 from arena.data.types import Floats
@@ -20,7 +22,6 @@ from surrogate.board.conclusions import (
     UNSEEN_BY_NOTHING,
     UNSEEN_RANKED,
     Agreements,
-    Conclusion,
     Number,
     SummaryPart,
     of_judge,
@@ -51,7 +52,6 @@ class HoldoutR2(SummaryPart):
     """
 
     mean: Number = None
-    median: Number = None
     low: Number = None
     high: Number = None
     tournaments: int = 0
@@ -69,9 +69,8 @@ class RatingInterval(SummaryPart):
         residuals: Ratings of unseen systems it rests on.
         freedom: Degrees of freedom where few systems are judged, so that it is Student's and rests
             on other arenas, too; null where it is conformal.
-        systems: Judged systems.
-        rank_share: Share of the ranks that it spans for a usual system, where few are judged.
-        systems_for_half: Judged systems that would let it span half of the ranks.
+        narrowing: How wide it is, where few systems are judged, and how many judged ones would
+            make it narrower; empty if narrow.
     """
 
     half_width: Number = None
@@ -80,25 +79,13 @@ class RatingInterval(SummaryPart):
     frontier: Number = None
     residuals: int = 0
     freedom: Number = None
-    systems: int = 0
-    rank_share: Number = None
-    systems_for_half: int | None = None
+    narrowing: str = ""
     reason: str | None = None
 
     @property
     def is_by_other_arenas(self) -> bool:
         """Whether no system could be left out here, so that other arenas alone tell the width."""
         return self.half_width is not None and not self.residuals
-
-    @property
-    def narrowing(self) -> str:
-        """How wide it is, and how many judged systems would make it narrower; empty if narrow."""
-        if self.rank_share is None or self.systems_for_half in (None, self.systems):
-            return ""
-        return (
-            f"with {self.systems} judged systems they span about {self.rank_share:.0%} of the "
-            f"ranks, with {self.systems_for_half} they would span about half"
-        )
 
     def width(self, standard_errors: Floats) -> Floats:
         """Return the half-widths for ratings with standard errors; NaN where there is none."""
@@ -121,22 +108,35 @@ class RatingInterval(SummaryPart):
 NO_RATINGS = RatingInterval(reason="no rating by a surrogate here")
 
 
+class MissingValues(SummaryPart):
+    """Answers that have no value of a feature, for one reason."""
+
+    feature: str
+    reason: str
+    answers: int
+
+
+class UnusedFeature(SummaryPart):
+    """A feature that the surrogate could not use, and why."""
+
+    feature: str
+    reason: str
+
+
 class Skipped(SummaryPart):
     """Counts of what did not enter a language's board, and why.
 
     Attributes:
-        questions_without_judgments: Questions whose answers only the surrogate looks at.
         missing_answers: Answers absent (systems x questions - answers).
-        missing_feature_values: Feature to reason to number of answers.
-        features_left_out: Feature to why the surrogate could not use it.
+        missing_values: Values of features that no answer, or not every answer, has.
+        unused_features: Features that the surrogate could not use.
         dropped_ties: Ties left out by the tie rule.
         outdated_judgments: Judgments left out, since an answer was edited after them.
     """
 
-    questions_without_judgments: int = 0
     missing_answers: int = 0
-    missing_feature_values: dict[str, dict[str, int]] = Field(default_factory=dict)
-    features_left_out: dict[str, str] = Field(default_factory=dict)
+    missing_values: tuple[MissingValues, ...] = ()
+    unused_features: tuple[UnusedFeature, ...] = ()
     dropped_ties: int = 0
     outdated_judgments: int = 0
 
@@ -150,7 +150,7 @@ class LanguageSummary(Agreements):
         questions_judged: Questions with judgments; all, where ratings are published.
         judgments: Judgments that entered; none where ratings are published.
         evidence: Basis of a first board's ratings; empty on any other board.
-        notes: Anything else that limits how far the numbers can be trusted.
+        remarks: Anything else that limits how far the numbers can be trusted.
     """
 
     holdout: tuple[str, ...] = ()
@@ -163,7 +163,7 @@ class LanguageSummary(Agreements):
     judgments: int = 0
     skipped: Skipped
     evidence: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
 
 class MacroSummary(Agreements):
@@ -172,25 +172,27 @@ class MacroSummary(Agreements):
     Attributes:
         judge: How good the judge is known to be, as in ``judge_report.json``; None where nobody has
             judged, or ratings are published.
-        beside: A sentence on each other judge, compared with the board's own.
+        remarks: What stands beside the conclusions: edited answers, other judges, lengths.
+        holdout_r2: Its mean over languages.
         worth: Verdicts on a system that tell as much of it as a surrogate that has not seen it.
         mean: Name of the average, such as ``mean over 4 languages``; empty for one language.
     """
 
     judge: JudgeLabel | None = Field(default=None, exclude=True)
-    beside: tuple[str, ...] = ()
-    holdout_r2_mean: Number = None
+    remarks: tuple[Remark, ...] = ()
+    holdout_r2: HoldoutR2 = HoldoutR2()
     worth: Number = None
     mean: str = ""
 
     @computed_field  # type: ignore[prop-decorator]
     @property
-    def conclusions(self) -> tuple[Conclusion, ...]:
+    def conclusions(self) -> tuple[Remark, ...]:
         """The judge's worst fault, if it has any, and the meaning of the scores."""
         conclusions = tuple(on_mean(text, self.mean) for text in super().conclusions)
         if not self.judge_fault:
             return conclusions
-        on_judge = Conclusion(sentence=self.judge_fault)
+        severity: Severity = "error" if self.is_unreliable else "warning"
+        on_judge = Remark("judge", severity, self.judge_fault)
         if self.is_one_sided:
             return on_judge, UNSEEN_BY_NOTHING
         # Everything else rests on the verdicts.
@@ -218,7 +220,7 @@ class MacroSummary(Agreements):
         """Whether the judge's verdicts are all the same, and so say nothing about the systems."""
         return self.judge is not None and self.judge.is_one_sided
 
-    def _on_unseen(self) -> Conclusion:
+    def _on_unseen(self) -> Remark:
         if self.is_one_sided:
             return UNSEEN_BY_NOTHING
         on_unseen = of_judge(super()._on_unseen(), has_fault=bool(self.judge_fault))
@@ -228,7 +230,7 @@ class MacroSummary(Agreements):
         rounded = round(float(f"{self.worth:.2g}"))
         amount = f"about {count_of(rounded, 'verdict')}" if rounded else "less than a verdict"
         worth = f" What it expects of one is worth {amount} on it."
-        return Conclusion(sentence=conclusion.sentence + worth, is_warning=False)
+        return replace(conclusion, sentence=conclusion.sentence + worth)
 
     @property
     def cautions(self) -> tuple[str, ...]:

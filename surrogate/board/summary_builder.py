@@ -11,6 +11,7 @@ import pandas as pd
 
 from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
+from arena.data.remarks import Remark
 from arena.data.types import Floats
 from arena.quality.judge_label import JudgeLabel
 from arena.rating.judgments import copies_of_others
@@ -25,10 +26,13 @@ from surrogate.board.learned import Learned
 from surrogate.board.settings import ResolvedSettings
 from surrogate.board.summary import (
     BoardSummary,
+    HoldoutR2,
     LanguageSummary,
     MacroSummary,
+    MissingValues,
     RatingInterval,
     Skipped,
+    UnusedFeature,
     fingerprint,
     plural_part,
 )
@@ -39,16 +43,22 @@ from surrogate.learning.outcomes import resample_outcomes
 from surrogate.learning.surrogate import NO_VALUE
 from surrogate.learning.training import finite_means, training_ratings
 
-NO_JUDGMENTS = "no judgments here: nothing to learn from"
-BORROWED = (
+NO_JUDGMENTS = Remark("judgments", "error", "no judgments here: nothing to learn from")
+BORROWED = Remark(
+    "judgments",
+    "warning",
     "no judgments here: systems are rated by what the verdicts elsewhere tell of answers, and "
-    "nothing here says how well; judge some questions"
+    "nothing here says how well; judge some questions",
 )
 BORROWING = (
     "{} judged systems here: all are rated by the verdicts on them and by what those elsewhere "
     "tell of answers; judge more systems"
 )
-PUBLISHED = "ratings are published, not made from judgments: who won against whom is not known"
+PUBLISHED = Remark(
+    "published",
+    "info",
+    "ratings are published, not made from judgments: who won against whom is not known",
+)
 
 
 def summarize_board(learned: Learned, label: JudgeLabel | None) -> BoardSummary:
@@ -59,7 +69,7 @@ def summarize_board(learned: Learned, label: JudgeLabel | None) -> BoardSummary:
     unseen = [study.unseen for study in studies]
     resampled_taus = resample_outcomes(unseen, learned.surrogate.seed)
     intervals = unseen_intervals(unseen)
-    notes_on_answers = answer_notes(learned.judged)
+    on_answers = remarks_on_answers(learned.judged)
     languages = {}
     for study in studies:
         language = study.language
@@ -69,13 +79,11 @@ def summarize_board(learned: Learned, label: JudgeLabel | None) -> BoardSummary:
             agreements[language],
             resampled_taus[language],
             intervals[language],
-            notes_on_answers.get(language, []),
+            on_answers.get(language, []),
         )
     judged = list(languages.values())
     for language in sorted(set(arena.queries["language"]) - set(languages)):
-        languages[language] = _unjudged_summary(
-            learned, language, notes_on_answers.get(language, [])
-        )
+        languages[language] = _unjudged_summary(learned, language, on_answers.get(language, []))
     macro = _macro_summary(
         learned, list(agreements.values()), list(resampled_taus.values()), judged
     ).model_copy(update={"judge": label})
@@ -88,14 +96,14 @@ def _language_summary(
     in_sample: Agreement,
     resampled_taus: Floats,
     interval: RatingInterval,
-    notes_on_answers: Sequence[str],
+    on_answers: Sequence[Remark],
 ) -> LanguageSummary:
     """Sum up a language with verdicts."""
     language = study.language
     tournaments = study.data.tournaments
     n_judged_questions = len(tournaments.battles.questions)
     rows = learned.features[learned.features["language"] == language]
-    notes = [*notes_on_answers, *_training_notes(study), *_verdict_notes(learned, study)]
+    remarks = [*on_answers, *_training_remarks(study), *_verdict_remarks(learned, study)]
     return LanguageSummary(
         **_agreement_values(in_sample, resampled_taus, [study], study.halves),
         tau_unseen=study.unseen.tau,
@@ -114,16 +122,15 @@ def _language_summary(
             learned.judged,
             learned.features,
             language,
-            n_judged_questions=n_judged_questions,
             left_out=learned.surrogate.left_out_.get(language, {}),
             dropped_ties=tournaments.dropped_ties,
         ),
-        notes=tuple(notes),
+        remarks=tuple(remarks),
     )
 
 
 def _unjudged_summary(
-    learned: Learned, language: str, notes_on_answers: Sequence[str]
+    learned: Learned, language: str, on_answers: Sequence[Remark]
 ) -> LanguageSummary:
     """Sum up a language without a verdict."""
     is_rated = learned.predictions_in(language)["rating"].notna().any()
@@ -132,7 +139,7 @@ def _unjudged_summary(
         systems=rows["system"].nunique(),
         questions=question_count(learned.arena, language),
         skipped=skipped_counts(learned.judged, learned.features, language),
-        notes=(*notes_on_answers, BORROWED if is_rated else NO_JUDGMENTS),
+        remarks=(*on_answers, BORROWED if is_rated else NO_JUDGMENTS),
     )
 
 
@@ -156,7 +163,7 @@ def _macro_summary(
         is_untested=any(language.is_untested for language in languages),
         r2_unseen=_mean(language.r2_unseen for language in languages),
         coverage_unseen=_mean(language.coverage_unseen for language in languages),
-        holdout_r2_mean=_mean(language.holdout_r2.mean for language in languages),
+        holdout_r2=HoldoutR2(mean=_mean(language.holdout_r2.mean for language in languages)),
         worth=_worth_in_verdicts(learned.studies),
         mean=mean,
     )
@@ -219,7 +226,6 @@ def skipped_counts(
     features: pd.DataFrame,
     language: str,
     *,
-    n_judged_questions: int = 0,
     left_out: Mapping[str, str] | None = None,
     dropped_ties: int = 0,
 ) -> Skipped:
@@ -229,26 +235,25 @@ def skipped_counts(
         arena: The arena, with the verdicts of the board's own judge alone.
         features: Feature table of all languages.
         language: Language code.
-        n_judged_questions: Questions with judgments.
         left_out: Feature to why the surrogate could not use it.
         dropped_ties: Ties left out by the tie rule.
     """
     rows = features[features["language"] == language]
     n_questions = question_count(arena, language)
-    missing_values: dict[str, dict[str, int]] = {}
+    missing_values = []
+    reasons: dict[str, list[str]] = {}
     for entry in missing_counts(rows).to_dict("records"):
-        counts = missing_values.setdefault(entry["feature"], {})
-        counts[str(entry["reason"])] = int(entry["answers"])
-    reasons = {}
+        missing_values.append(MissingValues.model_validate(entry))
+        reasons.setdefault(entry["feature"], []).append(str(entry["reason"]))
+    unused = []
     for feature, reason in (left_out or {}).items():
-        reasons[feature] = reason
-        if reason == NO_VALUE and feature in missing_values:  # say why instead
-            reasons[feature] = " or ".join(sorted(missing_values[feature]))
+        if reason == NO_VALUE and feature in reasons:  # say why instead
+            reason = " or ".join(sorted(reasons[feature]))
+        unused.append(UnusedFeature(feature=feature, reason=reason))
     return Skipped(
-        questions_without_judgments=n_questions - n_judged_questions,
         missing_answers=len(arena.info.systems) * n_questions - len(rows),
-        missing_feature_values=missing_values,
-        features_left_out=reasons,
+        missing_values=tuple(missing_values),
+        unused_features=tuple(unused),
         dropped_ties=dropped_ties,
         outdated_judgments=int((arena.outdated["language"] == language).sum()),
     )
@@ -289,54 +294,58 @@ def _worth_in_verdicts(studies: Sequence[LanguageStudy]) -> float:
     return information / squared_error if squared_error else float("nan")
 
 
-def _training_notes(study: LanguageStudy) -> Iterator[str]:
-    """Say what limits the surrogate of a language."""
+def _training_remarks(study: LanguageStudy) -> Iterator[Remark]:
     tournaments = study.data.tournaments
     if tournaments.regularized:
-        yield TOURNAMENTS_REGULARIZED.format(tournaments.regularized, len(tournaments.draws))
+        sentence = TOURNAMENTS_REGULARIZED.format(tournaments.regularized, len(tournaments.draws))
+        yield Remark("tournaments", "info", sentence)
     if study.failure:
-        yield study.failure
+        yield Remark("surrogate", "error", study.failure)
         return
     if study.borrows:
-        yield BORROWING.format(len(study.data.systems))
+        yield Remark("judgments", "warning", BORROWING.format(len(study.data.systems)))
     if np.isfinite(study.unseen.tau):
-        yield from study.unseen.reasons
+        for reason in study.unseen.reasons:
+            yield Remark("surrogate", "warning", reason)
 
 
-def _verdict_notes(learned: Learned, study: LanguageStudy) -> Iterator[str]:
-    """Say what limits the verdicts of a language, or its published ratings."""
+def _verdict_remarks(learned: Learned, study: LanguageStudy) -> Iterator[Remark]:
+    """Yield what limits the verdicts of a language, or its published ratings."""
     judgments = learned.judged.judgments
     judgments = judgments[judgments["language"] == study.language]
     if judgments.empty:
-        yield from _published_notes(study, learned.arena, learned.settings.judge)
+        yield from _published_remarks(study, learned.arena, learned.settings.judge)
         return
     n_copies = int(copies_of_others(judgments).sum())
     if n_copies:
-        yield copies_note(n_copies)
-    yield from judgment_notes(judgments)
+        yield Remark("copies", "warning", copies_note(n_copies))
+    for note in judgment_notes(judgments):
+        yield Remark("both bad", "info", note)
 
 
-def _published_notes(study: LanguageStudy, arena: Arena, judge: str) -> Iterator[str]:
-    """Say what limits published ratings, and which do not belong to answers."""
+def _published_remarks(study: LanguageStudy, arena: Arena, judge: str) -> Iterator[Remark]:
+    """Yield what limits published ratings, and which do not belong to answers."""
     yield PUBLISHED
-    yield from study.ratings.notes
+    for note in study.ratings.notes:
+        yield Remark("published", "warning", note)
     published = arena.published_ratings
     is_own = (published["judge"] == judge) & (published["language"] == study.language)
     for remark in published_remarks(replace(arena, published_ratings=published[is_own])):
-        if remark.severity != "info":
-            yield remark.sentence
+        if remark.is_warning:
+            yield replace(remark, subject="")
 
 
-def answer_notes(arena: Arena) -> dict[str, list[str]]:
+def remarks_on_answers(arena: Arena) -> dict[str, list[Remark]]:
     """Say, by language, how many verdicts are on edited answers, and whose answers are copies.
 
     These repeat the question, each other, or another system's answers.
     """
-    notes: dict[str, list[str]] = {}
+    remarks: dict[str, list[Remark]] = {}
     for language, outdated in arena.outdated.groupby("language"):
-        notes.setdefault(str(language), []).append(outdated_sentence(len(outdated)))
+        remark = Remark("edited answers", "warning", outdated_sentence(len(outdated)))
+        remarks.setdefault(str(language), []).append(remark)
     for remark in same_answer_remarks(arena):
         language, _, system = remark.subject.partition(", ")
-        sentence = f"answers of {system}: {remark.sentence}" if system else remark.sentence
-        notes.setdefault(language, []).append(sentence)
-    return notes
+        subject = f"answers of {system}" if system else ""
+        remarks.setdefault(language, []).append(replace(remark, subject=subject))
+    return remarks

@@ -224,7 +224,7 @@ def remarks_about(measures: pd.Series, judged: pd.DataFrame) -> Iterator[Remark]
             sentence = remark.sentence.format(
                 value=shown, usual=center, nearest=measures["nearest"]
             )
-            yield Remark(str(measures.name), remark.measure, "info", sentence, shown)
+            yield Remark(remark.measure, "info", sentence, str(measures.name), shown)
 
 
 def _lower_deviation(values: Floats, center: float) -> float:
@@ -286,6 +286,6 @@ def unusual_features(surrogate: Surrogate, X: pd.DataFrame) -> dict[Key, tuple[R
             f"its rating gains {gain:.2f} logits by features far from the judged systems': "
             f"{features}"
         )
-        remark = Remark(str(system), "features", "info", sentence, gain)
+        remark = Remark("features", "info", sentence, str(system), gain)
         notes[str(language), str(system)] = (remark,)
     return notes

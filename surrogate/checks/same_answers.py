@@ -41,12 +41,12 @@ def same_answer_remarks(arena: Arena) -> Iterator[Remark]:
             sentence = f"{n_same:,} of {count_of(len(answers), 'answer')} are the same text"
         else:
             continue
-        yield Remark(f"{language}, {system}", "same answers", "warning", sentence)
+        yield Remark("same answers", "warning", sentence, subject=f"{language}, {system}")
     for language, answers in rows.groupby("language"):
         for group in _groups_alike(answers):
             systems = first_of(group, shown_names)
             sentence = f"most of their shared questions have the same answer from {systems}"
-            yield Remark(str(language), "same answers", "warning", sentence)
+            yield Remark("same answers", "warning", sentence, subject=str(language))
 
 
 def _plain(text: str) -> str:

@@ -33,6 +33,7 @@ from surrogate_arena.cli.setting_options import takes_settings
 
 if TYPE_CHECKING:
     from arena.data.arena import Arena
+    from arena.data.remarks import Remark
     from surrogate.board.board import Board
     from surrogate_arena.criteria.overview import Overview
 
@@ -215,7 +216,7 @@ def print_board(board: Board, then: str, index: Path | None = None, frontier: st
         columns.insert(position, "arena_rank")
     headline = conclusion(board)
     sentences = wrapped(headline, 5)
-    sentences += _first_remarks(summary.beside)
+    sentences += _first_remarks(summary.remarks)
     sentences += [warning for warning in summary.warnings if warning not in headline][:1]
     sentences += fragile_places(board)
     if frontier:
@@ -224,13 +225,13 @@ def print_board(board: Board, then: str, index: Path | None = None, frontier: st
     print_ranks(rows, columns, sentences, last)
 
 
-def _first_remarks(remarks: Sequence[str]) -> list[str]:
+def _first_remarks(remarks: Sequence[Remark]) -> list[str]:
     """Return the lines of the first remarks on a board, and how many there are more."""
     # A board is printed on one screen.
     most = 2
     lines: list[str] = []
     for remark in remarks[:most]:
-        lines += wrapped(remark, 2)
+        lines += wrapped(str(remark), 2)
     n_more = len(remarks) - most
     if n_more > 0:
         lines.append(f"… and {count_of(n_more, 'more remark')} on the first page")

@@ -143,4 +143,4 @@ def citation_remarks(arena: Arena) -> Iterator[Remark]:
             f"answers cite, such as [{cited}], but never the id of a passage, such as "
             f"{passage_id}: citations and grounding are not measured; use the same ids in both"
         )
-        yield Remark(str(language), "citations", "warning", sentence)
+        yield Remark("citations", "warning", sentence, subject=str(language))

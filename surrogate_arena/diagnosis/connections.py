@@ -64,7 +64,7 @@ def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> It
             f"groups, the largest of {(group == 0).sum():,}, which cannot be ranked on one scale; "
             f"outside the largest: {first_of(list(names[group > 0]), SHOWN_NAMES)}"
         )
-        yield Remark("", "connected", "error", sentence)
+        yield Remark("connected", "error", sentence)
     elif strong_group.any():
         sentence = (
             f"wins do not lead from every system to every other: the {len(names):,} systems fall "
@@ -72,7 +72,7 @@ def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> It
             f"{(strong_group == 0).sum():,}, between which all wins go one way; only a prior "
             "bounds the distance between them"
         )
-        yield Remark("", "both ways", "warning", sentence)
+        yield Remark("both ways", "warning", sentence)
 
 
 def _extreme_remarks(names: pd.Index, winners: Indices, losers: Indices) -> Iterator[Remark]:
@@ -82,7 +82,7 @@ def _extreme_remarks(names: pd.Index, winners: Indices, losers: Indices) -> Iter
         if is_extreme.any():
             systems = first_of(list(names[is_extreme]), SHOWN_NAMES)
             sentence = f"{systems}: {verb} every battle; only a prior bounds the rating"
-            yield Remark("", f"{verb} all", "warning", sentence)
+            yield Remark(f"{verb} all", "warning", sentence)
 
 
 def _sparse_remarks(median_battles: float, n_never_met: int, n_pairs: int) -> Iterator[Remark]:
@@ -92,10 +92,10 @@ def _sparse_remarks(median_battles: float, n_never_met: int, n_pairs: int) -> It
             f"half of the systems have at most {median_battles:g} battles; one verdict can move a "
             "rank"
         )
-        yield Remark("", "battles", "warning", sentence)
+        yield Remark("battles", "warning", sentence)
     if n_never_met:
         sentence = (
             f"{n_never_met:,} of {count_of(n_pairs, 'pair')} of systems never met; their order "
             "follows from battles with others"
         )
-        yield Remark("", "pairs", "info", sentence)
+        yield Remark("pairs", "info", sentence)

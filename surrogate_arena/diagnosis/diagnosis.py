@@ -146,7 +146,7 @@ def diagnose(
         sentence = "declared, but without judgments; no system can be ranked there"
         judged = set(all_judgments["language"])
         for code in sorted(set(opened.info.languages) - judged):
-            absent.append(Remark(code, "no judgments", "error", sentence))
+            absent.append(Remark("no judgments", "error", sentence, subject=code))
     return replace(diagnosis, remarks=by_severity([*absent, *diagnosis.remarks, *about_arena]))
 
 
@@ -222,7 +222,11 @@ def _tested(
             rows.append({"language": language, "judge": judge} | asdict(test))
             severity: Severity = "warning" if test.grade in FAULTS else "info"
             subject = f"{language}, {judge}"
-            remarks.append(Remark(subject, test.name, severity, test.sentence, test.statistic))
+            remarks.append(
+                Remark(
+                    test.name, severity, test.sentence, subject=subject, statistic=test.statistic
+                )
+            )
     columns = [*GROUP, *(field.name for field in fields(JudgeTest))]
     return pd.DataFrame(rows, columns=columns), remarks
 
@@ -278,7 +282,7 @@ def copy_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
                 f"{count_of(int(row['is_copy']), 'judgment')} left out: exact copies of others by "
                 "the same judge, as of a file joined twice; each counts once"
             )
-            yield Remark(subject, "copies", "warning", sentence)
+            yield Remark("copies", "warning", sentence, subject=subject)
         if row["is_repeat"]:
             reason = (
                 "this judge was asked more than once" if row["is_named"] else "voters are not named"
@@ -287,14 +291,14 @@ def copy_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
                 f"{count_of(int(row['is_repeat']), 'judgment')} of the same question, sides and "
                 f"judge as others: {reason}, and each judgment counts"
             )
-            yield Remark(subject, "repeats", "info", sentence)
+            yield Remark("repeats", "info", sentence, subject=subject)
 
 
 def outdated_remarks(outdated: pd.DataFrame) -> Iterator[Remark]:
     """Report judgments that do not count, since an answer was edited after them."""
     for (language, judge), part in with_people_as_one(outdated).groupby(GROUP):
         subject = f"{language}, {judge}"
-        yield Remark(subject, "edited answers", "warning", outdated_sentence(len(part)))
+        yield Remark("edited answers", "warning", outdated_sentence(len(part)), subject=subject)
 
 
 def row_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
@@ -302,21 +306,21 @@ def row_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
     for (language, judge), part in judgments.groupby(GROUP):
         subject = f"{language}, {judge}"
         for note in judgment_notes(part):
-            yield Remark(subject, "both bad", "info", note)
+            yield Remark("both bad", "info", note, subject=subject)
         weights = weights_of(part)
         if weights is not None:
             sentence = (
                 f"judgments weigh {weights.min():g} to {weights.max():g}: ratings count these "
                 "weights; the shares and counts here count every judgment once"
             )
-            yield Remark(subject, "weights", "info", sentence)
+            yield Remark("weights", "info", sentence, subject=subject)
 
 
 def name_remarks(table: pd.DataFrame, declared: Iterable[str]) -> Iterator[Remark]:
     """Report systems whose names look alike."""
     for first, name in alike({*declared, *table["first"], *table["second"]}):
         sentence = f"the names {first!a} and {name!a} look alike, and are of two systems"
-        yield Remark("systems", "names", "warning", sentence)
+        yield Remark("names", "warning", sentence, subject="systems")
 
 
 def agreement_remarks(agreement: pd.DataFrame) -> Iterator[Remark]:
@@ -331,7 +335,7 @@ def agreement_remarks(agreement: pd.DataFrame) -> Iterator[Remark]:
             f"below {LOW_KAPPA} for {(kappas < LOW_KAPPA).sum():,} of {len(kappas):,} pairs"
         )
         severity: Severity = "warning" if kappas.median() < LOW_KAPPA else "info"
-        yield Remark(str(language), "agreement", severity, sentence)
+        yield Remark("agreement", severity, sentence, subject=str(language))
 
 
 def _pair_remark(language: str, row: dict[Any, Any]) -> Remark:
@@ -341,11 +345,13 @@ def _pair_remark(language: str, row: dict[Any, Any]) -> Remark:
     if math.isnan(kappa):
         # Without a verdict that is no tie, agreement by chance is 1.
         sentence += "; kappa is not defined, for both only tie"
-        return Remark(subject, "agreement", "info", sentence)
+        return Remark("agreement", "info", sentence, subject=subject)
     sentence += f"; kappa {kappa:.2f}"
     if not math.isnan(row["low"]):
         sentence += f", 95% interval {row['low']:.2f} to {row['high']:.2f}"
-    return Remark(subject, "agreement", "warning" if kappa < LOW_KAPPA else "info", sentence)
+    return Remark(
+        "agreement", "warning" if kappa < LOW_KAPPA else "info", sentence, subject=subject
+    )
 
 
 def first_place_remarks(places: list[FirstPlace]) -> Iterator[Remark]:
@@ -353,7 +359,9 @@ def first_place_remarks(places: list[FirstPlace]) -> Iterator[Remark]:
     for place in places:
         severity: Severity = "warning" if place.share < FRAGILE else "info"
         subject = f"{place.language}, {place.judge}"
-        yield Remark(subject, "first place", severity, place.sentence, place.share)
+        yield Remark(
+            "first place", severity, place.sentence, subject=subject, statistic=place.share
+        )
 
 
 def support_table(places: list[FirstPlace]) -> pd.DataFrame:

@@ -31,16 +31,16 @@ def amount_check(part: pd.DataFrame, declared: Sequence[str]) -> CheckResult:
     sentence = (
         f"{count_of(n_judgments, 'judgment')} of {count_of(len(judged), 'system')} on {questions}"
     )
-    remarks = [Remark("", "amount", "info", sentence)]
+    remarks = [Remark("amount", "info", sentence)]
     # A bootstrap over fewer questions has too few distinct resamples.
     if n_questions < 10:
         remarks.append(
-            Remark("", "questions", "warning", f"only {questions} judged; intervals will be rough")
+            Remark("questions", "warning", f"only {questions} judged; intervals will be rough")
         )
     if unjudged:
         systems = count_of(len(unjudged), "declared system")
         sentence = f"{systems} never judged: {first_of(unjudged, SHOWN_NAMES)}"
-        remarks.append(Remark("", "never judged", "warning", sentence))
+        remarks.append(Remark("never judged", "warning", sentence))
     row = {
         "judgments": n_judgments,
         "ties": n_ties,
@@ -66,10 +66,10 @@ def unmet_check(part: pd.DataFrame, answers: pd.Series) -> CheckResult:
     if n_without_answer:
         judgments = count_of(n_without_answer, "judgment")
         sentence = f"{judgments} of a system that gave no answer to that question"
-        remarks.append(Remark("", "absent answers", "warning", sentence))
+        remarks.append(Remark("absent answers", "warning", sentence))
     if n_not_judged:
         sentence = f"{n_not_judged:,} of {len(keys):,} answers are in no judgment"
-        remarks.append(Remark("", "answers not judged", "info", sentence))
+        remarks.append(Remark("answers not judged", "info", sentence))
     row = {
         "answers": len(keys),
         "not_judged": n_not_judged,

@@ -210,7 +210,7 @@ def unranked_reason(board: Board, note: str, language: str) -> str:
     summary = board.summary.languages.get(language)
     if summary is None:
         return "the board gives no reason"
-    return note or "; ".join(summary.notes) or "the board gives no reason"
+    return note or "; ".join(map(str, summary.remarks)) or "the board gives no reason"
 
 
 class SystemPages:

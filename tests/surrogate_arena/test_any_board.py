@@ -165,9 +165,9 @@ def test_systems_with_the_same_answers_are_named_on_the_board(whole, features):
         surrogate="linear",
     )
     for language in board.summary.languages.values():
-        assert "same answer" in language.notes[0]
-        assert one in language.notes[0]
-        assert other in language.notes[0]
+        assert "same answer" in str(language.remarks[0])
+        assert one in str(language.remarks[0])
+        assert other in str(language.remarks[0])
 
 
 def used_parts(data, whole, features, folder):

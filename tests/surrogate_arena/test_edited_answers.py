@@ -77,11 +77,11 @@ def test_every_command_says_how_many_verdicts_do_not_count(judged, run, capsys):
     n_counted = sum(row["wins"] + row["losses"] + row["ties"] for row in fitted["ratings"]) / 2
     assert n_counted == n_judged - n_outdated
     board = build_board(judged, tournaments=5).summary
-    assert any(expected in sentence for sentence in board.macro.beside)
+    assert any(expected in str(remark) for remark in board.macro.remarks)
     summary = board.languages["en"]
     assert summary.judgments == n_judged - n_outdated
     assert summary.skipped.outdated_judgments == n_outdated
-    assert any(expected in note for note in summary.notes)
+    assert any(expected in str(remark) for remark in summary.remarks)
     decision = gate(None, "fair", judged, "poor")
     assert any(expected in sentence for sentence in decision.sentences)
 
@@ -120,7 +120,10 @@ def test_an_arena_whose_verdicts_are_all_outdated_has_none(judged, run, capsys):
     assert f"{n_outdated} judgments left out" in capsys.readouterr().err
     first = build_board(judged, tournaments=5).summary
     assert first.is_first
-    assert any(f"{n_outdated} judgments left out" in note for note in first.languages["en"].notes)
+    assert any(
+        f"{n_outdated} judgments left out" in str(remark)
+        for remark in first.languages["en"].remarks
+    )
 
 
 def test_votes_of_people_know_their_answers_too(tmp_path, run, capsys):

@@ -39,7 +39,7 @@ def test_people_are_rated_for_and_machines_stand_beside_them(board, judged_by_ma
     assert (settings.judge, settings.other_judges) == ("people", ("coin", "gpt <4>"))
     assert "judge:people|other_judges:coin,gpt <4>|" in board.summary.signature
     assert 'judge = "people,coin,gpt <4>"' in settings.toml()
-    said = board.summary.macro.beside
+    said = [remark.sentence for remark in board.summary.macro.remarks]
     assert said[0].startswith("Tau with people: coin ")
     assert any(text.startswith("coin: ") and "adds nothing" in text for text in said)
     assert not any(text.startswith("gpt") and "adds nothing" in text for text in said)

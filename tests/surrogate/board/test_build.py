@@ -79,8 +79,10 @@ def test_a_language_without_judgments_is_said(bilingual_arena, build_quickly):
     assert list(board.ratings["language"].unique()) == ["en"]
     silent = board.summary.languages["sw"]
     assert silent.tau is None
-    assert silent.notes == ("no judgments here: nothing to learn from",)
-    assert silent.skipped.questions_without_judgments == 6
+    assert [str(remark) for remark in silent.remarks] == [
+        "no judgments here: nothing to learn from"
+    ]
+    assert silent.questions - silent.questions_judged == 6
 
 
 def test_systems_that_no_judgments_connect_are_rated_as_if_nobody_had_judged_them(bilingual_arena):
@@ -98,10 +100,10 @@ def test_systems_that_no_judgments_connect_are_rated_as_if_nobody_had_judged_the
     assert_frame_equal(groups.ratings[figures], without_them.ratings[figures])
     is_outside = groups.ratings["system"].isin(outside)
     assert (groups.ratings.loc[is_outside, "split"] == "unjudged").all()
-    (remark,) = groups.summary.macro.beside
-    assert all(name in remark for name in outside)
+    (remark,) = groups.summary.macro.remarks
+    assert all(name in remark.sentence for name in outside)
     assert groups.judge_report.first_places == ()
-    assert without_them.summary.macro.beside == ()
+    assert without_them.summary.macro.remarks == ()
 
 
 @pytest.mark.slow
@@ -115,7 +117,9 @@ def test_too_few_systems_to_train_on_are_said_not_ranked(small_arena, quick_feat
     assert board.ratings.loc[~is_judged, "rank"].isna().all()
     assert (board.ratings.loc[is_judged, "verdict_share"] == 1.0).all()
     assert board.ratings.loc[is_judged, "note"].str.startswith("by its verdicts alone: ").all()
-    assert "at least 3 systems and a feature are needed" in board.summary.languages["en"].notes[0]
+    assert "at least 3 systems and a feature are needed" in str(
+        board.summary.languages["en"].remarks[0]
+    )
     # The note of every language is the same, so that a table over languages has it once.
     assert board.ratings.loc[is_judged, "note"].nunique() == 1
     assert set(board.surrogate.failures_) == {"en", "sw"}
@@ -226,7 +230,7 @@ def test_a_language_without_verdicts_borrows_from_the_others_and_says_so(small_a
     assert (rows["low"] < rows["rating"]).all()
     truth = small_board.arena[small_board.arena["language"] == "sw"].set_index("system")["rating"]
     assert kendall_tau(rows["rating"].to_numpy(), truth.reindex(rows.index).to_numpy()) > 0.4
-    assert board.summary.languages["sw"].notes == (BORROWED,)
+    assert board.summary.languages["sw"].remarks == (BORROWED,)
     assert board.overall["rank"].notna().all()
 
 

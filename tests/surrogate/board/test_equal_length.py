@@ -49,7 +49,7 @@ def test_who_is_rated_for_its_length_is_named():
     assert moves["en"]["wordy"] < -0.4
     assert abs(equal["wordy"] - STRENGTHS[3]) < 0.4
     (remark,) = made.remarks
-    assert f"wordy {-moves['en']['wordy']:.2f} lower" in remark
+    assert f"wordy {-moves['en']['wordy']:.2f} lower" in remark.sentence
 
 
 def test_a_judge_who_does_not_care_for_length_moves_nobody():
@@ -70,4 +70,4 @@ def test_a_board_has_the_ratings_at_equal_length(small_arena, small_board):
     made = equal_length_ratings(small_arena, "half")
     expected = arena["rating"] + made.moves.reindex(arena.index)
     np.testing.assert_allclose(arena["at_equal_length"], expected, atol=2e-6)
-    assert set(made.remarks) <= set(small_board.summary.macro.beside)
+    assert set(made.remarks) <= set(small_board.summary.macro.remarks)

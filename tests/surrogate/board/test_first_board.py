@@ -126,8 +126,10 @@ def test_a_board_without_passages_says_whose_preferences_it_rests_on(unjudged):
     board = build_board(chat, features="answer_length,repetition")
     for language in board.summary.languages.values():
         assert language.evidence == (PREFERENCES,)
-        assert "judges of other arenas" in language.notes[-1]
-        assert all(source.arena in language.notes[-1] for source in shipped_preferences().arenas)
+        assert "judges of other arenas" in str(language.remarks[-1])
+        assert all(
+            source.arena in str(language.remarks[-1]) for source in shipped_preferences().arenas
+        )
     assert board.summary.macro.conclusions == (UNJUDGED_BY_PREFERENCES,)
     assert "judges of other arenas" in first_place_sentence(board)
     prior = expected_systems(board, chat)
@@ -175,7 +177,7 @@ def test_summary_report_and_signature_say_that_nobody_judged(built):
     assert (summary.judge, summary.is_first, summary.is_published) == (NOBODY, True, False)
     assert summary.macro.conclusions == (UNJUDGED_BY_CONSENSUS,)
     assert all(item.conclusions == (UNJUDGED_BY_CONSENSUS,) for item in summary.languages.values())
-    assert all("no logits" in item.notes[0] for item in summary.languages.values())
+    assert all("no logits" in str(item.remarks[0]) for item in summary.languages.values())
     assert summary.languages["sw"].systems_judged == summary.languages["sw"].judgments == 0
     assert built.judge_report.judge == NOBODY
     assert built.judge_report.label is None

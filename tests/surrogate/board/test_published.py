@@ -72,7 +72,7 @@ def test_the_board_says_what_it_rests_on(board):
     for item in summary.languages.values():
         assert (item.judgments, item.systems_judged) == (0, 12)
         assert item.questions_judged == item.questions == 10
-        assert PUBLISHED in item.notes
+        assert PUBLISHED in item.remarks
         assert item.tau_unseen is not None
         assert item.tau > 0.3
     report = board.judge_report
@@ -108,7 +108,7 @@ def test_without_errors_there_are_no_intervals_and_the_board_says_so(english, bu
     assert board.arena["rank"].notna().all()
     assert board.arena["tier"].isna().all()
     assert set(board.arena["note"]) == {NO_ERRORS}
-    assert NO_ERRORS in board.summary.languages["en"].notes
+    assert NO_ERRORS in map(str, board.summary.languages["en"].remarks)
     judged = board.ratings[board.ratings["split"] != "unjudged"]
     np.testing.assert_array_equal(judged["rating"], judged["arena_rating"])
     bounds = ["low", "high", "rank_low", "rank_high", "tier"]
@@ -137,7 +137,7 @@ def test_where_some_errors_are_missing_those_of_others_are_assumed_and_counted(
     row = of(board, "arena").loc[("en", name)]
     assert (row["high"] - row["rating"]) / 1.959963984540054 == pytest.approx(assumed, abs=1e-5)
     assert row["note"] == ASSUMED.format(assumed)
-    assert SOME_ASSUMED.format(1, 12, assumed) in board.summary.languages["en"].notes
+    assert SOME_ASSUMED.format(1, 12, assumed) in map(str, board.summary.languages["en"].remarks)
     assert (of(board, "arena")["note"] != "").sum() == 2
 
 
@@ -148,7 +148,7 @@ def test_what_has_no_answer_or_no_rating_is_counted(english, build_quickly):
     elsewhere = others.head(1).assign(system="elsewhere", language="en", rating=9.0)
     arena = replace(english, published_ratings=pd.concat([others, elsewhere]))
     board = build_quickly(arena, holdout=())
-    notes = board.summary.languages["en"].notes
+    notes = list(map(str, board.summary.languages["en"].remarks))
     assert (
         "1 published rating of systems without answers here: nothing is learned from them" in notes
     )

@@ -42,7 +42,7 @@ def test_a_board_says_how_probabilities_count(board, soft, tmp_path):
     (judge,) = soft.judges
     assert board.summary.settings.temperatures == {judge: DEFAULT_TEMPERATURE}
     assert f"temperatures:{judge}={DEFAULT_TEMPERATURE:g}|" in board.summary.signature
-    assert any("at temperature 4" in sentence for sentence in board.summary.macro.beside)
+    assert any("at temperature 4" in str(remark) for remark in board.summary.macro.remarks)
     board.save(tmp_path / "board")
     loaded = Board.load(tmp_path / "board")
     assert loaded.summary == board.summary

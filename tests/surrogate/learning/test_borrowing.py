@@ -88,5 +88,5 @@ def test_a_board_rates_everybody_there_and_says_by_what(board):
     assert (rows.loc[~judged, "verdict_share"] == 0).all()
     assert board.overall["rank"].notna().all()
     summary = board.summary.languages["sw"]
-    assert summary.notes[0].startswith("2 judged systems here")
+    assert str(summary.remarks[0]).startswith("2 judged systems here")
     assert summary.systems_judged == 2

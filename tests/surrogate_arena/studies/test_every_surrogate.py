@@ -68,7 +68,7 @@ def test_a_regressor_that_cannot_learn_from_so_little_is_said(tiny_arena, tiny_t
     options = {"feature_table": tiny_table, "tournaments": 2, "rows": "overall"}
     searched = GridSearchCV(Ridge(), {"alpha": [1.0]}, cv=50)
     board = build_board(tiny_arena, surrogate=searched, **options)
-    assert "cannot learn from this: Cannot" in board.summary.languages["en"].notes[0]
+    assert "cannot learn from this: Cannot" in str(board.summary.languages["en"].remarks[0])
     assert board.ratings["surrogate_rating"].isna().all()
 
 
