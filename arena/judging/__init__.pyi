@@ -17,7 +17,7 @@ from .judging_result import Judging as Judging
 from .judging_settings import JudgingSettings as JudgingSettings
 from .llm_judge import LlmJudge as LlmJudge
 from .llm_judge import dry_run_judge as dry_run_judge
-from .nugget_judging import NuggetPrompt as NuggetPrompt
+from .nuggets.judging import NuggetPrompt as NuggetPrompt
 from .pairwise import PairwisePrompt as PairwisePrompt
 from .pairwise import pairwise_prompt as pairwise_prompt
 from .panel import panel_verdicts as panel_verdicts

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from arena.data.errors import UsageError, argument
 from arena.judging.graded import MarkPrompt, OrderPrompt
 from arena.judging.judging_settings import JudgingForm, JudgingSettings
-from arena.judging.nugget_judging import NuggetPrompt
+from arena.judging.nuggets.judging import NuggetPrompt
 from arena.judging.pairwise import PairwisePrompt
 from arena.judging.prompt import TemplatePrompt
 

@@ -64,7 +64,7 @@ def judge_pairs(
     is_renewed = arena.judgments["judge"].isin(renewing)
     renewed = arena.judgments[is_renewed]
     if len(renewed):
-        # Verdicts by nuggets or marks, which people may have edited since, are made again; where
+        # Verdicts by tables that people may have edited since are made again; where
         # nobody did, nothing is asked.
         if isinstance(pairs, ChosenPairs | PacedPairs):
             pairs = pairs.on_sides_of(renewed)
@@ -97,7 +97,7 @@ def judge_pairs(
         agreement=agreement_table(oriented_verdicts(all_judgments), of=names),
         rounds=len(run.rounds),
         reason=run.reason,
-        nuggets=verdicts.nuggets,
+        records=verdicts.records,
         n_renewed=int(are_in(verdicts.judgments, renewed, ["judge", *PAIR_COLUMNS]).sum()),
     )
 

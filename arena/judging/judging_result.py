@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -15,8 +15,8 @@ from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.judging_summary import JudgingSummary
 from arena.judging.llm_judge import FAILURE_COLUMNS
-from arena.judging.nuggets import Nuggets
 from arena.judging.panel import Panel
+from arena.judging.records import Records
 from arena.llm.usage import Usage
 
 
@@ -34,9 +34,9 @@ class Judging:
         agreement: See ``agreement_table``.
         rounds: How often judges were asked.
         reason: Why the run stopped; empty where all that was chosen is judged.
-        nuggets: New nuggets and marks of a judge of nuggets.
+        records: What judges made besides verdicts, such as nuggets and marks.
         n_renewed: Number of the judgments that take the place of earlier ones, which followed from
-            other nuggets or marks.
+            other records.
         progress: With adaptive pairs, what each language has judged; see ``AdaptivePairs``.
         ratings: With adaptive pairs, ratings by prior and verdicts; see ``AdaptivePairs``.
         error: Why the second of two judges gave no verdict; the first one's are here all the same.
@@ -50,7 +50,7 @@ class Judging:
     agreement: pd.DataFrame
     rounds: int
     reason: str
-    nuggets: Nuggets = field(default_factory=Nuggets)
+    records: tuple[Records, ...] = ()
     n_renewed: int = 0
     progress: pd.DataFrame | None = None
     ratings: pd.DataFrame | None = None
@@ -81,7 +81,8 @@ class Judging:
             DataError: If the judgments there are damaged.
         """
         # What verdicts follow from comes first, so that no verdict is there without it.
-        self.nuggets.write(Path(folder))
+        for records in self.records:
+            records.write(Path(folder))
         is_replacing = self.n_renewed > 0
         file, n_added = append_rows(folder, "judgments", self.judgments, replacing=is_replacing)
         n_added -= self.n_renewed

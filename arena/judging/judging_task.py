@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from arena.data.arena import Arena
 from arena.judging.answer_pairs import PairKey
 from arena.judging.choosing.chosen_pairs import ChosenPairs
-from arena.judging.nuggets import Nuggets
+from arena.judging.records import Records
 from arena.judging.verdict_parsing import PairVerdict
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import Reply
@@ -22,7 +22,7 @@ class JudgingTask:
     """The pairs that one judge is asked about.
 
     Attributes:
-        arena: Questions and answers, and the judgments, nuggets and marks so far.
+        arena: Questions and answers, and the judgments so far.
         judge: Name in the ``judge`` column.
         pairs: All pairs chosen.
         left: Those of them that the judge has not judged in the arena.
@@ -49,13 +49,13 @@ class Outcomes:
     Attributes:
         outcomes: One for each pair left, in the order of their table.
         usage: Calls, tokens, and failures by reason.
-        nuggets: New nuggets and new marks, of a judge of nuggets.
+        records: What was made besides verdicts.
         notes: What limits the verdicts.
     """
 
     outcomes: list[PairOutcome]
     usage: Usage
-    nuggets: Nuggets = field(default_factory=Nuggets)
+    records: tuple[Records, ...] = ()
     notes: tuple[str, ...] = ()
 
 

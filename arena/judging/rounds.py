@@ -10,8 +10,7 @@ from arena.data.arena import Arena
 from arena.data.types import Progress
 from arena.judging.choosing.chosen_pairs import ChosenPairs, PairChooser, Verdicts
 from arena.judging.llm_judge import FAILURE_COLUMNS, VERDICT_COLUMNS, LlmJudge, ask_judge
-from arena.judging.nuggets import stacked_nuggets
-from arena.llm.awaiting import AwaitedReplies
+from arena.llm.batches.awaiting import AwaitedReplies
 from arena.llm.store import Store
 from arena.llm.usage import Budget, Usage
 
@@ -90,7 +89,7 @@ def stacked_verdicts(parts: Sequence[Verdicts]) -> Verdicts:
     return Verdicts(
         judgments=joined_rows([part.judgments for part in parts], VERDICT_COLUMNS),
         failures=joined_rows([part.failures for part in parts], FAILURE_COLUMNS),
-        nuggets=stacked_nuggets([part.nuggets for part in parts]),
+        records=tuple(record for part in parts for record in part.records),
         notes=tuple(note for part in parts for note in part.notes),
     )
 

@@ -14,8 +14,8 @@ import pandas as pd
 
 from arena.data.errors import MissingDependencyError, UsageError, argument
 from arena.data.types import Progress
-from arena.llm.awaiting import RepliesAwaitedError
-from arena.llm.batch_ledger import BatchLedger
+from arena.llm.batches.awaiting import RepliesAwaitedError
+from arena.llm.batches.ledger import BatchLedger
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.names import is_file_name, is_same_model, names_deployments
 from arena.llm.replies import (
@@ -33,7 +33,7 @@ from arena.llm.store import Store
 from arena.llm.usage import Budget, Usage
 
 if TYPE_CHECKING:
-    from arena.llm.batches import BatchSender
+    from arena.llm.batches.sender import BatchSender
 
 PROMPTS_AT_A_TIME = 64
 
@@ -237,7 +237,7 @@ class _Run(Generic[T]):
             self._sender = Sender(llm.settings, llm.store, self._usage, proven)
             self._opened.callback(self._sender.stop)
             return
-        from arena.llm.batches import BatchSender
+        from arena.llm.batches.sender import BatchSender
 
         sender = BatchSender(llm.settings, llm.store, self._usage, proven)
         self._sender = self._batch_sender = sender

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from arena.llm.batch_ledger import BatchLedger
+from arena.llm.batches.ledger import BatchLedger
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.requests import Prompt, request_for
 from arena.llm.trimming import BYTES_A_TOKEN

@@ -1,6 +1,6 @@
 """Replies of all calls, kept in an SQLite file as they arrive, so that none is paid twice.
 
-The file also has the batches whose replies are awaited; see ``arena.llm.batch_ledger``.
+The file also has the batches whose replies are awaited; see ``arena.llm.batches.ledger``.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from arena.data.errors import UsageError
 from arena.data.languages import named_language
 from arena.data.types import Progress
 from arena.llm.ask import Asked, Llm, ask_table
-from arena.llm.awaiting import AwaitedReplies
+from arena.llm.batches.awaiting import AwaitedReplies
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates, Variable, delimiter_code
 from arena.llm.ratings import RatingForm, find_rating

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from arena.data.answer_digests import answer_digest
 from arena.data.arena import Arena
-from arena.judging.nugget_scores import NuggetScores, scores_by_answer
-from arena.judging.nuggets import Nuggets
+from arena.judging.nuggets.scores import NuggetScores, scores_by_answer
+from arena.judging.nuggets.tables import Nuggets
 from features.declare.feature import Feature, Reading, Value, declared
 from features.declare.sample import Answer, Missing
 

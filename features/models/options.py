@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.types import Progress
-from arena.llm.awaiting import AwaitedReplies
+from arena.llm.batches.awaiting import AwaitedReplies
 from arena.llm.prompts import NO_TEMPLATES, Templates
 from features.declare.feature import Feature, Value
 from features.declare.sample import Answer

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from arena.data.types import Progress
-from arena.llm.awaiting import AwaitedReplies
+from arena.llm.batches.awaiting import AwaitedReplies
 from features.declare.feature import Feature, Item, Items, Scores, Value
 from features.declare.sample import Answer, Memo, Missing, Sample
 from features.engine.cache import Cache, content_key

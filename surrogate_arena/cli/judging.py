@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -161,7 +162,10 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
     if n_added:
         shown["file"] = file
     shown["added"] = n_added
-    shown["nuggets"] = judging.nuggets.counts() if judging.nuggets else None
+    counts: Counter[str] = Counter()
+    for records in judging.records:
+        counts.update(records.counts())
+    shown["records"] = dict(counts) or None
     shown["renewed"] = judging.n_renewed or None
     titles = {
         "pairs": PAIRS,
@@ -171,8 +175,8 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
         "languages": "Pairs of the questions drawn",
         "ratings": "Ratings by which the pairs were chosen (90% intervals)",
         "added": "Verdicts added",
-        "nuggets": "New in further/nuggets.jsonl and nugget_marks.jsonl",
-        "renewed": "Verdicts made again from nuggets and marks as they are now",
+        "records": "New in the tables of the folder further",
+        "renewed": "Verdicts made again from these tables as they are now",
     }
     show(shown, as_json, titles)
 

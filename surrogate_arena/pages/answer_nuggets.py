@@ -10,8 +10,8 @@ from arena.data.answer_digests import answer_digest
 from arena.data.arena import Arena
 from arena.data.schema import QUESTION_KEY
 from arena.judging.answer_pairs import QuestionKey
-from arena.judging.nugget_scores import score_nuggets
-from arena.judging.nuggets import Nuggets
+from arena.judging.nuggets.scores import score_nuggets
+from arena.judging.nuggets.tables import Nuggets
 
 LONGEST_NUGGET = 300
 _ORDER = ("not", "partly", "supported")

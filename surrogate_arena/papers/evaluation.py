@@ -18,7 +18,7 @@ from arena.data.errors import UsageError
 from arena.data.types import Progress
 from arena.data.wording import count_of
 from arena.llm import Budget, DryRun, Llm, Price, Usage, open_for_dry_run, open_store
-from arena.llm.awaiting import AwaitedReplies
+from arena.llm.batches.awaiting import AwaitedReplies
 from arena.llm.prompts import NO_TEMPLATES, ReplaceablePrompt, Templates
 from arena.llm.replies import OVER_BUDGET
 from surrogate_arena.papers.judges import FunctionJudge, Judge, JudgePrompts, PromptJudge

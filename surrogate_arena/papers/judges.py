@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 from arena.data.errors import UsageError
 from arena.data.types import Progress
 from arena.llm import DryRun, Llm, LlmSettings, Price, Prompt, Usage, ask_table, dry_run
-from arena.llm.awaiting import AwaitedReplies
+from arena.llm.batches.awaiting import AwaitedReplies
 from arena.llm.replies import EMPTY, REFUSAL, UNPARSABLE, Completion
 from arena.llm.requests import canonical_json
 from surrogate_arena.papers.verdict import Verdict

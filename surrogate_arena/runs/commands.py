@@ -47,7 +47,7 @@ def run(
     OUT/_site/index.html lists them. The status is 1 where a board or its checks failed, else
     75 where replies are awaited in batches: the next run collects them.
     """
-    from arena.llm.awaiting import RepliesAwaitedError
+    from arena.llm.batches.awaiting import RepliesAwaitedError
     from surrogate_arena.pages.site import INDEX
     from surrogate_arena.runs.config import read_configuration
     from surrogate_arena.runs.configured import WEB_ROOT

@@ -15,7 +15,7 @@ from arena.data.progress import finish
 from arena.data.safe_writes import locked_folder
 from arena.data.types import Progress
 from arena.data.wording import count_of
-from arena.llm.awaiting import RepliesAwaitedError
+from arena.llm.batches.awaiting import RepliesAwaitedError
 from surrogate_arena.runs.configured import WEB_ROOT, ConfiguredBoard, Leaderboards
 from surrogate_arena.runs.making import BOARD, ingredients_of, make_board
 from surrogate_arena.runs.records import Records, changes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -13,7 +13,7 @@ import pandas as pd
 from arena.data.cells import is_null
 from arena.data.schema import REPEAT
 from arena.judging.answer_pairs import PAIR_COLUMNS, PairKey, QuestionKey, pair_keys, unordered
-from arena.judging.nuggets import Nuggets
+from arena.judging.records import Records
 
 ASKED_COLUMNS = [*PAIR_COLUMNS, REPEAT]
 
@@ -25,12 +25,12 @@ AskedKey = tuple[str, str, str, str, str]
 class Verdicts:
     """Outcome of asking about pairs: one row per verdict, and one per pair without one.
 
-    ``nuggets`` holds what a judge of nuggets made on the way, ``notes`` what limits the verdicts.
+    ``records`` holds what was made on the way, ``notes`` what limits the verdicts.
     """
 
     judgments: pd.DataFrame
     failures: pd.DataFrame
-    nuggets: Nuggets = field(default_factory=Nuggets)
+    records: tuple[Records, ...] = ()
     notes: tuple[str, ...] = ()
 
 

@@ -12,9 +12,9 @@ from arena import DataError, read_arena, write_arena
 from arena.judging import JudgingSettings, choose_pairs, dry_run_judge, judge
 from arena.judging.answer_pairs import ArenaTexts
 from arena.judging.llm_judge import llm_judges
-from arena.judging.nugget_passages import pooled_passages
-from arena.judging.nugget_prompts import read_marks, read_nuggets
-from arena.judging.nuggets import Nuggets
+from arena.judging.nuggets.passages import pooled_passages
+from arena.judging.nuggets.prompts import read_marks, read_nuggets
+from arena.judging.nuggets.tables import Nuggets
 from arena.llm import open_store
 from arena.llm.replies import Completion, UnparsableError
 
@@ -43,6 +43,10 @@ def reader(prompt, _=None):
         support = "supported" if fact in shown[1] else "not"
         marks.append({"nugget": int(number), "support": support})
     return as_json(marks=marks)
+
+
+def nuggets_of(judging):
+    return judging.records[0] if judging.records else Nuggets()
 
 
 @pytest.fixture
@@ -234,7 +238,7 @@ def test_prompts_for_facts_are_bounded_and_what_is_left_out_is_counted(serve, tm
     assert "Word0 " in asked
     assert "Word29 " not in asked
     n_shown = len({word for word in asked.split() if word.startswith("Word")})
-    assert set(judging.nuggets.table["source"].str.rpartition(", from ")[2]) == {
+    assert set(nuggets_of(judging).table["source"].str.rpartition(", from ")[2]) == {
         f"{n_shown} of 30 passages"
     }
     (summary,) = judging.summaries
@@ -261,7 +265,7 @@ def test_an_empty_answer_states_nothing_and_is_not_asked_about(serve, tmp_path):
     server = serve(reader)
     judging = judge(arena, settings_at(server), tmp_path / "store.sqlite")
     assert len(server.bodies) == 1 + 2
-    marks = judging.nuggets.marks
+    marks = nuggets_of(judging).marks
     assert set(marks.loc[marks["system"] == "poor", "support"]) == {"not"}
 
 
@@ -273,7 +277,7 @@ def test_systems_with_the_same_answer_share_a_call_and_are_tied(serve, tmp_path)
     assert len(server.bodies) == 1 + 2
     is_pair = judging.judgments[["system_a", "system_b"]].isin(["good", "fair"]).all(axis=1)
     assert list(judging.judgments.loc[is_pair, "winner"]) == ["tie"]
-    assert len(judging.nuggets.marks) == 3 * 3
+    assert len(nuggets_of(judging).marks) == 3 * 3
 
 
 @pytest.mark.parametrize(
@@ -295,7 +299,7 @@ def test_questions_without_nuggets_are_counted_and_give_no_verdict(judged, respo
     assert len(judging.failures) == 9
     assert sum(judging.usage.failures.values()) == 3
     assert judging.usage.is_unusable
-    assert not judging.nuggets
+    assert not nuggets_of(judging)
 
 
 @pytest.mark.parametrize(
@@ -373,7 +377,7 @@ def test_names_rows_and_processes_change_nothing(serve, tmp_path):
     for number, one in enumerate((arena, turned)):
         judging = judge(one, settings_at(server), tmp_path / f"{number}.sqlite")
         keys = ["query_id", "system", "nugget_id"]
-        found.append(judging.nuggets.marks.sort_values(keys, ignore_index=True))
+        found.append(nuggets_of(judging).marks.sort_values(keys, ignore_index=True))
     assert found[0].equals(found[1])
     bodies = [json.dumps(body) for body in server.bodies]
     half = len(bodies) // 2
@@ -404,7 +408,7 @@ def test_templates_of_a_user_replace_either_prompt(folder, serve, tmp_path):
         read_arena(folder), settings_at(server, template=str(own)), tmp_path / "store.sqlite"
     )
     assert sum(b["messages"][0]["content"].startswith("Mark.") for b in server.bodies) == 9
-    assert judging.nuggets.marks["prompt"].str.startswith("nugget-marks@").all()
+    assert nuggets_of(judging).marks["prompt"].str.startswith("nugget-marks@").all()
     assert judging.judgments["prompt"].str.startswith("nuggets.v1@").all()
 
 

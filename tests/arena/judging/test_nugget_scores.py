@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.judging.nugget_scores import nugget_points, score_nuggets
+from arena.judging.nuggets.scores import nugget_points, score_nuggets
 
 IMPORTANCE = st.sampled_from(["vital", "okay"])
 SUPPORT = st.sampled_from(["supported", "partly", "not"])

@@ -24,7 +24,7 @@ from arena.llm import (
     read_text,
 )
 from arena.llm import batches as sending
-from arena.llm.awaiting import AwaitedReplies
+from arena.llm.batches.awaiting import AwaitedReplies
 from arena.llm.llm_settings import EmbeddingSettings
 from arena.llm.replies import read_vector
 

@@ -8,7 +8,7 @@ from llm_requests import at, prompts
 
 from arena.data.errors import UsageError
 from arena.llm import Llm, LlmSettings, ask_table, read_text
-from arena.llm.batch_lines import read_result_line
+from arena.llm.batches.lines import read_result_line
 from arena.llm.requests import request_for
 from arena.llm.server_errors import fault_of, reported, reported_error
 

@@ -8,7 +8,7 @@ import pytest
 from arena import Arena
 from arena.data.answer_digests import answer_digest
 from arena.data.slices import sliced
-from arena.judging.nuggets import Nuggets
+from arena.judging.nuggets.tables import Nuggets
 from features import extract
 from features.models.nuggets import NO_NUGGET_MARKS, NO_VITAL_NUGGETS
 

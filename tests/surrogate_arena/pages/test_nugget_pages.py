@@ -7,7 +7,7 @@ import pytest
 from hostile_pages import HOSTILE
 
 from arena.data.answer_digests import answer_digest
-from arena.judging.nuggets import Nuggets
+from arena.judging.nuggets.tables import Nuggets
 from surrogate_arena.pages.answer_nuggets import AnswerMarks
 from surrogate_arena.pages.site import write_site
 

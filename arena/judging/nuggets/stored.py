@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from arena.data.schema import QUESTION_KEY
 from arena.judging.answer_pairs import QuestionKey
-from arena.judging.nugget_prompts import Nugget
-from arena.judging.nuggets import Nuggets, nuggets_of_questions
+from arena.judging.nuggets.prompts import Nugget
+from arena.judging.nuggets.tables import Nuggets, nuggets_of_questions
 
 AnswerKey = tuple[QuestionKey, str]
 """A question, and what is shown of an answer to it."""

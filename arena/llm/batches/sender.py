@@ -12,15 +12,15 @@ from typing import IO
 from arena.data.errors import UsageError, argument
 from arena.data.wording import count_of
 from arena.llm import replies
-from arena.llm.batch_ledger import ROWS_AT_A_TIME, BatchLedger, NotedBatch
-from arena.llm.batch_lines import (
+from arena.llm.batches.ledger import ROWS_AT_A_TIME, BatchLedger, NotedBatch
+from arena.llm.batches.lines import (
     CANCELLED_FAULT,
     EXPIRED_FAULT,
     read_result_line,
     request_line,
     result_lines,
 )
-from arena.llm.batch_server import (
+from arena.llm.batches.server import (
     MOST_BYTES,
     MOST_LINES,
     BatchServer,

@@ -27,8 +27,8 @@ from arena.judging.answer_pairs import (
 from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.judging_settings import JudgingSettings
 from arena.judging.judging_task import JudgingTask, Outcomes, PairOutcome, PlannedRequests
-from arena.judging.nugget_passages import PooledPassages, passage_notes, pooled_passages
-from arena.judging.nugget_prompts import (
+from arena.judging.nuggets.passages import PooledPassages, passage_notes, pooled_passages
+from arena.judging.nuggets.prompts import (
     MARK_PROMPT,
     NUGGET_PROMPT,
     NUGGET_PROMPTS,
@@ -39,10 +39,10 @@ from arena.judging.nugget_prompts import (
     read_marks,
     read_nuggets,
 )
-from arena.judging.nugget_scores import LOG_ODDS, Mark, nugget_points
-from arena.judging.nuggets import NUGGET_MARKS, NUGGETS, Nuggets
+from arena.judging.nuggets.scores import LOG_ODDS, Mark, nugget_points
+from arena.judging.nuggets.stored import AnswerKey, stored_marks, stored_nuggets
+from arena.judging.nuggets.tables import NUGGET_MARKS, NUGGETS, Nuggets
 from arena.judging.prompt import TemplatePrompt
-from arena.judging.stored_nuggets import AnswerKey, stored_marks, stored_nuggets
 from arena.judging.verdict_parsing import PairVerdict
 from arena.llm.ask import Llm, ask_table
 from arena.llm.llm_settings import LlmSettings
@@ -106,7 +106,9 @@ class NuggetPrompt(TemplatePrompt):
         run.make_nuggets()
         run.mark_answers()
         outcomes = [run.outcome(key) for key in pair_keys(task.left.table)]
-        return Outcomes(outcomes, run.usage(), run.tables(), run.notes())
+        tables = run.tables()
+        records = (tables,) if tables else ()
+        return Outcomes(outcomes, run.usage(), records, run.notes())
 
     def requests(self, task: JudgingTask, settings: LlmSettings) -> list[PlannedRequests]:
         """Return the prompts for nuggets, and those for marks.

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from arena.data.schema import QUESTION_KEY
-from arena.judging.nuggets import Nuggets
+from arena.judging.nuggets.tables import Nuggets
 
 Importance = Literal["vital", "okay"]
 Support = Literal["supported", "partly", "not"]

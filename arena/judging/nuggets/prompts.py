@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from arena.judging.nugget_scores import Importance, Support
-from arena.judging.nuggets import IMPORTANCES, SUPPORTS
+from arena.judging.nuggets.scores import Importance, Support
+from arena.judging.nuggets.tables import IMPORTANCES, SUPPORTS
 from arena.judging.prompt import SHOWN_QUESTION
 from arena.llm.json_replies import JsonReplyError, json_list, last_json_object, with_plain_keys
 from arena.llm.llm_settings import LlmSettings

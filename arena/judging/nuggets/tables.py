@@ -8,7 +8,7 @@ has changed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -144,17 +144,6 @@ class Nuggets:
         n_marks = marks.groupby(answer)["nugget_id"].transform("size")
         marks = marks[n_marks == marks["n_nuggets"]].sort_values([*answer, "place"])
         return marks.drop(columns=["place", "n_nuggets"]).reset_index(drop=True)
-
-
-def stacked_nuggets(parts: Sequence[Nuggets]) -> Nuggets:
-    """Put nuggets and marks of several steps into one."""
-    filled = [part for part in parts if part]
-    if not filled:
-        return Nuggets()
-    return Nuggets(
-        table=pd.concat([part.table for part in filled], ignore_index=True),
-        marks=pd.concat([part.marks for part in filled], ignore_index=True),
-    )
 
 
 def _checked(arena: Arena, schema: TableSchema, key: list[str]) -> tuple[Rows, list[Problem]]:

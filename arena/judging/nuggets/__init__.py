@@ -1,0 +1,1 @@
+"""Judging by nuggets: the facts that a good answer states, and which answers state them."""
