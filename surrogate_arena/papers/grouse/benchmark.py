@@ -19,7 +19,7 @@ from surrogate_arena.papers.evaluation import Benchmark, Evaluation, Kinds, llms
 from surrogate_arena.papers.grouse import judges, scores, unit_tests
 from surrogate_arena.papers.grouse.joint_prompts import JOINT_PROMPT, PROMPT_NAMES, prompts_named
 from surrogate_arena.papers.grouse.metrics import JUDGED_METRICS, METRICS
-from surrogate_arena.papers.grouse.scores import MEAN, SPEARMAN, TOTAL
+from surrogate_arena.papers.grouse.scores import MEAN, TOTAL
 from surrogate_arena.papers.grouse.scoring_prompts import (
     GROUSE_PROMPTS,
     GrousePrompts,
@@ -181,34 +181,28 @@ class Grouse(Benchmark):
         """
         verdicts = evaluation.verdicts
         checked = verdicts[verdicts["condition"].notna()]
+        results = {"scores": verdicts}
+        if len(checked):
+            results["pass_rates"] = scores.pass_rates(checked)
+            results["failure_modes"] = scores.failure_mode_rates(checked)
+            results["matrix"] = scores.type_matrix(checked)
+            tables = self._pass_tables(checked, results)
+        else:
+            results["means"] = scores.mean_scores(verdicts)
+            tables = [means_table(results["means"], verdicts, len(self.tests))]
+        reference = self.settings.reference
+        judged = verdicts[~verdicts["is_reference"]]
         content: dict[str, Any] = {
             "source": self.source and str(self.source),
             "tests": len(self.tests),
-            "scores": plain_records(verdicts),
         }
-        tables: list[ReportTable] = []
-        if len(checked):
-            results = {
-                "pass_rates": scores.pass_rates(checked),
-                "failure_modes": scores.failure_mode_rates(checked),
-                "matrix": scores.type_matrix(checked),
-            }
-            for name, table in results.items():
-                content[name] = plain_records(table)
-            tables += self._pass_tables(checked, results)
-        else:
-            means = scores.mean_scores(verdicts)
-            content["means"] = plain_records(means)
-            tables.append(means_table(means, verdicts, len(self.tests)))
-        reference = self.settings.reference
-        judged = verdicts[~verdicts["is_reference"]]
         if reference is not None and len(judged):
             trusted = scores.reference_scores(verdicts, reference)
-            table = scores.calibration(judged, trusted)
             content["reference"] = reference
-            content["calibration"] = plain_records(table)
-            content["confusion"] = plain_records(scores.confusion(judged, trusted))
-            tables += calibration_tables(table, reference)
+            results["calibration"] = scores.calibration(judged, trusted)
+            results["confusion"] = scores.confusion(judged, trusted)
+            tables += calibration_tables(results["calibration"], reference)
+        content |= {name: plain_records(table) for name, table in results.items()}
         return Report(content, tables, self._entries(checked), evaluation.usages)
 
     def _pass_tables(
@@ -228,15 +222,8 @@ class Grouse(Benchmark):
         tables = [judges_table(rates, "metric", title, notes)]
         if len(results["failure_modes"]):
             tables.append(mode_table(results["failure_modes"]))
-        matrix = results["matrix"]
-        matrices = judges_of(matrix)
-        for key, name in judge_labels(checked).items():
-            _, prompt = key
-            notes_on_judge = []
-            if prompt:
-                notes_on_judge.append(f"Prompts and settings: {prompt}")
-            # A judge that could not be reached has no row of the matrix.
-            tables.append(type_table(name, matrices.get(key, matrix.head(0)), notes_on_judge))
+        for (judge, prompt), matrix in judges_of(results["matrix"]).items():
+            tables.append(type_table(judge, prompt, matrix))
         return tables
 
     def _notes_on_tests(self, checked: pd.DataFrame) -> list[str]:
@@ -293,17 +280,9 @@ def means_table(means: pd.DataFrame, verdicts: pd.DataFrame, answers: int) -> Re
     totals = cells[is_mean]
     shares = totals["readable"].map(percent_with_error)
     cells = pd.concat([cells, totals.assign(metric="readable, %", cell=shares)])
-    notes = [
-        "Relevancy and completeness from 1 to 5, the others 0 or 1; in parentheses the answers "
-        "that the metric is defined for"
-    ]
-    for row in cells[cells["metric"].isin(METRICS) & (cells["readable"] < 1)].to_dict("records"):
-        share = percent_with_error(row["readable"])
-        notes.append(f"{row['judge']}: {share} % of {row['metric']} could be read")
+    notes = ["In parentheses the answers that the metric is defined for"]
     for row in totals[totals["not_asked"] > 0].to_dict("records"):
-        notes.append(
-            f"{row['judge']}: {row['not_asked']} scores got no answer: left out; run again"
-        )
+        notes.append(f"{row['judge']}: {row['not_asked']} scores got no answer; run again")
     notes += failure_notes(verdicts, judge_labels(means))
     title = f"Scores of {count_of(answers, 'answer')}, on average"
     return ReportTable(title, _by_metric(cells), notes)
@@ -319,10 +298,11 @@ def mode_table(modes: pd.DataFrame) -> ReportTable:
     return ReportTable("Failure modes found, of the tests that have them", table)
 
 
-def type_table(judge: str, matrix: pd.DataFrame, notes: Sequence[str]) -> ReportTable:
+def type_table(judge: str, prompt: str, matrix: pd.DataFrame) -> ReportTable:
     """Show how many tests of each type a judge passes, metric by metric (figures 13 to 15)."""
     totals = matrix.groupby("test_type", sort=False)[["passed", "tests"]].sum().reset_index()
     cells = _passed_of(pd.concat([matrix, totals.assign(metric=TOTAL)]))
+    notes = [f"Prompts and settings: {prompt}"] if prompt else []
     return ReportTable(f"Tests passed by {judge}", _by_metric(cells, "test_type"), notes)
 
 
@@ -338,13 +318,10 @@ def calibration_tables(table: pd.DataFrame, reference: str) -> list[ReportTable]
     means = judged.groupby("judge", sort=False)["exact"].mean(skipna=False).reset_index()
     exact = pd.concat([judged, means.assign(metric=TOTAL)])
     exact = exact.assign(cell=(100 * exact["exact"]).map(_two_decimals))
-    graded = table.loc[table["measure"] == SPEARMAN, "metric"].unique()
     left_out = table[["nulls_left_out", "failures_left_out"]].sum()
     notes = [
-        f"Spearman's correlation for {' and '.join(graded)}, where both give a score; macro F1 of "
-        "0, 1 and null for the others",
-        f"Left out: {count_of(left_out.iloc[0], 'pair')} with a null, {left_out.iloc[1]} without a "
-        "score",
+        "Spearman's correlation of relevancy and completeness; macro F1 of 0, 1 and null of others",
+        f"Left out: {left_out.iloc[0]} pairs with a null, {left_out.iloc[1]} without a score",
         *no_value_notes(table["reason"]),
     ]
     return [

@@ -41,9 +41,6 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
 }
 _BOUNDS: Mapping[str, float | None] = {"None": None, "null": None, "True": 1.0, "False": 0.0}
-_GAPS = re.compile(r"[\W_]+")
-_SYNONYMS = {"mark": "marks", "score": "marks", "scores": "marks", "relevance": "relevancy"}
-_NEEDLESS = ("answer", "test", "type")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,25 +160,15 @@ TEST_TYPES = tuple(map(TestType.model_validate, _FIGURE_4["types"]))
 TYPE_NAMES = tuple(kind.name for kind in TEST_TYPES)
 
 
-def type_name(value: object) -> str:
-    """Return the name of a test's type, however its file writes it.
+def type_name(value: str | None) -> str:
+    """Return the name of a test's type as of figure 4.
 
-    Such as ``low_relevancy_1``, ``Low answer relevancy 1``, ``Highest marks 1``, ``Test type 3``.
-
-    Returns:
-        The name of one of the 16; ``untyped`` where there is none; else the text itself.
+    The published tests write ``Low answer relevancy 1`` for ``low_relevancy_1``; another type keeps
+    its name, and a test without one is ``untyped``.
     """
-    if value is None:
-        return UNTYPED
-    text = str(value).strip()
-    words = _GAPS.sub(" ", text.casefold()).split()
-    name = "_".join(_SYNONYMS.get(word, word) for word in words if word not in _NEEDLESS)
-    # "Test type 3" is the third of figure 4.
-    if name.isdecimal() and 1 <= int(name) <= len(TYPE_NAMES):
-        return TYPE_NAMES[int(name) - 1]
-    if name in TYPE_NAMES:
-        return name
-    return text or UNTYPED
+    text = (value or "").strip()
+    name = text.casefold().replace("answer ", "").replace(" ", "_")
+    return name if name in TYPE_NAMES else text or UNTYPED
 
 
 def builtin_tests(languages: Sequence[str] = (), is_training: bool = False) -> list[UnitTest]:
@@ -249,7 +236,7 @@ WrittenConditions = create_model("WrittenConditions", **_CONDITION_FIELDS)
 class WrittenMetadata(StrictRecord):
     """Metadata of a test; the published ones have no language and no topic."""
 
-    test_type: str | int | None = None
+    test_type: str | None = None
     language: LanguageCode | None = None
     topic: str | None = None
 

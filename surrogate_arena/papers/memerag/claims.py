@@ -58,13 +58,7 @@ _FORMAT = re.compile(rf"{_TAGGED}(?:\s{{0,3}}(?:or|/|\||,)\s{{0,3}}{_TAGGED})+",
 """Choices of labels, as a reply may repeat them from its prompt."""
 _OPENING = re.compile(r"<\s{0,3}answer(?:\s[^<>]{0,80})?>", re.IGNORECASE)
 _CLOSING = re.compile(r"<\s{0,3}/\s{0,3}answer\s{0,3}>", re.IGNORECASE)
-_CLOSING_ALONE = re.compile(rf"(?:{_CLOSING.pattern})\s*\Z", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+")
-_CONCLUSION = re.compile(
-    r"(?:(?:so|thus|hence|therefore) )?(?:(?:the|my) )?(?:final )?"
-    r"(?:answer|label|verdict|judge?ment)(?: is)? (?P<label>.+)"
-)
-_ENDED = re.compile(r"[.!?:।。][\s*_)\"'”]*\Z")
 _LABEL = re.compile(r"(?P<negation>(?:not|non|un) ?)?supported(?: (?P<rest>.*)|$)")
 _RELEVANCE_OF_WORDS: Mapping[str, str] = MappingProxyType(
     {"relevant": RELEVANT}
@@ -89,8 +83,7 @@ FAITHFULNESS_PROMPT = ReplaceablePrompt(
     name="faithfulness",
     asks="Whether passages support a sentence (MEMERAG, appendix H); a template is the whole "
     "prompt",
-    reply="the last <answer>Supported</answer> or Not Supported; without tags the label alone, or "
-    "as the last line",
+    reply="the last <answer>Supported</answer> or Not Supported; without tags the label alone",
     variables=_VARIABLES,
     package=_PACKAGE,
     packaged_name="task.v1",
@@ -203,9 +196,8 @@ def label_of_reply(
 ) -> str | None:
     """Read the label of a reply.
 
-    The last ``<answer>`` counts, outside of thoughts, rationales and quotations. Where no tag was
-    written the whole reply may be the label, or its last line: ``Label: Supported``, or the label
-    alone after a sentence that has ended. The text of a tag must begin with one of the labels and
+    The last ``<answer>`` counts, outside of thoughts, rationales and quotations; without a tag the
+    reply is the label and nothing else. The text of a tag must begin with one of the labels and
     hold no further word on support: ``Not Supported``, ``unsupported``, ``**Supported**.``; case,
     marks and line breaks do not matter. Anything else is no label, never a guess. Of relevance it
     must be a label, coarse or one of the paper's three, and nothing else. ``is_cut`` says whether a
@@ -217,29 +209,16 @@ def label_of_reply(
     reply = _RATIONALE.sub(" ", without_thoughts(text, is_cut))
     reply = _FORMAT.sub(" ", reply)
     openings = own_matches(_OPENING, reply)
-    if len(openings) > 1 and not is_cut and not reply[openings[-1].end() :].strip():
-        # Some models write an opening tag where the closing one belongs.
-        before_last = reply[openings[-2].end() : openings[-1].start()]
-        if _CLOSING.search(before_last) is None:
-            return _label_of(_words(before_last), quality, is_tagged=True)
-    if openings:
-        tagged = _CLOSING.split(reply[openings[-1].end() :], maxsplit=1)[0]
-        return _label_of(_words(tagged), quality, is_tagged=True)
-    reply = _CLOSING_ALONE.sub("", reply)
-    before, _, last = reply.strip().rpartition("\n")
-    conclusion = _CONCLUSION.fullmatch(_words(last))
-    if conclusion:
-        return _label_of(conclusion["label"], quality)
-    if _ENDED.search(before):
-        return _label_of(_words(last), quality)
-    return _label_of(_words(reply), quality)
+    stated = reply[openings[-1].end() :] if openings else reply
+    words = _words(_CLOSING.split(stated, maxsplit=1)[0])
+    return _label_of(words, quality, is_tagged=bool(openings))
 
 
 def _words(text: str) -> str:
     return " ".join(_LETTERS.findall(unicodedata.normalize("NFKC", text))).casefold()
 
 
-def _label_of(words: str, quality: Quality, is_tagged: bool = False) -> str | None:
+def _label_of(words: str, quality: Quality, is_tagged: bool) -> str | None:
     """Return the label that words are; in a tag, further words may follow."""
     if quality == "relevance":
         return _RELEVANCE_OF_WORDS.get(words)

@@ -126,15 +126,6 @@ def _arena(collected: Collected, tables: Tables, name: str, reference: str | Non
         features += [add_outputs(collected, rows, code) for rows in rows_by_role.get("outputs", ())]
         for rows in rows_by_role.get("judgments", ()):
             add_judgments(collected, rows, code)
-    answering = {system for *_, system in collected.answers}
-    # A file with faults may lack answers for that reason alone.
-    judgments = [] if collected.problems else collected.judgments
-    for judgment in judgments:
-        for side in ("system_a", "system_b"):
-            if isinstance(judgment[side], str) and judgment[side] not in answering:
-                hint = "add its outputs or correct the name"
-                fault = "has no output in any language"
-                collected.fault(judgment["place"], side, judgment[side], fault, hint)
     table = None
     if features:
         table = pd.concat(features, ignore_index=True)

@@ -34,7 +34,10 @@ def test_the_published_schema(tmp_path):
     first, second = read(
         tmp_path,
         written(input="Où ? <b>", metadata={"test_type": "Low relevancy 1", "goal": "…"}),
-        written(conditions=said, metadata={"test_type": 3, "language": "fr", "topic": "river"}),
+        written(
+            conditions=said,
+            metadata={"test_type": "Highest marks 3", "language": "fr", "topic": "river"},
+        ),
     )
     assert (first.test_id, first.test_type, first.language) == (
         "tests.jsonl:1",
@@ -73,7 +76,7 @@ def test_choosing_by_language_and_number(tmp_path):
         *(
             written(metadata={"test_type": kind, "language": language})
             for language in ("en", "de")
-            for kind in (1, 1, 2)
+            for kind in ("highest_marks_1", "highest_marks_1", "highest_marks_2")
         ),
     )
     assert len(choose_tests(tests)) == 6
