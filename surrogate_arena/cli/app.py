@@ -111,8 +111,8 @@ NEEDS = {
     "criteria": ["pages"],
     "gating": ["costs"],
     "pages": ["costs"],
-    "papers": ["generation", "importers", "pages"],
-    "runs": ["pages"],
+    "papers": ["generation", "importers", "studies"],
+    "runs": ["costs", "pages"],
     "voting": ["pages"],
 }
 """Folders of ``surrogate_arena`` that do nothing without others; all other ones stand alone."""

@@ -107,21 +107,16 @@ def print_table(
     table: pd.DataFrame,
     columns: Sequence[str] | None = None,
     width: int | None = None,
-    *,
-    is_error: bool = False,
 ) -> None:
-    """Print a title, and a table, of some columns; numbers to the right, a dash for no value.
-
-    With ``is_error`` it goes to standard error.
-    """
+    """Print a title, and a table, of some columns; numbers to the right, a dash for no value."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(width=width, stderr=is_error)
+    console = Console(width=width)
     if width is None and not console.is_terminal:
-        console = Console(width=WIDTH_WHERE_PIPED, stderr=is_error)
+        console = Console(width=WIDTH_WHERE_PIPED)
     if title:
         console.print(Text(f"\n{title}"), highlight=False)
     names = list(table if columns is None else columns)
@@ -278,6 +273,14 @@ def cut_middle(name: str, longest: int) -> str:
     return f"{name[: longest - half - 1]}…{name[-half:]}"
 
 
+def first_lines(texts: Sequence[str], most: int) -> list[str]:
+    """Return the first texts, and a line that counts the rest."""
+    lines = list(texts[:most])
+    if len(texts) > most:
+        lines.append(f"… and {len(texts) - most:,} more; --json has all")
+    return lines
+
+
 def command(*words: object) -> str:
     """Return what to type next, complete."""
     return f"Next: {shlex.join(['surrogate-arena', *map(str, words)])}"
@@ -285,10 +288,9 @@ def command(*words: object) -> str:
 
 def print_notes(notes: Sequence[object], title: str = "Note", most: int = SHOWN_NOTES) -> None:
     """Print the first notes, and how many there are more."""
-    for note in notes[:most]:
-        print("\n".join(wrapped(f"{title}: {note}" if title else str(note), MOST_OF_A_TEXT)))
-    if len(notes) > most:
-        print(f"… and {len(notes) - most:,} more; --json has all")
+    texts = [f"{title}: {note}" if title else str(note) for note in notes]
+    for text in first_lines(texts, most):
+        print("\n".join(wrapped(text, MOST_OF_A_TEXT)))
 
 
 def print_remarks(remarks: Sequence[Remark]) -> None:

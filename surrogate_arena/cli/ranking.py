@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +17,7 @@ from surrogate_arena.cli.options import (
 )
 from surrogate_arena.cli.printing import (
     command,
+    first_lines,
     is_missing,
     plain,
     print_notes,
@@ -50,17 +50,6 @@ def _about(judgments: int) -> str:
 def _place(rank: object, expected: int) -> str:
     """Return a new system's rank as text, or the rank that is expected where it has none."""
     return f"no rank yet, expected at {expected}" if is_missing(rank) else f"rank {rank}"
-
-
-def _first_notes(notes: Sequence[str], most: int) -> list[str]:
-    """Return the first notes, and a line that counts the rest."""
-    from arena.data.wording import count_of
-
-    first = list(notes[:most])
-    n_more = len(notes) - len(first)
-    if n_more:
-        first.append(f"… and {count_of(n_more, 'more note')}: --json has all")
-    return first
 
 
 def rank(
@@ -139,8 +128,6 @@ def print_ranked(placed: RankedSystems, then: str) -> None:
     """Print the places of new systems, why they have them, and what to do next."""
     import pandas as pd
 
-    from arena.data.wording import count_of
-
     new = placed.new
     table, columns = shown_board(placed.board, placed.overall)
     # Ranks are those of the board, which does not change, and of each new system among its rows.
@@ -152,10 +139,8 @@ def print_ranked(placed: RankedSystems, then: str) -> None:
         place = "" if pd.isna(rank) else f"rank {rank} of {n_ranked}"
         parts = [text for text in (place, placed.reasons[system]) if text]
         sentences.append(f"{system}: {'; '.join(parts)}")
-    if len(sentences) > MOST_EXPLAINED:
-        more = count_of(len(sentences) - MOST_EXPLAINED, "more new system")
-        sentences[MOST_EXPLAINED:] = [f"… and {more}: --json says why of all"]
-    sentences += _first_notes(placed.notes, MOST_NOTES)
+    sentences = first_lines(sentences, MOST_EXPLAINED)
+    sentences += first_lines(placed.notes, MOST_NOTES)
     print_ranks(table, [*columns, "new"], sentences, [then] if then else [])
 
 

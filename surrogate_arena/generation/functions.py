@@ -188,6 +188,8 @@ def _columns(result: object) -> dict[str, Any]:
         return {"answer": answer or ""}
     if not isinstance(returned_passages, list):
         raise ValueError(f"the passages it returned are of type {type(returned_passages).__name__}")
+    from surrogate_arena.importers.passages import passages_of
+
     passages = []
     for number, passage in enumerate(returned_passages, start=1):
         fields = {"text": passage} if isinstance(passage, str) else passage

@@ -1,5 +1,6 @@
 """Each folder of the application can be deleted: what is left runs, and its tests are collected."""
 
+import ast
 import shutil
 import subprocess
 import sys
@@ -39,6 +40,22 @@ def done_in(folder, *arguments):
     )
     assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     return done.stdout
+
+
+def imported_at_the_top(folder):
+    """Return the other folders that a folder's modules import when they are imported."""
+    imported = set()
+    for path in (ROOT / "surrogate_arena" / folder).rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            module = getattr(node, "module", None) or ""
+            if module.startswith("surrogate_arena."):
+                imported.add(module.split(".")[1])
+    return imported - {folder, BASE}
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_folder_imports_at_its_top_what_it_says_that_it_needs(folder):
+    assert imported_at_the_top(folder) <= set(NEEDS.get(folder, ()))
 
 
 @pytest.mark.slow
