@@ -188,7 +188,6 @@ def _columns(result: object) -> dict[str, Any]:
         return {"answer": answer or ""}
     if not isinstance(returned_passages, list):
         raise ValueError(f"the passages it returned are of type {type(returned_passages).__name__}")
-    from surrogate_arena.importers.passages import passages_of
 
     passages = []
     for number, passage in enumerate(returned_passages, start=1):
