@@ -10,17 +10,12 @@ import gzip
 import hashlib
 import io
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 from typing import IO, Any, TextIO, cast
 
-from arena.data.errors import DataError, MissingDependencyError, UsageError
+from arena.data.errors import DataError, UsageError
 
 MIB = 2**20
 READ_AT_ONCE = MIB
@@ -77,33 +72,10 @@ def parsed_json(text: str, decoder: json.JSONDecoder = _DECODER) -> Any:  # noqa
     return value
 
 
-def hub(purpose: str, extra: str) -> ModuleType:
-    """Return the package huggingface_hub, with its telemetry switched off.
-
-    Raises:
-        MissingDependencyError: If it is not installed.
-    """
-    if find_spec("huggingface_hub") is None:
-        raise MissingDependencyError(purpose, "huggingface-hub", extra)
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    return import_module("huggingface_hub")
-
-
 def file_digest(path: Path) -> str:
     """Return the SHA-256 of a file's bytes, in hexadecimal digits."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def model_file_digest(path: Path) -> str:
-    """Return ``file_digest`` of a file of gigabytes, computed once while it stays unchanged."""
-    stat = path.stat()
-    return _digest_once(path.resolve(), stat.st_mtime_ns, stat.st_size)
-
-
-@lru_cache(maxsize=1024)
-def _digest_once(path: Path, _changed_ns: int, _size: int) -> str:
-    return file_digest(path)
 
 
 def small_file(path: Path) -> bytes:

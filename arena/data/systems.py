@@ -195,25 +195,6 @@ def _amount_problems(rows: Rows) -> Iterator[Problem]:
                 yield rows.problem(row, name, value, *fault)
 
 
-def with_passages_of(queries: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """Add to every question the passages that systems were given for it, each once."""
-    if OWN_PASSAGES not in answers:
-        return queries
-    given: dict[tuple[str, str], list[PassageRecord]] = {}
-    answer_keys = answers[QUESTION_KEY].itertuples(index=False, name=None)
-    for key, passages in zip(answer_keys, answers[OWN_PASSAGES], strict=True):
-        if isinstance(passages, list):
-            given.setdefault(key, []).extend(passages)
-    query_keys = queries[QUESTION_KEY].itertuples(index=False, name=None)
-    cells = []
-    for key, shared in zip(query_keys, queries["passages"], strict=True):
-        distinct: dict[tuple[str, str], PassageRecord] = {}
-        for passage in (*shared, *given.get(key, ())):
-            distinct[passage["passage_id"], passage["text"]] = passage
-        cells.append(list(distinct.values()))
-    return queries.assign(passages=pd.Series(cells, index=queries.index, dtype=object))
-
-
 def with_own_passages(answers: Rows, queries: pd.DataFrame) -> tuple[Rows, list[Problem]]:
     """Check the passages that answers have of their own, and look up those given by id.
 

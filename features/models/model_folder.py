@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.data.errors import MissingDependencyError, UsageError, argument
-from arena.data.files import hub, model_file_digest, parsed_json, small_file
+from arena.data.files import parsed_json, small_file
+from features.models.hub import hub, model_file_digest
 
 ENDPOINT = "endpoint:"
 """Prefix of the name of a model at an OpenAI-compatible endpoint."""

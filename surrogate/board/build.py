@@ -15,7 +15,6 @@ from arena.data.progress import finish
 from arena.data.remarks import Remark
 from arena.data.seeds import by_content
 from arena.data.selection import are_in
-from arena.data.slices import in_slices
 from arena.data.types import Progress
 from arena.quality.judge_report import JudgingRecords
 from arena.rating.pairs import checked_number
@@ -37,6 +36,7 @@ from surrogate.board.settings import (
     chosen_settings,
     lists_options,
 )
+from surrogate.board.slices import in_slices
 from surrogate.board.view import (
     arena_view,
     board_judges,

@@ -10,9 +10,9 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.schema import CRITERION
-from arena.data.slices import in_slices, sliced
 from arena.rating.soft_verdicts import Temperature, calibrated_judgments, learn_temperatures
 from surrogate.board.settings import BoardSettings
+from surrogate.board.slices import in_slices, sliced
 
 
 def arena_view(

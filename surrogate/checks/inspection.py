@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 import pandas as pd
 
 from arena.data.remarks import Remark
-from arena.data.systems import with_passages_of
+from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
+from arena.data.systems import PassageRecord
 from arena.text.thoughts import without_thoughts
 from surrogate.checks.copies import near_copies
 from surrogate.checks.fit import measure_fit
@@ -131,3 +132,22 @@ def _notes_in_language(
             system_notes += remarks_about(system_measures, judged_measures)
         if system_notes:
             yield str(system), tuple(system_notes)
+
+
+def with_passages_of(queries: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """Add to every question the passages that systems were given for it, each once."""
+    if OWN_PASSAGES not in answers:
+        return queries
+    given: dict[tuple[str, str], list[PassageRecord]] = {}
+    answer_keys = answers[QUESTION_KEY].itertuples(index=False, name=None)
+    for key, passages in zip(answer_keys, answers[OWN_PASSAGES], strict=True):
+        if isinstance(passages, list):
+            given.setdefault(key, []).extend(passages)
+    query_keys = queries[QUESTION_KEY].itertuples(index=False, name=None)
+    cells = []
+    for key, shared in zip(query_keys, queries["passages"], strict=True):
+        distinct: dict[tuple[str, str], PassageRecord] = {}
+        for passage in (*shared, *given.get(key, ())):
+            distinct[passage["passage_id"], passage["text"]] = passage
+        cells.append(list(distinct.values()))
+    return queries.assign(passages=pd.Series(cells, index=queries.index, dtype=object))

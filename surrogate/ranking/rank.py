@@ -12,7 +12,6 @@ from arena.data.answers import read_own_answers
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
-from arena.data.slices import in_slices, sliced
 from arena.data.systems import refuse_names_alike
 from arena.data.wording import count_of
 from arena.rating.judgments import checked_judgments
@@ -22,6 +21,7 @@ from features.engine.columns import FEATURE_KEY
 from features.engine.extraction import extract
 from features.measures.choosing import chosen_features
 from surrogate.board.board import Board, open_board
+from surrogate.board.slices import in_slices, sliced
 from surrogate.board.summary import fingerprint
 from surrogate.board.view import judgments_view
 from surrogate.checks.answer_checks import AnswerChecks, compare_measured

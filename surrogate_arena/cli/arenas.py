@@ -29,7 +29,7 @@ def init(
     replace_there: opt.Replace = False,
 ) -> None:
     """Write a small arena folder to put your own questions, answers and judgments into."""
-    from arena.data.replaced_arenas import check_arena_target, write_over
+    from surrogate_arena.cli.replaced_arenas import check_arena_target, write_over
 
     check_arena_target(folder, replace_there)
     backup = write_over(_template(folder.resolve().name), folder, ".jsonl")

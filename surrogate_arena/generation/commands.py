@@ -235,7 +235,7 @@ def select(
     as_json: opt.Json = False,
 ) -> None:
     """Cut an arena down: to some languages, systems or judges, or to an evaluation set."""
-    from arena.data.replaced_arenas import check_arena_target, write_over
+    from surrogate_arena.cli.replaced_arenas import check_arena_target, write_over
     from surrogate_arena.generation import SetRules
 
     if others and questions is None:

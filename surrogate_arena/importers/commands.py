@@ -20,7 +20,7 @@ from surrogate_arena.cli.printing import command, show
 from surrogate_arena.cli.setting_options import configured
 
 if TYPE_CHECKING:
-    from arena.data.replaced_arenas import Backup
+    from surrogate_arena.cli.replaced_arenas import Backup
     from surrogate_arena.importers import ForeignArena
     from surrogate_arena.importers.imports import Reader
 
@@ -88,7 +88,7 @@ def import_command(
 
     Further settings of a kind's reader, such as the split of mirage, are keys of --config.
     """
-    from arena.data.replaced_arenas import check_arena_target
+    from surrogate_arena.cli.replaced_arenas import check_arena_target
     from surrogate_arena.importers import import_arena, reader_options
 
     source = _reader_or_kind(kind)

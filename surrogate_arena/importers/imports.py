@@ -11,7 +11,9 @@ from types import MappingProxyType
 from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.folder import write_arena
 from arena.data.plug_ins import find_plug_in, plug_ins
-from arena.data.replaced_arenas import (
+from arena.data.tables import write_rows
+from arena.data.wording import count_of
+from surrogate_arena.cli.replaced_arenas import (
     APART_FILE,
     FEATURES_FILE,
     Backup,
@@ -19,8 +21,6 @@ from arena.data.replaced_arenas import (
     check_arena_target,
     replaced_arena,
 )
-from arena.data.tables import write_rows
-from arena.data.wording import count_of
 from surrogate_arena.importers.answer_tables import TABLE, read_answer_tables
 from surrogate_arena.importers.evident import evident_kind
 from surrogate_arena.importers.fastchat import read_fastchat

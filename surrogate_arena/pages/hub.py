@@ -15,11 +15,11 @@ from typing import Any, Literal
 from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.files import hub
 from arena.data.folder import write_arena
 from arena.data.languages import UNDETERMINED
 from arena.data.wording import count_of
 from arena.llm.replies import shown_detail
+from features.models.hub import hub
 from surrogate.board.board import Board
 from surrogate_arena.pages.site import write_site
 from surrogate_arena.pages.site_settings import SiteSettings

@@ -15,10 +15,10 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
 from arena.data.notebook import notebook_html
-from arena.data.slices import in_slices
 from features.engine.columns import feature_columns
 from features.engine.extraction import extract
 from surrogate.board.settings import check_option_names, lists_options
+from surrogate.board.slices import in_slices
 from surrogate.board.view import arena_view, resolved_judges
 from surrogate.learning.cross_fitting import (
     Repeats,

@@ -9,8 +9,8 @@ from typing import Literal
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.files import hub
 from arena.data.rows import Rows
+from features.models.hub import hub
 from surrogate_arena.importers.collected import Collected
 from surrogate_arena.importers.files import (
     checked_language,

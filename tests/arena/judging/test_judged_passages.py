@@ -5,9 +5,9 @@ import json
 import pytest
 
 from arena import read_arena
-from arena.data.systems import with_passages_of
 from arena.judging.answer_pairs import ArenaTexts
 from arena.judging.pairwise import pairwise_prompt
+from surrogate.checks.inspection import with_passages_of
 
 SHARED = [
     {"passage_id": "p1", "text": "Ada wrote the first program.", "title": None, "relevance": 1},

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from arena import read_arena
-from arena.data.replaced_arenas import APART_FILE
+from surrogate_arena.cli.replaced_arenas import APART_FILE
 from surrogate_arena.voting.vote_file import append_vote
 
 TABLE = "question,model,answer,score\nWhere?,m1,Paris,2\nWhere?,m2,Oslo,1\nWhere?,m3,Rome,1\n"
