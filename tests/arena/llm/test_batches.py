@@ -23,7 +23,7 @@ from arena.llm import (
     open_store,
     read_text,
 )
-from arena.llm import batches as sending
+from arena.llm.batches import sender as sending
 from arena.llm.batches.awaiting import AwaitedReplies
 from arena.llm.llm_settings import EmbeddingSettings
 from arena.llm.replies import read_vector

@@ -178,7 +178,6 @@ def test_a_model_without_a_name_in_its_reply_is_the_one_asked(ask):
         ("Qwen/Qwen3-8B:together", "Qwen/Qwen3-8B", True),
         ("Qwen/Qwen3-8B:fireworks-ai", "qwen3-8b", True),
         ("Qwen/Qwen3-8B:together", "Qwen/Qwen3-32B", False),
-        ("llama3:instruct", "llama3", False),
     ],
 )
 def test_a_host_named_behind_a_model_is_no_part_of_its_name(ask, asked, served, is_accepted):

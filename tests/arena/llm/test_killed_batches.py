@@ -9,11 +9,11 @@ import pytest
 from llm_job import ask_by_batches
 from llm_requests import kept
 
-from arena.llm import batches as sending
 from arena.llm import open_store
+from arena.llm.batches import sender as sending
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["arena.llm.ask", "arena.llm.batches"])
+PROCESSES.set_forkserver_preload(["arena.llm.ask", "arena.llm.batches.sender"])
 PATIENCE_S = 600
 COUNT = 600
 """More than are collected at a time."""
