@@ -3,6 +3,8 @@ from surrogate_arena.diagnosis.diagnosis import diagnose as diagnose
 from surrogate_arena.importers.imports import import_arena as import_arena
 from surrogate_arena.importers.judgments import read_judgments as read_judgments
 from surrogate_arena.importers.new_answers import read_answers as read_answers
+from surrogate_arena.studies.sampling import SamplingStudy as SamplingStudy
+from surrogate_arena.studies.sampling import study_sampling as study_sampling
 
 from . import data as data
 from . import judging as judging
@@ -25,7 +27,6 @@ from .data.folder import write_arena as write_arena
 from .data.schema import ArenaInfo as ArenaInfo
 from .data.schema import Passage as Passage
 from .judging.choosing.drawn_pairs import choose_pairs as choose_pairs
-from .judging.choosing.sampling import study_sampling as study_sampling
 from .judging.judging_settings import JudgingSettings as JudgingSettings
 from .judging.llm_judge import LlmJudge as LlmJudge
 from .llm.ask import Llm as Llm

@@ -25,7 +25,6 @@ from arena import read_arena
 from arena.data.seeds import generator
 from arena.data.types import Floats, Integers
 from arena.judging.choosing.pairing import AdaptivePairing, round_size
-from arena.judging.choosing.sampling import connected_battles
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import fit_bradley_terry
 from arena.statistics.rank_agreement import kendall_tau, kendall_taus
@@ -39,6 +38,7 @@ from surrogate.learning.language_data import (
 )
 from surrogate.learning.names import find_surrogate
 from surrogate.learning.training import training_ratings
+from surrogate_arena.studies.sampling import connected_battles
 
 LEVEL = 0.9
 A_SYSTEM = (0.5, 1, 2, 3, 5, 8, 12, 18, 27, 40, 60)

@@ -7,8 +7,6 @@ from .choosing.drawn_pairs import choose_pairs as choose_pairs
 from .choosing.drawn_pairs import pairs_judged_in as pairs_judged_in
 from .choosing.forecast import Forecast as Forecast
 from .choosing.pairing import AdaptivePairing as AdaptivePairing
-from .choosing.sampling import SamplingStudy as SamplingStudy
-from .choosing.sampling import study_sampling as study_sampling
 from .graded import GradedPrompt as GradedPrompt
 from .graded import MarkPrompt as MarkPrompt
 from .graded import OrderPrompt as OrderPrompt

@@ -11,11 +11,11 @@ from typing import Any
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.folder import open_arena
-from arena.judging.choosing.sampling import FEWEST_SYSTEMS as FEWEST_TO_SAMPLE
-from arena.judging.choosing.sampling import study_sampling
 from surrogate.board.settings import BoardSettings, check_option_names, lists_options
 from surrogate.learning.cross_fitting import FEWEST_SYSTEMS_TO_FOLD
 from surrogate_arena.studies.protocols import LANGUAGE, check_languages
+from surrogate_arena.studies.sampling import FEWEST_SYSTEMS as FEWEST_TO_SAMPLE
+from surrogate_arena.studies.sampling import study_sampling
 from surrogate_arena.studies.study import (
     BEST,
     DEFAULT_PROTOCOL,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.judging.choosing.sampling import COLUMNS
 from surrogate_arena.papers.drawing import new_figure, plain_text
+from surrogate_arena.studies.sampling import COLUMNS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

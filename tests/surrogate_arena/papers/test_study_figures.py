@@ -10,7 +10,6 @@ from matplotlib.text import Text
 from memerag_samples import verdict_table
 
 from arena import DataError, UsageError
-from arena.judging.choosing.sampling import study_sampling
 from surrogate_arena.papers.drawing import HATCH
 from surrogate_arena.papers.evaluation import evaluate_judges
 from surrogate_arena.papers.figures import read_study
@@ -25,6 +24,7 @@ from surrogate_arena.papers.mirage.figures import sampling_curves
 from surrogate_arena.papers.records import write_run
 from surrogate_arena.papers.settings import MetaevalSettings
 from surrogate_arena.papers.verdict import Verdict
+from surrogate_arena.studies.sampling import study_sampling
 
 
 def axes_of(figure):

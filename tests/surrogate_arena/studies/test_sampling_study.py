@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from arena.data.errors import UsageError
-from arena.judging.choosing.sampling import study_sampling
+from surrogate_arena.studies.sampling import study_sampling
 
 
 def round_robin(systems=12, questions=30, seed=0, language="en"):
