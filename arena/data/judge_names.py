@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-import pandas as pd
-
-from arena.data.cells import is_null
 from arena.data.errors import UsageError, argument
-from arena.data.schema import ALL, CRITERION
+from arena.data.schema import ALL
 from arena.data.wording import did_you_mean, first_of
 
 PERSON = "person:"
@@ -120,14 +117,3 @@ def judges_named(names: Sequence[str], judge: str) -> tuple[str, ...]:
             hint = f"{did_you_mean(name, names)} the judges are {first_of(names) or 'none'}"
             raise UsageError(f"no judge {name!r} here; {hint.lstrip()}")
     return tuple(parts)
-
-
-def named_by_criterion(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Append the criterion to the names of judges, where judgments have one: ``gpt-4o:fluency``."""
-    if CRITERION not in judgments:
-        return judgments
-    names = []
-    for judge, criterion in zip(judgments["judge"], judgments[CRITERION], strict=True):
-        is_named = is_null(criterion) or judge.endswith(f":{criterion}")
-        names.append(judge if is_named else f"{judge}:{criterion}")
-    return judgments.assign(judge=pd.Series(names, judgments.index, judgments["judge"].dtype))

@@ -7,7 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from arena.data.cells import is_null
 from arena.data.errors import UsageError, argument
+from arena.data.schema import CRITERION
 from arena.data.types import Flags
 from arena.data.wording import did_you_mean, first_of
 
@@ -58,3 +60,14 @@ def without_rows(table: pd.DataFrame, dropped: Mapping[str, Collection[str]]) ->
     if is_dropped.any():
         table = table[~is_dropped]
     return table.reset_index(drop=True)
+
+
+def named_by_criterion(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Append the criterion to the names of judges, where judgments have one: ``gpt-4o:fluency``."""
+    if CRITERION not in judgments:
+        return judgments
+    names = []
+    for judge, criterion in zip(judgments["judge"], judgments[CRITERION], strict=True):
+        is_named = is_null(criterion) or judge.endswith(f":{criterion}")
+        names.append(judge if is_named else f"{judge}:{criterion}")
+    return judgments.assign(judge=pd.Series(names, judgments.index, judgments["judge"].dtype))

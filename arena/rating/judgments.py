@@ -12,7 +12,7 @@ from arena.data.cells import whole_digits
 from arena.data.checks import check_table, probability_problems, self_judgments
 from arena.data.errors import DataError, UsageError
 from arena.data.frames import as_rows, with_language_of
-from arena.data.judge_names import UNKNOWN_JUDGE, named_by_criterion, names_one_judge
+from arena.data.judge_names import UNKNOWN_JUDGE, names_one_judge
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import plain_table, with_numbers
 from arena.data.schema import (
@@ -26,6 +26,7 @@ from arena.data.schema import (
     VOTER,
     WEIGHT,
 )
+from arena.data.selection import named_by_criterion
 from arena.data.systems import name_problems, row_name_problems
 from arena.data.types import Flags, Indices
 from arena.statistics.codes import distinct, repeated_rows, text_codes

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.cells import is_unstorable
-from arena.data.judge_names import named_by_criterion, names_one_judge
+from arena.data.judge_names import names_one_judge
 from arena.data.languages import is_language_code
 from arena.data.schema import (
     BOTH_BAD,
@@ -23,6 +23,7 @@ from arena.data.schema import (
     VOTER,
     WEIGHT,
 )
+from arena.data.selection import named_by_criterion
 from arena.data.systems import name_problems
 from arena.data.types import Floats, Indices
 from arena.rating.judgments import with_known_columns
