@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from test_sampling_study import round_robin
+from round_robins import round_robin
 
 from arena.data.errors import UsageError
 from arena.judging.choosing.pairing import AdaptivePairing
