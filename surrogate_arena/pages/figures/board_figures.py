@@ -19,10 +19,10 @@ from surrogate_arena.pages.figures.figure import (
     ROW_INCHES,
     Caption,
     Drawing,
+    captioned_figure,
     draw_matrix,
     label_inches,
     legend,
-    new_figure,
     shown_names,
     style,
 )
@@ -88,7 +88,7 @@ def draw_ratings(board: Board, language: str) -> Figure:
     width, places = label_inches(rows["system"]) + 6.1, np.arange(len(rows))
     with style():
         caption = _caption_of_ratings(board, rows, language)
-        figure, (axes,) = new_figure(caption, width, len(rows) * 0.32 + 0.9)
+        figure, (axes,) = captioned_figure(caption, width, len(rows) * 0.32 + 0.9)
         handles = _draw_intervals(axes, rows, board.summary.rated_by)
         axes.grid(axis="x")
         axes.margins(x=0.04)
@@ -190,7 +190,9 @@ def rank_heat_map(board: Board) -> Figure:
     width = max(label_inches(board.systems) + len(shown) * (n_columns * 0.34 + 0.3), 5.5)
     height = len(board.systems) * ROW_INCHES + 0.7
     with style():
-        figure, panels = new_figure(caption, width, height, len(shown), len(shown), sharey=True)
+        figure, panels = captioned_figure(
+            caption, width, height, len(shown), len(shown), sharey=True
+        )
         for axes, (title, ranks) in zip(panels, shown.items(), strict=True):
             _draw_ranks(axes, ranks, upright=board.summary.part != "language")
             axes.set_xlabel(title)

@@ -177,7 +177,7 @@ def style() -> Iterator[None]:
         yield
 
 
-def new_figure(
+def captioned_figure(
     caption: Caption,
     width: float,
     height: float,

@@ -159,7 +159,7 @@ def test_a_board_is_a_data_set_and_a_static_space(hub, folder, publish, tmp_path
 
 
 def test_without_questions_no_file_on_the_hub_holds_any(hub, folder, publish):
-    done = publish("board", "--hub", "me/board", "--questions", 0)
+    done = publish("board", "--hub", "me/board", "--config", "questions=0")
     assert done.returncode == 0, done.stderr
     data_set = hub.files["datasets", "me/board"]
     assert {"board.csv", "overall.csv", "README.md"} <= set(data_set)
@@ -169,7 +169,7 @@ def test_without_questions_no_file_on_the_hub_holds_any(hub, folder, publish):
         for name, content in files.items():
             assert SECRET.encode() not in content, name
             assert query.encode() not in content, name
-    refused = publish("arena", "--hub", "me/arena", "--questions", 0)
+    refused = publish("arena", "--hub", "me/arena", "--config", "questions=0")
     assert refused.returncode == 2
     assert "publish the board" in refused.stderr
 
