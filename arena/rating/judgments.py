@@ -1,9 +1,10 @@
-"""Judgments in memory: checked, completed, and which of them are copies."""
+"""Judgments in memory: checked, completed, selected, and which of them are copies."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
 
 import numpy as np
 import pandas as pd
@@ -12,10 +13,16 @@ from arena.data.cells import whole_digits
 from arena.data.checks import check_table, probability_problems, self_judgments
 from arena.data.errors import DataError, UsageError
 from arena.data.frames import as_rows, with_language_of
-from arena.data.judge_names import UNKNOWN_JUDGE, names_one_judge
+from arena.data.judge_names import (
+    UNKNOWN_JUDGE,
+    chosen_judges,
+    judges_named,
+    names_one_judge,
+)
 from arena.data.languages import UNDETERMINED
 from arena.data.rows import plain_table, with_numbers
 from arena.data.schema import (
+    ALL,
     BOTH_BAD,
     CHOSEN,
     CRITERION,
@@ -29,6 +36,7 @@ from arena.data.schema import (
 from arena.data.selection import named_by_criterion
 from arena.data.systems import name_problems, row_name_problems
 from arena.data.types import Flags, Indices
+from arena.data.wording import first_of
 from arena.statistics.codes import distinct, repeated_rows, text_codes
 
 
@@ -166,3 +174,43 @@ def _numbered(table: pd.DataFrame, is_copy: Flags) -> pd.DataFrame:
     numbers = table.groupby([votes[name].astype(str) for name in votes]).cumcount() + 1
     repeat = table.get(REPEAT, pd.Series(None, table.index, dtype=object)).astype(object)
     return table.assign(**{REPEAT: repeat.where(~is_repeat, numbers.astype(str))})
+
+
+def selected_judgments(
+    judgments: pd.DataFrame, language: str | None = None, judge: str | None = None
+) -> pd.DataFrame:
+    """Keep the judgments of one language and one judge.
+
+    Args:
+        judgments: An arena's ``judgments``.
+        language: Language code, or ``all``; may be None if there is only one.
+        judge: Name of a judge, several separated by commas, which count as one, or ``all``; by
+            default people if people judged (``arena.data.judge_names.chosen_judges``).
+
+    Raises:
+        UsageError: If the language or judge does not exist, or there are several languages and
+            none is chosen.
+    """
+    is_selected = np.ones(len(judgments), dtype=np.bool_)
+    if "language" in judgments:
+        codes, names = text_codes(judgments["language"])
+        if language is None and len(names) > 1:
+            raise UsageError(f"several languages, choose one (or all): {first_of(sorted(names))}")
+        if language not in (None, ALL, *names):
+            available = first_of(sorted(names))
+            raise UsageError(f"no language {language!r} here; available: {available}")
+        if language in names:
+            is_selected = codes == names.index(language)
+    if "judge" in judgments and judge != ALL and is_selected.any():
+        codes, names = text_codes(judgments["judge"])
+        present = np.zeros(len(names) + 1, dtype=np.bool_)
+        present[codes[is_selected]] = True
+        listed = sorted(compress(names, present))
+        if judge is None:
+            judge = chosen_judges(listed)[0]
+        chosen = judges_named(listed, judge)
+        is_named = [name in chosen for name in names]
+        is_selected &= np.array([*is_named, False], dtype=np.bool_)[codes]
+    if not is_selected.all():
+        judgments = judgments[is_selected]
+    return judgments.reset_index(drop=True)

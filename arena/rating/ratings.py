@@ -25,10 +25,10 @@ from arena.rating.battles import TIE_RULES, Battles
 from arena.rating.biases import JudgeBias
 from arena.rating.bradley_terry import solve
 from arena.rating.intervals import MOST_COMPARED, Uncertainty, bootstrap, ranks_and_tiers
+from arena.rating.judgments import selected_judgments
 from arena.rating.pairs import checked_number
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood
 from arena.rating.posterior import battle_posterior
-from arena.rating.selected_judgments import selected_judgments
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures, temperature_notes
 from arena.statistics.codes import coded_judgments
 from arena.statistics.workers import one_thread

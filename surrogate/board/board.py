@@ -50,10 +50,10 @@ class Board:
     Attributes:
         ratings: Ratings by language; see ``rating_rows.rated_rows``.
         overall: Ranks over all languages; see ``overall.overall_board``.
-        arena: Ratings by verdicts alone; see ``detail_tables.arena_table``.
+        arena: Ratings by verdicts alone; see ``estimation.arena_table``.
         importances: Feature importances by language; see ``language_study.importances_table``.
-        win_matrix: Who won against whom; see ``detail_tables.win_table``.
-        differences: How far apart every two systems are; see ``detail_tables.difference_table``.
+        win_matrix: Who won against whom; see ``estimation.win_table``.
+        differences: How far apart every two systems are; see ``estimation.difference_table``.
         features: Feature table, one row per answer.
         judge_report: The quality of the judge whose verdicts it learned from.
         summary: Settings, agreement, holdout scores, what was skipped.

@@ -15,8 +15,7 @@ from arena.data.remarks import Remark
 from arena.data.types import Progress
 from arena.quality.equal_length import equal_length_ratings
 from arena.quality.judge_report import report_judge
-from surrogate.board.detail_tables import arena_table
-from surrogate.board.estimation import Estimation, Rated, stacked
+from surrogate.board.estimation import Estimation, Rated, arena_table, stacked
 from surrogate.board.judge_comparison import alone_ratings, side_by_side
 from surrogate.board.language_study import importances_table, unconnected_remarks
 from surrogate.board.learned import Learned, tournament_settings

@@ -21,8 +21,7 @@ from arena.data.schema import QUESTION_KEY
 from arena.data.types import Floats
 from arena.data.wording import count_of
 from arena.statistics.significance import holm_adjusted, sign_test, two_sided_sign_test
-from surrogate.checks.answer_tests import AMOUNT_TESTS, FAULT_TESTS, NO_PASSAGES
-from surrogate.checks.faults import measure_faults
+from surrogate.checks.faults import AMOUNT_TESTS, FAULT_TESTS, NO_PASSAGES, measure_faults
 
 ALARM_ERROR = 0.01
 """Probability of any alarm about a candidate that has no fault more often than the baseline."""

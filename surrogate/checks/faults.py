@@ -8,7 +8,7 @@ told.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -92,25 +92,125 @@ def support(sample: Sample) -> float:
     return _value(passage_support(sample))
 
 
-FAULTS = MappingProxyType[str, Callable[[Sample], float]](
-    {
-        "empty": is_empty,
-        "cut": is_cut,
-        "other language": is_in_other_language,
-        "dead citation": cites_nothing_known,
-        "repetition": repeats_itself,
-        "refusal": is_refusal,
-    }
-)
-"""Faults of single answers, by the name of their column."""
-AMOUNTS = MappingProxyType[str, Callable[[Sample], float]](
-    {"length": word_count, "cited": citation_count, "support": support}
-)
-"""What else is compared, by the name of its column."""
+Measure = Callable[[Sample], float]
+"""What is measured of a single answer."""
+NO_PASSAGES = "questions and answers have no passages"
+
+
+class FaultTest(NamedTuple):
+    """How a fault of answers is tested, and worded.
+
+    Attributes:
+        measure: Of a single answer: 1, 0, or NaN where it cannot be told; None for what a column
+            of answers shows.
+        singular: What one answer does, as a clause.
+        plural: What several do.
+        skipped: Why it could not be told.
+        least: Share of the candidate's answers that raises an alarm; 0 for any significant one.
+        unclear: Column of ``measure_faults`` that is 1 for an answer that may have the fault, even
+            where it is counted as without; empty where there is none.
+        unclear_reason: Why that cannot be told.
+    """
+
+    measure: Measure | None
+    singular: str
+    plural: str
+    skipped: str
+    least: float = 0.0
+    unclear: str = ""
+    unclear_reason: str = ""
+
+
+FAULT_TESTS = {
+    "empty": FaultTest(is_empty, "is empty", "are empty", "there is no answer"),
+    "cut": FaultTest(
+        is_cut,
+        "ends in mid-sentence",
+        "end in mid-sentence",
+        "the script does not mark the ends of sentences",
+        unclear="open end",
+        unclear_reason="they are phrases without a full stop",
+    ),
+    "other language": FaultTest(
+        is_in_other_language,
+        "is in another language",
+        "are in another language",
+        "answers are too short to tell, or the language is not known",
+    ),
+    "dead citation": FaultTest(
+        cites_nothing_known,
+        "cites a passage that is not there",
+        "cite a passage that is not there",
+        NO_PASSAGES,
+    ),
+    "repetition": FaultTest(
+        repeats_itself, "repeats itself", "repeat themselves", "there is no answer"
+    ),
+    # Honest systems differ in these: only one that does nothing else is broken.
+    "misplaced": FaultTest(
+        None,
+        "is on another question",
+        "are on other questions",
+        "answers are too short, or there is one question",
+        least=0.7,
+    ),
+    "refusal": FaultTest(
+        is_refusal,
+        "refuses to answer",
+        "refuse to answer",
+        "refusals in the language are not known",
+        least=0.9,
+    ),
+    "stock": FaultTest(
+        None,
+        "is one and the same text",
+        "are one and the same text",
+        "there is no answer",
+        least=0.9,
+    ),
+}
+"""Faults by the name of their column in ``measure_faults``."""
+
+
+class AmountTest(NamedTuple):
+    """How an amount is worded where two systems differ in it."""
+
+    measure: Measure
+    more: str
+    less: str
+    average: str
+    form: str
+    unit: str
+    skipped: str
+
+
+AMOUNT_TESTS = {
+    "length": AmountTest(
+        word_count, "are longer", "are shorter", "median", "{:,.0f}", " words", "there is no answer"
+    ),
+    "cited": AmountTest(
+        citation_count,
+        "have more citations",
+        "have fewer citations",
+        "mean",
+        "{:.1f}",
+        "",
+        NO_PASSAGES,
+    ),
+    "support": AmountTest(
+        support,
+        "are closer to the passages",
+        "are further from the passages",
+        "mean",
+        "{:.0%}",
+        " of the content in them",
+        NO_PASSAGES,
+    ),
+}
 
 
 def measure_faults(
-    arena: Arena, answers: pd.DataFrame, amounts: Collection[str] = tuple(AMOUNTS)
+    arena: Arena, answers: pd.DataFrame, amounts: Collection[str] = tuple(AMOUNT_TESTS)
 ) -> pd.DataFrame:
     """Find what is wrong with answers.
 
@@ -118,12 +218,12 @@ def measure_faults(
         arena: Their questions.
         answers: Columns ``language, system, query_id, answer``, and ``passages`` where some have
             their own.
-        amounts: Which of ``AMOUNTS`` to measure, too.
+        amounts: Which of ``AMOUNT_TESTS`` to measure, too.
 
     Returns:
         One row per answer, in order: ``language, system, query_id, text`` (without citations); of
-        each of ``FAULTS`` 1 or 0, and of the amounts the number, NaN where that cannot be told;
-        ``open end``, see ``has_open_end``;
+        each of ``FAULT_TESTS`` 1 or 0, and of the amounts the number, NaN where that cannot be
+        told; ``open end``, see ``has_open_end``;
         ``stock``, 1 for the sentence that its system gives most often, twice or more; and
         ``misplaced``, 1 for an answer that is more like another question and its passages.
     """
@@ -133,9 +233,11 @@ def measure_faults(
         samples.append(Sample(question, output, memo))
     table = answers[ANSWER_KEY].reset_index(drop=True)
     table["text"] = pd.Series([sample.text.strip() for sample in samples], dtype="str")
-    measures = {**FAULTS, **{name: AMOUNTS[name] for name in amounts}}
-    for name, measure in measures.items():
-        table[name] = [measure(sample) for sample in samples]
+    for name, test in FAULT_TESTS.items():
+        if test.measure is not None:
+            table[name] = [test.measure(sample) for sample in samples]
+    for name in amounts:
+        table[name] = [AMOUNT_TESTS[name].measure(sample) for sample in samples]
     table["open end"] = [has_open_end(sample) for sample in samples]
     is_stock = is_most_frequent_or_empty(table["text"], table["system"])
     has_prose = table["text"].map(is_prose)

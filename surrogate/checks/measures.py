@@ -17,7 +17,6 @@ from features.declare.sample import titled_text
 from features.text.tokens import folded_line, folded_words
 from surrogate.checks.letter_runs import measure_runs
 from surrogate.checks.likeness import measure_likeness
-from surrogate.checks.loose_words import loose_shares
 from surrogate.checks.word_hashes import (
     Hashes,
     largest_counts,
@@ -25,7 +24,7 @@ from surrogate.checks.word_hashes import (
     word_hashes,
     word_runs,
 )
-from surrogate.checks.word_order import reversed_shares
+from surrogate.checks.word_order import loose_shares, reversed_shares
 
 Passages = Sequence[PassageRecord]
 

@@ -54,8 +54,8 @@ def fit(
     from arena.data.schema import ALL
     from arena.quality.judge_report import labels_of_verdicts
     from arena.rating.biases import bias_table
+    from arena.rating.judgments import selected_judgments
     from arena.rating.ratings import rate
-    from arena.rating.selected_judgments import selected_judgments
     from surrogate.checks.status import without_ranks
     from surrogate_arena.importers.judgments import counted_judgments_of
 

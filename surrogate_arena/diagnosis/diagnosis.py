@@ -31,11 +31,15 @@ from arena.quality.verdicts import (
     GROUP,
     oriented_verdicts,
 )
-from arena.rating.judgments import checked_judgments, copies_of_others, named_voters
+from arena.rating.judgments import (
+    checked_judgments,
+    copies_of_others,
+    named_voters,
+    selected_judgments,
+)
 from arena.rating.outcomes import weights_of
 from arena.rating.published import published_remarks
 from arena.rating.ratings import judgment_notes
-from arena.rating.selected_judgments import selected_judgments
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
 from arena.rating.traits import LENGTH, answer_traits
 from surrogate_arena.diagnosis.connections import connection_check

@@ -7,7 +7,7 @@ import re
 from xml.etree import ElementTree
 
 from surrogate.checks.answer_checks import FEWEST_DIFFERENT, AnswerChecks
-from surrogate.checks.answer_tests import FAULT_TESTS
+from surrogate.checks.faults import FAULT_TESTS
 from surrogate_arena.gating.gate_result import Gate
 
 SUITE = "surrogate-arena gate"

@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 from arena import Arena, UsageError
 from arena.statistics.significance import sign_test, two_sided_sign_test
 from surrogate.checks.answer_checks import ALARM_ERROR, compare_answers
-from surrogate.checks.answer_tests import FAULT_TESTS
+from surrogate.checks.faults import FAULT_TESTS
 
 TOPICS = (
     *("volcano", "glacier", "harbour", "orchard", "library", "satellite", "bakery", "cathedral"),

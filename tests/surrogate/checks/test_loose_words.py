@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from surrogate.checks.inspection import notes_on_answers
-from surrogate.checks.loose_words import WINDOW, loose_shares
+from surrogate.checks.word_order import WINDOW, loose_shares
 
 VOCABULARY = [f"word{number}" for number in range(3_000)]
 
