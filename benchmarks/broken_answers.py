@@ -129,7 +129,7 @@ def pair_alarms(faults_by_system: dict[str, pd.DataFrame]) -> Iterator[dict[str,
             if candidate == baseline:
                 continue
             checks = compare_measured(candidate_faults, baseline_faults)
-            kinds = sorted({check.name for check in checks.checks if check.is_alarm})
+            kinds = sorted({check.name for check in checks.checks if check.severity == "error"})
             yield {
                 "candidate": candidate,
                 "baseline": baseline,

@@ -17,6 +17,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import checked_choice
+from arena.data.remarks import Severity
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Floats
 from arena.data.wording import count_of
@@ -53,8 +54,8 @@ class AnswerCheck:
         less: Questions on which the baseline does.
         p_value: Of the exact test, one-sided for faults; NaN where nothing is tested.
         adjusted_p_value: Holm's, NaN where so few differing answers could not decide.
-        is_alarm: Whether the candidate is broken by it.
-        is_note: Whether it is worth a word.
+        severity: ``error`` if the candidate is broken by it, ``info`` if it is worth a word; else
+            None.
         unclear: Number of the candidate's answers, counted as without the fault, that may have it:
             phrases without a full stop may be cut.
         unclear_of_baseline: The same of the baseline's.
@@ -70,8 +71,7 @@ class AnswerCheck:
     less: int = 0
     p_value: float = math.nan
     adjusted_p_value: float = math.nan
-    is_alarm: bool = False
-    is_note: bool = False
+    severity: Severity | None = None
     unclear: int = 0
     unclear_of_baseline: int = 0
     sentence: str = ""
@@ -119,17 +119,17 @@ class AnswerChecks:
     @property
     def is_broken(self) -> bool:
         """Whether anything raised an alarm."""
-        return any(check.is_alarm for check in self.checks)
+        return any(check.severity == "error" for check in self.checks)
 
     @property
     def alarms(self) -> tuple[str, ...]:
         """What is broken, in words."""
-        return tuple(check.sentence for check in self.checks if check.is_alarm)
+        return tuple(check.sentence for check in self.checks if check.severity == "error")
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What is merely different, in words."""
-        return tuple(check.sentence for check in self.checks if check.is_note)
+        return tuple(check.sentence for check in self.checks if check.severity == "info")
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -147,7 +147,7 @@ class AnswerChecks:
                 f"{count_of(self.questions, 'question')} raise no alarm."
             )
         for check in self.checks:
-            if check.is_note:
+            if check.severity == "info":
                 kind = "Unchanged" if check.name == COPIES else "Different"
                 sentences.append(f"{kind}: {check.sentence}.")
         for skipped in self.skipped:
@@ -272,12 +272,14 @@ def _decided(checks: Sequence[AnswerCheck], accepted: Collection[str]) -> list[A
         tested = replace(check, adjusted_p_value=float(p_value))
         # What holds in all languages together is not repeated for each of them.
         is_silent = check.name in accepted or check.name in alarmed_everywhere
-        is_alarm = not is_silent and _is_alarm(tested)
-        if is_alarm and not check.language:
-            alarmed_everywhere.add(check.name)
-        is_note = not is_alarm and not check.language and _is_note(tested)
-        sentence = _sentence(tested)
-        decided.append(replace(tested, is_alarm=is_alarm, is_note=is_note, sentence=sentence))
+        severity: Severity | None = None
+        if not is_silent and _is_alarm(tested):
+            severity = "error"
+            if not check.language:
+                alarmed_everywhere.add(check.name)
+        elif not check.language and _is_note(tested):
+            severity = "info"
+        decided.append(replace(tested, severity=severity, sentence=_sentence(tested)))
     return decided
 
 
@@ -360,7 +362,7 @@ def _copies(pairs: pd.DataFrame) -> AnswerCheck:
         language="",
         questions=len(pairs),
         candidate=n_same,
-        is_note=n_same >= LEAST_DIFFERENCE * len(pairs),
+        severity="info" if n_same >= LEAST_DIFFERENCE * len(pairs) else None,
         sentence=f"{n_same:,} of {count_of(len(pairs), 'answer')} {verb} the baseline's, word for "
         "word",
     )

@@ -66,7 +66,7 @@ def checks_of(write, baseline=other, accepted=(), **options):
 
 
 def alarmed(checks):
-    return {check.name for check in checks.checks if check.is_alarm}
+    return {check.name for check in checks.checks if check.severity == "error"}
 
 
 def check_of(checks, name):
@@ -115,10 +115,10 @@ def test_answers_cut_to_phrases_are_not_called_complete():
     check = check_of(checks, "cut")
     assert (check.candidate, check.baseline) == (0, 12)
     assert (check.unclear, check.unclear_of_baseline) == (20, 0)
-    assert check.is_note
+    assert check.severity == "info"
     assert "20 more may" in check.sentence
     complete = check_of(checks_of(good, baseline=often_cut), "cut")
-    assert (complete.unclear, complete.is_note) == (0, True)
+    assert (complete.unclear, complete.severity) == (0, "info")
     assert "more may" not in complete.sentence
 
 
@@ -135,7 +135,7 @@ def test_a_fifth_of_cut_answers_is_found_among_enough_questions():
         return good(topic, number)[: 60 if number % 5 == 0 else None]
 
     check = check_of(checks_of(cut, topics=topics), "cut")
-    assert check.is_alarm
+    assert check.severity == "error"
     # The others happen to end with a sentence.
     assert check.candidate == 8
     assert check.p_value == pytest.approx(0.5**check.more)
@@ -164,7 +164,7 @@ def test_shorter_answers_are_a_note_with_both_medians():
     checks = checks_of(lambda topic, number: f"It was built in 19{number:02d}: the {topic}.")
     assert not checks.is_broken
     check = check_of(checks, "length")
-    assert (check.is_note, check.less, check.p_value) == (True, 20, pytest.approx(2 * 0.5**20))
+    assert (check.severity, check.less, check.p_value) == ("info", 20, pytest.approx(2 * 0.5**20))
     assert "20 of 20 answers are shorter; median 7 words, baseline" in check.sentence
     assert check.sentence in checks.notes
 
@@ -233,7 +233,7 @@ def test_a_fault_in_one_language_alone_is_named_with_it():
     arena = Arena.from_frames(*tables)
     answers = dict(tuple(arena.answers.groupby("system")))
     checks = compare_answers(arena, answers["v2"], answers["v1"])
-    (cut,) = [check for check in checks.checks if check.name == "cut" and check.is_alarm]
+    (cut,) = [check for check in checks.checks if check.name == "cut" and check.severity == "error"]
     assert (cut.language, cut.candidate, cut.questions) == ("", 20, 40)
     few = answers["v2"][
         (answers["v2"]["language"] == "en") | answers["v2"]["query_id"].isin(["q1"])
@@ -289,4 +289,4 @@ def test_the_sign_test_is_scipys(n_more, n_less):
 
 def test_checks_are_records_of_numbers_and_words():
     for check in checks_of(BROKEN["cut"]).checks:
-        assert all(isinstance(value, str | int | float | bool) for value in asdict(check).values())
+        assert all(isinstance(value, str | int | float | None) for value in asdict(check).values())
