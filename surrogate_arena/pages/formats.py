@@ -28,22 +28,9 @@ NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 BLUE = "#0072B2"
 VERMILLION = "#D55E00"
 BLUISH_GREEN = "#009E73"
-REDDISH_PURPLE = "#CC79A7"
 ORANGE = "#E69F00"
 SKY_BLUE = "#56B4E9"
-YELLOW = "#F0E442"
 BLACK = "#000000"
-OKABE_ITO = (
-    BLUE,
-    VERMILLION,
-    BLUISH_GREEN,
-    REDDISH_PURPLE,
-    ORANGE,
-    SKY_BLUE,
-    YELLOW,
-    BLACK,
-)
-"""The eight colors, those that stand out on white first."""
 
 BOTH = BLACK
 """Ratings of the board: by verdicts and surrogate."""

@@ -29,7 +29,6 @@ from surrogate_arena.pages.figures.figure import (
 from surrogate_arena.pages.formats import (
     BOTH,
     MISSING,
-    SEQUENTIAL,
     SURROGATE,
     VERDICTS,
     decimal,
@@ -101,7 +100,7 @@ def draw_ratings(board: Board, language: str) -> Figure:
             else "Rating (logits, 0 is the mean)"
         )
         _draw_tiers(axes, rows[TIERS].astype(float))
-        legend(figure, handles, 3)
+        legend(figure, handles)
     return figure
 
 
@@ -190,9 +189,7 @@ def rank_heat_map(board: Board) -> Figure:
     width = max(label_inches(board.systems) + len(shown) * (n_columns * 0.34 + 0.3), 5.5)
     height = len(board.systems) * ROW_INCHES + 0.7
     with style():
-        figure, panels = captioned_figure(
-            caption, width, height, len(shown), len(shown), sharey=True
-        )
+        figure, panels = captioned_figure(caption, width, height, len(shown), sharey=True)
         for axes, (title, ranks) in zip(panels, shown.items(), strict=True):
             _draw_ranks(axes, ranks, upright=board.summary.part != "language")
             axes.set_xlabel(title)
@@ -221,7 +218,6 @@ def _draw_ranks(axes: Axes, ranks: pd.DataFrame, *, upright: bool) -> None:
         texts.to_numpy().tolist(),
         rows=ranks.index,
         columns=[*ranks.columns, "mean"],
-        scale=SEQUENTIAL,
         upright=upright,
     )
     # A gap before the mean.

@@ -16,7 +16,7 @@ from arena.data.errors import MissingDependencyError, UsageError, checked_choice
 from arena.data.safe_writes import atomic_path
 from arena.data.types import Floats
 from arena.data.wording import short_digest
-from surrogate_arena.pages.formats import text_on
+from surrogate_arena.pages.formats import SEQUENTIAL, text_on
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -29,8 +29,6 @@ SITE_FORMATS = ("png", "svg")
 """Those that are drawn unless a format is named."""
 MUTED = "#595959"
 NO_VALUE_GROUND = "#E9E9E9"
-MARKERS = "oDs^vPX*"
-HATCH = "////"
 DOTS_PER_INCH = 150
 LABEL_INCHES = 0.076
 """Width of a Latin character of a label."""
@@ -49,7 +47,6 @@ CHARACTERS_AN_INCH = {TITLE_POINTS: 9.0, CAPTION_POINTS: 15.0}
 """Of a line of text that is wrapped."""
 LINE_INCHES = 0.14
 LAYOUT_DECIMALS = 6
-MOST_VECTOR_CELLS = 4000
 STYLE: Any = {
     "text.parse_math": False,
     "font.size": FONT_POINTS,
@@ -182,10 +179,9 @@ def captioned_figure(
     width: float,
     height: float,
     panels: int = 1,
-    columns: int = 1,
     **sharing: Any,  # noqa: ANN401 - of matplotlib's subplots
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure with its caption, and its panels, so high in inches; within ``style``."""
+    """Return a figure with its caption, and its panels side by side; within ``style``."""
     from matplotlib.figure import Figure
 
     title = _wrapped(caption.title, width, TITLE_POINTS)
@@ -197,24 +193,21 @@ def captioned_figure(
     figure.supxlabel("\n".join(below), **CAPTION)
     figure.set_label(f"{drawable(caption.title)}\n{caption.signature}")  # see save
     body: Any = figure.subfigures()  # a legend outside of it stands below the title
-    rows = -(-panels // columns)
-    grid = body.subplots(rows, columns, squeeze=False, **sharing).ravel()
-    for spare in grid[panels:]:
-        spare.remove()
-    return figure, list(grid[:panels])
+    grid = body.subplots(1, panels, squeeze=False, **sharing).ravel()
+    return figure, list(grid)
 
 
 def _wrapped(text: str, width: float, points: float) -> list[str]:
     return textwrap.wrap(drawable(text), max(int(width * CHARACTERS_AN_INCH[points]), 20))
 
 
-def legend(figure: Figure, handles: Mapping[str, Artist], columns: int) -> None:
-    """Put a legend above the panels: what is drawn by its name, so many entries side by side."""
+def legend(figure: Figure, handles: Mapping[str, Artist]) -> None:
+    """Put a legend above the panels: what is drawn, by its name."""
     figure.subfigs[0].legend(
         list(handles.values()),
         list(handles),
         loc="outside upper left",
-        ncols=min(max(columns, 1), len(handles)),
+        ncols=len(handles),
         handlelength=1.6,
     )
 
@@ -225,21 +218,18 @@ def draw_matrix(
     texts: Sequence[Sequence[str]],
     rows: Iterable[str],
     columns: Iterable[str],
-    scale: Sequence[str],
     *,
-    cell: float = ROW_INCHES,
     upright: bool = False,
 ) -> None:
     """Draw a matrix of colored cells that also say their value, first row at the top.
 
-    Shades, shape (R, C), are places on the color scale from 0 to 1; NaN for none. The height of a
-    cell, in inches, bounds the size of its text; names of columns may be turned upright.
+    Shades, shape (R, C), are places on the color scale from 0 to 1; NaN for none. Names of columns
+    may be turned upright.
     """
     from matplotlib.colors import LinearSegmentedColormap, to_hex
 
-    colors = LinearSegmentedColormap.from_list("scale", list(scale))
-    points = float(np.clip(cell * 45, 4.5, 8))
-    is_large = shades.size > MOST_VECTOR_CELLS
+    colors = LinearSegmentedColormap.from_list("scale", list(SEQUENTIAL))
+    points = FONT_POINTS - 1
     axes.set_facecolor(NO_VALUE_GROUND)
     n_rows, n_columns = shades.shape
     axes.pcolormesh(
@@ -250,9 +240,8 @@ def draw_matrix(
         cmap=colors,
         vmin=0,
         vmax=1,
-        edgecolors="none" if is_large else "white",
-        linewidth=0 if is_large else 0.8,
-        rasterized=is_large,
+        edgecolors="white",
+        linewidth=0.8,
     )
     row_names = list(shown_names(rows).values())
     column_names = list(shown_names(columns).values())
@@ -263,7 +252,7 @@ def draw_matrix(
     axes.tick_params(axis="x", labeltop=True, labelbottom=False)
     axes.xaxis.set_label_position("top")
     axes.spines[:].set_visible(False)
-    for (row, column), shade in np.ndenumerate(() if is_large else shades):
+    for (row, column), shade in np.ndenumerate(shades):
         ground = NO_VALUE_GROUND if np.isnan(shade) else to_hex(colors(float(shade)))
         text = axes.text(
             column,
