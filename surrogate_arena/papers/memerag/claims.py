@@ -59,6 +59,7 @@ _FORMAT = re.compile(rf"{_TAGGED}(?:\s{{0,3}}(?:or|/|\||,)\s{{0,3}}{_TAGGED})+",
 _OPENING = re.compile(r"<\s{0,3}answer(?:\s[^<>]{0,80})?>", re.IGNORECASE)
 _CLOSING = re.compile(r"<\s{0,3}/\s{0,3}answer\s{0,3}>", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+")
+_NAME_OF_LABEL = re.compile(r"\A(?:final )?(?:answer|label|verdict) ")
 _LABEL = re.compile(r"(?P<negation>(?:not|non|un) ?)?supported(?: (?P<rest>.*)|$)")
 _RELEVANCE_OF_WORDS: Mapping[str, str] = MappingProxyType(
     {"relevant": RELEVANT}
@@ -211,7 +212,8 @@ def label_of_reply(
     openings = own_matches(_OPENING, reply)
     stated = reply[openings[-1].end() :] if openings else reply
     words = _words(_CLOSING.split(stated, maxsplit=1)[0])
-    return _label_of(words, quality, is_tagged=bool(openings))
+    # Without a tag some models name the label: "Answer: Supported".
+    return _label_of(_NAME_OF_LABEL.sub("", words, count=1), quality, is_tagged=bool(openings))
 
 
 def _words(text: str) -> str:
