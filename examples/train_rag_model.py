@@ -46,7 +46,7 @@ def main() -> None:
     )
     rows, unseen, tuned = out / "rows.jsonl", out / "unseen.jsonl", out / "tuned"
     if not rows.is_file():
-        teach = ["--teacher", options.teacher, "--languages", options.language]
+        teach = ["--teacher", options.teacher, "--config", f"languages={options.language}"]
         files = ["--out", rows, "--unseen", unseen]
         run("trainset", "mirage", arena, *teach, *draw, "--config", short, *files)
         run("select", arena, *draw, "--others", "--out", out / "rest")
@@ -60,7 +60,14 @@ def main() -> None:
             file = out / f"{name}.jsonl"
             if file.is_file():
                 continue
-            asked = ["--model", model.resolve(), "--name", name, "--languages", options.language]
+            asked = [
+                "--model",
+                model.resolve(),
+                "--name",
+                name,
+                "--config",
+                f"languages={options.language}",
+            ]
             asked += ["--base-url", address, "--config", generation, "--out", file]
             run("generate", out / "rest", *asked)
     print_curated(out, options.language)

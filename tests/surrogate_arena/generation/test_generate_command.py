@@ -55,12 +55,12 @@ def test_answers_go_to_a_file(generate, folder, tmp_path, capsys):
 
 
 def test_answers_go_to_the_arena(generate, folder, capsys):
-    status, _ = generate("--append", "--languages", "sw", "--prompt", "memerag")
+    status, _ = generate("--append", "--config", "languages=sw", "--prompt", "memerag")
     assert status == 0
     read = read_arena(folder)
     assert "m" in read.info.systems
     assert (read.answers["system"] == "m").sum() == 10
-    options = ["--append", "--languages", "sw", "--prompt", "memerag"]
+    options = ["--append", "--config", "languages=sw", "--prompt", "memerag"]
     status, server = generate(*options, config="skip_time_dependent = true")
     assert (status, len(server.bodies)) == (0, 0)
     assert "Already answered: 10" in capsys.readouterr().out
@@ -111,7 +111,7 @@ def test_a_dry_run_asks_and_writes_nothing(generate, folder, capsys):
         (["--append", "--out", "a.jsonl"], "--out FILE or --append, not both"),
         (["--out", "a.txt"], "unknown format"),
         (["--append", "--prompt", "no.jinja"], "there is no prompt 'no.jinja'"),
-        (["--append", "--languages", "xx"], "no questions in 'xx' here; available: en, sw"),
+        (["--append", "--config", "languages=xx"], "no questions in 'xx' here; available: en, sw"),
     ],
 )
 def test_what_cannot_be_done_is_said_before_anything_is_asked(generate, capsys, options, complaint):

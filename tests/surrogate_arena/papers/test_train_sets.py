@@ -171,7 +171,7 @@ def test_the_commands_write_chats_and_say_what_they_left_out(
     at = ["--teacher", "llm:m", "--base-url", teacher.url, "--config", rare]
     for kind, options in (
         ("mirage", ["--teacher", TEACHER]),
-        ("grouse", [*at, "--systems", "sim-cedar-pro", "--balance", 12]),
+        ("grouse", [*at, "--config", "systems=sim-cedar-pro", "--balance", 12]),
     ):
         assert run("trainset", kind, tmp_path / "arena", *options, *common) == 0, kind
         told = json.loads(capsys.readouterr().out)
