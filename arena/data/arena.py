@@ -113,7 +113,9 @@ class Arena:
     ) -> Arena:
         """Make an arena of tables in memory, checked as strictly as a folder is.
 
-        Whole numbers in key columns are taken as texts; further columns are kept.
+        Tables may be of pandas, polars, pyarrow, DuckDB, or anything else with
+        ``__arrow_c_stream__`` or ``to_pandas``. Whole numbers in key columns are taken as texts;
+        further columns are kept.
 
         Args:
             questions: ``query_id, query``, and ``language`` unless it is given for all; may have
@@ -131,7 +133,7 @@ class Arena:
             info: Further fields of ``ArenaInfo``; by default ``systems`` are those that answer.
 
         Raises:
-            UsageError: If something is not a DataFrame.
+            UsageError: If something is not a table.
             DataError: With every problem of every table: table, row (as ``iloc``), column, value.
         """
         if language is not None and not is_language_code(language):

@@ -8,8 +8,15 @@ from typing import Any
 
 import pandas as pd
 
-from arena.data.cells import finite_number
-from arena.data.errors import Problem, counted_problems, place_of
+from arena.data.cells import finite_number, is_unstorable
+from arena.data.errors import (
+    HALF_SURROGATE,
+    HALF_SURROGATE_HINT,
+    DataError,
+    Problem,
+    counted_problems,
+    place_of,
+)
 from arena.data.files import MOST_CELLS, refuse_beyond
 from arena.data.types import Record
 
@@ -92,7 +99,7 @@ def rows_of_records(numbered: Numbered, source: str, columns: Iterable[str] = ()
         columns: Columns that come first, even where no record has them.
 
     Raises:
-        DataError: If the table has more cells than ``MOST_CELLS``.
+        DataError: If it has more cells than ``MOST_CELLS``, or a name that no file can store.
     """
     cells: dict[str, list[Any]] = {name: [] for name in columns}
     lines: list[int] = []
@@ -104,6 +111,9 @@ def rows_of_records(numbered: Numbered, source: str, columns: Iterable[str] = ()
             problems.append(record)
             continue
         new_columns = [name for name in record if name not in cells]
+        if is_unstorable(new_columns):
+            fault = f"a column's name {HALF_SURROGATE}"
+            raise DataError.of_file(source, fault, HALF_SURROGATE_HINT, line=number)
         n_cells = (len(cells) + len(new_columns)) * (len(lines) + 1)
         refuse_beyond(source, n_cells, MOST_CELLS, "cells")
         for name in new_columns:

@@ -129,6 +129,8 @@ def _csv_rows(lines: Iterable[str], source: str) -> Rows:
     reader = csv.reader(lines, strict=True)
     try:
         header = next(reader, [])
+        if is_unstorable(header):
+            raise DataError.of_file(source, _NOT_UTF8, CONVERT, line=1)
         problems = [
             Problem(source, 1, name, None, "appears several times in the header", "keep one")
             for name in repeated(header)

@@ -12,7 +12,7 @@ import pandas as pd
 from arena.data.cells import whole_digits
 from arena.data.checks import check_table, probability_problems, self_judgments
 from arena.data.errors import DataError, UsageError
-from arena.data.frames import as_rows, with_language_of
+from arena.data.frames import as_rows, frame_of, with_language_of
 from arena.data.judge_names import (
     UNKNOWN_JUDGE,
     chosen_judges,
@@ -118,7 +118,7 @@ def checked_judgments(
         UsageError: If there is no judgment.
         DataError: With every problem.
     """
-    rows = as_rows(plain_table(judgments), JUDGMENTS.name)
+    rows = as_rows(plain_table(frame_of(judgments, "judgments")), JUDGMENTS.name)
     if rows.table.empty:
         raise UsageError("judgments: there is no judgment in it")
     if questions is not None:

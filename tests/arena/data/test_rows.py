@@ -145,6 +145,7 @@ def test_every_bad_line_of_a_jsonl_file_is_reported(suffix: str, tmp_path: Path)
         (b'x,y\n1,"never closed\n', "t.csv:2: is not CSV"),
         (b"x,x\n1,2\n", "t.csv:1: x = None: appears several times in the header"),
         (b"x,y\n1,a\n2,caf\xe9\n", "t.csv:3: is not UTF-8 text"),
+        ("x,y\n1,a\n".encode("utf-16"), "t.csv:1: is not UTF-8 text"),
         (b"x,y\n1,a,b\n", "t.csv:2: has more or fewer cells than the header"),
     ],
 )
@@ -217,3 +218,9 @@ def test_no_damaged_byte_of_parquet_ends_the_process():
     """As it does where pyarrow is asked about columns whose description is damaged."""
     command = [sys.executable, "-c", EVERY_BYTE]
     assert int(subprocess.run(command, capture_output=True, text=True, check=True).stdout) > 100
+
+
+def test_half_a_surrogate_pair_in_a_name_is_refused(tmp_path: Path):
+    path = write_text(tmp_path / "t.jsonl", '{"x": 1}\n{"\\ud800": 1}\n')
+    with pytest.raises(DataError, match=r"t.jsonl:2: a column's name holds half a surrogate pair"):
+        read_rows(path)
