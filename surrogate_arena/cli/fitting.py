@@ -24,12 +24,10 @@ def fit(
         str | None, Option(help="Language; or all. Needed where there are several.")
     ] = None,
     columns: opt.Columns = None,
-    drop_flagged: Annotated[
+    values: opt.Values = None,
+    no_sides: Annotated[
         bool,
-        Option(
-            "--drop-flagged",
-            help="Leave out votes that were not blind, and duplicates that the source flags.",
-        ),
+        Option("--no-sides", help="The two columns say nothing of who stood first."),
     ] = False,
     ties: Annotated[str, Option(help="half or drop.")] = "half",
     ridge: Annotated[
@@ -62,7 +60,8 @@ def fit(
     read = counted_judgments_of(
         judgments,
         columns=named_columns(columns),
-        drop_flagged=drop_flagged,
+        values=values or (),
+        has_sides=not no_sides,
     )
     counted = read.table
     if equal is not None:
@@ -91,6 +90,7 @@ def fit(
     shown = {
         "ratings": table if as_json else _shown_ratings(table),
         "biases": bias_table(rated.biases) if as_json else with_spans(bias_table(rated.biases)),
+        "understood": list(read.understood),
         "skipped": read.skipped,
         "notes": notes,
         "signature": rated.signature,
@@ -99,6 +99,7 @@ def fit(
         shown["judges"] = labels
     titles = {
         "biases": "What judges like besides quality: logits that it adds (95% interval)",
+        "understood": "Read as",
         "skipped": "Left out or changed on reading",
     }
     show(shown, as_json, titles)

@@ -37,6 +37,15 @@ Columns = Annotated[
         help="Column of a field, such as answer=output; repeatable. The guide lists the fields.",
     ),
 ]
+Values = Annotated[
+    list[str] | None,
+    Option(
+        "--values",
+        metavar="COLUMN:VALUE=MEANING,…",
+        help="What values of a column of winners mean: a, b, tie, bad or none, such as "
+        "winner:0=a,1=b,.5=tie; a scale, such as winner:1..5=a..b; repeatable.",
+    ),
+]
 Board = Annotated[Path, Option("--board", help="Board folder.", **FOLDER)]
 GateBoard = Annotated[
     Path | None, Option("--board", help="Board folder. Default: none, the arena alone.", **FOLDER)

@@ -1,3 +1,4 @@
+from .answers import read_tables as read_tables
 from .foreign_arena import ForeignArena as ForeignArena
 from .imports import READERS as READERS
 from .imports import WrittenImport as WrittenImport

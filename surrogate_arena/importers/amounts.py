@@ -9,8 +9,8 @@ from arena.data.cells import is_unstorable
 from arena.data.checks import LEAST_AMOUNT, MOST_AMOUNT, amount_fault
 from arena.data.schema import AMOUNTS, COST, CURRENCY, LATENCY, TOKENS
 from arena.data.types import Record
-from surrogate_arena.importers.cells import is_missing_cell, read_number
 from surrogate_arena.importers.collected import Collected, Place
+from surrogate_arena.importers.values import is_missing_cell, number_of
 
 NUMBER_FIELDS = (
     "cost",
@@ -56,7 +56,7 @@ def amounts_of(collected: Collected, place: Place, values: Mapping[str, object])
         stated_field, cell = _in_unit_of_cell(field, values.get(field))
         if is_missing_cell(cell):
             continue
-        number = read_number(cell)
+        number = number_of(cell)
         if number is None or number < 0:
             collected.skip(place, "amount", f"{name!r} is no number of 0 or more")
             continue

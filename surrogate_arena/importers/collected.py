@@ -17,19 +17,12 @@ from arena.data.cells import is_unstorable
 from arena.data.checks import history_fault, validation_problems
 from arena.data.errors import DataError, Problem
 from arena.data.rows import Rows
-from arena.data.schema import HISTORY
+from arena.data.schema import BOTH_BAD, HISTORY, WEIGHT
 from arena.data.types import Record
-from surrogate_arena.importers.cells import id_text
 from surrogate_arena.importers.files import files_below, shown_path
-from surrogate_arena.importers.judgment_records import (
-    ROW_DIGEST,
-    columns_of,
-    digest_of,
-    with_winner_readings,
-)
 from surrogate_arena.importers.tables import read_table
-from surrogate_arena.importers.winner_columns import WinnerReading
-from surrogate_arena.importers.winners import UndecidableWinnersError
+from surrogate_arena.importers.values import name_text
+from surrogate_arena.importers.verdict_values import Verdict
 
 Key = tuple[str, str]
 """Language and id of a question."""
@@ -235,25 +228,24 @@ class Collected:
         place: Place,
         key: tuple[str, Any],
         sides: tuple[Any, Any],
-        winner: object,
+        verdict: Verdict,
         judge: object,
         *,
         columns: Mapping[str, object] = _NO_FURTHER,
-        record: Record | None = None,
-    ) -> Record:
-        """Add a judgment of two systems, and return its row.
+    ) -> None:
+        """Add a judgment of two systems; one without a winner is counted.
 
         Args:
             place: Its file and line.
             key: The question.
             sides: The systems, as shown.
-            winner: The cell of the file, which ``decide_winners`` reads together with the others
-                of the same file; or a reading of it.
+            verdict: Who won.
             judge: Who judged.
             columns: Further columns of the judgment.
-            record: The whole row of the file, where one that is exactly like another row is a
-                copy of it.
         """
+        if verdict.winner == "none":
+            self.skip(place, "judgment", "it has no winner")
+            return
         language, query_id = key
         side_a, side_b = sides
         row = {
@@ -261,18 +253,22 @@ class Collected:
             "language": language,
             "system_a": self.system_name(place, side_a),
             "system_b": self.system_name(place, side_b),
-            "winner": winner,
+            "winner": verdict.winner,
             "judge": judge,
             **columns,
+            "place": place,
         }
-        if record is not None:
-            row[ROW_DIGEST] = digest_of(record)
-        row["place"] = place
+        if verdict.is_both_bad:
+            row[BOTH_BAD] = True
+        if verdict.weight != 1:
+            row[WEIGHT] = verdict.weight
         self.judgments.append(row)
-        return row
 
     def systems(self, *, with_judged: bool) -> list[str]:
-        """Return the systems that answer, and those that are judged if asked for, sorted."""
+        """Return the systems that answer, and those that are judged if asked for.
+
+        They are in the order in which the files first name them.
+        """
         names = [system for *_, system in self.answers]
         if with_judged:
             names += [mark["system"] for mark in self.marks]
@@ -280,7 +276,7 @@ class Collected:
                 names += (row["system_a"], row["system_b"])
             # Names at fault are no texts; the checks refuse them.
             names = list(filter(is_sound_name, names))
-        return sorted(set(names))
+        return list(dict.fromkeys(names))
 
     def system_name(self, place: Place, value: object) -> Any:  # noqa: ANN401 - what a cell holds
         """Return the name of a system: without spaces at its edges, which are counted; in digits.
@@ -294,41 +290,20 @@ class Collected:
             # A name of spaces alone stays, for the checks to refuse it.
             return name or value
         if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
-            return id_text(value)
+            return name_text(value)
         return value
-
-    def decide_winners(self) -> None:
-        """Read the winners of all judgments, those of a file together.
-
-        Judgments without a winner are left out and counted.
-        """
-        column = self.names.get("winner", "winner")
-        by_source: dict[str, list[Record]] = {}
-        for row in self.judgments:
-            by_source.setdefault(row["place"].source, []).append(row)
-        # A winner such as 1 means something only with the other winners of its file.
-        self.judgments = []
-        for source, rows in by_source.items():
-            try:
-                readings = list(with_winner_readings(rows, column))
-            except UndecidableWinnersError as error:
-                self.problems.append(Problem(source, None, column, None, str(error), error.hint))
-                continue
-            for row, reading in readings:
-                if isinstance(reading, WinnerReading):
-                    self.judgments.append({**row, **columns_of(reading)})
-                elif reading.is_fault:
-                    value = reading.value if row["winner"] is reading else row["winner"]
-                    self.fault(row["place"], "winner", value, reading.reason, reading.hint)
-                else:
-                    self.skip(source, "judgment", reading.reason)
 
     def skipped(self) -> pd.DataFrame:
         """Return what was left out so far, as ``ForeignArena.skipped``."""
-        texts = ["source", "item", "reason"]
-        rows = [(*skip, count) for skip, count in sorted(self.skips.items()) if count]
-        table = pd.DataFrame(rows, columns=[*texts, "count"])
-        return table.astype({**dict.fromkeys(texts, "str"), "count": int})
+        return skipped_table(self.skips)
+
+
+def skipped_table(skips: Mapping[tuple[str, str, str], int]) -> pd.DataFrame:
+    """Return what was left out as a table: ``source, item, reason, count``, sorted."""
+    texts = ["source", "item", "reason"]
+    rows = [(*skip, count) for skip, count in sorted(skips.items()) if count]
+    table = pd.DataFrame(rows, columns=[*texts, "count"])
+    return table.astype({**dict.fromkeys(texts, "str"), "count": int})
 
 
 def is_sound_name(value: object) -> bool:

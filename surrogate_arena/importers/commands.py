@@ -20,11 +20,13 @@ from surrogate_arena.cli.printing import command, show
 from surrogate_arena.cli.setting_options import configured
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from surrogate_arena.cli.replaced_arenas import Backup
     from surrogate_arena.importers import ForeignArena
     from surrogate_arena.importers.imports import Reader
 
-OWN_TABLES = ("csv", "lmarena", "search-arena")
+OWN_TABLES = ("csv", "lmarena")
 """Kinds of source that are named for the arena's folder: their files hold anybody's data."""
 
 
@@ -38,7 +40,7 @@ def import_command(
         Argument(
             help="csv (your table: CSV, JSONL, Parquet, JSON); deepeval, inspect, langfuse, "
             "langsmith, open-rag-eval, opentelemetry, phoenix, promptfoo, ragchecker, ragelo "
-            "(tools); fastchat, lmarena, memerag, miracl, mirage, mtrag, search-arena, trec-rag "
+            "(tools); fastchat, lmarena, memerag, miracl, mirage, mtrag, trec-rag "
             "(published); or an importer of another installed package."
         ),
     ],
@@ -57,7 +59,11 @@ def import_command(
         ),
     ] = None,
     judge: Annotated[str | None, Option(help="Judge of rows that name none.")] = None,
-    scores: Annotated[str | None, Option(help="Comma-separated scores. Default: all")] = None,
+    scores: Annotated[
+        str | None,
+        Option(help="Comma-separated columns or scores that are judges, beside known metrics."),
+    ] = None,
+    values: opt.Values = None,
     reference_system: Annotated[str | None, Option(help="System that is the reference.")] = None,
     apart: Annotated[
         list[str] | None,
@@ -99,6 +105,7 @@ def import_command(
         "columns": named_columns(columns),
         "judge": judge,
         "scores": split_names(scores),
+        "values": list(values or ()),
         "languages": split_names(languages),
         "reference_system": reference_system,
         "language": language,
@@ -148,6 +155,7 @@ def write_and_print(
         # Answers kept apart have a line that names their file.
         counts = counts_line({key: n for key, n in written.counts.items() if n and key != "apart"})
     content = {
+        "shown": _as_table(read.shown) if not as_json else list(read.shown),
         "arena": written.folder,
         "counts": counts,
         "features": written.features,
@@ -156,6 +164,7 @@ def write_and_print(
         "notes": _import_notes(read, written.backup),
     }
     titles = {
+        "shown": "The first row, as it was understood",
         "arena": "Arena written to",
         "features": "Published features, for --feature-table",
         "apart": "Answers kept apart, for rank",
@@ -164,6 +173,14 @@ def write_and_print(
     show(content, as_json, titles)
     if not as_json:
         print(command("check", out))
+
+
+def _as_table(shown: Sequence[str]) -> pd.DataFrame:
+    """Return the first row as it was understood, a line per field."""
+    import pandas as pd
+
+    parts = [line.partition(": ") for line in shown]
+    return pd.DataFrame({"field": [name for name, _, _ in parts], "value": [v for *_, v in parts]})
 
 
 def _import_notes(read: ForeignArena, backup: Backup | None) -> list[str]:

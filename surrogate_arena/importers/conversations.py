@@ -7,10 +7,9 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from arena.data.files import parsed_json
 from arena.data.schema import ROLES
 from arena.data.types import Record
-from surrogate_arena.importers.cells import opened_text
+from surrogate_arena.importers.values import opened_or_same
 
 OUR_ROLES: Mapping[str, str] = MappingProxyType(
     {
@@ -124,29 +123,13 @@ def _until(messages: list[Any], turn: int) -> list[Any]:
     return messages
 
 
-def n_turns(cell: object, *, is_conversation: bool) -> int | None:
-    """Return how many turns of the user a cell holds; None if it is no list.
-
-    Args:
-        cell: A conversation, or the turns of a prompt.
-        is_conversation: Whether replies are among the turns.
-    """
+def n_turns(cell: object) -> int | None:
+    """Return how many turns of the user a conversation has; None if it is no list."""
     turns = opened_turns(cell)
-    if not isinstance(turns, list):
-        return None
-    return sum(map(_is_of_user, turns)) if is_conversation else len(turns)
+    return sum(map(_is_of_user, turns)) if isinstance(turns, list) else None
 
 
 def opened_turns(cell: object) -> object:
-    """Return the list that a cell holds as JSON, or of messages as Python prints it, else the cell.
-
-    A list of texts alone that Python printed may be a text that is meant so, and stays.
-    """
-    if not isinstance(cell, str) or not cell.strip().startswith(("[", "array([")):
-        return cell
-    try:
-        return parsed_json(cell)
-    except ValueError:
-        printed = opened_text(cell)
-    is_messages = isinstance(printed, list) and all(isinstance(turn, dict) for turn in printed)
-    return printed if printed and is_messages else cell
+    """Return the list that a cell holds, also as JSON or as Python prints it; else the cell."""
+    inside = opened_or_same(cell)
+    return inside if isinstance(inside, list) else cell

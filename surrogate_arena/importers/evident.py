@@ -13,8 +13,7 @@ from arena.data.files import parsed_json
 from surrogate_arena.importers.field_maps import evident_kinds
 from surrogate_arena.importers.files import JSON, files_below
 from surrogate_arena.importers.record_values import at
-from surrogate_arena.importers.tables import TABLE_SUFFIXES
-from surrogate_arena.importers.text_files import lenient_text
+from surrogate_arena.importers.tables import TABLE_SUFFIXES, text_of_file
 
 MOST_READ = 16 * 2**20
 """Characters of a file that are looked at."""
@@ -51,7 +50,7 @@ def _beginning(path: Path) -> Any:  # noqa: ANN401 - whatever JSON holds
         import pyarrow.parquet as pq
 
         return dict.fromkeys(pq.read_schema(path).names, True)
-    with lenient_text(path) as stream:
+    with text_of_file(path, path.name) as stream:
         if _DELIMITED.search(path.name):
             header = stream.readline(MOST_READ)
             mark = max(_DELIMITERS, key=header.count)

@@ -14,12 +14,13 @@ from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows
 from arena.data.schema import REFERENCE
 from arena.data.types import Record
-from surrogate_arena.importers.cells import id_text, read_number
+from arena.data.wording import count_of
 from surrogate_arena.importers.collected import Collected, Place, PlacedRecord
 from surrogate_arena.importers.files import checked_language
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
 from surrogate_arena.importers.record_values import at
-from surrogate_arena.importers.winner_columns import WinnerReading
+from surrogate_arena.importers.values import name_text, number_of
+from surrogate_arena.importers.verdict_values import Verdict, verdict_of_word
 
 FAILED = "$ERROR$"
 """What FastChat writes where a model has not answered."""
@@ -72,6 +73,11 @@ def read_fastchat(
             benchmark.add_mark(place, record)
         else:
             benchmark.add_games(place, record)
+    if benchmark.n_strong:
+        collected.notes.append(
+            f"{count_of(benchmark.n_strong, 'strong verdict')} (A>>B) count once, as any other; "
+            "Arena-Hard counts them three times"
+        )
     return foreign_arena(collected, name, with_judged=True)
 
 
@@ -81,6 +87,7 @@ class _Benchmark:
     def __init__(self, collected: Collected, language: str) -> None:
         self.collected = collected
         self.language = language
+        self.n_strong = 0
         self.turns: dict[str, list[str]] = {}
         """Turns of each question by its id."""
 
@@ -134,10 +141,11 @@ class _Benchmark:
         games = {"g1_winner": ("model_1", "model_2"), "g2_winner": ("model_2", "model_1")}
         for column, (model_a, model_b) in games.items():
             winner = record[column]
+            verdict = verdict_of_word(winner)
             if winner in (model_a, model_b):
-                winner = WinnerReading("a" if winner == model_a else "b")
+                verdict = Verdict("a" if winner == model_a else "b")
             sides = (record[model_a], record[model_b])
-            self.collected.judgment(place, key, sides, winner, _judge(record))
+            self._judgment(place, key, sides, verdict, winner, _judge(record))
 
     def add_games_against(self, place: Place, record: Record, baseline: str | None) -> None:
         """Add a model's games of Arena-Hard: in the first the baseline is on side A."""
@@ -151,11 +159,29 @@ class _Benchmark:
         sides = (opponent, record["model"])
         for number, score in enumerate(scores):
             order = sides if number % 2 == 0 else sides[::-1]
-            self.collected.judgment(place, self._key(record, 1), order, score, _judge(record))
+            verdict = verdict_of_word(score)
+            if verdict is not None and verdict.is_strong:
+                self.n_strong += 1
+            self._judgment(place, self._key(record, 1), order, verdict, score, _judge(record))
+
+    def _judgment(
+        self,
+        place: Place,
+        key: tuple[str, str],
+        sides: tuple[object, object],
+        verdict: Verdict | None,
+        value: object,
+        judge: object,
+    ) -> None:
+        """Add a judgment; a value that is no verdict is counted as none."""
+        if verdict is None:
+            self.collected.skip(place, "judgment", f"{value!r} is no verdict")
+            return
+        self.collected.judgment(place, key, sides, verdict, judge)
 
     def add_mark(self, place: Place, record: Record) -> None:
         """Add the mark of an answer."""
-        score = read_number(record["score"])
+        score = number_of(record["score"])
         if score is None or not isinstance(record.get("model"), str):
             fault = "is not a mark for a model"
             self.collected.fault(
@@ -176,7 +202,7 @@ class _Benchmark:
         self.collected.marks.append(mark)
 
     def _key(self, record: Record, turn: object) -> tuple[str, str]:
-        number = id_text(turn)
+        number = name_text(turn)
         query_id = _id(record)
         return self.language, query_id if number == "1" else f"{query_id}-{number}"
 
@@ -224,7 +250,7 @@ def _is_reference(answers: Path) -> bool:
 
 
 def _id(record: Record) -> str:
-    return id_text(record["question_id"])
+    return str(name_text(record["question_id"]))
 
 
 def _judge(record: Record) -> object:

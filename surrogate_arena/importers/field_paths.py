@@ -12,10 +12,11 @@ from arena.data.schema import HISTORY
 from arena.data.types import Record
 from arena.data.wording import first_of
 from surrogate_arena.importers.amounts import AMOUNT_FIELDS
-from surrogate_arena.importers.columns import FILE, NEEDED
+from surrogate_arena.importers.contract import FILE
 from surrogate_arena.importers.conversations import last_exchange
 from surrogate_arena.importers.field_maps import FieldMap, usual_names
 from surrogate_arena.importers.passages import passages_of
+from surrogate_arena.importers.plain_tables import NEEDED
 from surrogate_arena.importers.record_values import (
     ASSISTANT,
     USER,

@@ -27,9 +27,8 @@ from arena.data.schema import (
 )
 from arena.data.types import Record
 from arena.text.notes import thoughts_note
-from surrogate_arena.importers.cells import storable
 from surrogate_arena.importers.collected import Collected, Place
-from surrogate_arena.importers.judgment_records import number_repeats
+from surrogate_arena.importers.values import storable
 
 
 @dataclass(frozen=True)
@@ -44,12 +43,14 @@ class ForeignArena:
             column per feature and one ``<feature>:missing`` with the reason of each NaN; empty
             where none are published.
         notes: Remarks for the user on how it was read.
+        shown: One row as it was understood, a line per field.
     """
 
     arena: Arena
     skipped: pd.DataFrame
     features: pd.DataFrame = field(default_factory=pd.DataFrame)
     notes: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
 
 
 def foreign_arena(
@@ -81,7 +82,6 @@ def foreign_arena(
     """
     _replace_half_surrogates(collected)
     collected.share(HISTORY)
-    collected.decide_winners()
     queries = _rows(collected.queries.values(), QUERIES)
     answers = _rows(collected.answers.values(), ANSWERS)
     # The winners of marks at fault would be wrong.
@@ -141,7 +141,6 @@ def _completed_judgments(collected: Collected) -> list[Record]:
     if collected.criteria:
         for row in judgments:
             row[CRITERION] = collected.criteria.get(row["judge"])
-    number_repeats(judgments)
     # A column that some rows have is true or false in all of them.
     if any(row.get(BOTH_BAD) for row in judgments):
         for row in judgments:

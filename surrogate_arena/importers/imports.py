@@ -21,7 +21,7 @@ from surrogate_arena.cli.replaced_arenas import (
     check_arena_target,
     replaced_arena,
 )
-from surrogate_arena.importers.answer_tables import TABLE, read_answer_tables
+from surrogate_arena.importers.answers import TABLE, read_answer_tables
 from surrogate_arena.importers.evident import evident_kind
 from surrogate_arena.importers.fastchat import read_fastchat
 from surrogate_arena.importers.field_maps import kinds
@@ -29,7 +29,6 @@ from surrogate_arena.importers.foreign_arena import ForeignArena
 from surrogate_arena.importers.lmarena import read_battles
 from surrogate_arena.importers.miracl import read_miracl
 from surrogate_arena.importers.ragelo import read_ragelo
-from surrogate_arena.importers.search_arena import SEARCH_ARENA
 from surrogate_arena.importers.tool_records import ToolReader
 
 Reader = Callable[..., ForeignArena]
@@ -38,7 +37,6 @@ READERS: Mapping[str, Reader] = MappingProxyType(
     {
         "miracl": read_miracl,
         "lmarena": read_battles,
-        SEARCH_ARENA: read_battles,
         "fastchat": read_fastchat,
         "ragelo": read_ragelo,
         TABLE: read_answer_tables,

@@ -1,120 +1,171 @@
-"""Battle tables in the manner of LMArena: ``model_a, model_b, winner`` and little more.
+"""``import lmarena``: tables of battles as an arena.
 
-Most hold neither questions nor answers: they become an arena of questions known by their id
-alone, on which everything works that needs only judgments. Some are published with both
-conversations, from which questions and answers are read.
+Most battles hold neither questions nor answers: they become an arena of questions known by their id
+alone, on which everything works that needs only judgments.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
+
+from arena.data.codes import without_categories
 from arena.data.languages import UNDETERMINED
-from surrogate_arena.importers.battle_rows import Battle, BattleOptions, BattleReader
-from surrogate_arena.importers.collected import Collected
-from surrogate_arena.importers.columns import NO_COLUMNS
-from surrogate_arena.importers.conversations import exchanges_of
-from surrogate_arena.importers.files import checked_language
+from arena.data.schema import TURN
+from arena.data.types import Record
+from surrogate_arena.importers.battles import BattleOptions, ReadBattles, battles_of
+from surrogate_arena.importers.collected import Collected, Place
+from surrogate_arena.importers.columnar import ColumnTable, column_table
+from surrogate_arena.importers.contract import NO_COLUMNS
+from surrogate_arena.importers.conversations import exchanges_of, n_turns
+from surrogate_arena.importers.files import checked_language, files_below, shown_path
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
-from surrogate_arena.importers.judged_turns import CONVERSATIONS
-from surrogate_arena.importers.search_arena import (
-    SEARCH_ARENA,
-    add_search_answers,
-    is_of_search_arena,
-    metadata_by_line,
-    with_conversations,
-)
+from surrogate_arena.importers.judgments import skips_of
+from surrogate_arena.importers.values import name_text, number_of
+from surrogate_arena.importers.verdict_values import Verdict, stated_values
+
+_CONVERSATIONS = ("conversation_a", "conversation_b")
+_TEXTS = ("question", "answer_a", "answer_b")
 
 
 def read_battles(
     paths: Sequence[Path | str],
     *,
     columns: Mapping[str, str] = NO_COLUMNS,
-    name: str | None = None,
+    values: Sequence[str] = (),
+    name: str = "battles",
     judge: str | None = None,
     language: str = UNDETERMINED,
-    drop_flagged: bool = False,
 ) -> ForeignArena:
-    """Read battles from files of any row format, and folders of them.
+    """Read battles from tables, and folders of them.
 
-    A row has two systems (``model_a, model_b``, or other names that ``columns.toml`` lists) and a
-    winner (a ``winner`` in any of the field's words, see ``surrogate_arena.importers.winners``; or
-    ``winner_model_a``, ``winner_model_b``, ``winner_tie``, of which one is true). It may have an id
-    of the question, a language (a code or an English name; unknown ones become ``und``), a judge, a
-    voter, a criterion, a weight, and a turn. The texts are ``conversation_a`` and
-    ``conversation_b`` (lists of ``{role, content}``), or a prompt and two responses (texts, or
-    lists of turns), each also as JSON text. The last question and the replies to it are compared;
-    the turns before are their history. Where votes are on single turns, as in MT-Bench, each turn
-    is a question of its own: ``81`` the first, ``81-2`` the second.
+    A row compares two systems: ``system_a, system_b, winner``, or ``winner, loser``, or counts of
+    wins; see ``names.toml``. Texts are ``conversation_a`` and ``conversation_b`` (lists of
+    ``{role, content}``), or a question and two answers. The last question and the replies to it
+    are compared; the turns before are their history. A column ``turn`` that is less than the
+    number of turns says on which the vote is: each turn is then a question of its own, ``81`` the
+    first, ``81-2`` the second.
 
-    A battle without a winner is a failed judgment: left out and counted. That both answers are bad
-    is a tie, and kept as ``both_bad``. Without an id, every battle is a question of its own
-    (``battle-1`` ...). Names of voters are people; who judged is ``unknown`` where no column says.
-
-    Files of the search arena (``messages_a``, ``messages_b``) are read as ``search_arena`` says.
+    A battle without a winner is a failed judgment: left out and counted. Without an id or a text,
+    every battle is a question of its own (``battle-1`` ...).
 
     Args:
         paths: Files and folders.
-        columns: Field to the name of its column, where its own name is not known.
-        name: Name of the arena; ``battles`` by default, or ``search-arena``.
-        judge: Name to give the judge of all battles; without it the file's own counts.
-        language: Code of all battles where there is no column ``language``.
-        drop_flagged: Leave out votes that were not blind (``anony`` is false), and those that the
-            source flags as duplicates (``dedup_tag.sampled`` is false).
+        columns: Field to the name of its column, where ``names.toml`` does not have that name.
+        values: What the values of columns mean; see ``stated_values``.
+        name: Name of the arena.
+        judge: Name of the judge of all battles; by default that of the file.
+        language: Language of battles that name none.
 
     Raises:
-        UsageError: If a file is absent or of unknown format, or a code is no language code.
+        UsageError: If a file is absent or unclear, or a code is no language code.
         DataError: With every problem of all files.
     """
-    checked_language(language)
+    code = checked_language(language) or UNDETERMINED
+    options = BattleOptions(columns, stated_values(values), judge, code)
     collected = Collected()
-    options = BattleOptions(columns, judge, language, drops_flagged=drop_flagged)
-    reader = BattleReader(collected, options)
-    default_name = "battles"
-    for _, rows in collected.files(paths):
-        is_search = is_of_search_arena(rows)
-        metadata: dict[int, tuple[object, ...]] = {}
-        if is_search:
-            default_name = SEARCH_ARENA
-            metadata = metadata_by_line(rows)
-            rows = with_conversations(collected, rows)
-        for battle in reader.battles_of(rows):
-            if is_search:
-                add_search_answers(collected, battle, metadata.get(battle.place.line, ()))
-            else:
-                _add_texts(collected, battle)
-    return foreign_of_battles(collected, name or default_name)
+    shown: tuple[str, ...] = ()
+    for path in files_below(paths):
+        table = column_table(path, shown_path(path, paths))
+        read = battles_of(table, options)
+        collected.skips.update(skips_of(read, table.source))
+        collected.notes += [note for note in read.understood if note not in collected.notes]
+        _add(collected, table, read)
+        shown = shown or _shown(read)
+    note = ""
+    if not collected.answers:
+        note = "Battles only: questions are known by their id, there are no answers."
+    arena = foreign_arena(collected, name, source="", note=note, with_judged=True)
+    return replace(arena, shown=shown)
 
 
-def foreign_of_battles(collected: Collected, name: str) -> ForeignArena:
-    """Put an arena of battles together, whose systems are those that met."""
-    note = "Battles only: questions are known by their id, there are no answers."
-    if collected.answers:
-        note = ""
-    return foreign_arena(collected, name, source="", note=note, with_judged=True)
+def _shown(read: ReadBattles) -> tuple[str, ...]:
+    """Return the first battle as it was understood."""
+    first = read.table.iloc[0]
+    fields = ("query_id", "system_a", "system_b", "winner", "judge")
+    return tuple(f"{name}: {first[name]}" for name in fields)
 
 
-def _add_texts(collected: Collected, battle: Battle) -> None:
+def _add(collected: Collected, table: ColumnTable, read: ReadBattles) -> None:
+    """Add the judgments of a file, its questions, and its answers if it has them."""
+    rows = read.frame.iloc[read.rows]
+    turns = _turns(read)
+    judgments = without_categories(read.table).to_dict(orient="records")
+    texts = _cells(rows, read.names)
+    for number, (judgment, cells) in enumerate(zip(judgments, texts, strict=True)):
+        row = int(read.rows[number])
+        place = Place(table.source, int(table.lines[row]))
+        turn = turns.get(row)
+        if turn is not None and turn > 1:
+            judgment["query_id"] = f"{judgment['query_id']}-{turn}"
+        key = (judgment["language"], judgment["query_id"])
+        sides = (judgment["system_a"], judgment["system_b"])
+        _add_texts(collected, place, key, sides, cells, turn)
+        known = ("query_id", "language", "system_a", "system_b", "winner", "judge")
+        further = {
+            name: value
+            for name, value in judgment.items()
+            if name not in known and value is not None and value == value
+        }
+        verdict = Verdict(judgment["winner"])
+        collected.judgment(place, key, sides, verdict, judgment["judge"], columns=further)
+
+
+def _cells(rows: pd.DataFrame, names: Mapping[str, str]) -> Iterator[tuple[object, ...]]:
+    """Yield the cells of conversations, or of a question and two answers; none if one lacks."""
+    for fields in (_CONVERSATIONS, _TEXTS):
+        if names.keys() >= set(fields):
+            columns = [names[name] for name in fields]
+            yield from rows[columns].itertuples(index=False, name=None)
+            return
+    if "question" in names:
+        yield from rows[[names["question"]]].itertuples(index=False, name=None)
+        return
+    yield from ((),) * len(rows)
+
+
+def _turns(read: ReadBattles) -> dict[int, int]:
+    """Return the turn that was judged by row, where each turn is a question; else nothing.
+
+    A column ``turn`` is the turn that the vote is on (as in MT-Bench), or how many turns the
+    conversation has, with the vote on the last (as in Chatbot Arena). The first is sure where a
+    conversation has more turns than that.
+    """
+    if TURN not in read.names or _CONVERSATIONS[0] not in read.names:
+        return {}
+    numbers = read.frame[read.names[TURN]].map(number_of)
+    lengths = read.frame[read.names[_CONVERSATIONS[0]]].map(n_turns)
+    turns = {row: int(number) for row, number in enumerate(numbers) if number is not None}
+    before_last = any(
+        lengths.iloc[row] is not None and turn < lengths.iloc[row] for row, turn in turns.items()
+    )
+    return turns if before_last else {}
+
+
+def _add_texts(
+    collected: Collected,
+    place: Place,
+    key: tuple[str, str],
+    sides: tuple[str, str],
+    cells: Sequence[object],
+    turn: int | None,
+) -> None:
     """Add the question and the answers of a battle."""
-    place = battle.place
-    key = battle.key
     _, query_id = key
-    if not battle.cells:
-        collected.question(place, key, query_id, [], may_repeat=True)
+    if len(cells) < 2:
+        text = str(name_text(cells[0])) if cells else query_id
+        collected.question(place, key, text, [], may_repeat=True)
         return
     try:
-        exchanges = exchanges_of(battle.cells, battle.turn)
+        exchanges = exchanges_of(cells, turn)
     except ValueError as error:
-        column = CONVERSATIONS[0] if len(battle.cells) == 2 else "question"
-        collected.fault(
-            place,
-            column,
-            list(battle.cells),
-            str(error),
-            hint="write a list of {role, content}, or of texts",
-        )
+        hint = "write a list of {role, content}, or texts"
+        collected.fault(place, _CONVERSATIONS[0], list(cells), str(error), hint)
         return
     collected.question(place, key, exchanges[0].question or query_id, [], may_repeat=True)
-    for system, exchange in zip(battle.sides, exchanges, strict=True):
-        collected.answer_after(place, key, system, exchange.history, exchange.reply)
+    for system, exchange in zip(sides, exchanges, strict=True):
+        history: list[Record] = exchange.history
+        collected.answer_after(place, key, system, history, exchange.reply)

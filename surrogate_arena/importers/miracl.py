@@ -22,9 +22,7 @@ from surrogate_arena.importers.files import (
     without_language,
 )
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
-from surrogate_arena.importers.json_rows import jsonl_records
-from surrogate_arena.importers.tables import read_table
-from surrogate_arena.importers.text_files import lenient_text
+from surrogate_arena.importers.tables import json_lines, read_table, text_of_file
 
 SOURCE = "MIRACL (Zhang et al., 2023)"
 TSV = (".tsv", ".tsv.gz", ".txt", ".txt.gz")
@@ -186,7 +184,7 @@ class _JudgedPassages:
         self, path: Path, source: str, count: int, form: str
     ) -> Iterator[tuple[Place, list[str]]]:
         """Yield the cells of each line of a file of tabs; TREC's files may have spaces instead."""
-        with lenient_text(path) as stream:
+        with text_of_file(path, source) as stream:
             for number, line in enumerate(stream, start=1):
                 text = line.rstrip("\r\n")
                 cells = text.split("\t", count - 1)
@@ -194,11 +192,7 @@ class _JudgedPassages:
                 if count > 2 and len(cells) < count:
                     cells = text.split()
                 place = Place(source, number)
-                # Bytes that are no UTF-8 are read as these halves of surrogate pairs.
-                if any("\udc80" <= letter <= "\udcff" for letter in text):
-                    fault, hint = "is not UTF-8 text", "save the file as UTF-8"
-                    self.collected.problems.append(Problem(*place, None, None, fault, hint))
-                elif len(cells) == count:
+                if len(cells) == count:
                     yield place, [cell.strip() for cell in cells]
                 elif text.strip():
                     fault, hint = "has other cells", f"write {form}"
@@ -258,14 +252,15 @@ def _corpus_passages(
     path: Path, source: str, problems: list[Problem], passage_ids: Collection[str] | None = None
 ) -> Iterator[Record]:
     """Yield the passages of a corpus file, line by line: a corpus may be larger than memory."""
-    for line, record in jsonl_records(path, source):
-        if isinstance(record, Problem):
-            problems.append(record)
-        elif passage_ids is None or record.get("docid") in passage_ids:
-            try:
-                yield _record(CorpusPassage.model_validate(record))
-            except ValidationError as error:
-                problems += validation_problems(error, source, line, lambda _: _CORPUS_HINT)
+    with text_of_file(path, source) as stream:
+        for line, record in json_lines(stream, source):
+            if isinstance(record, Problem):
+                problems.append(record)
+            elif passage_ids is None or record.get("docid") in passage_ids:
+                try:
+                    yield _record(CorpusPassage.model_validate(record))
+                except ValidationError as error:
+                    problems += validation_problems(error, source, line, lambda _: _CORPUS_HINT)
 
 
 def _record(passage: CorpusPassage) -> Record:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator
 
 from arena.data.types import Record
-from surrogate_arena.importers.cells import id_text, read_number
 from surrogate_arena.importers.collected import Collected, Place, PlacedRecord
 from surrogate_arena.importers.record_values import (
     opened_list,
@@ -14,6 +13,7 @@ from surrogate_arena.importers.record_values import (
     opened_value,
     with_citations,
 )
+from surrogate_arena.importers.values import id_text, number_of
 
 
 def joined_passage_rows(
@@ -85,7 +85,7 @@ def _result(place: Place, record: Record, run: Record, collected: Collected) -> 
         score = _SCORE.fullmatch(name)
         if score is None:
             continue
-        number = read_number(opened_value(value))
+        number = number_of(opened_value(value))
         if number is None:
             collected.skip(place, "column", f"{name!r} holds details, not the score of an answer")
         else:

@@ -11,12 +11,11 @@ from arena.data.languages import UNDETERMINED
 from arena.data.rows import Rows
 from arena.data.schema import OWN_PASSAGES
 from arena.data.types import Record
-from surrogate_arena.importers.cells import id_text
 from surrogate_arena.importers.collected import Collected, Key, Place, PlacedRecord, question_id
 from surrogate_arena.importers.files import checked_language
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
-from surrogate_arena.importers.winner_columns import NoWinner
-from surrogate_arena.importers.winners import read_winners
+from surrogate_arena.importers.values import id_text
+from surrogate_arena.importers.verdict_values import NO_VERDICT, verdict_of_word
 
 JUDGE = "ragelo"
 
@@ -215,8 +214,8 @@ class _RageloTables:
             for place, record in rows:
                 key = self._key_of(place, record, _IN_QUERIES)
                 if key is not None:
-                    winner = record.get(column) or None
-                    self.collected.judgment(place, key, _sides(record), winner, judge)
+                    verdict = verdict_of_word(record.get(column) or None) or NO_VERDICT
+                    self.collected.judgment(place, key, _sides(record), verdict, judge)
 
 
 def _sides(record: Record) -> tuple[Any, Any]:
@@ -229,15 +228,9 @@ def _winner_column(records: Sequence[Record]) -> str | None:
 
     Its name differs by the version of RAGElo; other columns hold reasons.
     """
-    sides = [_sides(record) for record in records]
     for column in ("winner", "answer", "relevance", "relevant"):
         values = [record.get(column) or None for record in records]
-        if all(value is None for value in values):
-            continue
-        try:
-            readings = read_winners(values, sides, field=column)
-        except ValueError:
-            continue
-        if not any(isinstance(reading, NoWinner) and reading.is_fault for reading in readings):
+        is_filled = any(value is not None for value in values)
+        if is_filled and all(verdict_of_word(value) is not None for value in values):
             return column
     return None

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from surrogate_arena.importers.cells import opened_text, read_number
+from surrogate_arena.importers.values import number_of, opened_or_same
 
 USER = ("user", "human")
 ASSISTANT = ("assistant", "ai", "model", "chatbot", "agent", "gpt")
@@ -23,15 +23,19 @@ _LEVELS = 8
 
 _MOST_OPENED = 256
 # The paths of several fields lead through the same JSON text of a record.
-_opened_text = lru_cache(maxsize=_MOST_OPENED)(opened_text)
+
+
+@lru_cache(maxsize=_MOST_OPENED)
+def _opened_text(text: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+    # Programs quote JSON again, also several times.
+    return opened_or_same(unquoted(text))
 
 
 def opened_value(value: object) -> Any:  # noqa: ANN401 - whatever JSON holds
     """Return the list or record that a value is, or that its text holds; else the value."""
     if not isinstance(value, str):
         return value
-    opened = _opened_text(value)
-    return value if opened is None else opened
+    return _opened_text(value)
 
 
 def opened_list(value: object) -> list[Any]:
@@ -381,7 +385,7 @@ def with_citations(text: str, numbers: Iterable[object]) -> str:
 _TRUTH = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 
 
-def number_of(value: object, words: Mapping[str, float]) -> float | None:
+def score_of(value: object, words: Mapping[str, float]) -> float | None:
     """Return a score as a number, or None if it is none.
 
     Args:
@@ -396,4 +400,4 @@ def number_of(value: object, words: Mapping[str, float]) -> float | None:
             return words[word]
         if word.lower() in _TRUTH:
             return _TRUTH[word.lower()]
-    return read_number(value)
+    return number_of(value)

@@ -7,10 +7,10 @@ from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 from arena.data.types import Record
-from surrogate_arena.importers.cells import id_text
 from surrogate_arena.importers.collected import Place
 from surrogate_arena.importers.field_maps import FieldMap
 from surrogate_arena.importers.record_values import at, opened_record
+from surrogate_arena.importers.values import id_text
 
 MOST_LABEL = 60
 """Characters of a prompt's label that names a system."""

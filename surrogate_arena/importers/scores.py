@@ -11,10 +11,10 @@ from surrogate_arena.importers.collected import Collected, Place
 from surrogate_arena.importers.field_maps import FieldMap
 from surrogate_arena.importers.record_values import (
     at,
-    number_of,
     opened_list,
     opened_record,
     opened_value,
+    score_of,
 )
 
 _LABEL_COLUMNS = ("tags", "scores")
@@ -89,7 +89,7 @@ def plain_scores(kind: FieldMap, record: Record) -> list[str]:
         return []
     passed = {_plain_name(name) for name in (*kind.no_scores, *kind.roots, *_LABEL_COLUMNS)}
     names = [name for name in record if _plain_name(name) not in passed]
-    return [name for name in names if number_of(record[name], kind.words) is not None]
+    return [name for name in names if score_of(record[name], kind.words) is not None]
 
 
 def _plain_name(name: str) -> str:
@@ -104,7 +104,7 @@ def _columns_of_lists(kind: FieldMap, record: Record) -> Iterator[tuple[str, lis
         items = [element for element in values if element is not None]
         if not items:
             continue
-        if all(number_of(element, kind.words) is not None for element in items):
+        if all(score_of(element, kind.words) is not None for element in items):
             yield name, values
             continue
         # In a table, an export of Langfuse writes the labels of a score as text of a list.
@@ -157,7 +157,7 @@ def _value_of_score(record: Mapping[str, object]) -> object:
         if str(type_name).upper() in ("NUMERIC", "BOOLEAN"):
             return _first(record, (*_VALUES, *_LABELS))
         return Category(str(_first(record, (*_LABELS, *_VALUES))))
-    if label is None or (value is not None and number_of(label, {}) is not None):
+    if label is None or (value is not None and score_of(label, {}) is not None):
         return value
     # A label and a number, without a type: 0 is what tools write where no number is set.
     return Category(str(label)) if value in (None, 0) else value
@@ -192,7 +192,7 @@ def marks_of(
             values = _values(at(record, judge))
         numbers: list[float] = []
         for value in values or [None]:
-            number = number_of(value, kind.words)  # of a category there is none
+            number = score_of(value, kind.words)  # of a category there is none
             if number is None:
                 collected.skip(place, "score", f"{judge!r} {_fault(value)}")
             else:

@@ -1,84 +1,285 @@
-"""Tables as other programs write them, read by the ending of a file's name."""
+"""Tables of any program: CSV, JSON, JSONL, Parquet and Excel, by the ending of a file's name."""
 
 from __future__ import annotations
 
+import codecs
+import csv
+import io
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, TextIO, cast
 
-from arena.data.errors import UsageError
+import pandas as pd
+
+from arena.data.errors import DataError, MissingDependencyError, Problem, UsageError
+from arena.data.files import (
+    MOST_EXPANDED,
+    line_end,
+    most_expanded,
+    open_bytes,
+    parsed_json,
+    refuse_beyond,
+)
 from arena.data.parquet import read_parts
-from arena.data.rows import Rows, rows_of_records
-from arena.data.tables import SUFFIXES, readable
-from surrogate_arena.importers.delimited import COMMA, TAB, read_delimited
-from surrogate_arena.importers.json_rows import jsonl_records, read_json_rows
-from surrogate_arena.importers.workbooks import WORKBOOKS, workbook_rows
+from arena.data.rows import Numbered, Rows, plain_table, rows_of_records
+from arena.data.tables import readable
+from arena.data.types import Record
+from arena.data.wording import first_of, repeated
 
-TABLE_SUFFIXES = (
-    *SUFFIXES,
-    ".ndjson",
-    ".ndjson.gz",
-    ".ndjson.zst",
-    ".tsv",
-    ".tsv.gz",
-    ".tsv.zst",
-    *WORKBOOKS,
-)
-"""Endings of files that hold a table, whatever wrote it."""
-READ_SUFFIXES = (
-    *TABLE_SUFFIXES,
-    ".json",
-    ".json.gz",
-    ".json.zst",
-    ".txt",
-    ".txt.gz",
-    ".txt.zst",
-)
-"""Endings of files that are read as tables where they are named; others may hold anything."""
-
-
-def table_suffix(path: Path) -> str:
-    """Return the one of ``READ_SUFFIXES`` that a file's name ends in, in any case.
-
-    Raises:
-        UsageError: If there is none.
-    """
-    for suffix in READ_SUFFIXES:
-        if path.name.lower().endswith(suffix):
-            return suffix
-    raise UsageError(f"{path.name}: unknown format; use one of {', '.join(READ_SUFFIXES)}")
+PACKED = ("", ".gz", ".zst")
+JSON = tuple(f".json{packed}" for packed in PACKED)
+LINES = tuple(f"{ending}{packed}" for ending in (".jsonl", ".ndjson") for packed in PACKED)
+DELIMITED = tuple(f"{ending}{packed}" for ending in (".csv", ".tsv", ".txt") for packed in PACKED)
+WORKBOOKS = (".xlsx", ".xlsm", ".xls")
+PARQUET = ".parquet"
+TABLE_SUFFIXES = (*LINES, *DELIMITED[:6], PARQUET, *WORKBOOKS)
+"""Endings of files that are read in folders; others may hold anything."""
+READ_SUFFIXES = (*TABLE_SUFFIXES, *DELIMITED[6:], *JSON)
+"""Endings of files that are read where they are named."""
+SHEET = "sheet"
+"""Column with the name of the sheet of a row, where a workbook has several with rows."""
+_DELIMITERS = (",", ";", "\t", "|")
+_NOT_UTF8 = "save the file as UTF-8, as 'CSV UTF-8' in Excel or by iconv -f CP1252 -t UTF-8"
+_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def read_table(path: Path, source: str | None = None) -> Rows:
-    """Read a table, with the line of each row.
+    """Read a table, with the line of each row; of a workbook, its sheets one after another.
 
-    It may be JSONL, CSV, tab-separated text, a JSON array (or an object around one), a workbook
-    of Excel, Parquet, or a folder of Parquet files. Text is UTF-8, or UTF-16. CSV has neither null
-    nor nested values: an empty cell is missing, every other cell is a text. Its delimiter is the
-    one by which rows fit the header, or that a line ``sep=;`` states. Names of columns lose spaces
-    at their edges; empty rows are left out, and so are columns at the end that have neither a name
-    nor a value. NaN and infinite numbers are missing values. Decimals, times and bytes of Parquet
-    become texts.
+    Cells of CSV are texts, an empty one is missing. Names of columns lose spaces at their edges.
 
     Args:
-        path: The table.
+        path: The table; a folder of Parquet files is one.
         source: What problems call it; by default its name.
 
     Raises:
-        UsageError: If the format is unknown or there is no such file.
+        UsageError: If the format is unknown, or there is no such file.
         DataError: If the file is damaged, or holds more than ``arena.data.files`` reads.
     """
-    suffix = ".parquet" if path.is_dir() and not path.suffix else table_suffix(path)
-    if not path.is_file() and not (suffix == ".parquet" and path.is_dir()):
-        raise UsageError(f"there is no file {path}")
     source = path.name if source is None else source
+    name = path.name.lower()
+    if path.is_dir() and any(path.glob("*.parquet")):
+        return read_parts(path, source, None)
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}")
     with readable(path, source):
-        if suffix == ".parquet":
+        if name.endswith(PARQUET):
             return read_parts(path, source, None)
-        if suffix in WORKBOOKS:
-            return workbook_rows(path, source)
-        if suffix.startswith(".csv"):
-            return read_delimited(path, source, usual=COMMA)
-        if suffix.startswith((".tsv", ".txt")):
-            return read_delimited(path, source, usual=TAB)
-        if suffix.startswith(".json") and not suffix.startswith(".jsonl"):
-            return read_json_rows(path, source)
-        return rows_of_records(jsonl_records(path, source), source)
+        if name.endswith(WORKBOOKS):
+            return _workbook(path, source)
+        if name.endswith(DELIMITED):
+            return _delimited(path, source)
+        if name.endswith(LINES):
+            with text_of_file(path, source) as stream:
+                return rows_of_records(json_lines(stream, source), source)
+        if name.endswith(JSON):
+            return _json(path, source)
+    raise UsageError(f"{path.name}: unknown format; use one of {first_of(list(READ_SUFFIXES), 12)}")
+
+
+@contextmanager
+def text_of_file(path: Path, source: str) -> Iterator[TextIO]:
+    """Open a text file: UTF-8, or UTF-16 where its first bytes say so.
+
+    Raises:
+        DataError: At the first bytes that are neither, while it is read.
+    """
+    with open_bytes(path) as stream:
+        start = cast(io.BufferedReader, stream).peek(2)[:2]
+        encoding = "utf-16" if start in _MARKS else "utf-8-sig"
+        with io.TextIOWrapper(stream, encoding, newline=line_end(path)) as text:
+            try:
+                yield text
+            except UnicodeDecodeError as error:
+                raise DataError.of_file(source, f"is not UTF-8 ({error})", _NOT_UTF8) from error
+
+
+def _delimited(path: Path, source: str) -> Rows:
+    """Read delimited text; its delimiter is the one that the header has most."""
+    csv.field_size_limit(MOST_EXPANDED)
+    with text_of_file(path, source) as stream:
+        first = stream.readline()
+        delimiter = max(_DELIMITERS, key=first.count)
+        reader = csv.reader(_with_first(first, stream), delimiter=delimiter, strict=True)
+        try:
+            header = [name.strip() for name in next(reader, [])]
+            problems = header_problems(header, source)
+            if problems:
+                raise DataError(problems)
+            return rows_of_records(_csv_records(reader, header, source), source, header)
+        except csv.Error as error:
+            hint = "put cells that hold quotes in quotes, and double the quotes inside"
+            fault = f"is not CSV ({error})"
+            raise DataError.of_file(source, fault, hint, line=reader.line_num) from error
+
+
+def _with_first(first: str, stream: TextIO) -> Iterator[str]:
+    yield first
+    yield from stream
+
+
+def header_problems(header: Sequence[str], source: str) -> list[Problem]:
+    """Return a problem for each name that a header repeats."""
+    return [
+        Problem(source, None, name, None, "appears several times in the header", "rename one")
+        for name in repeated([name for name in header if name])
+    ]
+
+
+def _csv_records(reader: Any, header: Sequence[str], source: str) -> Numbered:  # noqa: ANN401
+    line = reader.line_num + 1
+    for cells in reader:
+        if len(cells) > len(header) and any(cells[len(header) :]):
+            fault = f"has {len(cells)} cells, and the header {len(header)}"
+            yield line, Problem(source, line, None, None, fault, "put cells with commas in quotes")
+        elif any(cells):
+            padded = [*cells, *[""] * (len(header) - len(cells))]
+            yield line, {name: cell or None for name, cell in zip(header, padded, strict=False)}
+        line = reader.line_num + 1
+
+
+def json_lines(lines: TextIO, source: str) -> Numbered:
+    """Yield the object that each line holds, with its number, or what is wrong with it."""
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            record = parsed_json(line)
+        except ValueError as error:
+            fault = f"is not JSON ({error})"
+            yield number, Problem(source, number, None, None, fault, "write an object per line")
+            continue
+        if isinstance(record, dict):
+            yield number, _plain(record)
+        else:
+            fault = "is not a JSON object"
+            yield number, Problem(source, number, None, None, fault, "write an object per line")
+
+
+def _plain(record: Record) -> Record:
+    """Return a record whose numbers are all finite: NaN is a missing value."""
+    return {
+        name.strip(): None if isinstance(value, float) and value != value else value
+        for name, value in record.items()
+    }
+
+
+def read_json(path: Path, source: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Read the value of a JSON file; of one with an object per line, their list.
+
+    Raises:
+        DataError: If it is neither.
+    """
+    with text_of_file(path, source) as stream:
+        text = stream.read(MOST_EXPANDED + 1)
+    refuse_beyond(source, len(text), MOST_EXPANDED, "characters")
+    try:
+        return parsed_json(text)
+    except ValueError as error:
+        # Some programs write lines of JSON into files called .json.
+        records = [record for _, record in json_lines(io.StringIO(text), source)]
+        if len(records) < 2 or any(isinstance(record, Problem) for record in records):
+            fault = f"is not JSON ({error})"
+            raise DataError.of_file(source, fault, "write an array of objects") from None
+        return records
+
+
+def _json(path: Path, source: str) -> Rows:
+    value = read_json(path, source)
+    return rows_of_records(_numbered(records_of_json(value, source), source), source)
+
+
+def _numbered(records: Sequence[Any], source: str) -> Numbered:
+    for number, record in enumerate(records, start=1):
+        if isinstance(record, dict):
+            yield number, _plain(record)
+        else:
+            fault = "is not an object"
+            yield number, Problem(source, number, None, record, fault, "write an array of objects")
+
+
+def records_of_json(value: object, source: str) -> list[Any]:
+    """Return the records of a JSON value: an array, an object's only array, or a table of pandas.
+
+    Raises:
+        DataError: If there is none, or there are several.
+    """
+    if isinstance(value, list):
+        return value
+    if isinstance(value, Mapping):
+        for table in (_split_table, _table_by_column):
+            records = table(value)
+            if records is not None:
+                return records
+        lists = {
+            name: items
+            for name, items in value.items()
+            if isinstance(items, list) and items and isinstance(items[0], Mapping)
+        }
+        if len(lists) == 1:
+            return next(iter(lists.values()))
+        named = f"arrays {first_of(list(lists))}" if lists else f"{first_of(list(value))}"
+        fault = f"is an object with {named}, and no array of records"
+        raise DataError.of_file(source, fault, "write one array of objects")
+    raise DataError.of_file(source, "holds no records", "write one array of objects")
+
+
+def _split_table(value: Mapping[str, Any]) -> list[Record] | None:
+    """Return the records of ``DataFrame.to_json(orient="split")``; None if it is none."""
+    columns, data = value.get("columns"), value.get("data")
+    if not isinstance(columns, list) or not isinstance(data, list):
+        return None
+    if not all(isinstance(row, list) and len(row) == len(columns) for row in data):
+        return None
+    return [dict(zip(map(str, columns), row, strict=True)) for row in data]
+
+
+def _table_by_column(value: Mapping[str, Any]) -> list[Record] | None:
+    """Return the records of ``DataFrame.to_json()``: columns by row; None if it is none."""
+    columns = list(value.values())
+    if len(columns) < 2 or not all(isinstance(column, Mapping) and column for column in columns):
+        return None
+    rows = list(columns[0])
+    if any(list(column) != rows for column in columns) or not all(map(str.isdigit, rows)):
+        return None
+    return [{name: column[row] for name, column in value.items()} for row in rows]
+
+
+def _workbook(path: Path, source: str) -> Rows:
+    """Read the sheets of a workbook that have rows of several columns."""
+    if find_spec("python_calamine") is None:
+        raise MissingDependencyError("reading Excel", "python-calamine", "excel")
+    _refuse_bomb(path, source)
+    try:
+        sheets = pd.read_excel(path, sheet_name=None, dtype=object, engine="calamine")
+    except Exception as error:
+        fault = f"cannot be read as a workbook ({error})"
+        raise DataError.of_file(source, fault, "save it as CSV") from error
+    filled = {name: frame for name, frame in sheets.items() if frame.shape[1] > 1 and len(frame)}
+    if not filled:
+        return Rows(pd.DataFrame(), pd.Series(dtype=int), source)
+    notes: tuple[str, ...] = ()
+    if len(filled) > 1:
+        notes = (f"{source}: read the sheets {first_of(list(filled))}, one after another",)
+    tables = []
+    for name, frame in filled.items():
+        frame = frame.rename(columns=lambda column: str(column).strip())
+        frame = frame.loc[:, [c for c in frame if not c.startswith("Unnamed: ")]]
+        tables.append(frame.assign(**{SHEET: name}) if len(filled) > 1 else frame)
+    # The header is row 1.
+    lines = [line for frame in tables for line in range(2, len(frame) + 2)]
+    table = plain_table(pd.concat(tables, ignore_index=True))
+    is_filled = table.drop(columns=SHEET, errors="ignore").notna().any(axis=1)
+    kept = pd.Series(lines, dtype=int)[is_filled].reset_index(drop=True)
+    return Rows(table[is_filled].reset_index(drop=True), kept, source, notes=notes)
+
+
+def _refuse_bomb(path: Path, source: str) -> None:
+    """Refuse a workbook that expands to more than is read."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+        refuse_beyond(source, size, most_expanded(path.stat().st_size), "bytes when expanded")

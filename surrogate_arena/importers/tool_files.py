@@ -7,20 +7,22 @@ from pathlib import Path
 from typing import Any
 
 from arena.data.errors import DataError, Problem, UsageError, counted_problems
-from arena.data.files import PACKED
 from arena.data.types import Record
 from surrogate_arena.importers.collected import Collected, Place, PlacedRecord
-from surrogate_arena.importers.columns import FILE
+from surrogate_arena.importers.contract import FILE
 from surrogate_arena.importers.field_maps import FieldMap
-from surrogate_arena.importers.files import JSON, bare_name, files_below, shown_path
-from surrogate_arena.importers.json_rows import jsonl_records, read_json_value
+from surrogate_arena.importers.files import bare_name, files_below, shown_path
 from surrogate_arena.importers.passage_rows import joined_passage_rows
 from surrogate_arena.importers.record_values import at
-from surrogate_arena.importers.tables import READ_SUFFIXES, TABLE_SUFFIXES, read_table
+from surrogate_arena.importers.tables import (
+    JSON,
+    READ_SUFFIXES,
+    TABLE_SUFFIXES,
+    read_json,
+    read_table,
+)
 from surrogate_arena.importers.traces import joined_spans, with_retrieved
 from surrogate_arena.importers.trec_rag import joined_runs
-
-_JSON_VALUES = (JSON, *(f"{JSON}{packed}" for packed in PACKED))
 
 
 def tool_files(kind: FieldMap, paths: Sequence[Path | str]) -> list[Path]:
@@ -33,7 +35,7 @@ def tool_files(kind: FieldMap, paths: Sequence[Path | str]) -> list[Path]:
     for path in paths:
         hidden = [Path(path, name) for name in kind.hidden_files if Path(path, name).is_file()]
         named += hidden[:1] or [path]
-    return files_below(named, (*_JSON_VALUES, *TABLE_SUFFIXES))
+    return files_below(named, (*JSON, *TABLE_SUFFIXES))
 
 
 def records_of_files(
@@ -108,16 +110,8 @@ def _items_of(
     """
     if path.suffix and not path.name.lower().endswith(READ_SUFFIXES):
         raise UsageError(f"{source} is none of {', '.join(READ_SUFFIXES)}; {kind.hint}")
-    if not path.suffix or path.name.lower().endswith(_JSON_VALUES):
-        try:
-            value = read_json_value(path, source, kind.hint)
-        except DataError:
-            # Some tools write JSON lines into files called .json.
-            lines = list(jsonl_records(path, source))
-            # A single object may be what is left of a damaged file.
-            if len(lines) < 2 or any(isinstance(element, Problem) for _, element in lines):
-                raise
-            return lines
+    if not path.suffix or path.name.lower().endswith(JSON):
+        value = read_json(path, source)
         return enumerate(_listed_items(kind, value, source, collected), start=1)
     rows = read_table(path, source)
     if rows.problems:

@@ -10,23 +10,22 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
 
 from arena.data.checks import history_fault
 from arena.data.errors import UsageError, checked_choice
-from arena.data.languages import UNDETERMINED
-from arena.data.schema import HISTORY
+from arena.data.schema import HISTORY, OWN_PASSAGES
 from arena.data.types import Record
-from surrogate_arena.importers.answer_rows import AnswerRows, Repeats
+from surrogate_arena.importers.answers import AnswerRows, Repeats, default_languages
 from surrogate_arena.importers.collected import Collected, Place, PlacedRecord
-from surrogate_arena.importers.columns import NEEDED, NO_COLUMNS
+from surrogate_arena.importers.contract import NO_COLUMNS
 from surrogate_arena.importers.field_maps import FieldMap, kinds
 from surrogate_arena.importers.field_paths import FieldPaths, chosen_paths
-from surrogate_arena.importers.files import checked_language
-from surrogate_arena.importers.foreign_arena import ForeignArena
+from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
+from surrogate_arena.importers.plain_tables import NEEDED, shown_row
 from surrogate_arena.importers.record_values import at, opened_value
 from surrogate_arena.importers.scoped_ids import ToolRow, name_variants, scope_ids
 from surrogate_arena.importers.scores import marks_of, plain_scores, scores_of, unnamed_scores
@@ -62,7 +61,7 @@ class ToolReader:
             columns: Field to its path in a record, such as ``question`` to ``vars.topic`` or
                 ``input.args.0``; ``file`` is the name of the file without its ending.
             scores: Scores to read, each a judge; all by default.
-            language: Language of records that name none; undetermined (``und``) if left out.
+            language: Language of records that name none; detected by default.
             name: Name of the arena; that of the tool by default.
             reference_system: System whose answers serve as reference.
             most_pairs: Pairs of marked answers to keep of each question and score; None keeps all.
@@ -91,10 +90,23 @@ class ToolReader:
         judges = _chosen_scores(kind, records, scores)
         if not scores:
             _count_plain_scores(collected, kind, placed, [*chosen.names.values(), *judges])
-        rows = AnswerRows(collected, checked_language(language) or UNDETERMINED, repeats=repeats)
-        marked = _add_rows(rows, kind, _tool_rows(kind, placed, chosen), chosen, judges)
+        rows = AnswerRows(collected, repeats=repeats)
+        tool_rows = _tool_rows(kind, placed, chosen)
+        rows_of_values = [row.values for row in tool_rows]
+        defaults = default_languages(collected, rows_of_values, language)
+        marked = _add_rows(rows, kind, list(zip(tool_rows, defaults, strict=True)), chosen, judges)
         note = _note(kind, chosen, [judge for judge in judges if judge in marked])
-        return rows.arena(name or self.tool, reference_system, note, most_pairs)
+        collected.share(OWN_PASSAGES)
+        collected.share(HISTORY)
+        arena = foreign_arena(
+            collected,
+            name or self.tool,
+            reference=reference_system,
+            note=note,
+            most_pairs=most_pairs,
+        )
+        shown = {name: value for name, value in tool_rows[0].values.items() if value is not None}
+        return replace(arena, shown=shown_row(shown, {}))
 
 
 def _note(kind: FieldMap, chosen: FieldPaths, judges: Sequence[str]) -> str:
@@ -188,7 +200,7 @@ def _tool_rows(
 def _add_rows(
     rows: AnswerRows,
     kind: FieldMap,
-    tool_rows: Sequence[ToolRow],
+    tool_rows: Sequence[tuple[ToolRow, str]],
     chosen: FieldPaths,
     judges: tuple[str, ...],
 ) -> set[str]:
@@ -197,13 +209,12 @@ def _add_rows(
     answered: set[tuple[str, ...]] = set()
     marked: set[str] = set()
     n_split = 0
-    for place, record, values in tool_rows:
+    for (place, record, values), default in tool_rows:
         unnamed = unnamed_scores(kind, record)
         if unnamed:
             collected.skip(place, "score", "it has no name", unnamed)
         marks = marks_of(collected, place, kind, record, judges)
         marked.update(judge for judge, mark in marks.items() if mark is not None)
-        values["marks"] = marks
         passages = values.get("passages")
         parts = _split_passages(kind, passages)
         if parts is not passages and len(parts) > 1:
@@ -219,7 +230,9 @@ def _add_rows(
                 "its system has answered the question before: the first answer is kept",
             )
             continue
-        rows.add(place, values)
+        known_marks = {judge: mark for judge, mark in marks.items() if mark is not None}
+        filled = {name: value for name, value in values.items() if value is not None}
+        rows.add(place, filled, known_marks, default)
     if n_split:
         collected.notes.append(f"texts split into passages at '|' or ';': {n_split}")
     return marked

@@ -8,7 +8,6 @@ from math import fsum
 from typing import Any
 
 from arena.data.types import Record
-from surrogate_arena.importers.cells import read_number
 from surrogate_arena.importers.collected import PlacedRecord
 from surrogate_arena.importers.field_maps import kinds
 from surrogate_arena.importers.record_values import (
@@ -29,6 +28,7 @@ from surrogate_arena.importers.spans import (
     read_events,
     spans_of,
 )
+from surrogate_arena.importers.values import number_of
 
 _OUTPUTS = ("output.value", "traceloop.entity.output")
 """Attributes of a span that answers, whatever they hold."""
@@ -199,7 +199,7 @@ def _sum_of(spans: list[Span], name: str) -> float | None:
     by_id = {span.span_id: span for span in spans}
     amounts: dict[str, float] = {}
     for span in spans:
-        amount = read_number(span.attributes.get(name))
+        amount = number_of(span.attributes.get(name))
         if amount is not None:
             amounts[span.span_id] = amount
     outer: set[str] = set()

@@ -7,7 +7,6 @@ from typing import Any
 
 from arena.data.cells import whole_digits
 from arena.data.types import Record
-from surrogate_arena.importers.cells import id_text
 from surrogate_arena.importers.collected import Collected, Place, PlacedRecord
 from surrogate_arena.importers.record_values import (
     first_at,
@@ -16,6 +15,7 @@ from surrogate_arena.importers.record_values import (
     opened_value,
     with_citations,
 )
+from surrogate_arena.importers.values import id_text
 
 _TOPIC_IDS = (
     "topic_id",

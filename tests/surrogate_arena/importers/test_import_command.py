@@ -39,12 +39,11 @@ def test_an_arena_is_written_and_counted(run, table, tmp_path, capsys):
     assert run("fit", out, "--json") == 0
 
 
-@pytest.mark.parametrize("kind", ["csv", "lmarena", "search-arena"])
-def test_an_arena_of_a_users_table_is_named_for_its_folder(run, tmp_path, kind):
+def test_an_arena_of_a_users_battles_is_named_for_its_folder(run, tmp_path):
     path = tmp_path / "battles.csv"
     columns = "question,model_a,answer_a,model_b,answer_b,winner"
     path.write_text(f"{columns}\nq1,x,Paris,y,Oslo,a\n", encoding="utf-8")
-    assert run("import", kind, path, "--out", tmp_path / "support") == 0
+    assert run("import", "lmarena", path, "--out", tmp_path / "support") == 0
     assert read_arena(tmp_path / "support").info.name == "support"
 
 
@@ -62,7 +61,6 @@ def test_the_target_is_checked_before_anything_is_read(run, table, tmp_path, cap
 def test_an_arena_is_replaced_only_when_asked(run, table, tmp_path, capsys):
     out = tmp_path / "arena"
     assert run("import", "csv", table, "--out", out) == 0
-    assert "import again with --language" in capsys.readouterr().out
     assert run("import", "csv", table, "--out", out) == 2
     assert "name another folder, or say --replace" in capsys.readouterr().err
     before = sorted(path.name for path in out.iterdir())

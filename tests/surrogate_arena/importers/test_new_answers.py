@@ -10,8 +10,8 @@ from arena.data.folder import read_arena
 
 TABLE = (
     "User Input,Model,Response,retrieved_contexts,lang\n"
-    "How high?,alpha,300 m [1].,['It is 300 m.' 'A lynx.'],pt-BR\n"
-    "How high?,beta,330 m.,['It is 300 m.' 'A lynx.'],pt-BR\n"
+    "How high?,alpha,300 m [1].,\"['It is 300 m.', 'A lynx.']\",pt-BR\n"
+    "How high?,beta,330 m.,\"['It is 300 m.', 'A lynx.']\",pt-BR\n"
     "Why?,alpha,So.,,English\n"
 )
 
@@ -91,14 +91,6 @@ def test_passages_of_an_answers_own_are_kept(written, tmp_path):
     path.write_text(json.dumps(row) + "\n", encoding="utf-8")
     (passages,) = read_answers(path, arena.queries)["passages"]
     assert [passage["text"] for passage in passages] == ["Other."]
-
-
-def test_each_answer_of_a_table_of_pairs_counts_once(tmp_path):
-    text = "question,system_a,answer_a,system_b,answer_b,winner\nx?,A,1,B,2,a\nx?,C,3,A,1,b\n"
-    path = tmp_path / "pairs.csv"
-    path.write_text(text, encoding="utf-8")
-    arena = import_arena("csv", [path]).arena
-    assert len(read_answers(path, arena.queries)) == 3
 
 
 def _added(folder, path):

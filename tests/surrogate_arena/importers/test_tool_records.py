@@ -29,7 +29,7 @@ def skipped(read):
 def test_inspect_logs():
     read = import_arena("inspect", [FILES / "inspect"], language="en")
     gpt, small = "openai/gpt-4o", "mistral/small"
-    assert read.arena.info.systems == (small, gpt)
+    assert read.arena.info.systems == (gpt, small)
     questions = read.arena.queries.set_index("query_id")
     assert questions.loc["q2", "reference"] == "Switzerland"  # the first of two targets
     assert questions.loc["q2", "query"] == "Where is Bern?"  # the user's message, not the system's
@@ -48,7 +48,7 @@ def test_inspect_logs():
 
 def test_promptfoo_results():
     read = import_arena("promptfoo", [FILES / "promptfoo/results.json"])
-    assert read.arena.info.systems == ("ollama:llama3", "openai:gpt-4o")
+    assert read.arena.info.systems == ("openai:gpt-4o", "ollama:llama3")
     assert read.arena.judges == ("promptfoo", "right")
     assert set(wins(read, "right").values()) == {"openai:gpt-4o"}
     assert skipped(read) == {"its call failed": 1}

@@ -1,0 +1,198 @@
+"""Tables read by column: what a cell means is looked up once for each distinct cell.
+
+Dictionaries of pyarrow, or pandas' categories, are the codes, so that ten million battles take
+seconds. Lines of files are counted only where a fault has to be named.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+from pyarrow import parquet
+
+from arena.data.errors import Problem
+from arena.data.parquet import objects_of
+from arena.data.types import Flags, Indices
+from surrogate_arena.importers.files import shown_path
+from surrogate_arena.importers.tables import read_table
+
+CSV = ".csv"
+PARQUET = ".parquet"
+_BLOCK_BYTES = 2**24
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column as codes of its distinct cells.
+
+    Attributes:
+        name: Its name in the file.
+        codes: Index in ``cells`` of each row, shape (N,); -1 where the cell is missing.
+        cells: The distinct cells.
+    """
+
+    name: str
+    codes: Indices
+    cells: tuple[object, ...]
+
+    @classmethod
+    def of(cls, name: str, values: pd.Series) -> Column:
+        """Number the cells of a column; lists and records become their text."""
+        if isinstance(values.dtype, pd.CategoricalDtype):
+            codes = values.cat.codes.to_numpy().astype(np.intp)
+            return cls(name, codes, tuple(values.cat.categories.tolist()))
+        try:
+            codes, cells = pd.factorize(values)
+        except TypeError:
+            codes, cells = pd.factorize(values.map(_hashable))
+        return cls(name, np.asarray(codes, dtype=np.intp), tuple(pd.Index(cells).tolist()))
+
+    def mapped(self, meaning: Callable[[object], object], missing: object = None) -> pd.Series:
+        """Return what each cell means, shape (N,), as objects."""
+        values = np.empty(len(self.cells) + 1, dtype=object)
+        for code, cell in enumerate(self.cells):
+            values[code] = meaning(cell)
+        values[-1] = missing
+        return pd.Series(values[self.codes], dtype=object)
+
+    def texts(self, text_of: Callable[[object], str | None]) -> pd.Series:
+        """Return the cells as categories of texts, missing where a cell has none."""
+        texts = [text_of(cell) for cell in self.cells]
+        codes, names = pd.factorize(np.array([*texts, None], dtype=object))
+        return pd.Series(pd.Categorical.from_codes(codes[self.codes], categories=names))
+
+    def where(self, has: Callable[[object], bool]) -> Flags:
+        """Tell which rows have a cell of some kind, shape (N,); never one that is missing."""
+        flags = np.zeros(len(self.cells) + 1, dtype=np.bool_)
+        for code, cell in enumerate(self.cells):
+            flags[code] = has(cell)
+        return np.asarray(flags[self.codes])
+
+    @property
+    def is_filled(self) -> Flags:
+        """Which rows have a cell, shape (N,)."""
+        return np.asarray(self.codes >= 0)
+
+
+def _hashable(cell: object) -> object:
+    return repr(cell) if isinstance(cell, list | dict) else cell
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnTable:
+    """A table of a file.
+
+    Attributes:
+        frame: Its rows; texts of large files are categories.
+        source: What messages call the file.
+        path: The file, or None for a table in memory.
+        known_lines: Line of each row where the reader knows it, shape (N,).
+        problems: Lines that are no rows.
+    """
+
+    frame: pd.DataFrame
+    source: str
+    path: Path | None = None
+    known_lines: Indices | None = None
+    problems: tuple[Problem, ...] = ()
+
+    def column(self, name: str) -> Column:
+        """Return a column as codes."""
+        return Column.of(name, self.frame[name])
+
+    @cached_property
+    def lines(self) -> Indices:
+        """Line of each row in the file, shape (N,); in Parquet its place."""
+        if self.known_lines is not None:
+            return self.known_lines
+        if self.path is None or self.path.suffix.lower() != CSV:
+            return np.arange(1, len(self.frame) + 1)
+        return np.fromiter(_lines_of_rows(self.path), dtype=np.intp, count=len(self.frame))
+
+    def problem(self, row: int, column: str, value: object, fault: str, hint: str) -> Problem:
+        """Return what is wrong with a cell, with its line."""
+        return Problem(self.source, int(self.lines[row]), column, value, fault, hint)
+
+
+def column_table(path: Path, source: str | None = None) -> ColumnTable:
+    """Read a table: CSV and Parquet by column, everything else by row.
+
+    Raises:
+        UsageError: For an absent file, or an unknown ending.
+        DataError: If the file is damaged.
+    """
+    source = shown_path(path, [path]) if source is None else source
+    ending = path.suffix.lower()
+    if path.is_file() and ending in (CSV, PARQUET):
+        try:
+            table = _csv_table(path) if ending == CSV else _parquet_table(path)
+        except (pa.ArrowException, OSError, UnicodeDecodeError):
+            # Whoever reads by row says on which line the file is damaged.
+            return _table_of_rows(path, source)
+        return ColumnTable(_frame_of(table), source, path)
+    return _table_of_rows(path, source)
+
+
+def _csv_table(path: Path) -> pa.Table:
+    delimiter = delimiter_of(path)
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        header = next(csv.reader(stream, delimiter=delimiter), [])
+    text = pa.dictionary(pa.int32(), pa.string())
+    return arrow_csv.read_csv(
+        path,
+        read_options=arrow_csv.ReadOptions(block_size=_BLOCK_BYTES),
+        parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(header, text), strings_can_be_null=True, null_values=[""]
+        ),
+    )
+
+
+def _parquet_table(path: Path) -> pa.Table:
+    schema = parquet.read_schema(path)
+    texts = [field.name for field in schema if pa.types.is_string(field.type)]
+    return parquet.read_table(path, read_dictionary=texts)
+
+
+def _frame_of(table: pa.Table) -> pd.DataFrame:
+    frame = table.unify_dictionaries().to_pandas()
+    for field in table.schema:
+        if pa.types.is_nested(field.type):
+            frame[field.name] = pd.Series(objects_of(table.column(field.name)), dtype=object)
+    return frame.rename(columns=str.strip)
+
+
+def _table_of_rows(path: Path, source: str) -> ColumnTable:
+    rows = read_table(path, source)
+    lines = rows.lines.to_numpy().astype(np.intp)
+    return ColumnTable(rows.table, source, path, lines, tuple(rows.problems))
+
+
+def _lines_of_rows(path: Path) -> Iterator[int]:
+    """Yield the line on which each row of a CSV file begins."""
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        reader = csv.reader(stream, delimiter=delimiter_of(path))
+        next(reader, None)
+        first = reader.line_num + 1
+        for row in reader:
+            if row:
+                yield first
+            first = reader.line_num + 1
+
+
+_DELIMITERS = (",", ";", "\t")
+
+
+def delimiter_of(path: Path) -> str:
+    """Return the delimiter of a file: the one that its first line has most."""
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        header = stream.readline()
+    return max(_DELIMITERS, key=header.count)

@@ -1,0 +1,232 @@
+"""The contract of plain tables: which column is read as which field, and what else might be meant.
+
+``names.toml`` holds the names that a column may have. Names are believed only where the cells
+agree: a column of numbers holds no passages, and of two columns of answers neither is guessed.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any
+
+import jmespath
+import numpy as np
+import pandas as pd
+
+from arena.data.errors import UsageError, checked_choice
+from arena.data.types import Flags
+from arena.data.wording import first_of
+from surrogate_arena.importers.values import is_value, number_of, opened_or_same, option
+
+FILE = "file"
+"""What a user writes for a field that is the name of a row's file."""
+NO_COLUMNS: Mapping[str, str] = MappingProxyType({})
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+|[^\W\d_]+")
+_MOST_ROWS = 200
+"""Rows that tell what a column holds."""
+
+
+@cache
+def contract() -> Mapping[str, Any]:
+    """Return ``names.toml``."""
+    text = files(__package__).joinpath("names.toml").read_text(encoding="utf-8")
+    return MappingProxyType(tomllib.loads(text))
+
+
+def field_names(kind: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the fields of ``answers`` or ``battles``, each with the names of its column."""
+    return {name: tuple(names) for name, names in contract()[kind].items()}
+
+
+@cache
+def words_for_winners() -> Mapping[str, str]:
+    """Return the words in columns of winners, each with what it means."""
+    meanings = contract()["winners"]
+    return {word: meaning for meaning, words in meanings.items() for word in words}
+
+
+@cache
+def bare_column(name: str) -> str:
+    """Return a name in lower case, its words joined by underscores: ``Model A`` is ``model_a``."""
+    return "_".join(_WORDS.findall(name.strip())).casefold()
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column is read as which field.
+
+    Attributes:
+        names: Field to its column.
+        competitors: Field to further columns with values that might be meant instead.
+        unread: Columns that no field is read from.
+    """
+
+    names: Mapping[str, str]
+    competitors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
+
+    def notes(self) -> list[str]:
+        """Say of every field with competitors which column was taken, and how to take another."""
+        notes = []
+        for name, others in self.competitors.items():
+            chosen = self.names[name]
+            for other in others:
+                notes.append(
+                    f"{name} is read from {chosen!r}, not from {other!r}: "
+                    f"{option('column', f'{name}={other}')} reads that"
+                )
+        return notes
+
+    def values(self, record: Mapping[str, object]) -> dict[str, object]:
+        """Return the fields of a row that it has a value for."""
+        values = {name: record.get(column) for name, column in self.names.items()}
+        return {name: value for name, value in values.items() if is_value(value)}
+
+
+def with_paths(frame: pd.DataFrame, chosen: Mapping[str, str]) -> pd.DataFrame:
+    """Add a column for each path that a user names: a literal column wins over a path.
+
+    Args:
+        frame: A table; cells may hold lists and records, also as JSON.
+        chosen: Field to a column, or a path in its cells such as ``metadata.model``.
+
+    Raises:
+        UsageError: If a path cannot be read.
+    """
+    paths = [path for path in chosen.values() if path not in frame and re.search(r"[.\[]", path)]
+    if not paths or frame.empty:
+        return frame
+    records = [
+        {str(name): opened_or_same(cell) for name, cell in record.items()}
+        for record in frame.to_dict(orient="records")
+    ]
+    columns = {}
+    for path in paths:
+        found = [value_at(record, path) for record in records]
+        if any(map(is_value, found)):
+            columns[path] = pd.Series(found, frame.index, dtype=object)
+    return frame.assign(**columns)
+
+
+def value_at(record: object, path: str) -> object:
+    """Return the value at a path of JMESPath; None if there is none.
+
+    Raises:
+        UsageError: If it is no path.
+    """
+    try:
+        return jmespath.search(path, record)
+    except jmespath.exceptions.JMESPathError as error:
+        raise UsageError(f"{path!r} is neither a column nor a path: {error}") from None
+
+
+def chosen_columns(frames: Sequence[pd.DataFrame], kind: str, chosen: Mapping[str, str]) -> Columns:
+    """Choose the column of each field: the one that the user names, or one with a known name.
+
+    Args:
+        frames: Tables of one layout.
+        kind: ``answers`` or ``battles``.
+        chosen: Field to the column that the user names.
+
+    Raises:
+        UsageError: For an unknown field or column.
+    """
+    fields = field_names(kind)
+    columns = list(dict.fromkeys(str(name) for frame in frames for name in frame))
+    names = {name: stated_column(name, column, fields, columns) for name, column in chosen.items()}
+    competitors: dict[str, tuple[str, ...]] = {}
+    taken = set(names.values())
+    for name, known in fields.items():
+        if name in names:
+            continue
+        fitting = [
+            column
+            for wanted in known
+            for column in columns
+            if bare_column(column) == wanted and column not in taken
+        ]
+        filled = [column for column in fitting if has_values(frames, column)]
+        if not fitting:
+            continue
+        best, *others = filled or fitting[:1]
+        names[name] = best
+        taken.add(best)
+        if others:
+            competitors[name] = tuple(others)
+    competing = {column for listed in competitors.values() for column in listed}
+    unread = tuple(name for name in columns if name not in taken and name not in competing)
+    return Columns(names, competitors, unread)
+
+
+def stated_column(name: str, column: str, fields: Iterable[str], columns: Sequence[str]) -> str:
+    """Return the column that a user names for a field, whatever its case.
+
+    Raises:
+        UsageError: If there is no such field or column.
+    """
+    checked_choice(name, list(fields), "field")
+    if column in columns or column == FILE:
+        return column
+    alike = [other for other in columns if bare_column(other) == bare_column(column)]
+    if len(alike) != 1:
+        raise UsageError(f"no column {column!r}; the columns are {first_of(list(columns))}")
+    return alike[0]
+
+
+def has_values(frames: Iterable[pd.DataFrame], column: str) -> bool:
+    """Tell whether a column holds something in any table."""
+    return any(_is_filled(frame[column]).any() for frame in frames if column in frame)
+
+
+def _is_filled(cells: pd.Series) -> Flags:
+    """Tell which cells hold something, shape (N,); a category is looked at once."""
+    if not isinstance(cells.dtype, pd.CategoricalDtype):
+        return np.array([is_value(cell) for cell in cells], dtype=np.bool_)
+    flags = np.array([*map(is_value, cells.cat.categories), False], dtype=np.bool_)
+    return np.asarray(flags[cells.cat.codes.to_numpy()])
+
+
+def cells_of(frames: Iterable[pd.DataFrame], column: str) -> list[object]:
+    """Return the first cells of a column that hold something."""
+    cells: list[object] = []
+    for frame in frames:
+        if column in frame:
+            cells += frame[column][_is_filled(frame[column])].head(_MOST_ROWS).tolist()
+    return cells[:_MOST_ROWS]
+
+
+_FILE_NAME = re.compile(r"(?:https?://\S+|[^\s]+\.[A-Za-z][A-Za-z0-9]{1,4})")
+_SHORT = 24
+"""Characters of the longest value of a column of labels, such as ``PASS``."""
+
+
+def are_numbers(cells: Sequence[object]) -> bool:
+    """Tell whether cells are all numbers."""
+    return bool(cells) and all(number_of(cell) is not None for cell in cells)
+
+
+def are_addresses(cells: Sequence[object]) -> bool:
+    """Tell whether cells are all names of files, or addresses."""
+    texts = [cell.strip() for cell in cells if isinstance(cell, str)]
+    return len(texts) == len(cells) > 0 and all(map(_FILE_NAME.fullmatch, texts))
+
+
+def are_labels(cells: Sequence[object]) -> bool:
+    """Tell whether cells are a few short values that repeat: verdicts, not answers."""
+    texts = [str(cell).strip() for cell in cells]
+    if are_numbers(cells):
+        return True
+    is_short = all(len(text) <= _SHORT and len(text.split()) <= 2 for text in texts)
+    return is_short and len(set(texts)) <= max(2, len(texts) // 4)
+
+
+def are_texts(cells: Sequence[object]) -> bool:
+    """Tell whether cells may be answers: texts that are neither labels nor addresses."""
+    is_text = bool(cells) and all(isinstance(cell, str) for cell in cells)
+    return is_text and not are_labels(cells) and not are_addresses(cells)

@@ -1,0 +1,73 @@
+"""The language of questions, detected among the supported ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from arena.data.languages import MIRACL_LANGUAGES, UNDETERMINED
+from arena.data.wording import count_of
+from features.measures.language import identify
+
+AUTO = "auto"
+"""What a user writes for a language that is detected."""
+SUPPORTED = frozenset(
+    {*MIRACL_LANGUAGES, "it", "pt", "nl", "pl", "tr", "uk", "vi", "cs", "sv", "he"}
+)
+"""Languages among which is detected: free detection takes short questions for rare languages."""
+_FEWEST = 5
+_SMALLEST_SHARE = 0.05
+
+
+@dataclass(frozen=True)
+class DetectedLanguages:
+    """The language of each question, and what to say of it.
+
+    Attributes:
+        languages: Question to the code of its language.
+        note: Which languages were detected; empty if there is no question.
+    """
+
+    languages: Mapping[str, str]
+    note: str
+
+
+def detected_languages(questions: Sequence[str]) -> DetectedLanguages:
+    """Detect the language of each question.
+
+    A language of fewer than five questions and a twentieth of them is likely a mistake: these
+    questions get the most frequent language, and the note names it.
+    """
+    if not questions:
+        return DetectedLanguages({}, "")
+    languages = {question: _detected(question) for question in questions}
+    counts = Counter(languages.values())
+    usual, _ = counts.most_common(1)[0]
+    rare = [
+        code
+        for code, count in counts.items()
+        if count < _FEWEST and count < _SMALLEST_SHARE * len(questions) and code != usual
+    ]
+    for question, code in languages.items():
+        if code in rare:
+            languages[question] = usual
+    listed = ", ".join(
+        f"{code} {count}" for code, count in sorted(Counter(languages.values()).items())
+    )
+    note = f"languages were detected: {listed} questions"
+    if rare:
+        n_rare = sum(counts[code] for code in rare)
+        note += (
+            f"; {count_of(n_rare, 'question')} that look like {', '.join(sorted(rare))} are read "
+            f"as {usual}: state --language, or a column, if they are not"
+        )
+    return DetectedLanguages(languages, note)
+
+
+def _detected(text: str) -> str:
+    if not any(map(str.isalpha, text)):
+        return UNDETERMINED
+    probabilities = identify(text)
+    supported = {code: value for code, value in probabilities.items() if code in SUPPORTED}
+    return max(supported, key=lambda code: (supported[code], code))

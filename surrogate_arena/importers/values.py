@@ -1,0 +1,153 @@
+"""Cells of tables: missing ones, names, numbers, and lists that were written as text."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from shlex import quote
+from typing import Any
+
+from arena.data.cells import finite_number, is_null, is_unstorable, whole_digits
+from arena.data.files import parsed_json
+
+MISSING_WORDS = frozenset({"", "none", "nan", "null", "nat", "<na>", "n/a", "na", "-"})
+"""What programs write for missing values, in lower case."""
+_MARKS = {"true": 1.0, "yes": 1.0, "pass": 1.0, "false": 0.0, "no": 0.0, "fail": 0.0}
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+,(?:\d{1,2}|\d{4,})")
+_PRINTED_ARRAY = re.compile(r"""\[\s*(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))+\s*\]""")
+"""Texts in brackets without commas between them: an array as numpy prints it."""
+_PRINTED_OBJECT = re.compile(
+    r"\[?\s*(?:<[^<>]* at 0x[0-9a-f]+>|(?:[A-Za-z_]\w*\.)*[A-Z]\w*\(\s*[a-z_]+\s*=)"
+)
+"""An object as Python prints it: ``[Document(page_content=...``."""
+
+
+def is_missing_cell(value: object) -> bool:
+    """Return whether a cell is missing: None, NaN, an empty text, or a word for it."""
+    if isinstance(value, str):
+        return value.strip().lower() in MISSING_WORDS
+    return is_null(value)
+
+
+def is_value(value: object) -> bool:
+    """Return whether a cell holds something: neither a missing value nor an empty collection."""
+    if isinstance(value, list | dict):
+        return bool(value)
+    return not is_missing_cell(value) and value not in ("[]", "{}")
+
+
+def name_text(value: object) -> object:
+    """Write a number as the name or id it is: 4 and 4.0 are ``4``; anything else is unchanged."""
+    if isinstance(value, str) or value is None:
+        return value
+    digits = whole_digits(value)
+    if digits is not None:
+        return digits
+    number = finite_number(value)
+    return value if number is None else str(number)
+
+
+def id_text(value: object) -> str:
+    """Write an id as a text: a whole number in digits, anything else as Python does."""
+    return whole_digits(value) or str(value)
+
+
+def number_of(value: object) -> float | None:
+    """Return the number that a cell holds: also with a decimal comma, or as a percentage."""
+    if not isinstance(value, str):
+        return finite_number(value)
+    text = value.strip()
+    if text.endswith("%"):
+        percent = number_of(text[:-1])
+        return None if percent is None else percent / 100
+    # Before three digits a comma may separate thousands.
+    if _DECIMAL_COMMA.fullmatch(text):
+        text = text.replace(",", ".")
+    return finite_number(text)
+
+
+def mark_of(value: object) -> float | None:
+    """Return the mark that a cell holds: a number, or 1 or 0 for true or false, pass or fail."""
+    if isinstance(value, bool):
+        return float(value)
+    if isinstance(value, str) and value.strip().casefold() in _MARKS:
+        return _MARKS[value.strip().casefold()]
+    return number_of(value)
+
+
+def opened(value: object) -> object:
+    """Open a list or record that was written as text, in JSON or as Python prints it.
+
+    Any other text stays. Texts in a list are not opened: a passage may be JSON.
+
+    Raises:
+        ValueError: If it is a printed object or array that no parser can read; the message is a
+            clause that says how to write it.
+    """
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if not text.startswith(("[", "{")):
+        if _PRINTED_OBJECT.match(text):
+            raise ValueError("is an object as Python prints it; write its text instead")
+        return value
+    try:
+        return parsed_json(text)
+    except ValueError:
+        pass
+    if _PRINTED_ARRAY.fullmatch(text):
+        raise ValueError(
+            "is an array as numpy prints it, in which texts run together; write lists: "
+            "table[column] = table[column].map(list)"
+        )
+    if _PRINTED_OBJECT.match(text):
+        raise ValueError("holds objects as Python prints them; write their texts as a JSON list")
+    try:
+        literal = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return value
+    is_collection = isinstance(literal, list | dict | tuple | set)
+    return (
+        list(literal) if isinstance(literal, tuple | set) else literal if is_collection else value
+    )
+
+
+def opened_or_same(value: object) -> object:
+    """Open a list or record that was written as text; anything else is unchanged."""
+    try:
+        return opened(value)
+    except ValueError:
+        return value
+
+
+def first_text(value: object) -> object:
+    """Return the first of a list of texts; anything else is unchanged."""
+    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+        return value[0]
+    return value
+
+
+def short(value: object, most: int = 60) -> str:
+    """Return a value on one line, cut to some characters, for a message."""
+    text = " ".join(str(value).split())
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def option(name: str, value: str) -> str:
+    """Return an option as a shell reads it: ``--column 'answer=Model output'``."""
+    return f"--{name} {quote(value)}"
+
+
+def storable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return a value with U+FFFD for each half of a surrogate pair, at any depth."""
+    if isinstance(value, str):
+        if not is_unstorable(value):
+            return value
+        # Whole pairs survive the way through UTF-16; lone halves become U+FFFD.
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, Mapping):
+        return {storable(name): storable(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [storable(inner) for inner in value]
+    return value

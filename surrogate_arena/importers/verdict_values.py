@@ -1,0 +1,350 @@
+"""What a value in a column of winners means: stated by the user, a word, a name, or a number.
+
+Words are data (``names.toml``). A number means something only with the other numbers of its
+column; what was assumed is said. A column that can be read in two ways is refused, with the
+command that states which.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from arena.data.errors import UsageError
+from arena.data.schema import likeliest_winner
+from arena.data.wording import first_of
+from surrogate_arena.importers.contract import words_for_winners
+from surrogate_arena.importers.values import is_missing_cell, name_text, number_of
+
+MEANINGS = ("a", "b", "tie", "bad", "none")
+"""What ``--values`` may say of a value: a side won, nobody, both are bad, or no verdict."""
+_STATED = re.compile(r"(?P<value>.+?)=(?P<meaning>[a-z]+)(?:\*(?P<weight>[0-9.]+))?")
+_RANGE = re.compile(r"(?P<low>-?[0-9.]+)\.\.(?P<high>-?[0-9.]+)=(?P<first>[ab])\.\.(?P<last>[ab])")
+_COMPARISON = re.compile(r"(?P<first>.+?)\s*(?P<sign>>{1,3}|<{1,3}|={1,2})\s*(?P<second>.+)")
+_STRONG = 2
+"""Signs such as >> that make a verdict strong."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A verdict on a pair.
+
+    Attributes:
+        winner: ``a``, ``b`` or ``tie``; ``none`` where the cell holds no verdict.
+        is_both_bad: Whether neither answer is good: a tie for ratings.
+        is_strong: Whether it says that one side is much better.
+        weight: How often it counts.
+        probability_a: Probability that side A wins, where the verdict is soft; B has the rest.
+    """
+
+    winner: str
+    is_both_bad: bool = False
+    is_strong: bool = False
+    weight: float = 1.0
+    probability_a: float | None = None
+
+
+NO_VERDICT = Verdict("none")
+UNREAD = NO_VERDICT
+"""Of a cell that names a system, whose side differs by row."""
+_BY_MEANING = MappingProxyType(
+    {
+        "a": Verdict("a"),
+        "b": Verdict("b"),
+        "tie": Verdict("tie"),
+        "bad": Verdict("tie", is_both_bad=True),
+        "none": NO_VERDICT,
+    }
+)
+
+
+@dataclass(frozen=True)
+class StatedValues:
+    """What a user says of the values of a column.
+
+    Attributes:
+        column: The column.
+        verdicts: Value, as a text, to what it means.
+        scale: Lowest and highest number, and the side that each end is a win of; numbers halfway
+            are ties. None if no range was stated.
+    """
+
+    column: str
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    scale: tuple[float, float, str, str] | None = None
+
+    def verdict_of(self, cell: object) -> Verdict | None:
+        """Return what a cell means; None if nothing is said of it."""
+        number = number_of(cell)
+        text = _value_text(cell)
+        if text in self.verdicts:
+            return self.verdicts[text]
+        if number is None or self.scale is None:
+            return None
+        low, high, first, last = self.scale
+        if not low <= number <= high:
+            return None
+        middle = (low + high) / 2
+        if number == middle:
+            return Verdict("tie")
+        return Verdict(first if number < middle else last)
+
+
+def stated_values(texts: Sequence[str]) -> dict[str, StatedValues]:
+    """Read options such as ``winner:0=a,1=b,.5=tie``, ``winner:-2..2=b..a``, ``vote:A>>B=a*3``.
+
+    Returns:
+        By column.
+
+    Raises:
+        UsageError: If one cannot be read.
+    """
+    stated: dict[str, StatedValues] = {}
+    for text in texts:
+        column, colon, listed = text.partition(":")
+        if not colon or not listed:
+            raise _unreadable(text)
+        verdicts: dict[str, Verdict] = {}
+        scale = None
+        for part in listed.split(","):
+            matched_range = _RANGE.fullmatch(part.strip())
+            if matched_range is not None:
+                low, high = float(matched_range["low"]), float(matched_range["high"])
+                scale = (low, high, matched_range["first"], matched_range["last"])
+                continue
+            match = _STATED.fullmatch(part.strip())
+            if match is None or match["meaning"] not in MEANINGS:
+                raise _unreadable(text)
+            verdict = _BY_MEANING[match["meaning"]]
+            weight = float(match["weight"] or 1)
+            verdicts[_value_text(match["value"])] = Verdict(
+                verdict.winner, verdict.is_both_bad, weight=weight
+            )
+        stated[column] = StatedValues(column, verdicts, scale)
+    return stated
+
+
+def _unreadable(text: str) -> UsageError:
+    return UsageError(
+        f"cannot read {text!r}; write COLUMN:VALUE=MEANING,... where a meaning is "
+        f"{first_of(MEANINGS)}, such as winner:0=a,1=b,.5=tie, or a scale, winner:1..5=a..b"
+    )
+
+
+def _value_text(cell: object) -> str:
+    """Return a cell as it is compared with what the user wrote: 1 and 1.0 are one value."""
+    number = number_of(cell)
+    if number is not None and not isinstance(cell, bool):
+        return f"{number:g}"
+    return str(cell).strip().casefold()
+
+
+@dataclass(frozen=True)
+class ReadValues:
+    """What the values of a column mean.
+
+    Attributes:
+        verdicts: Value to verdict; a name of a system has none, since its side differs by row.
+        assumed: What was assumed of them, for the user to see; empty if nothing was.
+        names: Values that may be the name of a system, or compare two by name.
+    """
+
+    verdicts: Mapping[object, Verdict]
+    assumed: str = ""
+    names: frozenset[object] = frozenset()
+
+
+class UnclearValuesError(ValueError):
+    """Values that can be read in several ways, or in none.
+
+    Attributes:
+        value: The value at fault.
+        hint: The command that states what they mean.
+    """
+
+    def __init__(self, value: object, fault: str, hint: str) -> None:
+        super().__init__(fault)
+        self.value = value
+        self.hint = hint
+
+
+def read_values(
+    cells: Sequence[object],
+    column: str,
+    systems: Collection[str],
+    stated: StatedValues | None = None,
+) -> ReadValues:
+    """Read the distinct values of a column of winners.
+
+    Args:
+        cells: The distinct cells that are filled.
+        column: Name of the column.
+        systems: Names of the systems that met.
+        stated: What the user says of the values.
+
+    Raises:
+        UnclearValuesError: If a value has no meaning, or several.
+    """
+    if stated is not None:
+        return _stated(cells, column, stated)
+    names = {_value_text(name) for name in systems}
+    words: dict[object, Verdict] = {}
+    numbers: dict[object, float] = {}
+    named: set[object] = set()
+    for cell in cells:
+        text = _value_text(cell)
+        verdict = _word(text)
+        number = number_of(cell)
+        # A system may be called "none", or 7. Which side it is differs by row.
+        if text in names or _compares(text, names):
+            named.add(cell)
+        if verdict is not None:
+            words[cell] = verdict
+        elif cell in named:
+            continue
+        elif is_missing_cell(cell):
+            words[cell] = NO_VERDICT
+        elif number is not None:
+            numbers[cell] = number
+        else:
+            raise _no_meaning(cell, column, cells)
+    if not numbers:
+        return ReadValues(words, names=frozenset(named))
+    verdicts, assumed = _numbers(numbers, column)
+    return ReadValues({**words, **verdicts}, assumed, frozenset(named))
+
+
+def _stated(cells: Sequence[object], column: str, stated: StatedValues) -> ReadValues:
+    verdicts: dict[object, Verdict] = {}
+    for cell in cells:
+        verdict = stated.verdict_of(cell)
+        if verdict is None and is_missing_cell(cell):
+            verdict = NO_VERDICT
+        if verdict is None:
+            raise UnclearValuesError(
+                cell,
+                "is not among the values that were stated",
+                f"add it to --values {column}:..., or state it as none to leave it out",
+            )
+        verdicts[cell] = verdict
+    return ReadValues(verdicts)
+
+
+def _word(text: str) -> Verdict | None:
+    """Return what a word says, such as ``model_a``, ``[[B]]``, ``tie (bothbad)`` or ``A>>B``."""
+    plain = _plain(text)
+    meaning = words_for_winners().get(plain)
+    if meaning is not None:
+        return _BY_MEANING[meaning]
+    match = _COMPARISON.fullmatch(text.strip("[]"))
+    if match is None:
+        return None
+    sides = [words_for_winners().get(_plain(match[name])) for name in ("first", "second")]
+    if sorted(map(str, sides)) != ["a", "b"]:
+        return None
+    sign = match["sign"]
+    if sign[0] == "=":
+        return Verdict("tie")
+    winner = str(sides[0] if sign[0] == ">" else sides[1])
+    return Verdict(winner, is_strong=len(sign) >= _STRONG)
+
+
+def _plain(text: str) -> str:
+    """Return a word in lower case, its separators as single spaces."""
+    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
+
+
+def _compares(text: str, names: Collection[str]) -> bool:
+    """Tell whether a value compares two systems by name: ``gpt-4 > llama``."""
+    match = _COMPARISON.fullmatch(text)
+    return match is not None and {match["first"], match["second"]} <= set(names)
+
+
+_SCALES: tuple[tuple[frozenset[float], Mapping[float, str]], ...] = (
+    (frozenset({0.0, 1.0}), {1.0: "a", 0.5: "tie", 0.0: "b"}),
+    (frozenset({1.0, -1.0}), {1.0: "a", 0.0: "tie", -1.0: "b"}),
+    (frozenset({1.0, 2.0}), {1.0: "a", 1.5: "tie", 2.0: "b"}),
+)
+"""Numbers that a column must hold to be read so, and what numbers mean then."""
+
+
+def _numbers(numbers: Mapping[object, float], column: str) -> tuple[dict[object, Verdict], str]:
+    """Read numbers by the only scale that fits them, and say what was assumed."""
+    present = frozenset(numbers.values())
+    is_soft = not all(number.is_integer() or number == _MIDDLE for number in present)
+    if is_soft and min(present) >= 1 and max(present) <= _SECOND:
+        verdicts = {cell: _soft(_SECOND - number) for cell, number in numbers.items()}
+        assumed = f"numbers of {column!r} go from 1, the first system wins, to 2, the second"
+        return verdicts, assumed
+    fitting = [meanings for needed, meanings in _SCALES if needed <= present <= set(meanings)]
+    if len(fitting) != 1:
+        listed = sorted(present)
+        example = ",".join(f"{number:g}=..." for number in listed[:4])
+        hint = f"say what the numbers mean: --values {column}:{example} (a, b, tie, bad or none)"
+        if len(listed) > 3:
+            low, high = f"{listed[0]:g}", f"{listed[-1]:g}"
+            hint += f", or of a scale --values {column}:{low}..{high}=a..b if {low} favors side a"
+        value = next(cell for cell, number in numbers.items() if number == listed[-1])
+        raise UnclearValuesError(value, "is a number that may mean several things", hint)
+    meanings = fitting[0]
+    verdicts = {cell: _BY_MEANING[meanings[number]] for cell, number in numbers.items()}
+    other = ",".join(
+        f"{number:g}={'tie' if side == 'tie' else 'b' if side == 'a' else 'a'}"
+        for number, side in meanings.items()
+        if number in present
+    )
+    assumed = f"1 is read as a win of the first system; if it is not: --values {column}:{other}"
+    return verdicts, assumed
+
+
+_MIDDLE = 1.5
+_SECOND = 2.0
+"""A place: 1 is the first, 2 the second, as AlpacaEval's preferences are."""
+
+
+def _soft(probability_a: float) -> Verdict:
+    winner = likeliest_winner(probability_a, 1 - probability_a)
+    return Verdict(winner, probability_a=probability_a)
+
+
+def _no_meaning(cell: object, column: str, cells: Sequence[object]) -> UnclearValuesError:
+    listed = [name_text(value) for value in cells]
+    example = ",".join(f"{value}=..." for value in listed[:3])
+    hint = (
+        f"say what the values mean: --values {column}:{example} (a, b, tie, bad or none); "
+        f"they are {first_of(list(map(str, listed)))}"
+    )
+    return UnclearValuesError(cell, "is neither a side, nor a system of its row, nor a tie", hint)
+
+
+def two_meanings(cell: object, column: str) -> UnclearValuesError:
+    """Return the error of a value that is the name of a system and a word for a side."""
+    fault = "is the name of a system of its row, and a word for a side"
+    hint = f"if it is the side: --values {column}:a=a,b=b,tie=tie; if it is the name, rename it"
+    return UnclearValuesError(cell, fault, hint)
+
+
+def verdict_of_word(value: object) -> Verdict | None:
+    """Return what a word alone says, such as ``tie``, ``[[A]]`` or ``A>>B``; None if nothing."""
+    if is_missing_cell(value):
+        return NO_VERDICT
+    return _word(str(value).strip().casefold())
+
+
+def side_named(cell: object, system_a: str, system_b: str) -> str | None:
+    """Return the side that a cell names, or puts first as in ``gpt-4 > llama``; None if neither."""
+    text = _value_text(cell)
+    names = (_value_text(system_a), _value_text(system_b))
+    if names[0] == names[1]:
+        return None
+    if text in names:
+        return "ab"[names.index(text)]
+    match = _COMPARISON.fullmatch(text)
+    if match is None or {match["first"], match["second"]} != set(names):
+        return None
+    if match["sign"][0] == "=":
+        return "tie"
+    better = match["first"] if match["sign"][0] == ">" else match["second"]
+    return "ab"[names.index(better)]

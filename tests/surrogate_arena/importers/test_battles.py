@@ -1,0 +1,222 @@
+"""Battles of any shape: read right, or refused with the one command that works."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from arena import DataError, UsageError, import_arena
+from surrogate_arena.importers.judgments import counted_judgments_of, read_judgments
+
+SHARED = Path(__file__).parents[4] / "shared"
+CASES = SHARED / "cases" / "contract"
+
+
+@pytest.fixture
+def case():
+    if not CASES.is_dir():
+        pytest.skip("no cases beside the checkout")
+    return CASES.joinpath
+
+
+def written(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def winners(path, **options):
+    table = counted_judgments_of(path, **options).table
+    return [
+        row.system_a if row.winner == "a" else row.system_b if row.winner == "b" else "tie"
+        for row in table.itertuples()
+    ]
+
+
+def battles(tmp_path, values, header="model_a,model_b,winner", suffix=""):
+    lines = [f"x,y,{value}{suffix}" for value in values]
+    return written(tmp_path / "battles.csv", "\n".join([header, *lines]) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["model_a", "model_b", "tie", "tie (bothbad)"], ["x", "y", "tie", "tie"]),
+        (["[[A]]", "[[B]]", "[[C]]"], ["x", "y", "tie"]),
+        (["A>B", "B>>A", "A=B"], ["x", "y", "tie"]),
+        (["x", "y", "tie"], ["x", "y", "tie"]),
+        (["x > y", "y > x"], ["x", "y"]),
+        (["1", "0", "0.5"], ["x", "y", "tie"]),
+        (["1", "2"], ["x", "y"]),
+        (["1", "-1", "0"], ["x", "y", "tie"]),
+    ],
+)
+def test_winners_in_words_names_and_numbers(tmp_path, values, expected):
+    assert winners(battles(tmp_path, values)) == expected
+
+
+def test_what_was_assumed_of_numbers_is_said_with_the_other_reading(case):
+    path = case("arena", "07_zero_means_first.csv")
+    with pytest.raises(UsageError, match="--column winner=human_pref"):
+        counted_judgments_of(path)
+    columns = {"winner": "human_pref"}
+    read = counted_judgments_of(path, columns=columns)
+    [assumed] = [note for note in read.understood if "--values human_pref:" in note]
+    stated = assumed.partition("--values ")[2]
+    other = winners(path, columns=columns, values=[stated])
+    first = winners(path, columns=columns)
+    assert all(a != b or a == "tie" for a, b in zip(first, other, strict=True))
+
+
+def test_numbers_that_may_mean_several_things_are_refused_and_can_be_stated(case):
+    path = case("rag", "20-winner-012.csv")
+    with pytest.raises(DataError, match="--values winner:0=") as refused:
+        counted_judgments_of(path)
+    assert refused.value.problems[0].line == 6
+    assert winners(path, values=["winner:0=a,1=b,2=tie"])[:3] == ["alpha", "alpha", "beta"]
+    path = case("arena", "14_signed_margin.csv")
+    columns = {"winner": "overall_preference"}
+    with pytest.raises(DataError, match="--values"):
+        counted_judgments_of(path, columns=columns)
+    values = ["overall_preference:-3..3=a..b"]
+    assert winners(path, columns=columns, values=values)[:3] == ["x", "x", "tie"]
+
+
+def test_a_name_that_is_a_word_for_a_side_is_refused(tmp_path):
+    rows = "model_a,model_b,winner\nb,a,a\na,b,a\n"
+    with pytest.raises(DataError, match="--values winner:a=a"):
+        counted_judgments_of(written(tmp_path / "b.csv", rows))
+    values = ["winner:a=a,b=b"]
+    assert winners(tmp_path / "b.csv", values=values) == ["b", "a"]
+
+
+def test_a_question_is_known_by_its_id_or_its_text(case):
+    read = counted_judgments_of(case("rag", "05-battles-question-text.csv"))
+    assert read.table["query_id"].nunique() == 3
+    arena = import_arena("lmarena", case("rag", "05-battles-question-text.csv")).arena
+    assert set(arena.queries["query"]) >= {"When did the bridge open?"}
+    assert (
+        counted_judgments_of(case("arena", "13_question_text_no_id.csv"))
+        .table["query_id"]
+        .nunique()
+        == 8
+    )
+
+
+def test_counts_and_losers_have_no_sides(case):
+    counts = counted_judgments_of(case("arena", "01_counts_sides.csv")).table
+    assert counts["weight"].sum() == 300
+    losers = counted_judgments_of(case("arena", "02_winner_loser_names.csv")).table
+    assert len(losers) == 60
+    assert set(losers["winner"]) == {"a"}
+
+
+def test_ties_stand_in_a_column_of_their_own(case):
+    path = case("arena", "08_comparia_votes.jsonl")
+    with pytest.raises(UsageError, match="--column winner=chosen_model_name"):
+        counted_judgments_of(path)
+    found = winners(path, columns={"winner": "chosen_model_name"})
+    assert 0 < found.count("tie") < len(found)
+
+
+def test_a_later_vote_of_a_person_replaces_the_earlier_whatever_the_sides(tmp_path):
+    text = "question_id,model_a,model_b,winner,voter\n1,x,y,a,ann\n1,y,x,a,ann\n1,x,y,a,bob\n"
+    read = counted_judgments_of(written(tmp_path / "b.csv", text))
+    assert winners(tmp_path / "b.csv") == ["y", "x"]
+    assert read.skipped["count"].sum() == 1
+    judged = text.replace("voter", "judge")
+    assert len(counted_judgments_of(written(tmp_path / "b.csv", judged)).table) == 3
+
+
+def test_copies_by_a_named_judge_count_once_and_repeats_are_kept(tmp_path):
+    head = "question_id,model_a,model_b,winner,judge,time\n"
+    path = written(tmp_path / "b.csv", f"{head}1,x,y,a,gpt,1\n1,x,y,a,gpt,1\n1,x,y,a,gpt,2\n")
+    read = counted_judgments_of(path)
+    assert len(read.table) == 2
+    assert read.table["repeat"].notna().sum() == 1
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_every_fault_names_its_line(tmp_path, suffix):
+    frame = pd.DataFrame(
+        {
+            "model_a": ["x", "x", None, "x"],
+            "model_b": ["y", "x", "y", "y"],
+            "winner": ["a", "a", "a", "perhaps"],
+        }
+    )
+    path = tmp_path / f"b{suffix}"
+    if suffix == ".csv":
+        frame.to_csv(path, index=False)
+    elif suffix == ".parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_json(path, orient="records", lines=True)
+    with pytest.raises(DataError) as refused:
+        counted_judgments_of(path)
+    first = 2 if suffix == ".csv" else 1
+    places = {(problem.line - first, problem.field) for problem in refused.value.problems}
+    assert places == {(1, "model_b"), (2, "model_a"), (3, "winner")}
+
+
+def test_lines_count_through_quoted_line_ends(tmp_path):
+    text = 'model_a,model_b,winner,note\nx,y,a,"two\nlines"\nx,y,perhaps,\n'
+    with pytest.raises(DataError) as refused:
+        counted_judgments_of(written(tmp_path / "b.csv", text))
+    assert refused.value.problems[0].line == 4
+
+
+def test_soft_preferences_are_probabilities(tmp_path):
+    path = battles(tmp_path, [1.25, 1.9], "generator_1,generator_2,preference")
+    table = read_judgments(path)
+    assert table["probability_b"].tolist() == pytest.approx([0.25, 0.9])
+    assert table["winner"].tolist() == ["a", "b"]
+
+
+def test_a_file_in_our_own_form_is_read_as_it_was(tmp_path):
+    text = (
+        "query_id,language,system_a,system_b,winner,judge,probability_a,probability_b\n"
+        "q,en,x,y,a,gpt,0.7,0.2\n"
+    )
+    [row] = read_judgments(written(tmp_path / "b.csv", text)).to_dict(orient="records")
+    assert (row["judge"], row["language"]) == ("gpt", "en")
+    assert (row["probability_a"], row["probability_b"]) == (0.7, 0.2)
+
+
+@given(data=st.data())
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_order_of_rows_and_columns_changes_nothing(data, tmp_path):
+    random = np.random.default_rng(0)
+    pairs = [random.choice(["x", "y", "z"], 2, replace=False) for _ in range(12)]
+    frame = pd.DataFrame(pairs, columns=["model_a", "model_b"])
+    frame["winner"] = random.choice(["model_a", "model_b", "tie"], 12)
+    frame["question_id"] = [f"q{number % 4}" for number in range(12)]
+    frame["note"] = data.draw(st.sampled_from(["", "7", "model_a", "x"]))
+    order = data.draw(st.permutations(range(12)))
+    columns = data.draw(st.permutations(list(frame)))
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    frame.to_csv(first, index=False)
+    frame.iloc[order][columns].to_csv(second, index=False)
+    by = ["query_id", "system_a", "system_b", "winner"]
+    tables = [read_judgments(path)[by].sort_values(by) for path in (first, second)]
+    assert tables[0].to_numpy().tolist() == tables[1].to_numpy().tolist()
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="no shared data beside the checkout")
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".csv.gz"])
+def test_real_battles_are_read_alike_in_every_format(tmp_path, suffix):
+    frame = pd.read_csv(SHARED / "data" / "battles" / "wmt16-fin-eng.csv.gz", dtype=str)
+    path = tmp_path / f"battles{suffix}"
+    if suffix == ".parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, index=False)
+    read = read_judgments(path)
+    columns = ["query_id", "system_a", "system_b", "winner", "judge"]
+    assert len(read) >= 0.99 * len(frame)
+    assert set(read["system_a"]) == set(frame["system_a"])
+    copies = frame.duplicated().sum()
+    assert len(read) == len(frame) - copies
+    assert read[columns].drop_duplicates().shape == frame[columns].drop_duplicates().shape
