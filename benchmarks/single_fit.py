@@ -108,16 +108,6 @@ def ours(path: Path) -> Callable[[], pd.Series]:
     return lambda: rate(judgments, language="all").table.set_index("system")["rating"]
 
 
-def by_row(path: Path) -> Callable[[], pd.Series]:
-    """Rate from the file, read row by row."""
-    from arena.rating.ratings import rate
-    from surrogate_arena.importers.battle_rows import BattleOptions
-    from surrogate_arena.importers.judgments import judgments_by_row
-
-    judgments = judgments_by_row(path, BattleOptions()).table
-    return lambda: rate(judgments, language="all").table.set_index("system")["rating"]
-
-
 def ours_from_texts(path: Path) -> Callable[[], pd.Series]:
     """Rate from a table of texts in memory, which peers take too."""
     from arena.rating.ratings import rate
@@ -205,7 +195,6 @@ def newton(path: Path) -> Callable[[], pd.Series]:
 
 METHODS: dict[str, Callable[[Path], Callable[[], Any]]] = {
     "ours": ours,
-    "by-row": by_row,
     "ours-texts": ours_from_texts,
     "evalica": evalica,
     "evalica-core": evalica_core,

@@ -173,9 +173,10 @@ class _Benchmark:
         value: object,
         judge: object,
     ) -> None:
-        """Add a judgment; a value that is no verdict is counted as none."""
+        """Add a judgment; a value that is no verdict is a fault."""
         if verdict is None:
-            self.collected.skip(place, "judgment", f"{value!r} is no verdict")
+            hint = "write model_1, model_2, tie or error"
+            self.collected.fault(place, "winner", value, "is no verdict", hint)
             return
         self.collected.judgment(place, key, sides, verdict, judge)
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from arena.data.codes import without_categories
 from arena.data.languages import UNDETERMINED
 from arena.data.schema import TURN
 from arena.data.types import Record
+from arena.statistics.codes import without_categories
 from surrogate_arena.importers.battles import BattleOptions, ReadBattles, battles_of
 from surrogate_arena.importers.collected import Collected, Place
 from surrogate_arena.importers.columnar import ColumnTable, column_table

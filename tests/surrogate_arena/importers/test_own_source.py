@@ -111,4 +111,4 @@ def test_records_of_another_tool_need_a_table_alone(tmp_path, monkeypatch):
         field_maps.kinds.cache_clear()
     assert isinstance(arena.judgments, pd.DataFrame)
     assert arena.judgments["judge"].tolist() == ["points"]
-    assert arena.info.systems == ("blue", "red")
+    assert set(arena.info.systems) == {"blue", "red"}
