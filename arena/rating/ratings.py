@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TypedDict, Unpack
 
 import numpy as np
 import pandas as pd
@@ -109,31 +108,16 @@ class Ratings:
         return f"<Ratings: {', '.join(entries)}>"
 
 
-class RatingOptions(TypedDict, total=False):
-    """How ratings are estimated; see ``rate_battles`` for the defaults.
-
-    Attributes:
-        ties: ``half`` a win for both, or ``drop``.
-        ridge: Precision of the Gaussian prior of the plain Bradley-Terry model, without biases of
-            judges; 0 is maximum likelihood. Bootstrap samples without a maximum have a prior by
-            themselves.
-        rounds: Bootstrap replicates, where there is a bootstrap; 0 for no intervals.
-        seed: Seed of the resamples.
-    """
-
-    ties: str
-    ridge: float | None
-    rounds: int
-    seed: int
-
-
 def rate(
     judgments: pd.DataFrame | Arena | Battles,
     *,
     language: str | None = None,
     judge: str | None = None,
     hard_verdicts: bool = False,
-    **options: Unpack[RatingOptions],
+    ties: str = "half",
+    ridge: float | None = None,
+    rounds: int = DEFAULT_ROUNDS,
+    seed: int = 0,
 ) -> Ratings:
     """Rate the systems that judgments compare.
 
@@ -151,8 +135,12 @@ def rate(
         judge: Judge to take, where there are several; or ``all``.
         hard_verdicts: Count the winner alone, where judgments have probabilities. By default these
             count, at a temperature (``arena.rating.soft_verdicts``).
-        options: ``ties="half"`` (or ``drop``), ``ridge=None``, ``rounds=1000`` and ``seed=0``; see
-            ``RatingOptions``.
+        ties: ``half`` a win for both, or ``drop``.
+        ridge: Precision of the Gaussian prior of the plain Bradley-Terry model, without biases of
+            judges; 0 is maximum likelihood. Bootstrap samples without a maximum have a prior by
+            themselves.
+        rounds: Bootstrap replicates, where there is a bootstrap; 0 for no intervals.
+        seed: Seed of the resamples.
 
     Raises:
         UsageError: For an unknown choice, a choice to be made, or fewer than two connected
@@ -160,7 +148,7 @@ def rate(
         ConvergenceError: With a given ``ridge`` that leaves the data without maximum.
     """
     if isinstance(judgments, Battles):
-        return rate_battles(judgments, **options)
+        return rate_battles(judgments, ties=ties, ridge=ridge, rounds=rounds, seed=seed)
     if isinstance(judgments, Arena):
         judgments = judgments.judgments
     judgments = coded_judgments(frame_of(judgments, "judgments"))
@@ -169,7 +157,7 @@ def rate(
     counted = calibrated_judgments(judgments, temperatures, hard=hard_verdicts)
     selected = selected_judgments(counted, language, judge)
     battles = Battles.from_judgments(selected)
-    rated = rate_battles(battles, **options)
+    rated = rate_battles(battles, ties=ties, ridge=ridge, rounds=rounds, seed=seed)
     notes = list(rated.notes)
     if battles.n_copies:
         notes.append(copies_note(battles.n_copies))
@@ -192,7 +180,7 @@ def rate_battles(
 
     Args:
         battles: The battles.
-        ties: As in ``RatingOptions``; so are the others up to ``seed``.
+        ties: As in ``rate``; so are the others up to ``seed``.
         ridge: Precision of the Gaussian prior.
         rounds: Bootstrap replicates.
         seed: Seed of the resamples.
