@@ -15,7 +15,7 @@ from arena.judging.judging_settings import JudgingSettings
 from arena.llm.llm_settings import fields_by_use
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.judging import STORE, kept_replies
-from surrogate_arena.cli.options import check_target, given_answers, given_board
+from surrogate_arena.cli.options import check_target, given_answers, given_board, given_features
 from surrogate_arena.cli.printing import command, plain, print_notes, progress_lines, show
 from surrogate_arena.cli.setting_options import takes_settings
 
@@ -60,6 +60,7 @@ def gate_command(
     ] = False,
     columns: opt.Columns = None,
     features: opt.OtherFeatures = None,
+    feature_table: opt.FeatureTable = None,
     budget: Annotated[int | None, Option(min=2, help="Maximum number of verdicts.")] = None,
     margin: Annotated[float, Option(help="Difference of a win rate from 0.5 that matters.")] = 0.05,
     arena: opt.MovedArena = None,
@@ -107,6 +108,7 @@ def gate_command(
             judging=judging,
             rates=rates,
             languages=settings.languages,
+            feature_table=_features_of(feature_table, answers),
         )
     _show_decision(decision, as_json)
     is_in_arena = decision.candidate in read.info.systems
@@ -160,6 +162,15 @@ def candidate_answers(
     if Path(candidate).is_file():
         return given_answers(Path(candidate), arena.queries, columns)
     return checked_choice(candidate, arena.info.systems, "file or system of the arena")
+
+
+def _features_of(path: Path | None, answers: pd.DataFrame | str | None) -> pd.DataFrame | None:
+    """Read the feature table of a candidate's file, if there is one."""
+    if path is None:
+        return None
+    if answers is None or isinstance(answers, str):
+        raise UsageError("--feature-table is of the answers in a file; name it with --candidate")
+    return given_features(path, answers)
 
 
 @contextmanager

@@ -100,7 +100,7 @@ def test_rank_and_check_end_in_what_to_type_next(run, arena_folder, board_folder
         assert int(lowest) <= int(rank) <= int(highest or lowest)
     assert f"nearly those of {original}, so it gets that rating" in said
     assert "rated lower because it " in said
-    assert "1 more new system: --json says why" in said
+    assert "1 more; --json has all" in said
     assert "not among each other" in said
     assert run(*shlex.split(last)[2:]) == 0
 
