@@ -38,8 +38,8 @@ INPUT_NAMES = {
     "published_ratings": "published ratings",
 }
 """Start of the name of an arena's file to what it holds, for those that are causes."""
-OF_PAGES = ("site ", "publish")
-"""Start of the names of settings that change nothing of a board."""
+NO_CAUSES = ("arena/", "judge:", "site ", "publish:")
+"""Start of ingredients that change nothing of a board, or that are causes by other words."""
 
 
 def keep_board(board: Board, past: Path, ingredients: Ingredients, answers: pd.DataFrame) -> None:
@@ -179,9 +179,9 @@ def _changed_inputs(old: Ingredients, new: Ingredients, counted: Collection[str]
 
 
 def _settings(ingredients: Mapping[str, str]) -> Ingredients:
-    """Return the settings and libraries that a board was made from, without files of the arena."""
+    """Return the settings and libraries that a board was made from, without ``NO_CAUSES``."""
     kept = {}
     for name, value in ingredients.items():
-        if not name.startswith(("arena/", *OF_PAGES)):
+        if not f"{name}:".startswith(NO_CAUSES):
             kept[name] = value
     return kept

@@ -143,13 +143,14 @@ def bring_up_to_date(
 def _checked(board: ConfiguredBoard, records: Records, out: Path, web: Path) -> BoardOutcome:
     """Say whether a board is current, would be made, or cannot be."""
     record = records.boards.get(board.name)
+    # One board must not take the others with it, whatever fails in it.
     try:
         read_info(board.arena)
         if record is None or not (out / board.name / BOARD).is_dir():
             return BoardOutcome(board.name, "would run", ["it was never made"])
         reasons = list(changes(record.ingredients, ingredients_of(board)))
-    except ArenaError as error:
-        return BoardOutcome(board.name, "failed", error=_one_line(error))
+    except Exception as error:
+        return BoardOutcome(board.name, "failed", error=_error_text(error))
     if record.unfinished:
         reasons.append(record.unfinished)
     if record.is_published and not (web / board.name).is_dir():
@@ -171,26 +172,23 @@ def _made(
     """Make a board, and record how."""
     started = time.perf_counter()
     board_progress = progress and partial(_board_progress, progress, board.name)
-    # One board must not take the others with it, whatever fails in it.
     try:
         record = make_board(board, out, web, n_jobs, board_progress)
     except RepliesAwaitedError as error:
         batches = "; ".join(error.batches)
         reason = f"{count_of(error.n_replies, 'reply', 'replies')}: {batches}"
         return BoardOutcome(board.name, "awaited", [reason])
-    except ArenaError as error:
-        return BoardOutcome(board.name, "failed", error=_one_line(error))
     except Exception as error:
-        text = f"{type(error).__name__}: {_one_line(error)}"
-        return BoardOutcome(board.name, "failed", error=text)
+        return BoardOutcome(board.name, "failed", error=_error_text(error))
     records.boards[board.name] = record
     finish(board_progress, "board")
     seconds = time.perf_counter() - started
     return BoardOutcome(board.name, "made", reasons, cautions=record.cautions, seconds=seconds)
 
 
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+def _error_text(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return text if isinstance(error, ArenaError) else f"{type(error).__name__}: {text}"
 
 
 def _board_progress(progress: Progress, board: str, stage: str, done: int, total: int) -> None:
