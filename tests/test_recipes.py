@@ -120,7 +120,8 @@ def test_a_feature_added_as_written_is_listed_and_measured(checkout):
 def test_a_regressor_named_as_written_is_validated(checkout):
     recipe, _, _ = section("Adding a surrogate").partition("**Any other surrogate**")
     follow(recipe, checkout)
-    asked = ("--surrogate", "ridge", "--features", "answer_length", "--tournaments", 2, "--json")
+    measured = ("--config", "features=answer_length")
+    asked = ("--surrogate", "ridge", *measured, "--tournaments", 2, "--json")
     validated = run_in(checkout, "-m", "surrogate_arena", "validate", "my-arena", *asked)
     assert "surrogate:ridge" in validated
 
@@ -128,7 +129,8 @@ def test_a_regressor_named_as_written_is_validated(checkout):
 @pytest.mark.slow
 def test_a_surrogate_added_as_written_is_validated_saved_loaded_and_ranked_with(checkout):
     follow(section("Adding a surrogate"), checkout)
-    quick = ("--surrogate", "nearest", "--features", "answer_length", "--tournaments", 2)
+    measured = ("--config", "features=answer_length")
+    quick = ("--surrogate", "nearest", *measured, "--tournaments", 2)
     validated = run_in(checkout, "-m", "surrogate_arena", "validate", "my-arena", *quick, "--json")
     assert "surrogate:nearest" in validated
     run_in(
