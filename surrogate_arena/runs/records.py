@@ -63,13 +63,13 @@ class BoardRecord(BaseModel):
     is_published: bool = False
 
 
-class Records(BaseModel):
+class RunRecords(BaseModel):
     """``manifest.json`` of an output folder: each board to how it was made last."""
 
     boards: dict[str, BoardRecord] = {}
 
     @classmethod
-    def read(cls, out: Path) -> Records:
+    def read(cls, out: Path) -> RunRecords:
         """Read those of an output folder; none where there is no file.
 
         Raises:

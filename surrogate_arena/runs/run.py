@@ -18,7 +18,7 @@ from arena.data.wording import count_of
 from arena.llm.batches.awaiting import RepliesAwaitedError
 from surrogate_arena.runs.configured import WEB_ROOT, ConfiguredBoard, Leaderboards
 from surrogate_arena.runs.making import BOARD, ingredients_of, make_board
-from surrogate_arena.runs.records import Records, changes
+from surrogate_arena.runs.records import RunRecords, changes
 from surrogate_arena.runs.web_root import check_web_root, remove_withdrawn, write_front
 
 State = Literal["made", "current", "failed", "awaited", "would run"]
@@ -114,14 +114,14 @@ def bring_up_to_date(
     check_web_root(web, out, boards)
     outcomes: list[BoardOutcome] = []
     if check:
-        records = Records.read(out)
+        records = RunRecords.read(out)
         for board in boards.boards:
             outcomes.append(_checked(board, records, out, web))
             say(str(outcomes[-1]))
         return RunReport(tuple(outcomes))
     out.mkdir(parents=True, exist_ok=True)
     with locked_folder(out):
-        records = Records.read(out)
+        records = RunRecords.read(out)
         withdrawn = remove_withdrawn(records, boards.published, web)
         for name in withdrawn:
             say(f"pages of {name}: removed (the configuration does not publish it any more)")
@@ -140,7 +140,7 @@ def bring_up_to_date(
     return RunReport(tuple(outcomes))
 
 
-def _checked(board: ConfiguredBoard, records: Records, out: Path, web: Path) -> BoardOutcome:
+def _checked(board: ConfiguredBoard, records: RunRecords, out: Path, web: Path) -> BoardOutcome:
     """Say whether a board is current, would be made, or cannot be."""
     record = records.boards.get(board.name)
     # One board must not take the others with it, whatever fails in it.
@@ -163,7 +163,7 @@ def _checked(board: ConfiguredBoard, records: Records, out: Path, web: Path) -> 
 def _made(
     board: ConfiguredBoard,
     reasons: list[str],
-    records: Records,
+    records: RunRecords,
     out: Path,
     web: Path,
     n_jobs: int,

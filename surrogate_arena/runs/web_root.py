@@ -16,7 +16,7 @@ from surrogate_arena.pages.pages import filled
 from surrogate_arena.pages.site import INDEX, check_replaceable
 from surrogate_arena.runs.configured import ConfiguredBoard, Leaderboards
 from surrogate_arena.runs.past_boards import HISTORY, read_history
-from surrogate_arena.runs.records import BoardRecord, Records
+from surrogate_arena.runs.records import BoardRecord, RunRecords
 
 OURS = {
     INDEX: '<meta name="generator" content="surrogate-arena',
@@ -43,7 +43,7 @@ def check_web_root(web: Path, out: Path, boards: Leaderboards) -> None:
                 f"{name} ({path}) is in {web}, which a web server would serve; name another "
                 "folder for the pages"
             )
-    names = {board.name for board in boards.boards} | {*Records.read(out).boards}
+    names = {board.name for board in boards.boards} | {*RunRecords.read(out).boards}
     for name in sorted({*names, FEATURE_CACHE}):
         folder = out / name
         if root.is_relative_to(resolved(folder)):
@@ -53,7 +53,7 @@ def check_web_root(web: Path, out: Path, boards: Leaderboards) -> None:
             )
 
 
-def remove_withdrawn(records: Records, published: set[str], web: Path) -> list[str]:
+def remove_withdrawn(records: RunRecords, published: set[str], web: Path) -> list[str]:
     """Remove the pages of boards that are not published any more, and return their names.
 
     Only folders that a run wrote and that hold nothing else are removed.
@@ -76,7 +76,7 @@ def remove_withdrawn(records: Records, published: set[str], web: Path) -> list[s
 
 def write_front(
     boards: Leaderboards,
-    records: Records,
+    records: RunRecords,
     faults: Mapping[str, Sequence[str]],
     out: Path,
     web: Path,

@@ -10,7 +10,7 @@ from batch_server import BatchServer
 from chat_server import ChatServer, completion
 
 from arena.data.tables import read_rows
-from surrogate_arena.runs.records import Records
+from surrogate_arena.runs.records import RunRecords
 from surrogate_arena.runs.run import bring_up_to_date
 
 
@@ -55,7 +55,7 @@ def test_verdicts_are_paid_for_once_and_the_arena_stays_as_it_is(
     assert {path.name: path.read_bytes() for path in (place / "arena").iterdir()} == arena
     text = (boards.out / "manifest.json").read_text()
     assert f":{server.port}" not in text  # digests may hold its digits
-    assert Records.read(boards.out).boards["a"].ingredients["judge model"] == "local"
+    assert RunRecords.read(boards.out).boards["a"].ingredients["judge model"] == "local"
     shutil.rmtree(boards.out / "a")
     make(boards)
     assert sum(server.asked.values()) == calls

@@ -9,7 +9,7 @@ import pytest
 from arena import DataError, read_arena
 from arena.data.tables import read_rows, write_rows
 from surrogate import Board, build_board
-from surrogate_arena.runs.records import Records
+from surrogate_arena.runs.records import RunRecords
 from surrogate_arena.runs.run import bring_up_to_date
 
 BOARD = "[boards.a]\narena = 'arena'\n"
@@ -117,7 +117,7 @@ def test_the_manifest_says_what_was_made_from_what_and_no_place_or_secret(
     text = (boards.out / "manifest.json").read_text()
     assert str(place) not in text
     assert "hunter2" not in text
-    (record,) = Records.read(boards.out).boards.values()
+    (record,) = RunRecords.read(boards.out).boards.values()
     names = record.ingredients.keys()
     assert {name for name in names if "/" in name} == {
         *("arena/arena.json", "arena/queries.jsonl", "arena/answers.jsonl"),
