@@ -204,7 +204,6 @@ def collect_votes(arena: Arena, files: Sequence[Path | str]) -> tuple[pd.DataFra
 
 
 def _problems(vote_file: VoteFile, pairs: Mapping[str, PairKey], source: str) -> Iterator[Problem]:
-    """Find votes on pairs that the arena does not have, and pairs voted on twice."""
     voted: set[str] = set()
     for index, vote in enumerate(vote_file.votes):
         field = f"votes.{index}.id"

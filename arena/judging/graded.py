@@ -201,7 +201,6 @@ class GradedPrompt(TemplatePrompt):
         return shown
 
     def _outcome(self, key: PairKey, scores: Scores, texts: ArenaTexts) -> PairOutcome:
-        """Compare the scores of a pair of answers."""
         language, query_id, system_a, system_b = key
         question = (language, query_id)
         answer_a = _shown_answer(texts, question, system_a)

@@ -16,7 +16,7 @@ from arena.judging.choosing.chosen_pairs import ChosenPairs
 from arena.judging.judging_summary import JudgingSummary
 from arena.judging.llm_judge import FAILURE_COLUMNS
 from arena.judging.panel import Panel
-from arena.judging.records import Records
+from arena.judging.records import FurtherRecords
 from arena.llm.usage import Usage
 
 
@@ -50,7 +50,7 @@ class Judging:
     agreement: pd.DataFrame
     rounds: int
     reason: str
-    records: tuple[Records, ...] = ()
+    records: tuple[FurtherRecords, ...] = ()
     n_renewed: int = 0
     progress: pd.DataFrame | None = None
     ratings: pd.DataFrame | None = None

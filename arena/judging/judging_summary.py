@@ -128,7 +128,6 @@ def summarize_judge(
 
 
 def _count_replaced(arena: Arena, judge: LlmJudge, judgments: pd.DataFrame) -> int:
-    """Count a judge's verdicts on former texts that new ones replace."""
     outdated = arena.outdated[arena.outdated["judge"] == judge.judge]
     return int(replaced_flags(outdated, with_digests(judgments, arena.answers)).sum())
 
@@ -136,7 +135,6 @@ def _count_replaced(arena: Arena, judge: LlmJudge, judgments: pd.DataFrame) -> i
 def _warnings(
     judge: LlmJudge, earlier: pd.DataFrame, usage: Usage, n_replies: int
 ) -> Iterator[str]:
-    """Warn of many replies without a verdict, and of earlier verdicts from another prompt."""
     n_invalid = usage.failures.get(UNPARSABLE, 0)
     n_refused = sum(usage.failures.get(reason, 0) for reason in (REFUSAL, CONTENT_FILTER))
     if n_invalid + n_refused > NOTABLE_INVALID * n_replies:

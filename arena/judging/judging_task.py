@@ -9,7 +9,7 @@ from typing import NamedTuple
 from arena.data.arena import Arena
 from arena.judging.answer_pairs import PairKey
 from arena.judging.choosing.chosen_pairs import ChosenPairs
-from arena.judging.records import Records
+from arena.judging.records import FurtherRecords
 from arena.judging.verdict_parsing import PairVerdict
 from arena.llm.llm_settings import LlmSettings
 from arena.llm.replies import Reply
@@ -55,7 +55,7 @@ class Outcomes:
 
     outcomes: list[PairOutcome]
     usage: Usage
-    records: tuple[Records, ...] = ()
+    records: tuple[FurtherRecords, ...] = ()
     notes: tuple[str, ...] = ()
 
 

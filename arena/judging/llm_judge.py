@@ -157,7 +157,6 @@ def _verdicts_of(outcomes: Outcomes, task: JudgingTask, version: str) -> Verdict
 
 
 def _failure_cells(outcome: PairOutcome) -> dict[str, object]:
-    """Return the cells of a pair without a verdict that say why there is none."""
     return {
         "reason": outcome.reply.reason,
         "detail": outcome.reply.detail,

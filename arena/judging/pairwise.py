@@ -138,7 +138,6 @@ class ComparisonPrompt(JudgePrompt):
         return Outcomes([PairOutcome(*row) for row in rows], answered.usage)
 
     def _vote_prompt(self, comparison: Comparison, key: AskedKey) -> Prompt:
-        """Make the prompt for a vote on a pair."""
         prompt = self.prompt_for(comparison)
         repeat = key[-1]
         if not repeat:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 
-class Records(Protocol):
+class FurtherRecords(Protocol):
     """New rows of tables of an arena."""
 
     def write(self, folder: Path) -> None:

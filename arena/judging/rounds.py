@@ -72,7 +72,6 @@ class JudgedRounds:
 
 
 def _counted_on(progress: Progress | None, n_before: int, n_planned: int | None) -> Progress | None:
-    """Count the pairs of a round on from those of earlier rounds."""
     if progress is None:
         return None
 

@@ -258,7 +258,6 @@ class _Run(Generic[T]):
             )
 
     def _wait(self) -> None:
-        """Wait for a result."""
         if self._sender is None:
             raise RuntimeError("rows wait for a reply, and nothing was sent")
         finished = self._sender.finished.get()
@@ -280,7 +279,6 @@ class _Run(Generic[T]):
         self._hand_out(reply, rows, repeated=rows - 1)
 
     def _read(self, completion: Completion) -> tuple[T | None, str | None, str]:
-        """Return the value, or the reason why there is none and its detail."""
         served = completion.served_model
         if served is not None and not is_same_model(self._llm.settings.model, served):
             self._usage.count_other_model(served)

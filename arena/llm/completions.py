@@ -155,7 +155,6 @@ def finish_kind(reason: str) -> str | None:
 def _finish(
     answer: Mapping[str, Any], choice: Mapping[str, Any], message: Mapping[str, Any]
 ) -> _Finish:
-    """Return why the model stopped, as the answer and its choice state it."""
     reasons = _stated_reasons(answer, choice)
     if not reasons:
         blocked = _blocked(answer)
@@ -235,7 +234,6 @@ def _why_empty(
     text: str | None,
     finish_reason: str | None,
 ) -> str:
-    """Explain why an answer has no text, and which setting may help."""
     in_thoughts = _thought_tokens(answer)
     name = next((name for name in THOUGHTS_FIELDS if message.get(name)), None)
     thoughts = joined_text(parts_of_json(message.get("content")), THOUGHTS)

@@ -103,7 +103,6 @@ def dry_run(
 
 
 def _most_tokens_out(settings: LlmSettings, n_calls: int) -> int | None:
-    """Return the maximum tokens of the answers to calls; None if the settings set no limit."""
     limit = settings.body.get("max_completion_tokens", settings.max_tokens)
     return n_calls * limit if isinstance(limit, int) else None
 
@@ -111,7 +110,6 @@ def _most_tokens_out(settings: LlmSettings, n_calls: int) -> int | None:
 def _highest_cost(
     settings: LlmSettings, prices: Mapping[str, Price], tokens_in: int, tokens_out: int | None
 ) -> float | None:
-    """Return the maximum cost of calls; None without a price or a limit of tokens."""
     price = prices.get(settings.model)
     if price is None or tokens_out is None:
         return None

@@ -24,11 +24,6 @@ _TEXT_NAMES = ("text", "content", "parts", "value", "output_text")
 _PART_TYPES = re.compile(r"(?:output_|input_)?text|(?:redacted_)?thinking|reasoning|refusal")
 
 
-def text_of_parts(content: object) -> str:
-    """Join the text parts of a message's content, in any form; thoughts are left out."""
-    return "".join(_texts(content, None, DEEPEST_PART))
-
-
 def storable_text(value: object) -> str | None:
     """Return a text with U+FFFD for what no store can keep; None for anything else."""
     return _UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else None

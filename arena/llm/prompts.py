@@ -275,7 +275,6 @@ def _offered(name: str, names: Collection[str]) -> str:
 
 
 def _texts(sample: object) -> Iterator[str]:
-    """Yield the texts that a sample is made of."""
     if isinstance(sample, str):
         yield sample
     elif isinstance(sample, Mapping):
@@ -336,7 +335,6 @@ def _compiled(text: str) -> Template:
 
 @contextmanager
 def _usage_errors(name: str) -> Iterator[None]:
-    """Turn any exception of a template into a UsageError with its line."""
     try:
         yield
     except Exception as error:

@@ -48,7 +48,6 @@ def own_matches(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
 
 
 def _quoted_spans(text: str) -> list[tuple[int, int]]:
-    """Return the first and last positions of quotations."""
     spans = _blocks(text)
     for line in _LINE.finditer(text):
         if _BLOCK_QUOTE.match(line[0]):

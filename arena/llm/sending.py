@@ -149,7 +149,6 @@ class Sender:
         return tries, Completion(None, failure=fault.reason, detail=fault.detail)
 
     async def _pause(self, seconds: float) -> None:
-        """Wait, unless stopped."""
         if seconds > 0:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), seconds)

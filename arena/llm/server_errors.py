@@ -237,7 +237,6 @@ def _meaning(report: ReportedError) -> str | int | None:
 
 
 def _passing_reason(status: int | None, meaning: str | int | None) -> str | None:
-    """Return the reason of an error that may pass; None if it will not."""
     if status == 429 or meaning == RATE_LIMITED:
         return RATE_LIMITED
     if status in {408, 504, 524}:
@@ -249,7 +248,6 @@ def _passing_reason(status: int | None, meaning: str | int | None) -> str | None
 
 
 def _setting_advice(report: ReportedError) -> str:
-    """Say which setting to change where a field of the request is refused."""
     name = report.field_name
     if name == "max_tokens" and "max_completion_tokens" in report.message:
         # Models that want this name mostly take no temperature but their own either.
@@ -290,7 +288,6 @@ def _is_of_validation(entries: list[Any]) -> bool:
 
 
 def _report(part: object, body: object) -> ReportedError:
-    """Read the part that has the message."""
     if isinstance(part, str):
         return ReportedError(part[:_MOST_READ], body=body)
     if isinstance(part, list) and part and _is_of_validation(part):
@@ -332,7 +329,6 @@ def _seconds(value: object) -> float | None:
 
 
 def _seconds_until(date: str | None) -> float | None:
-    """Return the seconds until the date of a header."""
     try:
         moment = parsedate_to_datetime(date or "")
         return max(0.0, moment.timestamp() - datetime.now(UTC).timestamp())

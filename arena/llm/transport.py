@@ -75,7 +75,6 @@ class ServerTransport:
     def _read(
         self, response: httpx2.Response, request: Request, latency_s: float
     ) -> Completion | Fault:
-        """Read an answer, or the error that it holds, whatever its status."""
         status = response.status_code
         if 300 <= status < 400:
             return _redirect_fault(response.headers, self._api_key)
@@ -89,7 +88,6 @@ class ServerTransport:
         return read_answer(request, payload, report, response.headers, self._api_key, latency_s)
 
     def _connection_fault(self, error: Exception) -> Fault:
-        """Return the fault of a call without a whole answer."""
         causes: list[BaseException] = [error]
         while causes[-1].__cause__ is not None:
             causes.append(causes[-1].__cause__)
@@ -146,7 +144,6 @@ def _redirect_fault(headers: Mapping[str, str], api_key: str) -> Fault:
 
 
 def _payload(response: httpx2.Response) -> object:
-    """Read the JSON of an answer."""
     if "text/event-stream" in response.headers.get("content-type", ""):
         raise MalformedAnswerError("the server streams events; let it send whole answers")
     charset = response.charset_encoding or "utf-8"

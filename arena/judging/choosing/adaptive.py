@@ -191,7 +191,6 @@ class AdaptivePairs:
 
     @property
     def _pairs_in_budget(self) -> int:
-        """How many pairs all judges can still be asked about."""
         n_calls = self.budget - self._n_asked
         if self._calls.calls_left is not None:
             n_calls = min(n_calls, self._calls.calls_left)
@@ -199,7 +198,6 @@ class AdaptivePairs:
 
     @property
     def _spent(self) -> str:
-        """Why no more calls are made, where the ranking is not settled."""
         if self.budget - self._n_asked < len(self._settings.judges):
             return f"the budget of {count_of(self.budget, 'call')} is spent"
         return "the calls or the cost allowed in this run are spent"
@@ -287,14 +285,12 @@ def merged_verdicts(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _in_order(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Put each pair's systems in the order of their names."""
     first = pairs[["system_a", "system_b"]].min(axis=1)
     second = pairs[["system_a", "system_b"]].max(axis=1)
     return pairs.assign(system_a=first, system_b=second)
 
 
 def _on(pairs: pd.DataFrame, questions: Sequence[QuestionKey]) -> pd.DataFrame:
-    """Return the rows on some questions."""
     return pairs[pd.MultiIndex.from_frame(pairs[QUESTION_KEY]).isin(list(questions))]
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from arena.data.cells import is_null
 from arena.data.schema import REPEAT
 from arena.judging.answer_pairs import PAIR_COLUMNS, PairKey, QuestionKey, pair_keys, unordered
-from arena.judging.records import Records
+from arena.judging.records import FurtherRecords
 
 ASKED_COLUMNS = [*PAIR_COLUMNS, REPEAT]
 
@@ -30,7 +30,7 @@ class Verdicts:
 
     judgments: pd.DataFrame
     failures: pd.DataFrame
-    records: tuple[Records, ...] = ()
+    records: tuple[FurtherRecords, ...] = ()
     notes: tuple[str, ...] = ()
 
 

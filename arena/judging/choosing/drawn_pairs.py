@@ -273,7 +273,6 @@ def pair_draw(
 
 
 def _in_drawn_order(texts: ArenaTexts, keys: Sequence[PairKey], seed: int) -> list[PairKey]:
-    """Put pairs in an order that is drawn by their content."""
 
     def draw(key: PairKey) -> float:
         language, query_id, one, other = key

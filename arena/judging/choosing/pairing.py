@@ -281,7 +281,6 @@ def _require_distinct(names: Sequence[str], noun: str, fewest: int) -> None:
 
 
 def _refuse_faults(judgments: pd.DataFrame, faults: Mapping[str, Flags]) -> None:
-    """Raise an error that names the first judgment with a fault, if there is one."""
     for fault, is_faulty in faults.items():
         if is_faulty.any():
             row = judgments.iloc[int(np.argmax(is_faulty))]

@@ -299,7 +299,6 @@ class _Run:
         return PairVerdict.of_scores(points_a, points_b, LOG_ODDS / possible, reason)
 
     def _marked(self, answer: AnswerKey) -> list[tuple[str, Mark]]:
-        """Return the text, the importance and the support of each nugget."""
         nuggets = self._nuggets[answer[0]]
         marks = zip(nuggets, self._marks[answer], strict=True)
         return [(nugget.text, (nugget.importance, support)) for nugget, support in marks]

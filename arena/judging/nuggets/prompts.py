@@ -129,7 +129,6 @@ def _words(words: Sequence[str]) -> dict[str, object]:
 def _with_schema(
     settings: LlmSettings, name: str, fields: Mapping[str, Mapping[str, object]]
 ) -> LlmSettings:
-    """Ask for an object that holds a list of objects under a name."""
     schema = object_schema({name: {"type": "array", "items": object_schema(fields)}})
     reply_format = schema_format(name, schema)
     return settings.sending(**{"response_format": reply_format, **settings.body})

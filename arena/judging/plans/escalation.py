@@ -163,7 +163,6 @@ class EscalationPlan(JudgingPlan):
 
 
 def _judge_second(run: JudgingRun, first_judge: str) -> Judging:
-    """Ask the second judge, with the first one's verdicts in the arena."""
     ratings = ratings_by_first(run.arena.judgments, first_judge, run.prior)
     budget = judging_budget(run.settings, run.prices)
     pairs = EscalatedPairs(run.arena, run.settings, ratings, run.failed, budget)
@@ -221,7 +220,6 @@ def _drawn_ratings(ratings: pd.DataFrame, n_calls: int, seed: int) -> Iterator[p
 def _forecast_second(
     arena: Arena, settings: JudgingSettings, first_ratings: pd.DataFrame
 ) -> Forecast:
-    """Say what the second judge is likely to take from ratings by the first one."""
     expected = AdaptivePairs(arena, settings, first_ratings).forecast()
     # The random pairs are asked about in any case.
     least = min(n_calibration(len(first_ratings)), settings.budget or expected.high)

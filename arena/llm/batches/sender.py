@@ -155,7 +155,6 @@ class BatchSender:
         self._note(part)
 
     def _note(self, requests: Sequence[Request]) -> None:
-        """Put requests of the next batch on the ledger."""
         if not requests:
             return
         if self._draft is None:
@@ -163,7 +162,6 @@ class BatchSender:
         self._ledger.add_requests(self._draft, requests, self._tries)
 
     def _send_draft(self) -> None:
-        """Upload the requests of the next batch, and create it."""
         if self._draft is None:
             return
         number = self._draft
@@ -273,7 +271,6 @@ class BatchSender:
 
 
 def _is_sent_again(fault: Fault, tries: int, settings: LlmSettings) -> bool:
-    """Return whether a request is in the next batch after a fault at one of its tries."""
     if fault.is_paid and tries >= MOST_BROKEN:
         return False
     return fault.again and tries <= settings.retries

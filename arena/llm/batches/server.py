@@ -175,7 +175,6 @@ class BatchServer:
         )
 
     def _name(self, name: object) -> str:
-        """Return a name that the server gave."""
         if not isinstance(name, str) or not 0 < len(name) <= 200:
             raise UsageError(f"{self._where} takes no batches: its answer describes none")
         return name
@@ -231,7 +230,6 @@ def _of_key(what: str) -> str:
 
 
 def _errors(listed: object) -> list[Mapping[str, object]]:
-    """Return the errors of a batch that failed validation."""
     data = listed.get("data") if isinstance(listed, Mapping) else None
     errors = data if isinstance(data, list) else []
     return [error for error in errors if isinstance(error, Mapping)]
@@ -247,7 +245,6 @@ def _shown_error(error: Mapping[str, object]) -> str:
 
 
 def _counts(counts: object) -> str:
-    """Show how many requests of a batch are done."""
     if not isinstance(counts, Mapping):
         return ""
     total, done, failed = (counts.get(name) for name in ("total", "completed", "failed"))
