@@ -21,6 +21,7 @@ _IN_EQUAL_MARKS = re.compile(
 )
 _IN_PAIRED_MARKS = re.compile(rf"[“„«‘「『][^\n“”„«»‘’「」『』]{{1,{MOST_QUOTED}}}[”“»’」』]")
 _NO_WORD = re.compile(r"[\W_]*")
+_SENTENCE_END = re.compile(r"[.!?。！？]\s*\Z")
 _INTRODUCED = re.compile(
     r"(?:\b(?:verdict|rating|score|mark|label|judge?ment|decision|conclusion|choice)\b"
     r"\W{0,4}(?:(?:is|of|as)\b)?|\bI (?:choose|pick|prefer|select)\b)\W{0,4}\Z",
@@ -34,7 +35,7 @@ def own_matches(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
 
     A match is quoted between the lines that our prompts put around texts, in a block quote, or in
     quotation marks or backticks with other words on the same line, unless it is introduced as the
-    writer's own (``My verdict is "…"``).
+    writer's own (``My verdict is "…"``), or ends a line whose sentences before have ended.
     """
     quoted = _merged(_quoted_spans(text))
     starts = [start for start, _ in quoted]
@@ -87,7 +88,10 @@ def _is_own(before: str, after: str) -> bool:
     """Return whether a quotation is the writer's own, by the rest of its line."""
     if _INTRODUCED.search(before[-LONGEST_LABEL:]):
         return True
-    return _NO_WORD.fullmatch(before) is not None and _NO_WORD.fullmatch(after) is not None
+    if _NO_WORD.fullmatch(after) is None:
+        return False
+    # MIRAGE-Bench's prompt shows verdicts in marks, and models repeat these: A is better. "[[A]]"
+    return _NO_WORD.fullmatch(before) is not None or _SENTENCE_END.search(before) is not None
 
 
 def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
