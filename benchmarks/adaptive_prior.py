@@ -22,11 +22,11 @@ import pandas as pd
 from judging_plans import calls_needed
 
 from arena import read_arena
-from arena.data.seeds import generator
 from arena.data.types import Floats, Integers
 from arena.judging.choosing.pairing import AdaptivePairing, round_size
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import fit_bradley_terry
+from arena.statistics.bootstrap import generator
 from arena.statistics.rank_agreement import kendall_tau, kendall_taus
 from surrogate.board.first_board import first_prior, first_ratings
 from surrogate.board.tables import read_feature_table

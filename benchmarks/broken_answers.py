@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from arena import Arena, read_arena
-from arena.data.seeds import generator
+from arena.statistics.bootstrap import generator
 from surrogate.checks.answer_checks import CHECKS, compare_measured
 from surrogate.checks.faults import measure_faults
 

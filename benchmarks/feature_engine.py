@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 from arena import Arena, read_arena
 from features import FEATURES, Feature, Reading, Sample, Scores, extract, feature_columns
 from features import model as parameter
-from features.engine.answers import answers_of
+from features.engine.extraction import answers_of
 from features.text.tokens import words, words_and_marks
 
 PAPER = "target_language,english,citation_recall@10,citation_map@10,bleu,rouge_l"

@@ -16,7 +16,7 @@ from gaming_texts import (
     words_of_passages,
 )
 
-from arena.data.seeds import generator
+from arena.statistics.bootstrap import generator
 
 FILLERS = (
     "This subject has been discussed widely, and opinions differ on some of its details.",

@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from arena.data.seeds import generator
+from arena.statistics.bootstrap import generator
 
 SENTENCE = re.compile(r"(?<=[.!?।])\s+|(?<=[。！？])\s*|\n+")
 SYNONYMS = {

@@ -32,7 +32,6 @@ from judge_preferences import SOURCES, all_moments, learned_weights
 
 from arena import read_arena
 from arena.data.arena import Arena
-from arena.data.seeds import generator
 from arena.data.types import Floats, Integers
 from arena.judging import JudgingSettings
 from arena.judging.answer_pairs import PAIR_COLUMNS, PairKey, pair_keys
@@ -42,6 +41,7 @@ from arena.judging.llm_judge import FAILURE_COLUMNS
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import fit_bradley_terry
 from arena.rating.posterior import RatingPrior, battle_posterior
+from arena.statistics.bootstrap import generator
 from arena.statistics.rank_agreement import kendall_tau
 from surrogate.board.first_board import first_prior, first_ratings, preferences_for
 from surrogate.board.tables import read_feature_table

@@ -19,12 +19,11 @@ import pandas as pd
 from judge_options import add_judge_option, pairs_of_names
 
 from arena import read_arena
-from arena.data.seeds import generator
 from arena.data.types import Flags, Floats
 from arena.rating.battles import Battles
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE
 from arena.rating.tournaments import fit_coefficients
-from arena.statistics.bootstrap import percentile_interval
+from arena.statistics.bootstrap import generator, percentile_interval
 from arena.statistics.rank_agreement import kendall_tau
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.intervals import unseen_distances, unseen_intervals

@@ -29,13 +29,13 @@ import numpy as np
 import pandas as pd
 
 from arena import read_arena
-from arena.data.judge_names import PEOPLE, is_person
-from arena.data.seeds import generator
+from arena.data.selection import PEOPLE, is_person
 from arena.data.types import Floats
 from arena.rating.battles import Battles
+from arena.rating.biases import EQUAL, LENGTH, with_traits
 from arena.rating.posterior import RatingPosterior, battle_posterior
 from arena.rating.soft_verdicts import calibrated_judgments
-from arena.rating.traits import EQUAL, LENGTH, with_traits
+from arena.statistics.bootstrap import generator
 from arena.statistics.rank_agreement import kendall_tau
 from arena.statistics.significance import NORMAL_95
 

@@ -31,9 +31,7 @@ from arena.data.frames import (
     with_default,
     with_passages,
 )
-from arena.data.judge_names import chosen_judges, judges_named
 from arena.data.languages import is_language_code, language_hint
-from arena.data.notebook import notebook_html
 from arena.data.published import no_published_ratings, published_ratings
 from arena.data.rows import Rows, selected_columns
 from arena.data.schema import (
@@ -49,7 +47,14 @@ from arena.data.schema import (
     REFERENCE,
     ArenaInfo,
 )
-from arena.data.selection import dropped_names, named_by_criterion, without_names, without_rows
+from arena.data.selection import (
+    chosen_judges,
+    dropped_names,
+    judges_named,
+    named_by_criterion,
+    without_names,
+    without_rows,
+)
 from arena.data.systems import (
     name_problems,
     no_attributes,
@@ -57,7 +62,7 @@ from arena.data.systems import (
     system_attributes,
     with_own_passages,
 )
-from arena.data.wording import count_of
+from arena.data.wording import count_of, notebook_html
 
 
 def _no_judgments() -> pd.DataFrame:

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from pydantic import TypeAdapter, ValidationError
 
-from arena.data.cells import finite_number, is_null, is_unstorable
 from arena.data.errors import (
     CONVERT,
     HALF_SURROGATE,
@@ -19,7 +18,7 @@ from arena.data.errors import (
     counted_problems,
 )
 from arena.data.languages import is_language_code, language_hint
-from arena.data.rows import Rows
+from arena.data.rows import Rows, finite_number, is_null, is_unstorable
 from arena.data.schema import (
     FOR_ALL_ROWS,
     INFO_FILE,

@@ -17,7 +17,7 @@ from arena.data.answer_digests import replaced_flags
 from arena.data.arena import Arena, checked_arena
 from arena.data.checks import validation_problems
 from arena.data.errors import CONVERT, DataError, UsageError
-from arena.data.files import open_text, small_file
+from arena.data.files import atomic_path, locked_folder, open_text, small_file, synchronize
 from arena.data.frames import (
     empty_rows,
     keys_of_rows,
@@ -27,7 +27,6 @@ from arena.data.frames import (
 )
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.rows import Rows
-from arena.data.safe_writes import atomic_path, locked_folder, synchronize
 from arena.data.schema import (
     ANSWER_KEY,
     ANSWERS,

@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from arena.data.cells import is_null, whole_digits
 from arena.data.checks import check_table, duplicates, unknown_questions
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.languages import UNDETERMINED
-from arena.data.rows import Rows, plain_table, with_numbers
+from arena.data.rows import Rows, is_null, plain_table, whole_digits, with_numbers
 from arena.data.schema import (
     ANSWER_KEY,
     ANSWERS,

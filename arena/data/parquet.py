@@ -14,10 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from arena.data.cells import is_null
 from arena.data.errors import DataError, Problem
 from arena.data.files import MOST_CELLS, most_expanded, refuse_beyond
-from arena.data.rows import Rows, plain_table
+from arena.data.rows import Rows, is_null, plain_table
 from arena.data.wording import repeated
 
 LINE = ".line"

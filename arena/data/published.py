@@ -9,10 +9,9 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from arena.data.cells import finite_number, is_null
 from arena.data.checks import Fault, check_table, duplicates
 from arena.data.errors import Problem
-from arena.data.rows import Rows
+from arena.data.rows import Rows, finite_number, is_null
 from arena.data.schema import TableSchema
 from arena.data.types import Floats
 

@@ -10,7 +10,6 @@ from unicodedata import category, east_asian_width, normalize
 
 import pandas as pd
 
-from arena.data.cells import is_null, is_unstorable
 from arena.data.checks import (
     Fault,
     amount_fault,
@@ -20,7 +19,7 @@ from arena.data.checks import (
     undeclared,
 )
 from arena.data.errors import HALF_SURROGATE, Problem, UsageError
-from arena.data.rows import Rows
+from arena.data.rows import Rows, is_null, is_unstorable
 from arena.data.schema import AMOUNTS, OWN_PASSAGES, QUESTION_KEY, TableSchema
 
 SYSTEMS_TABLE = "systems"

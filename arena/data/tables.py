@@ -1,4 +1,4 @@
-"""Tables in files: reading and writing any format by the ending of a file's name."""
+"""Tables and records in files: reading and writing any format by the ending of a file's name."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import pandas as pd
 import pyarrow as pa
+from pydantic import BaseModel, ValidationError
 
-from arena.data.cells import is_unstorable
+from arena.data.checks import validation_problems
 from arena.data.errors import (
     CONVERT,
     HALF_SURROGATE,
@@ -22,10 +23,9 @@ from arena.data.errors import (
     Problem,
     UsageError,
 )
-from arena.data.files import MOST_EXPANDED, PACKED, open_text, parsed_json
+from arena.data.files import MOST_EXPANDED, PACKED, atomic_path, open_text, parsed_json, small_file
 from arena.data.parquet import read_parts
-from arena.data.rows import Numbered, Rows, plain_table, rows_of_records
-from arena.data.safe_writes import atomic_path
+from arena.data.rows import Numbered, Rows, is_unstorable, plain_table, rows_of_records
 from arena.data.schema import HISTORY, OWN_PASSAGES
 from arena.data.types import Record
 from arena.data.wording import repeated
@@ -243,3 +243,26 @@ def _guarded(cell: Any) -> Any:  # noqa: ANN401 - whatever a cell holds
         return cell
     runs = cell.startswith(_FORMULA_STARTS) or cell.lstrip().startswith(_FORMULA_STARTS)
     return f"'{cell}" if runs else cell
+
+
+Content = TypeVar("Content", bound=BaseModel)
+
+
+def read_record(kind: type[Content], path: Path, hint: str) -> Content:
+    """Read a record; the hint says what to do where it cannot be read.
+
+    Raises:
+        DataError: If it is malformed; names each field.
+    """
+    try:
+        return kind.model_validate_json(small_file(path))
+    except ValidationError as error:
+        problems = validation_problems(error, path.name, None, lambda _: hint)
+        raise DataError(problems) from error
+
+
+def write_record(content: BaseModel, path: Path) -> None:
+    """Write a record as JSON."""
+    plain = content.model_dump(mode="json")
+    text = json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")

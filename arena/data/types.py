@@ -18,3 +18,9 @@ Progress = Callable[[str, int, int], None]
 """Called with the name of a stage, the steps done and the steps in all."""
 Record = dict[str, Any]
 """An object of JSON: a row, a passage, a message."""
+
+
+def finish(progress: Progress | None, stage: str) -> None:
+    """Report the end of a stage that has a single step."""
+    if progress is not None:
+        progress(stage, 1, 1)

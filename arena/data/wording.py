@@ -1,12 +1,17 @@
-"""Wording: counted nouns, lists of names, suggestions for misspelt ones, digests."""
+"""Wording: remarks, counted nouns, lists of names, suggestions for misspelt ones, digests."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
+from html import escape
 from itertools import islice
+from typing import Literal
+
+import pandas as pd
 
 MOST_LISTED = 12
 """Number of names that messages list."""
@@ -56,3 +61,49 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     folded = {text.casefold()[:MOST_COMPARED]: text for text in reversed(names)}
     close = get_close_matches(name.casefold()[:MOST_COMPARED], folded, n=1)
     return f"did you mean {folded[close[0]]!r}?" if close else ""
+
+
+Severity = Literal["error", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+"""Gravest first."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """One thing that a user should know.
+
+    Attributes:
+        name: One word for all remarks of a kind, such as ``connected``.
+        severity: ``error``: systems cannot be ranked; ``warning``: they can, but something limits
+            how far to trust it; ``info``: a fact that is no concern by itself.
+        sentence: The remark, without its subject.
+        subject: What it is about, such as a language and a judge, or a system; empty where its
+            place says so.
+        statistic: The number it rests on, if it is a single one.
+    """
+
+    name: str
+    severity: Severity
+    sentence: str
+    subject: str = ""
+    statistic: float | None = None
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether it limits what something can be used for."""
+        return self.severity != "info"
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.sentence}" if self.subject else self.sentence
+
+
+def by_severity(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
+    """Sort remarks, the gravest first; equal ones keep their order."""
+    return tuple(sorted(remarks, key=lambda remark: SEVERITIES.index(remark.severity)))
+
+
+def notebook_html(caption: str, summary: str, table: pd.DataFrame, footnote: str = "") -> str:
+    """Show a table in a notebook, below a caption and sentences; all text is escaped."""
+    html = table.to_html(index=False, na_rep="–", float_format="{:z.2f}".format, escape=True)
+    last = f"<p><small>{escape(footnote)}</small></p>" if footnote else ""
+    return f"<p><b>{escape(caption)}</b><br>{escape(summary)}</p>{html}{last}"

@@ -12,7 +12,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.rows import selected_columns
 from arena.data.schema import HISTORY, OWN_PASSAGES, QUESTION_KEY, TurnRole
-from arena.data.seeds import seed_sequence
+from arena.statistics.bootstrap import seed_sequence
 from arena.text.answers import parse_answer
 
 PAIR_COLUMNS = [*QUESTION_KEY, "system_a", "system_b"]

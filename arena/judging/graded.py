@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import ClassVar, NamedTuple, Self
 
-from arena.data.seeds import generator
 from arena.data.types import Progress
 from arena.judging.answer_pairs import (
     ArenaTexts,
@@ -37,6 +36,7 @@ from arena.llm.prompts import ReplaceablePrompt, Variable
 from arena.llm.ratings import find_rating
 from arena.llm.replies import UNPARSABLE, Completion, Reply
 from arena.llm.requests import Prompt
+from arena.statistics.bootstrap import generator
 
 LOG_ODDS_OF_MARK = 2.0
 """Logits of a side whose mark is higher by 1, before the temperature that ratings divide by."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from arena.data.judge_names import PANEL_OF
 from arena.data.schema import WINNERS
+from arena.data.selection import PANEL_OF
 from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.judging_settings import PANEL_JUDGE
 from arena.judging.llm_judge import PROBABILITY_COLUMNS, VERDICT_COLUMNS

@@ -10,7 +10,6 @@ import pandas as pd
 from scipy.special import ndtri
 
 from arena.data.errors import UsageError, argument
-from arena.data.seeds import generator
 from arena.data.types import Floats
 from arena.quality.verdicts import (
     QUESTION_PAIR,
@@ -21,7 +20,7 @@ from arena.rating.battles import Battles
 from arena.rating.posterior import RatingPosterior, battle_posterior
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
 from arena.statistics.agreement import cohen_kappas
-from arena.statistics.bootstrap import percentile_interval, resampled_sums
+from arena.statistics.bootstrap import generator, percentile_interval, resampled_sums
 from arena.statistics.rank_agreement import (
     Agreement,
     kendall_tau,

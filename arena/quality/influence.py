@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from arena.data.judge_names import PEOPLE, is_person
+from arena.data.selection import PEOPLE, is_person
 from arena.data.types import Floats, Indices
 from arena.data.wording import count_of
 from arena.rating.battles import Battles
-from arena.rating.outcomes import points_of_a, weights_of
+from arena.rating.judgments import points_of_a, weights_of
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE
 
 EQUAL = 1e-6

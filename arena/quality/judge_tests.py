@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import pandas as pd
+from scipy.sparse import coo_array, csr_array
+from scipy.special import expit
 
 from arena.data.schema import REPEAT
+from arena.data.types import Floats, Indices
 from arena.data.wording import count_of
-from arena.quality.verdicts import GROUP, ITEM, majorities
-from arena.statistics.codes import row_keys
-from arena.statistics.significance import wilson_interval
+from arena.quality.verdicts import GROUP, ITEM, majorities, oriented_verdicts
+from arena.rating.battles import Battles
+from arena.rating.posterior import battle_posterior
+from arena.statistics.codes import distinct, row_keys, text_codes
+from arena.statistics.significance import NORMAL_95, wilson_interval
 
 Grade = Literal["unreliable", "doubtful", "not known", "consistent", "agrees", "people"]
 GRADES: tuple[Grade, ...] = (
@@ -195,3 +202,188 @@ def reply_test(n_verdicts: int, n_invalid: int, n_replies: int | None) -> JudgeT
     shown_replies = count_of(n_replies, "reply", "replies")
     sentence = f"{n_invalid:,} of {shown_replies} {verb} unparsable ({invalid.value:.1%})"
     return invalid.test("replies", grade, sentence)
+
+
+LARGEST_FIELD = 300
+"""Systems judged on one question above which its circles are not counted."""
+QUESTIONS_AT_ONCE = 100
+"""Questions of which all steps between systems are held at a time."""
+FEWEST_QUESTIONS = 10
+"""Questions below which the share of circles has no lower bound."""
+
+
+@dataclass(frozen=True)
+class Cycles:
+    """Triples of decided verdicts on one question, and how many of them run in a circle.
+
+    Attributes:
+        triples: Triples of systems with three decided verdicts on a question.
+        circular: Triples that run in a circle (circular triads; Kendall and Babington Smith, 1940).
+        expected: Circles expected by the ratings if verdicts were independent given these.
+        beyond: Number of circles above the expected, in standard deviations over questions.
+        share_low: Lower 95% bound of the share of circular triples, over questions.
+    """
+
+    triples: int
+    circular: int
+    expected: float
+    beyond: float
+    share_low: float
+
+
+def cycles(judgments: pd.DataFrame) -> Cycles:
+    """Count the triples of one judge's verdicts on a question that run in a circle.
+
+    Verdicts in both orders count once, if they agree. The expected number comes from ratings by
+    the decided verdicts: few where systems are far apart, a quarter where they are equal.
+    """
+    decided = judgments[judgments["winner"] != "tie"]
+    counts = [np.empty((0, 3))]
+    for _, language_judgments in decided.groupby("language", observed=True):
+        counts.append(_question_cycles(language_judgments))
+    triples, circular, expected = np.concatenate(counts).T
+    has_triples = triples > 0
+    if not has_triples.any():
+        return Cycles(triples=0, circular=0, expected=0.0, beyond=0.0, share_low=0.0)
+    triples = triples[has_triples]
+    circular = circular[has_triples]
+    expected = expected[has_triples]
+    n_triples = float(triples.sum())
+    surplus = circular - expected
+    surplus_deviation = float(np.sqrt(surplus @ surplus))
+    beyond = 0.0
+    if surplus_deviation > 0:
+        beyond = float(surplus.sum()) / surplus_deviation
+    share_low = 0.0
+    if len(triples) >= FEWEST_QUESTIONS:
+        share = float(circular.sum() / n_triples)
+        # A ratio's variance over questions (linearized), as in cluster sampling.
+        residuals = circular - share * triples
+        share_low = share - NORMAL_95 * float(np.sqrt(residuals @ residuals)) / n_triples
+    return Cycles(
+        triples=round(n_triples),
+        circular=round(float(circular.sum())),
+        expected=float(expected.sum()),
+        beyond=beyond,
+        share_low=share_low,
+    )
+
+
+def cycle_test(judgments: pd.DataFrame) -> JudgeTest | None:
+    """Test whether a judge's verdicts on a question contradict each other."""
+    counts = cycles(judgments)
+    if not counts.triples:
+        return None
+    share = counts.circular / counts.triples
+    expected = counts.expected / counts.triples
+    # Of the 8 outcomes of three verdicts, 2 are circles.
+    tossed = 2 / 8
+    sentence = (
+        f"{counts.circular:,} of {count_of(counts.triples, 'triple')} of verdicts on one question "
+        f"run in a circle, A over B over C over A ({share:.1%}; the ratings imply "
+        f"{expected:.1%}, coin tosses {tossed:.0%})"
+    )
+    grade: Grade = "consistent"
+    # Nearly as many as tossed coins give.
+    if counts.share_low > 0.2:
+        grade = "unreliable"
+    # More than expected, by more than chance (three standard deviations) and by enough to matter.
+    elif counts.beyond > 3.0 and share - expected > 0.05:
+        grade = "doubtful"
+    return JudgeTest("circles", grade, sentence, share)
+
+
+def _question_cycles(decided: pd.DataFrame) -> Floats:
+    """Count triples, circles and expected circles of each question of one language, (Q, 3)."""
+    battles = Battles.from_judgments(decided).largest_group()
+    question, winner, loser = _decided_pairs(decided, battles.systems)
+    if not len(question):
+        return np.empty((0, 3))
+    ratings = battle_posterior(battles).ratings
+    counts = []
+    for start in range(0, int(question.max()) + 1, QUESTIONS_AT_ONCE):
+        rows = (question >= start) & (question < start + QUESTIONS_AT_ONCE)
+        if rows.any():
+            counts.append(_counts(question[rows] - start, winner[rows], loser[rows], ratings))
+    return np.concatenate(counts)
+
+
+def _decided_pairs(
+    decided: pd.DataFrame, systems: Sequence[str]
+) -> tuple[Indices, Indices, Indices]:
+    """Return the pairs decided on each question, of fields that are neither tiny nor huge.
+
+    Args:
+        decided: Verdicts of one language.
+        systems: The rated systems; ratings of others are on other scales.
+
+    Returns:
+        Question, winner and loser of each, numbered by id and in the order of the systems.
+    """
+    table = majorities(oriented_verdicts(decided), ITEM)
+    first = _indices_of(table["first"], systems)
+    second = _indices_of(table["second"], systems)
+    question, n_questions = row_keys(table[["query_id"]], is_sorted=True)
+    outcome = table["outcome"].to_numpy()
+    is_decided = (first >= 0) & (second >= 0) & (outcome != 0)
+    first, second = first[is_decided], second[is_decided]
+    question, outcome = question[is_decided], outcome[is_decided]
+    sizes = _field_sizes(question, first, second, n_questions, len(systems))
+    is_counted = ((sizes >= 3) & (sizes <= LARGEST_FIELD))[question]
+    is_first_better = outcome > 0
+    winner = np.where(is_first_better, first, second)
+    loser = np.where(is_first_better, second, first)
+    return question[is_counted], winner[is_counted], loser[is_counted]
+
+
+def _indices_of(names: pd.Series, systems: Sequence[str]) -> Indices:
+    """Return the index of each name among the systems, -1 where it is none of them."""
+    codes, distinct_names = text_codes(names)
+    return np.asarray(pd.Index(systems).get_indexer(distinct_names)[codes])
+
+
+def _field_sizes(
+    question: Indices, first: Indices, second: Indices, n_questions: int, n_systems: int
+) -> Indices:
+    """Count the systems of the pairs on each question, shape (n_questions,)."""
+    nodes = np.concatenate([first, second]) + n_systems * np.tile(question, 2)
+    fields = distinct(nodes, n_questions * n_systems)
+    return np.bincount(fields.values // n_systems, minlength=n_questions)
+
+
+def _counts(question: Indices, winner: Indices, loser: Indices, ratings: Floats) -> Floats:
+    """Count triples, circles and expected circles of some questions that have any pair, (Q, 3).
+
+    Args:
+        question: Question of N decided pairs, shape (N,).
+        winner: Their winners, shape (N,).
+        loser: Their losers, shape (N,).
+        ratings: Of all systems, shape (S,).
+    """
+    # A system on one question is a node; no step leads from one question to another.
+    n_systems = len(ratings)
+    n_possible = (int(question.max()) + 1) * n_systems
+    nodes = distinct(np.concatenate([winner, loser]) + n_systems * np.tile(question, 2), n_possible)
+    size = len(nodes.values)
+    winner_nodes, loser_nodes = np.split(nodes.codes, 2)
+    ones = np.ones(len(winner))
+    beats = coo_array((ones, (winner_nodes, loser_nodes)), shape=(size, size)).tocsr()
+    # Several judges may agree on a pair.
+    beats.data[:] = 1.0
+    meets = (beats + beats.T).tocoo()
+    node_ratings = ratings[nodes.values % n_systems]
+    win_rates = expit(node_ratings[meets.row] - node_ratings[meets.col])
+    expected = coo_array((win_rates * meets.data, meets.coords), shape=(size, size))
+    # Without directions each triple can be walked both ways round.
+    by_node = [_circles(meets.tocsr()) / 2, _circles(beats), _circles(expected.tocsr())]
+    question_of_node = distinct(nodes.values // n_systems, n_possible // n_systems)
+    return np.column_stack([question_of_node.sums(values) for values in by_node])
+
+
+def _circles(steps: csr_array) -> Floats:
+    """Count circles of three steps by node: diag(A³) / 3, a third of a circle at each of its nodes.
+
+    Args:
+        steps: Number (or probability) of steps from one node to another, shape (N, N).
+    """
+    return np.asarray((steps @ steps).multiply(steps.T).sum(axis=1)).ravel() / 3

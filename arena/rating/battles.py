@@ -16,10 +16,10 @@ from arena.data.errors import UsageError
 from arena.data.schema import ADAPTIVE, CHOSEN
 from arena.data.types import Flags, Floats, Indices
 from arena.rating.biases import TRAIT, Biases
-from arena.rating.judgments import copies_of_others
-from arena.rating.outcomes import (
+from arena.rating.judgments import (
     POINTS_OF_A,
     TIE,
+    copies_of_others,
     judge_codes,
     outcome_rows,
     question_codes,
@@ -87,7 +87,7 @@ class Battles:
         Args:
             judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id`` (without
                 it every judgment is a question of its own), ``judge``, ``trait_...`` (by how much A
-                exceeds B, see ``arena.rating.traits``), ``language`` (questions of two languages
+                exceeds B, see ``arena.rating.biases``), ``language`` (questions of two languages
                 are two, whatever their ids), ``chosen`` (``adaptive`` if the outcomes
                 of others led to a judgment), ``probability_a`` and ``probability_b`` (which count
                 instead of the winner; see ``outcome_rows``) and ``weight`` (how many judgments it

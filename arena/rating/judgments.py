@@ -1,4 +1,4 @@
-"""Judgments in memory: checked, completed, selected, and which of them are copies."""
+"""Judgments in memory: checked, completed, selected; their columns as arrays."""
 
 from __future__ import annotations
 
@@ -9,18 +9,11 @@ from itertools import compress
 import numpy as np
 import pandas as pd
 
-from arena.data.cells import whole_digits
 from arena.data.checks import check_table, probability_problems, self_judgments
 from arena.data.errors import DataError, UsageError
 from arena.data.frames import as_rows, frame_of, with_language_of
-from arena.data.judge_names import (
-    UNKNOWN_JUDGE,
-    chosen_judges,
-    judges_named,
-    names_one_judge,
-)
 from arena.data.languages import UNDETERMINED
-from arena.data.rows import plain_table, with_numbers
+from arena.data.rows import plain_table, whole_digits, with_numbers
 from arena.data.schema import (
     ALL,
     BOTH_BAD,
@@ -32,12 +25,21 @@ from arena.data.schema import (
     VERDICT_FLAGS,
     VOTER,
     WEIGHT,
+    WINNERS,
 )
-from arena.data.selection import named_by_criterion
+from arena.data.selection import (
+    PEOPLE,
+    UNKNOWN_JUDGE,
+    chosen_judges,
+    is_person,
+    judges_named,
+    named_by_criterion,
+    names_one_judge,
+)
 from arena.data.systems import name_problems, row_name_problems
-from arena.data.types import Flags, Indices
+from arena.data.types import Flags, Floats, Indices
 from arena.data.wording import first_of
-from arena.statistics.codes import distinct, repeated_rows, text_codes
+from arena.statistics.codes import distinct, repeated_rows, text_codes, value_codes
 
 
 def copies_of_others(judgments: pd.DataFrame) -> Flags:
@@ -185,7 +187,7 @@ def selected_judgments(
         judgments: An arena's ``judgments``.
         language: Language code, or ``all``; may be None if there is only one.
         judge: Name of a judge, several separated by commas, which count as one, or ``all``; by
-            default people if people judged (``arena.data.judge_names.chosen_judges``).
+            default people if people judged (``arena.data.selection.chosen_judges``).
 
     Raises:
         UsageError: If the language or judge does not exist, or there are several languages and
@@ -214,3 +216,197 @@ def selected_judgments(
     if not is_selected.all():
         judgments = judgments[is_selected]
     return judgments.reset_index(drop=True)
+
+
+POINTS_OF_A = np.array([1.0, 0.0, 0.5])
+"""Side A's points for each outcome, in the order of ``WINNERS``: a tie is half a win."""
+TIE = WINNERS.index("tie")
+
+
+def points_of_a(judgments: pd.DataFrame) -> pd.Series:
+    """Return the points that each judgment gives side A: 1 for a win, half for a tie, else 0.
+
+    A soft judgment gives its expected points.
+
+    Args:
+        judgments: Column ``winner`` and, where some are soft, the columns of ``outcome_rows``.
+
+    Returns:
+        Points from 0 to 1, shape (N,), with the index of the judgments.
+
+    Raises:
+        UsageError: If a winner is unknown, or a soft judgment has no probabilities.
+    """
+    rows, position, shares = outcome_rows(judgments)
+    points = POINTS_OF_A[winner_codes(rows)]
+    if shares is not None:
+        points = points * shares
+    return pd.Series(np.bincount(position, points, len(judgments)), index=judgments.index)
+
+
+def winner_codes(judgments: pd.DataFrame) -> Indices:
+    """Return the index in ``WINNERS`` of each judgment's winner, shape (N,).
+
+    Raises:
+        UsageError: If a winner is unknown.
+    """
+    # Large arenas have few distinct winners: each is looked up once, not once per row.
+    codes, winners = value_codes(judgments["winner"])
+    outcomes = np.append(pd.Index(WINNERS).get_indexer(winners.astype(object)), -1)[codes]
+    is_unknown = outcomes < 0
+    if is_unknown.any():
+        unknown = sorted(set(judgments["winner"][is_unknown].astype(str)))
+        raise UsageError(f"judgments hold an unknown winner: {', '.join(unknown)}")
+    return np.asarray(outcomes, dtype=np.intp)
+
+
+def weights_of(judgments: pd.DataFrame) -> Floats | None:
+    """Return how many judgments each row counts for, shape (N,); None if each counts once.
+
+    Raises:
+        UsageError: If a weight is not a finite number above 0.
+    """
+    if WEIGHT not in judgments:
+        return None
+    is_given = judgments[WEIGHT].notna().to_numpy()
+    if not is_given.any():
+        return None
+    numbers = pd.to_numeric(judgments[WEIGHT], errors="coerce").to_numpy(np.float64)
+    is_sound = np.isfinite(numbers) & (numbers > 0)
+    is_faulty = is_given & ~is_sound
+    if is_faulty.any():
+        faulty = judgments[WEIGHT].iloc[int(np.argmax(is_faulty))]
+        raise UsageError(f"the weight {faulty!r} of a judgment is not a finite number above 0")
+    weights = np.where(is_given, numbers, 1.0)
+    if (weights == 1.0).all():
+        return None
+    return weights
+
+
+def judge_codes(judgments: pd.DataFrame) -> tuple[Indices | None, tuple[str, ...]]:
+    """Number the judge of each judgment, and list the names; None if there is only one."""
+    if "judge" not in judgments:
+        return None, ("",)
+    codes, written = text_codes(judgments["judge"])
+    names = [PEOPLE if is_person(name) else name for name in written]
+    judges = sorted(set(names))
+    if len(judges) == 1:
+        return None, tuple(judges)
+    positions = {name: number for number, name in enumerate(judges)}
+    numbers = np.array([positions[name] for name in names], dtype=np.intp)
+    return numbers[codes], tuple(judges)
+
+
+def trait_differences(columns: pd.DataFrame) -> Floats | None:
+    """Return by how much A exceeds B in each trait, shape (N, F); None without traits.
+
+    Raises:
+        UsageError: If one is not finite.
+    """
+    if not len(columns.columns):
+        return None
+    differences: Floats = columns.to_numpy(np.float64)
+    if not np.isfinite(differences).all():
+        raise UsageError("a judgment has no finite difference of its answers in a trait")
+    return differences
+
+
+def outcome_rows(judgments: pd.DataFrame) -> tuple[pd.DataFrame, Indices, Floats | None]:
+    """Replace each soft judgment by one row per outcome that it gives a probability above 0.
+
+    Args:
+        judgments: An arena's ``judgments``. Those with ``probability_a`` and ``probability_b`` are
+            soft, and a tie has the rest; all others stay as they are.
+
+    Returns:
+        The rows; the judgment that each row comes from, shape (N,); and the rows' weights, shape
+        (N,), which sum to 1 for each judgment, or None if no judgment is soft.
+
+    Raises:
+        UsageError: If a soft judgment has no probabilities, or questions have no ids.
+    """
+    indices = np.arange(len(judgments), dtype=np.intp)
+    is_soft = soft_flags(judgments)
+    if not is_soft.any():
+        return judgments, indices, None
+    # Without an id the rows of one judgment would count as questions of their own.
+    if "query_id" not in judgments:
+        raise UsageError("judgments with probability_a and probability_b need a query_id")
+    shares = checked_shares(judgments.loc[is_soft, list(PROBABILITIES)])
+    hard = indices[~is_soft]
+    soft = indices[is_soft]
+    position = np.concatenate([hard, np.repeat(soft, len(WINNERS))])
+    weight = np.concatenate([np.ones(len(hard)), shares.ravel()])
+    hard_winners = judgments["winner"].to_numpy(dtype=object)[hard]
+    soft_winners = np.tile(np.array(WINNERS, dtype=object), len(soft))
+    winner = np.concatenate([hard_winners, soft_winners])
+    is_possible = np.flatnonzero(weight > 0)
+    # A stable sort puts the rows back in the order of their judgments.
+    order = is_possible[np.argsort(position[is_possible], kind="stable")]
+    rows = judgments.iloc[position[order]].reset_index(drop=True).assign(winner=winner[order])
+    return rows, position[order], weight[order]
+
+
+def soft_flags(judgments: pd.DataFrame) -> Flags:
+    """Return which judgments have probabilities, shape (N,).
+
+    Raises:
+        UsageError: If there is one of the two columns alone.
+    """
+    absent = [name for name in PROBABILITIES if name not in judgments]
+    if len(absent) == len(PROBABILITIES):
+        return np.zeros(len(judgments), dtype=np.bool_)
+    if absent:
+        both = " and ".join(PROBABILITIES)
+        raise UsageError(f"judgments need {both}, or neither; add {absent[0]}")
+    return np.asarray(judgments[list(PROBABILITIES)].notna().any(axis=1), dtype=np.bool_)
+
+
+def checked_shares(probabilities: pd.DataFrame) -> Floats:
+    """Return the probability of a, b and a tie, in the order of ``WINNERS``, shape (N, 3).
+
+    Raises:
+        UsageError: If they are not probabilities.
+    """
+    numbers = probabilities.apply(pd.to_numeric, errors="coerce").to_numpy(np.float64)
+    tie = 1.0 - numbers.sum(axis=1)
+    shares = np.column_stack([numbers, tie])
+    # Probabilities written with few digits may sum to slightly more than 1.
+    rounding = 1e-9
+    if not (np.isfinite(shares).all() and (shares >= -rounding).all()):
+        raise UsageError(
+            "a judgment has no sound probability_a and probability_b: each from 0 to 1, "
+            "together at most 1"
+        )
+    return np.where(shares < rounding, 0.0, shares)
+
+
+def row_weights(shares: Floats | None, weights: Floats | None, position: Indices) -> Floats | None:
+    """Multiply the shares of rows by the weights of the judgments that they come from."""
+    if weights is None:
+        return shares
+    if shares is None:
+        return weights[position]
+    return shares * weights[position]
+
+
+def question_codes(judgments: pd.DataFrame) -> tuple[Indices, tuple[str, ...]]:
+    """Number the question of each judgment, and list the query ids, sorted.
+
+    Without ids every judgment is a question of its own, and the list is empty.
+    """
+    if "query_id" not in judgments:
+        return np.arange(len(judgments)), ()
+    codes, ids = value_codes(judgments["query_id"])
+    if (codes < 0).any():
+        raise UsageError("judgments hold a question without a query_id")
+    if "language" in judgments:
+        language, languages = text_codes(judgments["language"])
+        if len(languages) > 1:
+            present = distinct(language * len(ids) + codes, len(languages) * len(ids))
+            of_language, of_id = np.divmod(present.values, len(ids))
+            pairs = zip(of_language, of_id, strict=True)
+            ids = pd.Index([f"{languages[number]}/{ids[place]}" for number, place in pairs])
+            codes = present.codes
+    order, names = pd.factorize(ids, sort=True)
+    return order[codes], tuple(names)

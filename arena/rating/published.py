@@ -12,10 +12,8 @@ import pandas as pd
 from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.remarks import Remark
-from arena.data.seeds import generator, places_by_value
 from arena.data.types import Floats
-from arena.data.wording import count_of
+from arena.data.wording import Remark, count_of
 from arena.rating.battles import Battles
 from arena.rating.intervals import MOST_COMPARED, ranks_and_tiers
 from arena.rating.ratings import TOO_MANY, Ratings, best_first
@@ -26,7 +24,7 @@ from arena.rating.tournaments import (
     RatedBy,
     Tournaments,
 )
-from arena.statistics.bootstrap import bootstrap_weights
+from arena.statistics.bootstrap import bootstrap_weights, generator, places_by_value
 from arena.statistics.significance import NORMAL_95
 
 NO_ERRORS = (

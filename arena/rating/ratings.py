@@ -11,15 +11,13 @@ import pandas as pd
 
 from arena.data import __version__
 from arena.data.arena import Arena
-from arena.data.cells import is_true
 from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.frames import frame_of
-from arena.data.notebook import notebook_html
+from arena.data.rows import is_true
 from arena.data.schema import BOTH_BAD
-from arena.data.seeds import SAME_DECIMALS, generator
 from arena.data.systems import alike
 from arena.data.types import Floats
-from arena.data.wording import count_of
+from arena.data.wording import count_of, notebook_html
 from arena.rating.battles import TIE_RULES, Battles
 from arena.rating.biases import JudgeBias
 from arena.rating.bradley_terry import solve
@@ -29,6 +27,7 @@ from arena.rating.pairs import checked_number
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood
 from arena.rating.posterior import battle_posterior
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures, temperature_notes
+from arena.statistics.bootstrap import SAME_DECIMALS, generator
 from arena.statistics.codes import coded_judgments
 from arena.statistics.workers import one_thread
 
@@ -129,7 +128,7 @@ def rate(
     Args:
         judgments: Columns ``system_a, system_b, winner`` and, optional, ``query_id``,
             ``language``, ``judge``, ``probability_a`` and ``probability_b``, and those of
-            ``arena.rating.traits.with_traits``, for ratings at equal length or style; or the arena
+            ``arena.rating.biases.with_traits``, for ratings at equal length or style; or the arena
             that has them, or battles already read.
         language: Language to take, where there are several; or ``all``.
         judge: Judge to take, where there are several; or ``all``.

@@ -18,12 +18,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, log_expit
 
-from arena.data.judge_names import is_derived, is_person
 from arena.data.schema import PROBABILITIES, QUESTION_KEY
+from arena.data.selection import is_derived, is_person
 from arena.data.types import Flags, Floats
 from arena.data.wording import count_of
-from arena.rating.judgments import copies_of_others
-from arena.rating.outcomes import checked_shares, soft_flags
+from arena.rating.judgments import checked_shares, copies_of_others, soft_flags
 
 DEFAULT_TEMPERATURE = 4.0
 """Temperature of a judge that neither people nor repeated verdicts say anything about.

@@ -11,14 +11,13 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError, checked_choice
-from arena.data.seeds import generator
 from arena.data.types import Flags, Floats, Integers
 from arena.rating.battles import TIE_RULES, Battles, TieRule
 from arena.rating.bradley_terry import around, regularize, solve
 from arena.rating.pairs import Pairs, checked_number, connected_groups
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior, PenalizedLikelihood
 from arena.rating.ratings import Ratings, best_first, rate_battles
-from arena.statistics.bootstrap import bootstrap_weights, percentile_intervals
+from arena.statistics.bootstrap import bootstrap_weights, generator, percentile_intervals
 
 DEFAULT_TOURNAMENTS = 200
 DEFAULT_QUESTIONS = 100

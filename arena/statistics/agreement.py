@@ -10,9 +10,8 @@ from typing import TypeAlias
 import numpy as np
 
 from arena.data.errors import UsageError
-from arena.data.seeds import generator
 from arena.data.types import Floats
-from arena.statistics.bootstrap import percentile_interval, resampled_sums
+from arena.statistics.bootstrap import generator, percentile_interval, resampled_sums
 
 Label: TypeAlias = str | int | float
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from arena.data.seeds import SAME_DECIMALS, places_by_value
 from arena.data.types import Floats, Indices
-from arena.statistics.bootstrap import percentile_interval
+from arena.statistics.bootstrap import SAME_DECIMALS, percentile_interval, places_by_value
 
 BLOCK_ENTRIES = 500_000
 """Orders (ratings x pairs of systems) held at a time."""

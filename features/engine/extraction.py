@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import filterfalse
 from pathlib import Path
@@ -15,18 +17,161 @@ from arena.data.answers import read_own_answers
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
-from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
+from arena.data.schema import OWN_PASSAGES, QUESTION_KEY, Passage
 from arena.data.types import Progress
+from arena.statistics.codes import value_codes
 from arena.statistics.workers import work
-from features.declare.feature import SENTENCES, Feature, Value
-from features.declare.models import Models
-from features.declare.sample import Answer, Memo, Missing, Sample
-from features.engine.answers import answer_keys, answers_of
-from features.engine.cache import Cache, code_digest
-from features.engine.columns import FEATURE_KEY, MISSING_SUFFIX
-from features.measures.choosing import chosen_features
-from features.measures.registry import DEFAULT_FEATURES, models_for, require
+from features.declare.feature import SENTENCES, Feature, Models, Value
+from features.declare.sample import (
+    NO_REFERENCE_ANSWER,
+    NO_REFERENCE_SYSTEM,
+    Answer,
+    Memo,
+    Missing,
+    Question,
+    Sample,
+)
+from features.engine.cache import Cache, code_digest, content_key
+from features.measures.registry import DEFAULT_FEATURES, chosen_features, models_for, require
 from features.text.sentences import require_sentences
+
+FEATURE_KEY = ["language", "system", "query_id"]
+"""Columns that identify an answer in a table of features; its rows are sorted by them."""
+MISSING_SUFFIX = ":missing"
+"""Ends the name of a column with the reasons why a feature is missing."""
+KEY = "answer:key"
+"""Column of answer keys (``answer_keys``) in a folder of features."""
+NOT_STATED = "no reason stated"
+
+
+def feature_columns(table: pd.DataFrame) -> list[str]:
+    """Return the columns of a table of features that hold features."""
+    return [
+        column
+        for column in table.columns
+        if column not in (*FEATURE_KEY, KEY) and not column.endswith(MISSING_SUFFIX)
+    ]
+
+
+def plain_name(column: str) -> str:
+    """Return the name of a column's feature, without its settings."""
+    return re.split(r"[@(]", column, maxsplit=1)[0]
+
+
+def missing_counts(table: pd.DataFrame, by: str = "language") -> pd.DataFrame:
+    """Count the answers that lack a feature, by language or system, and reason.
+
+    Args:
+        table: What ``extract`` returns, or a table of features without columns of reasons.
+        by: Column to count by.
+
+    Returns:
+        Columns ``language`` (or the other one), ``feature, reason, answers``; nothing for what is
+        not missing.
+    """
+    group_codes, groups = value_codes(table[by])
+    counts = []
+    for position, feature in enumerate(feature_columns(table)):
+        reason_codes, reasons = value_codes(_reasons(table, feature))
+        is_missing = reason_codes >= 0
+        cells = group_codes[is_missing] * len(reasons) + reason_codes[is_missing]
+        n_answers = np.bincount(cells, minlength=len(groups) * len(reasons))
+        for cell in np.flatnonzero(n_answers):
+            group_index, reason_index = divmod(int(cell), len(reasons))
+            group = groups[group_index]
+            reason = reasons[reason_index]
+            counts.append((group, position, reason, feature, int(n_answers[cell])))
+    counts.sort(key=lambda row: row[:3])  # within a group in the order of the columns
+    columns = [by, "position", "reason", "feature", "answers"]
+    return pd.DataFrame(counts, columns=columns)[[by, "feature", "reason", "answers"]]
+
+
+def _reasons(table: pd.DataFrame, feature: str) -> pd.Series:
+    column = f"{feature}{MISSING_SUFFIX}"
+    if column in table:
+        return table[column]
+    reasons = pd.Series(NOT_STATED, index=table.index, dtype=object)
+    return reasons.where(table[feature].isna(), None)
+
+
+QuestionKey = tuple[str, str]
+"""Language and query_id."""
+
+
+def answers_of(arena: Arena, rows: pd.DataFrame) -> list[Answer]:
+    """Return question and output of each row of answers, in the order of the rows."""
+    keys = list(zip(rows["language"], rows["query_id"], strict=True))
+    arena_questions = _questions(arena, set(keys))
+    retrieved = rows[OWN_PASSAGES] if OWN_PASSAGES in rows else [None] * len(rows)
+    # Systems that retrieved the same passages share a question, and what is computed of it.
+    questions: dict[tuple[QuestionKey, tuple[Passage, ...]], Question] = {}
+    answers: list[Answer] = []
+    for key, records, output in zip(keys, retrieved, rows["answer"], strict=True):
+        question = arena_questions[key]
+        if isinstance(records, list):
+            passages = _passages(records)
+            changed = replace(question, passages=passages, shared=question.passages)
+            question = questions.setdefault((key, passages), changed)
+        answers.append((question, output))
+    return answers
+
+
+def answer_keys(answers: Sequence[Answer]) -> list[bytes]:
+    """Return the key of each answer, a digest of all that a feature may see of it."""
+    digests: dict[int, str] = {}  # by identity: to hash a question would be to hash its passages
+    keys: list[bytes] = []
+    for question, output in answers:
+        if id(question) not in digests:
+            digests[id(question)] = _question_digest(question)
+        keys.append(content_key(digests[id(question)], output))
+    return keys
+
+
+def _question_digest(question: Question) -> str:
+    reference = question.reference
+    passages = [passage.model_dump() for passage in question.passages]
+    shared = [passage.model_dump() for passage in question.shared or ()]
+    return content_key(
+        question.language,
+        question.query,
+        question.reference_ids,
+        # A reason is put into a list, so that no reference answer of the same text equals it.
+        [str(reference)] if isinstance(reference, Missing) else reference,
+        [passages, shared],
+        question.shared is None,
+    ).hex()
+
+
+def _questions(arena: Arena, keys: set[QuestionKey]) -> dict[QuestionKey, Question]:
+    references: dict[QuestionKey, tuple[str | Missing, tuple[str, ...] | None]] = {}
+    rows = arena.references[[*QUESTION_KEY, "answer", OWN_PASSAGES]]
+    for language, query_id, output, records in rows.itertuples(index=False, name=None):
+        reference_ids = None
+        if isinstance(records, list):
+            reference_ids = tuple(passage.passage_id for passage in _passages(records))
+        references[language, query_id] = (output, reference_ids)
+    no_reference = NO_REFERENCE_ANSWER if references else NO_REFERENCE_SYSTEM
+
+    questions: dict[QuestionKey, Question] = {}
+    rows = arena.queries[[*QUESTION_KEY, "query", "passages"]]
+    for language, query_id, query, records in rows.itertuples(index=False, name=None):
+        if (language, query_id) not in keys:
+            continue
+        reference, reference_ids = references.get((language, query_id), (no_reference, None))
+        questions[language, query_id] = Question(
+            language=language,
+            query_id=query_id,
+            query=query,
+            passages=_passages(records),
+            reference=reference,
+            reference_ids=reference_ids,
+        )
+    return questions
+
+
+def _passages(records: Iterable[object]) -> tuple[Passage, ...]:
+    return tuple(Passage.model_validate(record) for record in records)
+
 
 CHUNK = 512
 """Answers measured together."""

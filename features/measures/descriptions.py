@@ -9,8 +9,7 @@ import pandas as pd
 from arena.data.errors import ArenaError
 from arena.data.plug_ins import find_plug_in, plug_ins
 from features.declare.feature import Feature
-from features.measures.choosing import feature_of, known_names
-from features.measures.registry import FEATURES, models_for, require
+from features.measures.registry import FEATURES, feature_of, known_names, models_for, require
 
 AVAILABLE = "yes"
 

@@ -15,8 +15,7 @@ from features.declare.sample import (
     Sample,
     passage_text,
 )
-from features.measures.grounding import evidence, query_words
-from features.text.passage_index import members
+from features.measures.grounding import evidence, members, query_words
 from features.text.sentences import LIST_MARKER, THAI, Statement, cut_statements
 from features.text.tokens import words
 

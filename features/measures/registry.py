@@ -1,4 +1,4 @@
-"""All features by name, and the groups of them.
+"""All features by name, the groups of them, and how a user chooses among them.
 
 Those that read a model are imported when they are asked for: the table below holds their modules as
 text, and nothing here needs these modules to exist.
@@ -6,15 +6,25 @@ text, and nothing here needs these modules to exist.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from types import MappingProxyType
 from typing import TypeVar, cast
 
 from arena.data.errors import UsageError
-from features.declare.feature import DECLARED, Feature, Setting
-from features.declare.models import Models, WithoutModels
+from arena.data.plug_ins import Guarded, PlugIn, find_plug_in, plug_ins
+from features.declare.feature import (
+    CUTOFF,
+    DECLARED,
+    Feature,
+    Models,
+    Setting,
+    WithoutModels,
+    offer,
+)
 
 Loaded = TypeVar("Loaded")
 
@@ -211,3 +221,126 @@ def require(features: Iterable[Feature], models: Models) -> None:
     for feature in features:
         feature.require()
     models.require(features)
+
+
+_FEATURE = re.compile(r"(?P<name>\w+)\s*(?:@(?P<cutoff>[^()\s]*))?\s*(?:\((?P<settings>[^()]*)\))?")
+_WHOLE_NUMBER = re.compile("[0-9]{1,9}")
+
+
+def parse_features(text: str, *, with_plug_ins: bool = True) -> tuple[Feature, ...]:
+    """Read features from text such as ``citation_recall@5,english(identifier=langid)``.
+
+    Args:
+        text: Names of features and groups, separated by commas; what is named twice counts once.
+        with_plug_ins: Whether features of other installed packages may be named, whose packages
+            are then imported. False for names that a file holds: it may be anybody's.
+
+    Raises:
+        UsageError: For unknown names, parameters and values, and for plug-ins that cannot be used.
+    """
+    parts: list[str] = []
+    if text.strip():
+        parts = [part.strip() for part in re.split(r",(?![^()]*\))", text)]  # not inside ( )
+    features: list[Feature] = []
+    for part in parts:
+        if part in GROUPS:
+            features += GROUPS[part]
+        else:
+            features.append(_parse_feature(part, with_plug_ins))
+    return _distinct(features)
+
+
+def chosen_features(
+    choices: Iterable[Feature | str] | str, *, with_plug_ins: bool = True
+) -> tuple[Feature, ...]:
+    """Return the chosen features, which may be values, names, or names of groups.
+
+    ``with_plug_ins`` is that of ``parse_features``.
+
+    Raises:
+        UsageError: As ``parse_features`` does, for anything else in a list, and for a feature with
+            another's name.
+    """
+    if isinstance(choices, str):
+        return parse_features(choices, with_plug_ins=with_plug_ins)
+    texts: list[str] = []
+    features: list[Feature] = []
+    for feature in choices:
+        if isinstance(feature, str):
+            texts.append(feature)
+        elif isinstance(feature, Feature):
+            features.append(feature)
+        else:
+            kind = type(feature).__name__
+            raise UsageError(f"{kind} {feature!r} is not a feature; give a name or a Feature(...)")
+    if texts:
+        features = [*parse_features(",".join(texts), with_plug_ins=with_plug_ins), *features]
+    return _distinct(features)
+
+
+def _distinct(features: Iterable[Feature]) -> tuple[Feature, ...]:
+    distinct: dict[str, Feature] = {}
+    for feature in features:
+        if FEATURES.get(feature.name, feature).measurement != feature.measurement:
+            raise UsageError(f"{feature.name} is one of this package; give yours another name")
+        first = distinct.setdefault(str(feature), feature)
+        if first.measurement != feature.measurement:
+            raise UsageError(f"two features are named {feature}; give one another name")
+    if not distinct:
+        raise UsageError(f"no feature is asked for; {offer('', known_names())}")
+    return tuple(distinct.values())
+
+
+def _parse_feature(text: str, with_plug_ins: bool) -> Feature:
+    match = _FEATURE.fullmatch(text)
+    if match is None:
+        raise UsageError(f"{text!r} is not a feature; write name, name@k or name(parameter=value)")
+    name = match["name"]
+    plug_in = find_plug_in("feature", name, known_names()) if with_plug_ins else None
+    feature = find_feature(name) if plug_in is None else feature_of(plug_in)
+    if feature is None:
+        further = [plug_in.name for plug_in in plug_ins("feature")] if with_plug_ins else []
+        raise UsageError(f"no feature is named {name!r}; {offer(name, [*known_names(), *further])}")
+    return feature.with_settings(_parse_settings(feature, match["cutoff"], match["settings"]))
+
+
+def _parse_settings(feature: Feature, cutoff: str | None, listed: str | None) -> dict[str, Setting]:
+    settings: dict[str, Setting] = {}
+    if cutoff is not None:
+        if CUTOFF not in feature.settings:
+            raise UsageError(f"{feature.name} takes no cutoff; write it without @{cutoff}")
+        settings[CUTOFF] = int(cutoff) if _WHOLE_NUMBER.fullmatch(cutoff) else cutoff
+    if listed is None:
+        return settings
+    for text in listed.split(","):
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or name == CUTOFF or name in settings:
+            raise UsageError(
+                f"{feature.name}: cannot read {text.strip()!r}; "
+                f"write each parameter once as name=value, and a cutoff as {feature.name}@k"
+            )
+        settings[name] = value
+    return settings
+
+
+def known_names() -> list[str]:
+    """Return the names of all features and groups of this project."""
+    return [*FEATURES, *GROUPS]
+
+
+def feature_of(plug_in: PlugIn) -> Feature:
+    """Import a feature of another package; its ``source`` is that package.
+
+    Raises:
+        UsageError: If it cannot be imported, or is no feature of this name.
+    """
+    feature = plug_in.load()
+    if not isinstance(feature, Feature):
+        raise plug_in.unusable(f"is of type {type(feature).__name__}, not a features.Feature")
+    if feature.name != plug_in.name:
+        raise plug_in.unusable(f"calls itself {feature.name}; both names must be the same")
+    reading = feature.reading
+    if reading is not None:
+        reading = replace(reading, items=Guarded(reading.items, str(plug_in)))
+    measurement = Guarded(feature.measurement, str(plug_in))
+    return replace(feature, source=plug_in.package, measurement=measurement, reading=reading)

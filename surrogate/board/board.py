@@ -14,13 +14,10 @@ from pydantic import BaseModel
 
 from arena.data.arena import Arena
 from arena.data.errors import DataError, Problem, UsageError, argument
-from arena.data.files import check_small_file, file_digest
-from arena.data.notebook import notebook_html
-from arena.data.record_files import read_record, write_record
-from arena.data.safe_writes import replaced_folder
-from arena.data.tables import write_rows
-from arena.data.wording import count_of
-from arena.quality.judge_report import JudgeReport
+from arena.data.files import check_small_file, file_digest, replaced_folder
+from arena.data.tables import read_record, write_record, write_rows
+from arena.data.wording import count_of, notebook_html
+from arena.quality.judge_label import JudgeReport
 from features.declare.feature import Feature, offer
 from surrogate.board import tables
 from surrogate.board.summary import HELD_MARK, HELD_OUT, BoardSummary

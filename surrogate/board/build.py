@@ -11,17 +11,15 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.folder import open_arena
-from arena.data.progress import finish
-from arena.data.remarks import Remark
-from arena.data.seeds import by_content
 from arena.data.selection import are_in
-from arena.data.types import Progress
-from arena.quality.judge_report import JudgingRecords
+from arena.data.types import Progress, finish
+from arena.data.wording import Remark
+from arena.quality.judge_label import JudgingRecords
 from arena.rating.pairs import checked_number
 from arena.rating.soft_verdicts import Temperature, temperature_notes
-from features.declare.feature import Feature
-from features.declare.models import Models
-from features.engine.columns import FEATURE_KEY, feature_columns
+from arena.statistics.bootstrap import by_content
+from features.declare.feature import Feature, Models
+from features.engine.extraction import FEATURE_KEY, feature_columns
 from surrogate.board.board import Board
 from surrogate.board.by_verdicts import estimate_by_verdicts
 from surrogate.board.first_board import estimate_without_verdicts

@@ -10,11 +10,10 @@ import pandas as pd
 
 from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
-from arena.data.progress import finish
-from arena.data.remarks import Remark
-from arena.data.types import Progress
-from arena.quality.equal_length import equal_length_ratings
-from arena.quality.judge_report import report_judge
+from arena.data.types import Progress, finish
+from arena.data.wording import Remark
+from arena.quality.judge_label import report_judge
+from arena.quality.preferences import equal_length_ratings
 from surrogate.board.estimation import Estimation, Rated, arena_table, stacked
 from surrogate.board.judge_comparison import alone_ratings, side_by_side
 from surrogate.board.language_study import importances_table, unconnected_remarks

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, computed_field
 
-from arena.data.remarks import Remark
+from arena.data.wording import Remark
 from arena.statistics.significance import NORMAL_95
 
 

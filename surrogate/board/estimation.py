@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from arena.quality.equal_length import EQUAL_LENGTH
-from arena.quality.judge_report import JudgeReport
+from arena.quality.judge_label import JudgeReport
+from arena.quality.preferences import EQUAL_LENGTH
 from arena.rating.battles import Battles
 from arena.rating.published import NO_ERRORS
 from arena.rating.ratings import TOO_MANY, Ratings

@@ -18,14 +18,13 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.remarks import Remark
 from arena.data.schema import OWN_PASSAGES
-from arena.data.seeds import generator
 from arena.data.types import Floats
-from arena.quality.judge_report import JudgeReport
+from arena.data.wording import Remark
+from arena.quality.judge_label import JudgeReport
 from arena.rating.posterior import PRIOR_COLUMNS
-from arena.statistics.bootstrap import bootstrap_weights
-from features.engine.columns import feature_columns, plain_name
+from arena.statistics.bootstrap import bootstrap_weights, generator
+from features.engine.extraction import feature_columns, plain_name
 from surrogate.board.estimation import Estimation
 from surrogate.board.rating_rows import ranked_rows
 from surrogate.board.settings import NOBODY, ResolvedSettings

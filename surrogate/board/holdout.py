@@ -12,8 +12,8 @@ import pandas as pd
 from joblib import delayed
 
 from arena.data.errors import UsageError
-from arena.data.seeds import generator, seed_sequence
 from arena.data.types import Floats, Progress
+from arena.statistics.bootstrap import generator, seed_sequence
 from surrogate.board.settings import ResolvedSettings
 from surrogate.learning.cross_fitting import (
     run_tasks,

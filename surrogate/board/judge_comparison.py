@@ -10,8 +10,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.remarks import Remark
-from arena.data.wording import count_of
+from arena.data.wording import Remark, count_of
 from arena.quality.agreement import rating_differences
 from arena.rating.posterior import RatingPosterior
 from arena.statistics.rank_agreement import kendall_tau

@@ -15,16 +15,13 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.progress import finish
-from arena.data.remarks import Remark
-from arena.data.seeds import generator
-from arena.data.types import Floats, Progress
-from arena.data.wording import first_of
+from arena.data.types import Floats, Progress, finish
+from arena.data.wording import Remark, first_of
 from arena.quality.verdicts import SHOWN_NAMES
 from arena.rating.posterior import RatingPosterior
 from arena.rating.published import PublishedTournaments
 from arena.rating.ratings import Ratings
-from arena.statistics.bootstrap import percentile_interval
+from arena.statistics.bootstrap import generator, percentile_interval
 from arena.statistics.rank_agreement import Agreement, agreement
 from surrogate.board.holdout import fit_tournaments
 from surrogate.board.settings import ResolvedSettings

@@ -10,9 +10,8 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.progress import finish
-from arena.data.types import Progress
-from arena.quality.judge_report import JudgingRecords
+from arena.data.types import Progress, finish
+from arena.quality.judge_label import JudgingRecords
 from surrogate.board.language_study import LanguageStudy, study_languages
 from surrogate.board.settings import ResolvedSettings
 from surrogate.checks.inspection import inspect_answers

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from arena.data.seeds import generator
 from arena.data.types import Floats
-from arena.statistics.bootstrap import normal_draws
+from arena.statistics.bootstrap import generator, normal_draws
 from surrogate.board.tables import OVERALL
 
 DRAWS = 4_000

@@ -12,11 +12,10 @@ import numpy.typing as npt
 from pydantic import Field, computed_field
 
 from arena.data.arena import Arena
-from arena.data.remarks import Remark, Severity
 from arena.data.schema import REFERENCE
 from arena.data.tables import plain_records
 from arena.data.types import Floats
-from arena.data.wording import count_of
+from arena.data.wording import Remark, Severity, count_of
 from arena.quality.judge_label import JudgeLabel
 from surrogate.board.conclusions import (
     UNSEEN_BY_NOTHING,

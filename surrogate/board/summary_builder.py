@@ -11,15 +11,15 @@ import pandas as pd
 
 from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
-from arena.data.remarks import Remark
 from arena.data.types import Floats
+from arena.data.wording import Remark
 from arena.quality.judge_label import JudgeLabel
 from arena.rating.judgments import copies_of_others
 from arena.rating.published import published_remarks
 from arena.rating.ratings import copies_note, judgment_notes
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
 from arena.statistics.rank_agreement import Agreement, macro_agreement, tau_interval
-from features.engine.columns import missing_counts
+from features.engine.extraction import missing_counts
 from surrogate.board.intervals import unseen_intervals
 from surrogate.board.language_study import LanguageStudy, arena_agreement, holdout_r2
 from surrogate.board.learned import Learned

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from arena.data.errors import DataError, Problem, UsageError
 from arena.data.tables import guarded_csv, read_rows
-from features.engine.columns import KEY, feature_columns
+from features.engine.extraction import KEY, feature_columns
 
 Content = TypeVar("Content", bound=BaseModel)
 

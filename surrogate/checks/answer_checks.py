@@ -17,10 +17,9 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import checked_choice
-from arena.data.remarks import Severity
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Floats
-from arena.data.wording import count_of
+from arena.data.wording import Severity, count_of
 from arena.statistics.significance import holm_adjusted, sign_test, two_sided_sign_test
 from surrogate.checks.faults import AMOUNT_TESTS, FAULT_TESTS, NO_PASSAGES, measure_faults
 

@@ -17,7 +17,7 @@ from arena.data.arena import Arena
 from arena.data.schema import ANSWER_KEY
 from features.declare.feature import Value
 from features.declare.sample import Memo, Missing, Sample
-from features.engine.answers import answers_of
+from features.engine.extraction import answers_of
 from features.measures.fluency import repetition
 from features.measures.grounding import passage_support
 from features.measures.language import PY3LANGID, target_language

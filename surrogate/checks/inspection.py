@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping
 
 import pandas as pd
 
-from arena.data.remarks import Remark
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
 from arena.data.systems import PassageRecord
+from arena.data.wording import Remark
 from arena.text.thoughts import without_thoughts
 from surrogate.checks.copies import near_copies
 from surrogate.checks.fit import measure_fit

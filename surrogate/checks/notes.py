@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from arena.data.remarks import Remark
 from arena.data.types import Flags, Floats
+from arena.data.wording import Remark
 from surrogate.checks.likeness import FEWEST_JUDGED
 from surrogate.learning.surrogate import Surrogate
 

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.remarks import Remark
 from arena.data.schema import QUESTION_KEY
-from arena.data.wording import count_of, first_of
+from arena.data.wording import Remark, count_of, first_of
 from arena.text.answers import parse_answer
 
 FEWEST_ANSWERS = 5

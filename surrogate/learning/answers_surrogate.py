@@ -20,7 +20,7 @@ import pandas as pd
 
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Floats
-from features.engine.columns import FEATURE_KEY, feature_columns
+from features.engine.extraction import FEATURE_KEY, feature_columns
 from surrogate.learning.blend import Blend
 from surrogate.learning.estimation.field import (
     ANSWER,

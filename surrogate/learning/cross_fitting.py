@@ -17,9 +17,9 @@ import pandas as pd
 from joblib import delayed
 
 from arena.data.errors import UsageError
-from arena.data.seeds import by_content, generator, seed_sequence
 from arena.data.types import Floats, Progress
 from arena.rating.bradley_terry import ConvergenceError
+from arena.statistics.bootstrap import by_content, generator, seed_sequence
 from arena.statistics.workers import work
 from surrogate.learning.language_data import LanguageData, judged_questions
 from surrogate.learning.outcomes import Outcome

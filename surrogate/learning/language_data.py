@@ -12,7 +12,6 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
-from arena.data.seeds import by_content
 from arena.data.types import Flags, Floats
 from arena.rating.battles import Battles, TieRule
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE
@@ -23,8 +22,9 @@ from arena.rating.tournaments import (
     Tournaments,
     bootstrap_tournaments,
 )
+from arena.statistics.bootstrap import by_content
 from arena.text.thoughts import without_thoughts
-from features.engine.columns import FEATURE_KEY, MISSING_SUFFIX
+from features.engine.extraction import FEATURE_KEY, MISSING_SUFFIX
 from surrogate.learning.estimation.other_judges import OtherJudges, learn_from_other_judges
 
 FEW_TOURNAMENTS = 20

@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from arena.data.seeds import generator
 from arena.data.types import Floats, Indices
-from arena.statistics.bootstrap import bootstrap_weights
+from arena.statistics.bootstrap import bootstrap_weights, generator
 from arena.statistics.rank_agreement import kendall_taus, resampled_taus
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.training import finite_means

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from arena.data.checks import validation_problems
 from arena.data.errors import DataError
 from arena.data.types import Flags, Floats
-from features.engine.columns import plain_name
+from features.engine.extraction import plain_name
 from features.measures.registry import FEATURES
 
 FILE = "preferences.json"

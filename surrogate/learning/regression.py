@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import MissingDependencyError, UsageError
-from arena.data.seeds import seed_sequence
 from arena.data.types import Flags, Floats
+from arena.statistics.bootstrap import seed_sequence
 from arena.statistics.workers import work
-from features.engine.columns import FEATURE_KEY, feature_columns
+from features.engine.extraction import FEATURE_KEY, feature_columns
 from surrogate.learning.regressor_text import read
 from surrogate.learning.surrogate import (
     FEWEST_SYSTEMS,

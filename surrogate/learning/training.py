@@ -11,10 +11,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.seeds import generator
 from arena.data.types import Flags, Floats, Indices
 from arena.rating.pairs import JudgedItems
 from arena.rating.tournaments import DECIMALS, Tournaments
+from arena.statistics.bootstrap import generator
 from arena.statistics.codes import repeated_rows
 
 RowKind = Literal["system", "overall"]

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.special import expit
 
 from arena.data.errors import UsageError
-from arena.data.seeds import generator
+from arena.statistics.bootstrap import generator
 from arena.statistics.significance import scores_to_find
 from surrogate.board.board import Board
 from surrogate.ranking.ranked_systems import RankedSystems

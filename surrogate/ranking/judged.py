@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.judge_names import is_person
 from arena.data.schema import QUESTION_KEY, WEIGHT
+from arena.data.selection import is_person
 from arena.data.wording import count_of, first_of
 from arena.rating.battles import Battles
 from arena.rating.judgments import copies_of_others

@@ -15,11 +15,9 @@ from arena.data.folder import open_arena
 from arena.data.systems import refuse_names_alike
 from arena.data.wording import count_of
 from arena.rating.judgments import checked_judgments
-from features.declare.feature import Feature
-from features.declare.models import Models
-from features.engine.columns import FEATURE_KEY
-from features.engine.extraction import extract
-from features.measures.choosing import chosen_features
+from features.declare.feature import Feature, Models
+from features.engine.extraction import FEATURE_KEY, extract
+from features.measures.registry import chosen_features
 from surrogate.board.board import Board, open_board
 from surrogate.board.slices import in_slices, sliced
 from surrogate.board.summary import fingerprint

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from arena.data.notebook import notebook_html
-from arena.data.wording import count_of
+from arena.data.wording import count_of, notebook_html
 from surrogate.checks.answer_checks import AnswerChecks
 from surrogate.ranking.feature_clauses import feature_clause
 

@@ -33,7 +33,7 @@ from surrogate_arena.cli.setting_options import takes_settings
 
 if TYPE_CHECKING:
     from arena.data.arena import Arena
-    from arena.data.remarks import Remark
+    from arena.data.wording import Remark
     from surrogate.board.board import Board
     from surrogate_arena.criteria.overview import Overview
 
@@ -99,7 +99,7 @@ def board(
         # Before anything slow: a judge that the arena lacks is refused at once.
         judges = board_judges(read, settings)
 
-    from arena.quality.judge_report import read_judging_records
+    from arena.quality.judge_label import read_judging_records
     from surrogate.board.build import build_board
 
     options: dict[str, Any] = {

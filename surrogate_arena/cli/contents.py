@@ -9,8 +9,8 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import checked_choice
-from arena.data.remarks import Remark
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
+from arena.data.wording import Remark
 from arena.text.answers import parse_answer
 from arena.text.citations import cited_passages
 

@@ -50,7 +50,7 @@ def fit(
 ) -> None:
     """Rate systems from pairwise judgments (Bradley-Terry), with intervals and tied ranks."""
     from arena.data.schema import ALL
-    from arena.quality.judge_report import labels_of_verdicts
+    from arena.quality.judge_label import labels_of_verdicts
     from arena.rating.biases import bias_table
     from arena.rating.judgments import selected_judgments
     from arena.rating.ratings import rate
@@ -108,8 +108,7 @@ def fit(
 def _with_traits(folder: Path, judgments: pd.DataFrame, equal: str) -> pd.DataFrame:
     """Add what ratings are to be free of, and leave out judgments on answers that are absent."""
     from arena.data.folder import read_arena
-    from arena.rating.biases import TRAIT
-    from arena.rating.traits import EQUAL, with_traits
+    from arena.rating.biases import EQUAL, TRAIT, with_traits
 
     checked_choice(equal, tuple(EQUAL), "trait")
     if not folder.is_dir():

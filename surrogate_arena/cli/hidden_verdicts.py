@@ -9,10 +9,10 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
-from arena.data.seeds import by_content, generator
 from arena.data.selection import are_in
 from arena.judging.choosing.drawn_questions import choose_questions
 from arena.rating.ratings import rate
+from arena.statistics.bootstrap import by_content, generator
 from arena.statistics.rank_agreement import kendall_tau
 from surrogate.board.board import Board
 

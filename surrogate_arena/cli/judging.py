@@ -64,7 +64,7 @@ def judge_command(
     from arena.judging.judging_result import lasting_failures, require_verdicts
     from arena.judging.plans.plan import judging_budget
     from arena.llm import read_prices
-    from arena.quality.metaevaluations import recorded_agreements
+    from arena.quality.people_agreement import recorded_agreements
     from surrogate.ranking import judging_prior
 
     price_of = {} if prices is None else read_prices(prices)

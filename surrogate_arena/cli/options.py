@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Context, Option
 
 from arena.data.errors import UsageError
-from arena.data.safe_writes import is_stream, resolved
+from arena.data.files import is_stream, resolved
 from surrogate_arena.cli.app import has_folder
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def given_features(path: Path | None, answers: pd.DataFrame) -> pd.DataFrame | N
 
 def given_board(folder: Path, features: str | None) -> LoadedBoard:
     """Load a board, with the features of other packages that the user names for it, if any."""
-    from features.measures.choosing import parse_features
+    from features.measures.registry import parse_features
     from surrogate.board.board import Board
 
     return Board.load(folder, parse_features(features) if features else ())

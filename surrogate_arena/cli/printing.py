@@ -23,7 +23,7 @@ from arena.data.wording import count_of, short_digest
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.data.remarks import Remark
+    from arena.data.wording import Remark
 WIDTH_WHERE_PIPED = 120
 WIDTH = 80
 """Columns of the terminal that a board is printed for."""

@@ -12,9 +12,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.cells import finite_number, is_null
-from arena.data.rows import selected_columns
-from arena.data.safe_writes import write_text
+from arena.data.files import write_text
+from arena.data.rows import finite_number, is_null, selected_columns
 from arena.data.schema import AMOUNTS, COST, CURRENCY, LATENCY, QUESTION_KEY, TOKENS
 from arena.data.tables import guarded_csv
 from arena.data.types import Flags, Floats

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.cells import finite_number
 from arena.data.errors import UsageError, argument, checked_choice
+from arena.data.files import write_text
 from arena.data.folder import open_arena
-from arena.data.safe_writes import write_text
+from arena.data.rows import finite_number
 from arena.data.tables import guarded_csv, plain_records
 from arena.data.wording import count_of
-from arena.quality.judge_report import read_judging_records
+from arena.quality.judge_label import read_judging_records
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
 from surrogate.board.first_place import conclusion, leading

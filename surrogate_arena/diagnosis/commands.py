@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from arena.data.errors import UsageError
-from arena.data.judge_names import PEOPLE, is_person
+from arena.data.selection import PEOPLE, is_person
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.printing import print_remarks, show, with_spans
 
@@ -167,7 +167,7 @@ def _measured_agreement(table: pd.DataFrame, reference: list[str]) -> _Agreement
 
 def _written_agreement(arena: Path, measured: _Agreement, reference: str) -> tuple[Path, list[str]]:
     """Record the agreement in an arena's folder; return the file, and which judges it lacks."""
-    from arena.quality.metaevaluations import add_metaevaluations, agreements
+    from arena.quality.people_agreement import add_metaevaluations, agreements
 
     entries, absent = agreements(measured.kappas, reference)
     file = add_metaevaluations(arena, entries)
@@ -176,7 +176,7 @@ def _written_agreement(arena: Path, measured: _Agreement, reference: str) -> tup
 
 def _reference(table: pd.DataFrame, reference: str) -> list[str]:
     """Return the judges that are the reference."""
-    from arena.data.judge_names import judges_named
+    from arena.data.selection import judges_named
 
     present = sorted(set(table["judge"]))
     if reference == PEOPLE and not any(map(is_person, present)):

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from arena.data.remarks import Remark
 from arena.data.types import Indices
-from arena.data.wording import count_of, first_of
+from arena.data.wording import Remark, count_of, first_of
 from arena.quality.verdicts import PAIR, SHOWN_NAMES
 from arena.rating.pairs import connected_groups
 from surrogate_arena.diagnosis.judged_counts import CheckResult

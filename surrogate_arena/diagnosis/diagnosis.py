@@ -16,13 +16,11 @@ from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
-from arena.data.judge_names import PEOPLE, is_derived, is_person
-from arena.data.notebook import notebook_html
-from arena.data.remarks import Remark, Severity, by_severity
 from arena.data.schema import ALL, QUESTION_KEY, VOTER
+from arena.data.selection import PEOPLE, is_derived, is_person
 from arena.data.systems import alike
 from arena.data.tables import plain_records
-from arena.data.wording import count_of
+from arena.data.wording import Remark, Severity, by_severity, count_of, notebook_html
 from arena.quality.agreement import LOW_KAPPA, agreement_table
 from arena.quality.influence import VERDICT_COLUMNS, FirstPlace, first_places
 from arena.quality.judge_label import verdict_tests
@@ -31,17 +29,17 @@ from arena.quality.verdicts import (
     GROUP,
     oriented_verdicts,
 )
+from arena.rating.biases import LENGTH, answer_traits
 from arena.rating.judgments import (
     checked_judgments,
     copies_of_others,
     named_voters,
     selected_judgments,
+    weights_of,
 )
-from arena.rating.outcomes import weights_of
 from arena.rating.published import published_remarks
 from arena.rating.ratings import judgment_notes
 from arena.rating.soft_verdicts import calibrated_judgments, learn_temperatures
-from arena.rating.traits import LENGTH, answer_traits
 from surrogate_arena.diagnosis.connections import connection_check
 from surrogate_arena.diagnosis.judged_counts import CheckResult, amount_check, unmet_check
 

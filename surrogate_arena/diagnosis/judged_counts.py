@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from arena.data.remarks import Remark
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
-from arena.data.wording import count_of, first_of
+from arena.data.wording import Remark, count_of, first_of
 from arena.quality.verdicts import SHOWN_NAMES
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.judge_names import chosen_judges, judges_named
 from arena.data.schema import QUESTION_KEY
+from arena.data.selection import chosen_judges, judges_named
 from arena.data.types import Floats
 from arena.data.wording import first_of
 from arena.llm.usage import Usage
-from arena.rating.outcomes import points_of_a, weights_of
+from arena.rating.judgments import points_of_a, weights_of
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.significance import EVEN, SequentialTest
 from surrogate_arena.gating.comparison import SCORE_COLUMNS, SystemComparison

@@ -81,8 +81,8 @@ def gate_command(
     two count. The status is 0 for better or the same, 3 for broken or worse, 4 where this cannot
     be said. With --cheaper it is 0 for cheaper, 3 for not cheaper or worse by more than the margin.
     """
+    from arena.data.files import write_text
     from arena.data.folder import read_arena
-    from arena.data.safe_writes import write_text
     from arena.judging.judging_result import require_verdicts
     from surrogate_arena.gating.gate import gate
     from surrogate_arena.gating.gate_report import gate_junit, gate_markdown

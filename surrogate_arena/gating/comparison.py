@@ -21,7 +21,7 @@ from arena.judging.llm_judge import LlmJudge
 from arena.llm.usage import Usage
 from arena.quality.judge_tests import same_verdict
 from arena.quality.verdicts import without_identical
-from arena.rating.outcomes import points_of_a
+from arena.rating.judgments import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.significance import EVEN, Difference, SequentialTest
 

@@ -14,9 +14,9 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
 from arena.quality.judge_label import JudgeLabel, label_judge
-from arena.quality.metaevaluations import recorded_agreement
+from arena.quality.people_agreement import recorded_agreement
 from arena.quality.preferences import nearly_all_longer
-from arena.rating.outcomes import points_of_a
+from arena.rating.judgments import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.significance import EVEN, Difference
 from surrogate.board.board import Board, open_board

@@ -11,10 +11,10 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.schema import QUESTION_KEY
-from arena.data.seeds import generator
 from arena.data.types import Flags
 from arena.judging.answer_pairs import QuestionKey
 from arena.judging.choosing.drawn_questions import choose_questions, is_drawn, question_keys
+from arena.statistics.bootstrap import generator
 from arena.text.answers import parse_answer
 from surrogate_arena.generation.context import context_words
 

@@ -11,7 +11,6 @@ import pandas as pd
 
 from arena.data.languages import named_language
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
-from arena.data.seeds import generator
 from arena.data.selection import are_in
 from arena.data.types import Progress
 from arena.data.wording import count_of
@@ -23,6 +22,7 @@ from arena.llm.replies import CUT, OVER_BUDGET, Completion
 from arena.llm.requests import Message, Prompt
 from arena.llm.trimming import Trimmer, read_tokenizer
 from arena.llm.usage import Budget, Usage
+from arena.statistics.bootstrap import generator
 from arena.text.thoughts import has_thoughts
 from surrogate_arena.generation.functions import FunctionSystem
 from surrogate_arena.generation.generation_settings import SHUFFLED, GenerationSettings

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from arena.data.cells import is_unstorable
 from arena.data.checks import LEAST_AMOUNT, MOST_AMOUNT, amount_fault
+from arena.data.rows import is_unstorable
 from arena.data.schema import AMOUNTS, COST, CURRENCY, LATENCY, TOKENS
 from arena.data.types import Record
 from surrogate_arena.importers.collected import Collected, Place

@@ -11,10 +11,10 @@ from typing import Literal, get_args
 import pandas as pd
 
 from arena.data.errors import UsageError, checked_choice
-from arena.data.judge_names import UNKNOWN_JUDGE
 from arena.data.languages import NO_LANGUAGE, UNDETERMINED, read_language
 from arena.data.rows import Rows
 from arena.data.schema import HISTORY, OWN_PASSAGES, WEIGHT
+from arena.data.selection import UNKNOWN_JUDGE
 from arena.data.types import Record
 from arena.text.notes import note_on_systems
 from surrogate_arena.importers.amounts import amounts_of

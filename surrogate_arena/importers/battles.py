@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import DataError, Problem, UsageError, counted_problems
-from arena.data.judge_names import UNKNOWN_JUDGE, names_one_judge
 from arena.data.languages import UNDETERMINED, language_code
 from arena.data.schema import (
     BOTH_BAD,
@@ -31,6 +30,7 @@ from arena.data.schema import (
     WEIGHT,
     likeliest_winner,
 )
+from arena.data.selection import UNKNOWN_JUDGE, names_one_judge
 from arena.data.types import Flags, Indices
 from arena.data.wording import count_of, first_of
 from surrogate_arena.importers.columnar import Column, ColumnTable, column_table

@@ -13,10 +13,9 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import pandas as pd
 from pydantic import BaseModel, StringConstraints, ValidationError
 
-from arena.data.cells import is_unstorable
 from arena.data.checks import history_fault, validation_problems
 from arena.data.errors import DataError, Problem
-from arena.data.rows import Rows
+from arena.data.rows import Rows, is_unstorable
 from arena.data.schema import BOTH_BAD, HISTORY, WEIGHT
 from arena.data.types import Record
 from surrogate_arena.importers.files import files_below, shown_path

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena, checked_arena
-from arena.data.cells import is_unstorable
 from arena.data.checks import check_table
 from arena.data.errors import DataError, Problem, checked_choice, counted_problems, in_file_order
-from arena.data.rows import Rows, plain_table
+from arena.data.rows import Rows, is_unstorable, plain_table
 from arena.data.schema import (
     ANSWER_KEY,
     ANSWERS,

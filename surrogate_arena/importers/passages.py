@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from arena.data.cells import whole_digits
 from arena.data.files import MOST_LEVELS
+from arena.data.rows import whole_digits
 from arena.data.types import Record
 from surrogate_arena.importers.contract import field_names
 from surrogate_arena.importers.values import is_missing_cell, opened, opened_or_same

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from arena.data.cells import whole_digits
+from arena.data.rows import whole_digits
 from arena.data.types import Record
 from surrogate_arena.importers.collected import Collected, Place, PlacedRecord
 from surrogate_arena.importers.record_values import (

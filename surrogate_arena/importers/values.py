@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from shlex import quote
 from typing import Any
 
-from arena.data.cells import finite_number, is_null, is_unstorable, whole_digits
 from arena.data.files import parsed_json
+from arena.data.rows import finite_number, is_null, is_unstorable, whole_digits
 
 MISSING_WORDS = frozenset({"", "none", "nan", "null", "nat", "<na>", "n/a", "na", "-"})
 """What programs write for missing values, in lower case."""

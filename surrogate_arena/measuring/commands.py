@@ -44,8 +44,7 @@ def features(
     from arena.data.folder import read_arena
     from arena.data.tables import row_suffix, write_rows
     from arena.llm import Budget
-    from features.engine.columns import missing_counts
-    from features.engine.extraction import extract
+    from features.engine.extraction import extract, missing_counts
     from features.models.missing_replies import require_replies
     from surrogate_arena.measuring.parts import CACHE, extract_parts, require_parquet_tables
 

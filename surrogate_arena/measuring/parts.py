@@ -20,20 +20,26 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from arena.data.errors import UsageError
+from arena.data.files import atomic_path, locked_folder
 from arena.data.folder import find_table_file, read_arena, read_info
 from arena.data.parquet import id_range, part_files, read_parquet, with_partition
-from arena.data.safe_writes import atomic_path, locked_folder
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Progress
 from arena.statistics.workers import work
-from features.declare.feature import Feature
-from features.declare.models import Models
-from features.engine.answers import answer_keys, answers_of
+from features.declare.feature import Feature, Models
 from features.engine.cache import KEY_BYTES, code_digest, content_key
-from features.engine.columns import FEATURE_KEY, KEY, feature_columns, missing_counts
-from features.engine.extraction import STAGE, extract, is_ours
-from features.measures.choosing import chosen_features
-from features.measures.registry import DEFAULT_FEATURES, models_for
+from features.engine.extraction import (
+    FEATURE_KEY,
+    KEY,
+    STAGE,
+    answer_keys,
+    answers_of,
+    extract,
+    feature_columns,
+    is_ours,
+    missing_counts,
+)
+from features.measures.registry import DEFAULT_FEATURES, chosen_features, models_for
 
 PART = 20_000
 """Maximum number of answers in a part, if every system answers every question."""

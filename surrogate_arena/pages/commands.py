@@ -77,7 +77,7 @@ def publish(
     if out is not None:
         check_target(out, is_folder=form in (SITE, FIGURES))
 
-    from arena.data.safe_writes import is_stream, write_text
+    from arena.data.files import is_stream, write_text
     from surrogate.board.board import Board
     from surrogate_arena.pages.exports import OVERALL, export_text
     from surrogate_arena.pages.figures.board_figures import board_drawings

@@ -9,7 +9,6 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.schema import QUESTION_KEY
-from arena.data.seeds import seed_sequence
 from arena.judging.answer_pairs import (
     ArenaTexts,
     QuestionKey,
@@ -17,6 +16,7 @@ from arena.judging.answer_pairs import (
     ShownTurn,
     shown_of_all,
 )
+from arena.statistics.bootstrap import seed_sequence
 from arena.text.citations import find_citations
 from surrogate_arena.pages.answer_nuggets import AnswerMarks, shown_texts
 from surrogate_arena.pages.site_settings import MOST_QUESTIONS

@@ -15,9 +15,9 @@ import pandas as pd
 from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UsageError
+from arena.data.files import replaced_folder
 from arena.data.folder import open_arena
 from arena.data.languages import language_name
-from arena.data.safe_writes import replaced_folder
 from arena.data.wording import short_digest
 from arena.quality.influence import LISTED
 from surrogate.board.board import Board

@@ -10,7 +10,7 @@ import pandas as pd
 from arena.data.languages import language_name
 from arena.data.tables import plain_records
 from arena.data.wording import count_of
-from features.engine.columns import feature_columns, missing_counts
+from features.engine.extraction import feature_columns, missing_counts
 from surrogate.board.board import Board
 from surrogate.board.summary import HELD_MARK, HELD_OUT
 from surrogate.board.tables import BY_JUDGE

@@ -189,7 +189,7 @@ def _print_report(
     report: Report, as_json: bool, arena: Path | None, prices: Mapping[str, Price]
 ) -> None:
     """Note the results in an arena's folder, if one is given, and print them, with what it cost."""
-    from arena.quality.metaevaluations import add_metaevaluations
+    from arena.quality.people_agreement import add_metaevaluations
 
     if arena is not None:
         add_metaevaluations(arena, report.metaevaluations)

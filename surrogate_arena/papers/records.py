@@ -10,7 +10,6 @@ import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from arena.data.cells import is_unstorable
 from arena.data.errors import (
     HALF_SURROGATE,
     HALF_SURROGATE_HINT,
@@ -19,6 +18,7 @@ from arena.data.errors import (
     UsageError,
     in_file_order,
 )
+from arena.data.rows import is_unstorable
 from arena.data.tables import SUFFIXES, read_rows, write_rows
 
 RecordT = TypeVar("RecordT", bound=BaseModel)

@@ -17,7 +17,7 @@ from arena.data.wording import did_you_mean
 from arena.judging.judging_settings import JudgingSettings
 from arena.judging.llm_judge import llm_judges
 from arena.llm.llm_settings import CONFIDENTIAL
-from features.measures.choosing import parse_features
+from features.measures.registry import parse_features
 from surrogate.board.settings import preset_values
 from surrogate.learning.names import find_surrogate
 from surrogate_arena.pages.site_settings import SiteSettings

@@ -12,10 +12,9 @@ from typing import Any
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.record_files import write_record
-from arena.data.safe_writes import replaced_folder
+from arena.data.files import replaced_folder
 from arena.data.schema import ANSWER_KEY
-from arena.data.tables import plain_records
+from arena.data.tables import plain_records, write_record
 from arena.data.wording import first_of
 from surrogate.board.board import Board
 from surrogate.board.first_place import conclusion

@@ -9,10 +9,9 @@ from pathlib import Path
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.files import file_digest
+from arena.data.files import file_digest, replaced_folder
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
-from arena.data.safe_writes import replaced_folder
 from arena.data.schema import INFO_FILE
 from arena.data.selection import are_in
 from arena.data.tables import SUFFIXES, write_rows
@@ -22,10 +21,10 @@ from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.judging.judging_settings import JudgingSettings
 from arena.llm.llm_settings import fields_by_use
 from arena.llm.replies import FINAL, UNPARSABLE
-from arena.quality.judge_report import read_judging_records
-from arena.quality.metaevaluations import METAEVALUATION_FILE
+from arena.quality.judge_label import read_judging_records
+from arena.quality.people_agreement import METAEVALUATION_FILE
 from features.engine.cache import code_digest
-from features.measures.choosing import parse_features
+from features.measures.registry import parse_features
 from surrogate.board.board import Board
 from surrogate.board.build import build_board
 from surrogate.board.first_place import conclusion, first_place_sentence

@@ -13,7 +13,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
 from arena.data.errors import ArenaError, DataError, Problem, UsageError
-from arena.data.record_files import read_record, write_record
+from arena.data.tables import read_record, write_record
 from surrogate.board import tables
 from surrogate.board.board import Board
 from surrogate.board.summary import BoardSummary

@@ -12,8 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from arena.data import __version__
 from arena.data.errors import DataError
-from arena.data.files import file_digest, small_file
-from arena.data.safe_writes import write_text
+from arena.data.files import file_digest, small_file, write_text
 
 RECORDS_FILE = "manifest.json"
 UNSET = "unset"

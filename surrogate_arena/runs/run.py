@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from arena.data.errors import ArenaError
+from arena.data.files import locked_folder
 from arena.data.folder import read_info
-from arena.data.progress import finish
-from arena.data.safe_writes import locked_folder
-from arena.data.types import Progress
+from arena.data.types import Progress, finish
 from arena.data.wording import count_of
 from arena.llm.batches.awaiting import RepliesAwaitedError
 from surrogate_arena.runs.configured import WEB_ROOT, ConfiguredBoard, Leaderboards

@@ -10,9 +10,8 @@ import pandas as pd
 
 from arena.data.errors import UsageError
 from arena.statistics.bootstrap import percentile_interval
-from features.engine.columns import FEATURE_KEY
-from features.measures.choosing import parse_features
-from features.measures.registry import FEATURES
+from features.engine.extraction import FEATURE_KEY
+from features.measures.registry import FEATURES, parse_features
 from surrogate.learning.language_data import LanguageData
 from surrogate.learning.outcomes import Outcome
 from surrogate_arena.studies.scores import MACRO, outcome_scores, replicate_taus

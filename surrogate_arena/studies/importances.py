@@ -8,9 +8,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from arena.data.seeds import generator
 from arena.data.types import Floats
-from arena.statistics.bootstrap import percentile_interval
+from arena.statistics.bootstrap import generator, percentile_interval
 from arena.statistics.rank_agreement import kendall_taus
 from surrogate.learning.cross_fitting import Repeats, derived_seed, held_out_ratings
 from surrogate.learning.language_data import LanguageData

@@ -12,7 +12,7 @@ import pandas as pd
 from joblib import delayed
 
 from arena.data.errors import UsageError
-from arena.data.seeds import generator
+from arena.statistics.bootstrap import generator
 from surrogate.board.holdout import (
     DEFAULT_HOLDOUT_SIZE,
     check_holdout,

@@ -12,13 +12,12 @@ import pandas as pd
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.folder import open_arena
-from arena.data.seeds import SAME_DECIMALS, generator
 from arena.data.types import Floats, Indices
 from arena.rating.battles import Battles, TieRule
 from arena.rating.bradley_terry import fit_bradley_terry
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE
 from arena.rating.tournaments import WEAKEST_RIDGE
-from arena.statistics.bootstrap import percentile_intervals
+from arena.statistics.bootstrap import SAME_DECIMALS, generator, percentile_intervals
 from arena.statistics.rank_agreement import kendall_taus
 
 DEFAULT_SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

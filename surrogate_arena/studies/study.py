@@ -14,9 +14,8 @@ from arena.data import __version__
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
-from arena.data.notebook import notebook_html
-from features.engine.columns import feature_columns
-from features.engine.extraction import extract
+from arena.data.wording import notebook_html
+from features.engine.extraction import extract, feature_columns
 from surrogate.board.settings import check_option_names, lists_options
 from surrogate.board.slices import in_slices
 from surrogate.board.view import arena_view, resolved_judges

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from arena.data.errors import ArenaError, MissingDependencyError, UsageError
-from arena.data.judge_names import is_person
+from arena.data.selection import is_person
 from arena.data.wording import count_of, split_names
 from surrogate_arena.cli import options as opt
 from surrogate_arena.cli.options import FOLDER, OUT_FILE, check_target
@@ -46,7 +46,7 @@ def vote(
     if out is None:
         _collect(arena, files or [], as_json)
         return
-    from arena.data.safe_writes import write_text
+    from arena.data.files import write_text
     from arena.judging import make_ballot
     from surrogate_arena.pages.pages import ballot_page
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from threading import Lock
 
 from arena.data.errors import ArenaError
-from arena.data.judge_names import is_person
-from features.measures.choosing import chosen_features
+from arena.data.selection import is_person
+from features.measures.registry import chosen_features
 from surrogate.board.board import Board
 from surrogate.board.settings import BoardSettings, ResolvedSettings
 from surrogate.board.summary import BoardSummary

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from arena.data.errors import UsageError
-from arena.data.safe_writes import locked_folder, synchronize
+from arena.data.files import locked_folder, synchronize
 from arena.data.votes import VOTES_FILE
 
 

@@ -12,8 +12,8 @@ from arena.data.answer_digests import answer_digest
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import find_table_file, settle_votes
-from arena.data.judge_names import PERSON, is_person
 from arena.data.schema import DIGESTS
+from arena.data.selection import PERSON, is_person
 from arena.judging.answer_pairs import ArenaTexts, PairKey, pair_cells, pair_keys, unordered
 from arena.judging.ballots import BallotPair, NamedVote, ballot_pair, judges_by_name, pair_id
 from arena.judging.choosing.drawn_pairs import pairs_for_people

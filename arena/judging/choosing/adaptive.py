@@ -9,7 +9,6 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.schema import QUESTION_KEY
-from arena.data.seeds import SAME_DECIMALS, by_content
 from arena.data.selection import are_in
 from arena.data.wording import count_of
 from arena.judging.answer_pairs import (
@@ -32,7 +31,8 @@ from arena.judging.judging_settings import JudgingSettings
 from arena.llm.replies import OVER_BUDGET, PASSING
 from arena.llm.usage import Budget
 from arena.quality.verdicts import without_identical
-from arena.rating.outcomes import points_of_a
+from arena.rating.judgments import points_of_a
+from arena.statistics.bootstrap import SAME_DECIMALS, by_content
 from arena.statistics.significance import NORMAL_90
 
 PROGRESS_COLUMNS = ["language", "systems", "questions", "judged", "failed", "open", "misordered"]

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
-from arena.data.cells import is_null
+from arena.data.rows import is_null
 from arena.data.schema import REPEAT
 from arena.judging.answer_pairs import PAIR_COLUMNS, PairKey, QuestionKey, pair_keys, unordered
 from arena.judging.records import FurtherRecords

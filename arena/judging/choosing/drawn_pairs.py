@@ -13,8 +13,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument, checked_choice
-from arena.data.judge_names import is_person
-from arena.data.seeds import generator
+from arena.data.selection import is_person
 from arena.judging.answer_pairs import (
     PAIR_COLUMNS,
     ArenaTexts,
@@ -27,6 +26,7 @@ from arena.judging.answer_pairs import (
 )
 from arena.judging.choosing.chosen_pairs import ASKED_COLUMNS, ChosenPairs
 from arena.judging.judging_settings import JudgingSettings
+from arena.statistics.bootstrap import generator
 
 DEFAULT_QUESTIONS = 100
 REPEATED = 0.2

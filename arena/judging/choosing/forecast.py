@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, ndtr
 
-from arena.data.seeds import generator
 from arena.data.types import Floats
 from arena.rating.pairs import Pairs
 from arena.rating.posterior import RatingPosterior
+from arena.statistics.bootstrap import generator
 
 DRAWS = 200
 STEPS = 60

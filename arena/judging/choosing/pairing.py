@@ -10,11 +10,11 @@ from scipy.special import expit, ndtr
 
 from arena.data.errors import UsageError
 from arena.data.schema import WINNERS
-from arena.data.seeds import generator
 from arena.data.types import Flags, Floats
 from arena.rating.battles import Battles
 from arena.rating.pairs import Pairs
 from arena.rating.posterior import RatingPosterior, RatingPrior, battle_posterior
+from arena.statistics.bootstrap import generator
 
 Item = tuple[str, str, str]
 
@@ -62,7 +62,7 @@ class AdaptivePairing:
         """Start with nothing judged.
 
         Args:
-            systems: At least two, in an order that draws follow: ``arena.data.seeds.by_content``
+            systems: At least two, in an order that draws follow: ``by_content``
                 gives one that does not depend on their names.
             questions: Query ids of one language.
             answers: Columns ``query_id, system``, in that language; by default every system has

@@ -17,7 +17,6 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import ArenaError, UnusableRepliesError
-from arena.data.seeds import generator
 from arena.judging.choosing.adaptive import AdaptivePairs
 from arena.judging.choosing.chosen_pairs import ChosenPairs, joined_pairs
 from arena.judging.choosing.drawn_pairs import sample_pairs
@@ -37,6 +36,7 @@ from arena.judging.plans.fixed import FixedPlan, draw_pairs
 from arena.judging.plans.plan import JudgingPlan, JudgingRun, judging_budget
 from arena.quality.verdicts import without_identical
 from arena.rating.posterior import PRIOR_COLUMNS
+from arena.statistics.bootstrap import generator
 from arena.statistics.significance import NORMAL_90
 
 FORECAST_DRAWS = 5

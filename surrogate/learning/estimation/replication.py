@@ -16,11 +16,11 @@ import pandas as pd
 from joblib import delayed
 
 from arena.data.errors import UsageError
-from arena.data.seeds import generator
 from arena.data.types import Floats
 from arena.rating.bradley_terry import ConvergenceError
 from arena.rating.posterior import RatingPosterior
 from arena.rating.tournaments import DECIMALS
+from arena.statistics.bootstrap import generator
 from arena.statistics.rank_agreement import (
     difference_interval,
     kendall_tau,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from arena.data.errors import MissingDependencyError, UsageError, checked_choice
-from arena.data.safe_writes import atomic_path
+from arena.data.files import atomic_path
 from arena.data.types import Floats
 from arena.data.wording import short_digest
 from surrogate_arena.pages.formats import SEQUENTIAL, text_on

@@ -11,12 +11,12 @@ from typing import Any
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.data.schema import QUESTION_KEY
-from arena.data.seeds import generator
 from arena.data.types import Progress
 from arena.judging.answer_pairs import ArenaTexts, QuestionKey, ShownPassage
 from arena.judging.choosing.drawn_questions import question_keys
 from arena.llm.json_replies import JsonReplyError, last_json_object
 from arena.llm.replies import Completion, UnparsableError
+from arena.statistics.bootstrap import generator
 from arena.text.answers import parse_answer
 from arena.text.citations import find_citations
 from surrogate_arena.papers.chats import Sieve, TrainExample

@@ -19,9 +19,8 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.seeds import generator
 from arena.data.types import Floats
-from arena.statistics.bootstrap import resampled_sums
+from arena.statistics.bootstrap import generator, resampled_sums
 from surrogate_arena.papers.memerag.sentences import (
     FINE_LABELS,
     JUDGED,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from arena.data.cells import whole_digits
+from arena.data.rows import whole_digits
 from arena.data.schema import Text
 from surrogate_arena.importers.collected import Collected
 from surrogate_arena.importers.files import checked_language, language_of, without_language

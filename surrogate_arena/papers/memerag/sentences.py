@@ -12,9 +12,9 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import BeforeValidator, Field, ValidationInfo
 
-from arena.data.cells import whole_digits
 from arena.data.errors import Problem, UsageError, checked_choice
 from arena.data.languages import LANGUAGE_CODE
+from arena.data.rows import whole_digits
 from arena.data.schema import QUESTION_KEY
 from surrogate_arena.papers.records import (
     JSONL_SUFFIXES,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arena.data.errors import UsageError
-from features.engine.columns import feature_columns
+from features.engine.extraction import feature_columns
 from surrogate.board.board import Board
 from surrogate_arena.papers.drawing import BLUE, LIGHT_BLUE, new_figure, plain_text
 from surrogate_arena.studies.families import model_families

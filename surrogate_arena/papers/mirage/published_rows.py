@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, Strict, create_model
 from arena.data.rows import Rows
 from arena.data.schema import ANSWER_KEY, Text
 from arena.data.types import Record
-from features.engine.columns import MISSING_SUFFIX
+from features.engine.extraction import MISSING_SUFFIX
 from surrogate_arena.importers.collected import Collected, Place, StorableText
 from surrogate_arena.importers.verdict_values import Verdict
 

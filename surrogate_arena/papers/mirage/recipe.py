@@ -18,12 +18,11 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import MissingDependencyError, UsageError
-from arena.data.seeds import generator, seed_sequence
 from arena.data.types import Flags, Floats
 from arena.rating.battles import Battles
 from arena.rating.tournaments import DECIMALS
-from arena.statistics.bootstrap import bootstrap_weights
-from features.engine.columns import feature_columns
+from arena.statistics.bootstrap import bootstrap_weights, generator, seed_sequence
+from features.engine.extraction import feature_columns
 from surrogate.learning.regression import made
 
 

@@ -9,9 +9,8 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from arena.data.seeds import generator
 from arena.data.types import Floats
-from arena.statistics.bootstrap import percentile_interval, resampled_sums
+from arena.statistics.bootstrap import generator, percentile_interval, resampled_sums
 from arena.statistics.significance import wilson_interval
 
 _RATIOS: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(

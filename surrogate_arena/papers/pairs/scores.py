@@ -13,7 +13,7 @@ from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.tables import plain_records
 from arena.data.wording import count_of
 from arena.llm import Usage
-from arena.rating.traits import LENGTH, answer_traits
+from arena.rating.biases import LENGTH, answer_traits
 from surrogate_arena.papers.pairs.gold_pairs import GoldPairs
 from surrogate_arena.papers.pairs.judges import NOT_RECORDED
 from surrogate_arena.papers.pairs.pair_accuracy import Estimate, score_pairs

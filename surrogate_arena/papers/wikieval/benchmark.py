@@ -12,12 +12,11 @@ import numpy as np
 import pandas as pd
 
 from arena.data.errors import UsageError
-from arena.data.seeds import generator, seed_sequence
 from arena.data.tables import plain_records
 from arena.data.types import Floats
 from arena.llm import Budget
 from arena.llm.prompts import Templates
-from arena.statistics.bootstrap import resampled_sums
+from arena.statistics.bootstrap import generator, resampled_sums, seed_sequence
 from features.models.ragas import RAGAS_PROMPTS
 from surrogate_arena.papers.evaluation import (
     Benchmark,

@@ -6,14 +6,14 @@ import sys
 
 import pytest
 
-from arena.data.safe_writes import replaced_folder
+from arena.data.files import replaced_folder
 
 pytest.importorskip("fcntl", reason="needs a system that locks files")
 
 KILLED_WRITER = """
 import os, signal, sys
 from pathlib import Path
-from arena.data.safe_writes import replaced_folder
+from arena.data.files import replaced_folder
 
 folder = Path(sys.argv[1])
 with replaced_folder(folder) as new:

@@ -13,10 +13,10 @@ from scipy.special import expit, logit
 from arena import read_arena
 from arena.data.errors import UsageError
 from arena.rating.battles import Battles
+from arena.rating.biases import answer_traits, with_traits
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.penalized_likelihood import NormalPrior
 from arena.rating.posterior import battle_posterior
-from arena.rating.traits import answer_traits, with_traits
 
 SHARED = Path(__file__).parents[3].parent / "shared" / "data"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")

@@ -9,8 +9,8 @@ from scipy.special import expit, logit
 
 from arena import UsageError
 from arena.rating.battles import Battles
+from arena.rating.judgments import outcome_rows
 from arena.rating.likelihood import BattleLikelihood
-from arena.rating.outcomes import outcome_rows
 from arena.rating.posterior import battle_posterior
 from arena.rating.ratings import rate
 from arena.rating.soft_verdicts import (

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from arena.data.seeds import generator
-from arena.statistics.bootstrap import resampled_sums
+from arena.statistics.bootstrap import generator, resampled_sums
 
 
 def test_sums_over_resamples_have_the_moments_of_a_sample_with_replacement():

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import kendalltau
 
-from arena.data.seeds import generator
-from arena.statistics.bootstrap import percentile_interval
+from arena.statistics.bootstrap import generator, percentile_interval
 from arena.statistics.rank_agreement import (
     Agreement,
     agreement,

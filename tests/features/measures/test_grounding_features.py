@@ -21,8 +21,8 @@ from features.declare.sample import (
     Memo,
 )
 from features.measures.facts import numbers_in
+from features.measures.grounding import PassageIndex
 from features.measures.registry import GROUPS
-from features.text.passage_index import PassageIndex
 from features.text.tokens import folded_words
 
 BY_NAME = {feature.name: feature for feature in GROUPS["grounding"]}

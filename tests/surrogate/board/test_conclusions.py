@@ -8,7 +8,7 @@ import pytest
 
 from arena.quality.judge_label import WORDS, JudgeLabel
 from arena.quality.judge_tests import JudgeTest
-from features.engine.columns import feature_columns
+from features.engine.extraction import feature_columns
 from surrogate import build_board
 from surrogate.board.conclusions import (
     GAIN_UNSURE,

@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.special import expit
 
 from arena import Arena
-from arena.quality.equal_length import equal_length_ratings
+from arena.quality.preferences import equal_length_ratings
 from arena.rating.battles import Battles
 from arena.rating.posterior import battle_posterior
 

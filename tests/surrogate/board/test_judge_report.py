@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from arena.data.errors import DataError
-from arena.quality.judge_report import JudgingRecords, read_judging_records, report_judge
-from arena.quality.metaevaluations import MetaEvaluation, add_metaevaluations
+from arena.quality.judge_label import JudgingRecords, read_judging_records, report_judge
+from arena.quality.people_agreement import MetaEvaluation, add_metaevaluations
 from surrogate import rank_systems
 
 

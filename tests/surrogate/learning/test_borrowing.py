@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from features.engine.columns import FEATURE_KEY
+from features.engine.extraction import FEATURE_KEY
 from surrogate import build_board
 from surrogate.board.rating_rows import BORROWED as FEW
 from surrogate.learning.answers_surrogate import (

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from arena import read_arena, write_arena
-from arena.quality.judge_report import read_judging_records, report_judge
+from arena.quality.judge_label import read_judging_records, report_judge
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from arena.rating.tournaments import TOURNAMENTS_REGULARIZED, bootstrap_tourname
 from arena.text.answers import parse_answer
 from arena.text.citations import strip_citations
 from features import extract, parse_features
-from features.engine.columns import FEATURE_KEY
+from features.engine.extraction import FEATURE_KEY
 from surrogate import Board, build_board, place_systems
 from surrogate_arena.papers.mirage.recipe import fit_with_choix, run_recipe
 

@@ -14,8 +14,8 @@ from pair_samples import pair_rows
 from arena import UsageError
 from arena.data.errors import UnusableRepliesError
 from arena.data.folder import read_arena
-from arena.data.judge_names import is_person
-from arena.quality.metaevaluations import read_metaevaluations
+from arena.data.selection import is_person
+from arena.quality.people_agreement import read_metaevaluations
 from surrogate_arena.papers.figures import study_drawings
 
 ARENAS = Path(__file__).parents[5] / "shared" / "data" / "arenas"
