@@ -15,7 +15,7 @@ from . import simulation as simulation
 from . import statistics as statistics
 from . import text as text
 from .data import __version__ as __version__
-from .data.answers import add_answers as add_answers
+from .data.appending import add_answers as add_answers
 from .data.arena import Arena as Arena
 from .data.errors import ArenaError as ArenaError
 from .data.errors import DataError as DataError

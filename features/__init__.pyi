@@ -26,13 +26,13 @@ from .declare.sample import NO_STATEMENTS as NO_STATEMENTS
 from .declare.sample import Missing as Missing
 from .declare.sample import Question as Question
 from .declare.sample import Sample as Sample
-from .engine.columns import feature_columns as feature_columns
-from .engine.columns import missing_counts as missing_counts
 from .engine.extraction import extract as extract
-from .measures.choosing import parse_features as parse_features
+from .engine.extraction import feature_columns as feature_columns
+from .engine.extraction import missing_counts as missing_counts
 from .measures.descriptions import describe_features as describe_features
 from .measures.registry import DEFAULT_FEATURES as DEFAULT_FEATURES
 from .measures.registry import FEATURES as FEATURES
 from .measures.registry import GROUPS as GROUPS
+from .measures.registry import parse_features as parse_features
 from .models.model_folder import require_model as require_model
 from .models.options import ModelOptions as ModelOptions

@@ -1,60 +1,55 @@
-"""The native arena folder: reading and writing it, and adding rows to its tables."""
+"""The native arena folder: reading and writing it, its votes, and a file of new systems' answers.
+
+Each line of ``votes.jsonl``, which is only appended to, is a judgment. It counts once its line has
+ended: whoever reads the arena finds it among the judgments, where it replaces one of the same judge
+on the same sides.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pandas as pd
 from pydantic import ValidationError
 
-from arena.data.answer_digests import replaced_flags
 from arena.data.arena import Arena, checked_arena
 from arena.data.checks import validation_problems
 from arena.data.errors import CONVERT, DataError, UsageError
-from arena.data.files import atomic_path, locked_folder, open_text, small_file, synchronize
+from arena.data.files import atomic_path, small_file
 from arena.data.frames import (
+    answers_of_frame,
+    checked_answers,
     empty_rows,
     keys_of_rows,
     row_problems,
     with_columns,
+    with_language_of,
     with_no_passages,
 )
 from arena.data.published import TABLE as PUBLISHED_TABLE
-from arena.data.rows import Rows
+from arena.data.rows import Rows, plain_table, rows_of_records
 from arena.data.schema import (
-    ANSWER_KEY,
     ANSWERS,
-    FURTHER,
     INFO_FILE,
     JUDGMENT_KEY,
     JUDGMENTS,
     QUESTION_KEY,
     ArenaInfo,
-    TableSchema,
 )
 from arena.data.selection import are_in
 from arena.data.systems import SYSTEMS_TABLE
-from arena.data.tables import CSV_SUFFIXES, SUFFIXES, json_lines, read_rows, row_suffix, write_rows
-from arena.data.types import Flags
-from arena.data.votes import VOTES_FILE, read_votes, with_votes
+from arena.data.tables import CSV_SUFFIXES, SUFFIXES, json_records, read_rows, write_rows
 
 TABLES = ("queries", "answers", "judgments")
 ARENA_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix not in CSV_SUFFIXES)
 FAILED_JUDGMENTS = "failed_judgments.jsonl"
 """File of an arena folder that lists pairs without a verdict."""
 
-Table = Literal["answers", "judgments"]
-_APPENDED: dict[Table, tuple[TableSchema, list[str]]] = {
-    "answers": (ANSWERS, ANSWER_KEY),
-    "judgments": (JUDGMENTS, JUDGMENT_KEY),
-}
-"""Tables that rows are added to, with the columns that tell their rows apart."""
 FURTHER_FOLDER = "further"
 """Folder of further tables, which people may edit: they are plain lines of JSON."""
 
@@ -256,155 +251,6 @@ def _table_file(folder: Path, name: str) -> Path:
     return path
 
 
-def append_rows(
-    folder: Path | str, name: Table, rows: pd.DataFrame, *, replacing: bool = False
-) -> tuple[Path, int]:
-    """Add rows to a table of an arena folder, in the format of the existing file.
-
-    The file is replaced in one step, under a lock, so that neither a crash nor another process
-    that adds rows loses one. Votes in ``votes.jsonl`` become judgments first. A row whose key
-    exists already (an answer: language, question, system; a judgment: judge, language, question,
-    sides, number of the vote) is not written twice. A judgment takes the place of those of the
-    pair's former texts (``replaced_flags``). Systems of new answers are declared in ``arena.json``.
-
-    Args:
-        folder: Arena folder. A table that does not exist yet gets the format of the answers.
-        name: ``answers`` or ``judgments``.
-        rows: The table's columns and others.
-        replacing: Replace rows of the same key, as for a panel's verdicts, which follow from its
-            judges'.
-
-    Returns:
-        The file, and the number of rows added.
-
-    Raises:
-        UsageError: If the folder is no arena folder, or holds the table several times.
-        DataError: If the existing rows are damaged; nothing is added.
-    """
-    folder = Path(folder)
-    with locked_folder(folder):
-        if name == JUDGMENTS.name:
-            _settle_votes(folder)
-        return _add_rows(folder, name, rows, replacing)
-
-
-def append_further(
-    folder: Path, name: str, rows: pd.DataFrame, key: list[str], *, replacing: bool = False
-) -> None:
-    """Add rows to a further table, whose ``key`` tells rows apart, as ``append_rows`` does."""
-    path = folder / FURTHER_FOLDER / f"{name}.jsonl"
-    with locked_folder(folder):
-        path.parent.mkdir(exist_ok=True)
-        if not path.exists():
-            write_rows(rows, path)
-            return
-        _, is_kept, new = _merged(path, FURTHER, key, rows, replacing)
-        _rewrite_lines(path, is_kept, new)
-
-
-def settle_votes(folder: Path) -> None:
-    """Move the votes of ``votes.jsonl`` into the judgments; see ``append_rows`` for errors."""
-    with locked_folder(folder):
-        _settle_votes(folder)
-
-
-def _settle_votes(folder: Path) -> None:
-    votes = read_votes(folder)
-    if votes is None:
-        return
-    path, _ = _add_rows(folder, "judgments", votes.table, replacing=True)
-    # On the disk before the votes leave it: the power may fail in between.
-    synchronize(path)
-    (folder / VOTES_FILE).unlink()
-
-
-def _add_rows(folder: Path, name: Table, rows: pd.DataFrame, replacing: bool) -> tuple[Path, int]:
-    """Add rows to a table of a locked folder; see ``append_rows``."""
-    info = read_info(folder)
-    schema, key = _APPENDED[name]
-    path = find_table_file(folder, name)
-    old, is_kept, new = _merged(path, schema, key, rows, replacing)
-    # Declared first: a system without answers is sound, answers of an unknown one are not.
-    _declare_systems(new.get("system", ()), info, folder)
-    if path is None:
-        path = folder / f"{name}{_suffix_of_new(folder)}"
-        if len(new):
-            write_rows(new, path)
-    elif ".jsonl" in path.name:
-        _rewrite_lines(path, is_kept, new)
-    else:
-        parts = [part for part in (old[is_kept], new.astype(object)) if len(part)]
-        write_rows(pd.concat(parts or [old[is_kept]], ignore_index=True), path)
-    return path, len(new)
-
-
-def _merged(
-    path: Path | None, schema: TableSchema, key: list[str], rows: pd.DataFrame, replacing: bool
-) -> tuple[pd.DataFrame, Flags, pd.DataFrame]:
-    """Return the rows of a file, which of them stay, and which rows are new."""
-    old_rows = empty_rows(schema) if path is None else with_columns(read_rows(path), schema)
-    problems = row_problems(old_rows, schema)
-    if problems:
-        raise DataError(problems)
-    old = old_rows.table
-    old_keys = keys_of_rows(old, key)
-    new_keys = keys_of_rows(rows, key)
-    if replacing:
-        return old, ~old_keys.isin(new_keys), rows
-    is_kept = ~replaced_flags(old, rows)
-    return old, is_kept, rows[~new_keys.isin(old_keys[is_kept])]
-
-
-def _suffix_of_new(folder: Path) -> str:
-    """Return the suffix of a table that the folder does not hold yet."""
-    answers = find_table_file(folder, "answers")
-    return SUFFIXES[0] if answers is None else row_suffix(answers)
-
-
-def _declare_systems(systems: Iterable[str], info: ArenaInfo, folder: Path) -> None:
-    new = [name for name in dict.fromkeys(systems) if name not in info.systems]
-    if new:
-        write_info(info.model_copy(update={"systems": (*info.systems, *new)}), folder)
-
-
-def _rewrite_lines(path: Path, is_kept: Flags, new: pd.DataFrame) -> None:
-    """Write the lines that are kept byte for byte as they are, then new rows."""
-    lines = []
-    with open_text(path) as stream:
-        for line in stream:
-            text = line.strip("\ufeff\r\n")
-            if text.strip():
-                lines.append(text)
-    with atomic_path(path) as temporary, open_text(temporary, "wt") as stream:
-        for text in np.array(lines, dtype=object)[is_kept]:
-            stream.write(f"{text}\n")
-        stream.writelines(json_lines(new))
-
-
-def list_failures(
-    path: Path, failures: pd.DataFrame, key: list[str], settled: Collection[tuple[object, ...]]
-) -> Path | None:
-    """Bring a list of failures up to date; the file is removed where none is left.
-
-    Args:
-        path: The list, JSON lines.
-        failures: New failures: ``key``'s columns, ``reason``, ``detail`` and others.
-        key: Columns that tell rows apart.
-        settled: Keys of this run, failed or not: their earlier failures are dropped.
-    """
-    if path.is_file():
-        old = read_rows(path).table
-        keys = old[key].itertuples(index=False, name=None)
-        left = old[[row_key not in settled for row_key in keys]]
-        if len(left):
-            failures = pd.concat([left, failures], ignore_index=True)
-    if failures.empty:
-        path.unlink(missing_ok=True)
-        return None
-    write_rows(failures, path)
-    return path
-
-
 def read_arena_to_answer(folder: Path | str, *, without_answers: bool = False) -> Arena:
     """Read an arena folder to generate answers for, whether or not it holds answers already.
 
@@ -420,3 +266,69 @@ def read_arena_to_answer(folder: Path | str, *, without_answers: bool = False) -
     if queries is None:
         raise UsageError(f"{folder} has no file of queries; expected queries.jsonl or the like")
     return checked_arena(info, read_rows(queries), empty_rows(ANSWERS))
+
+
+VOTES_FILE = "votes.jsonl"
+
+
+def read_votes(folder: Path) -> Rows | None:
+    """Read the votes of an arena folder; None if it has none.
+
+    Returns:
+        The last vote of each judge on the same sides.
+
+    Raises:
+        DataError: If the file is damaged; a last line without an end is left out.
+    """
+    path = folder / VOTES_FILE
+    if not os.path.lexists(path):
+        return None
+    content = small_file(path)
+    complete = content[: content.rfind(b"\n") + 1].decode("utf-8", "surrogateescape")
+    rows = rows_of_records(json_records(complete.split("\n"), VOTES_FILE), VOTES_FILE)
+    if rows.table.empty and not rows.problems:
+        return None
+    problems = row_problems(rows, JUDGMENTS)
+    if problems:
+        raise DataError(problems)
+    is_last = ~keys_of_rows(rows.table, JUDGMENT_KEY).duplicated(keep="last")
+    return replace(rows, table=rows.table[is_last], lines=rows.lines[is_last])
+
+
+def with_votes(judgments: Rows | None, votes: Rows) -> Rows:
+    """Add votes to judgments, of which they replace those of the same judge on the same sides."""
+    judgments = with_columns(judgments or empty_rows(JUDGMENTS), JUDGMENTS)
+    if row_problems(judgments, JUDGMENTS):
+        return judgments  # the checks of the arena report them
+    keys = keys_of_rows(judgments.table, JUDGMENT_KEY)
+    is_left = ~keys.isin(keys_of_rows(votes.table, JUDGMENT_KEY))
+    table = pd.concat([judgments.table[is_left], votes.table], ignore_index=True)
+    lines = pd.concat([judgments.lines[is_left], votes.lines], ignore_index=True)
+    sources = np.repeat([judgments.source, votes.source], [is_left.sum(), len(votes.table)])
+    return replace(
+        judgments, table=plain_table(table), lines=lines, sources=pd.Series(sources, dtype=object)
+    )
+
+
+def read_own_answers(answers: pd.DataFrame | Path | str, queries: pd.DataFrame) -> pd.DataFrame:
+    """Check answers to the questions of an arena: a table, or a file of one.
+
+    Args:
+        answers: Columns ``query_id, system, answer``, and ``language`` unless ids of questions
+            are unique.
+        queries: Query table of the arena.
+
+    Returns:
+        Columns ``query_id, language, system, answer``, and ``passages`` where systems were given
+        others than the question's.
+
+    Raises:
+        UsageError: If there is no such file.
+        DataError: For malformed or duplicate answers and answers to unknown questions.
+    """
+    if not isinstance(answers, Path | str):
+        return answers_of_frame(answers, queries)
+    path = Path(answers)
+    if not path.is_file():
+        raise UsageError(f"there is no file of answers at {path}")
+    return checked_answers(with_language_of(read_rows(path), queries), queries)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from arena.data.appending import append_rows, list_failures
 from arena.data.errors import ArenaError, UnusableRepliesError
-from arena.data.folder import FAILED_JUDGMENTS, append_rows, list_failures
+from arena.data.folder import FAILED_JUDGMENTS
 from arena.data.tables import read_rows
 from arena.data.wording import count_of
 from arena.judging.answer_pairs import PAIR_COLUMNS

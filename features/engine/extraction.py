@@ -13,10 +13,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from arena.data.answers import read_own_answers
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
-from arena.data.folder import open_arena
+from arena.data.folder import open_arena, read_own_answers
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY, Passage
 from arena.data.types import Progress
 from arena.statistics.codes import value_codes

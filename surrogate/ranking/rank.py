@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from arena.data.answers import read_own_answers
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
-from arena.data.folder import open_arena
+from arena.data.folder import open_arena, read_own_answers
 from arena.data.systems import refuse_names_alike
 from arena.data.wording import count_of
 from arena.rating.judgments import checked_judgments

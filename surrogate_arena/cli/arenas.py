@@ -210,7 +210,7 @@ def add(
     columns: opt.Columns = None,
 ) -> None:
     """Add new systems' answers to an arena; 'judge' then asks for their pairs alone."""
-    from arena.data.answers import add_answers
+    from arena.data.appending import add_answers
     from arena.data.folder import read_arena
 
     before = read_arena(arena, is_judged=False)

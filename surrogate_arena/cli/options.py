@@ -162,7 +162,7 @@ def given_answers(path: Path, queries: pd.DataFrame, columns: Sequence[str] | No
 
         return read_answers(path, queries, named_columns(columns))
 
-    from arena.data.answers import read_own_answers
+    from arena.data.folder import read_own_answers
 
     if columns:
         raise UsageError("--column needs the folder surrogate_arena/importers")

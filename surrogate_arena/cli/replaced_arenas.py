@@ -11,12 +11,18 @@ from pathlib import Path
 from arena.data.arena import Arena
 from arena.data.errors import DataError, UsageError
 from arena.data.files import LOCK_FILE, replaced_folder, resolved
-from arena.data.folder import TABLES, find_table_file, write_arena
+from arena.data.folder import (
+    TABLES,
+    VOTES_FILE,
+    find_table_file,
+    read_votes,
+    with_votes,
+    write_arena,
+)
 from arena.data.published import TABLE as PUBLISHED_TABLE
 from arena.data.schema import INFO_FILE, JUDGMENTS
 from arena.data.systems import SYSTEMS_TABLE
 from arena.data.tables import SUFFIXES, read_rows
-from arena.data.votes import VOTES_FILE, read_votes, with_votes
 from arena.data.wording import count_of, first_of
 
 FEATURES_FILE = "published_features.parquet"

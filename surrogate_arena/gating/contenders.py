@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 import pandas as pd
 
-from arena.data.answers import read_own_answers
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
+from arena.data.folder import read_own_answers
 from arena.data.schema import QUESTION_KEY
 from features.declare.feature import offer
 from surrogate.board.board import Board

@@ -169,7 +169,7 @@ def _write_and_show(
     generated: Generated, questions: pd.DataFrame, arena: Path, out: Path | None, as_json: bool
 ) -> None:
     """Write the answers to a file or the arena, and list the questions without one next to them."""
-    from arena.data.folder import append_rows
+    from arena.data.appending import append_rows
     from surrogate_arena import generation
 
     if out is None:

@@ -9,8 +9,8 @@ from typing import Any, get_args
 
 import pandas as pd
 
-from arena.data.answers import read_own_answers
 from arena.data.errors import DataError, UsageError, checked_choice
+from arena.data.folder import read_own_answers
 from arena.data.frames import checked_answers
 from arena.data.rows import Rows
 from arena.data.schema import HISTORY, OWN_PASSAGES, QUESTION_KEY

@@ -76,7 +76,8 @@ def vote(
 
 
 def _collect(folder: Path, files: list[Path], as_json: bool) -> None:
-    from arena.data.folder import append_rows, read_arena
+    from arena.data.appending import append_rows
+    from arena.data.folder import read_arena
     from arena.judging import collect_votes
 
     arena = read_arena(folder)
@@ -152,8 +153,7 @@ def view(
 
 def _service(folder: Path, named_arena: Path | None) -> Service:
     """Read a board and its arena, and find out whether people can vote."""
-    from arena.data.folder import read_arena
-    from arena.data.votes import VOTES_FILE
+    from arena.data.folder import VOTES_FILE, read_arena
     from surrogate.board.board import Board
     from surrogate_arena.voting.app import Service
     from surrogate_arena.voting.served_board import ServedBoard

@@ -10,7 +10,7 @@ from typing import IO
 
 from arena.data.errors import UsageError
 from arena.data.files import locked_folder, synchronize
-from arena.data.votes import VOTES_FILE
+from arena.data.folder import VOTES_FILE
 
 
 def append_vote(folder: Path, judgment: Mapping[str, str]) -> int:

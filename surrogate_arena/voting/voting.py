@@ -9,9 +9,10 @@ from pathlib import Path
 from threading import Lock
 
 from arena.data.answer_digests import answer_digest
+from arena.data.appending import settle_votes
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
-from arena.data.folder import find_table_file, settle_votes
+from arena.data.folder import find_table_file
 from arena.data.schema import DIGESTS
 from arena.data.selection import PERSON, is_person
 from arena.judging.answer_pairs import ArenaTexts, PairKey, pair_cells, pair_keys, unordered

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from arena import Arena, read_arena, write_arena
 from arena.data.answer_digests import outdated_flags, with_digests
-from arena.data.folder import ARENA_SUFFIXES, append_rows
+from arena.data.appending import append_rows
+from arena.data.folder import ARENA_SUFFIXES
 from arena.data.schema import DIGESTS
 
 SYSTEMS = ("x", "y", "z")

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from arena import Arena, DataError, UsageError
-from arena.data.answers import read_own_answers
+from arena.data.folder import read_own_answers
 from arena.data.tables import write_rows
 
 ANSWERS = pd.DataFrame({"query_id": ["q1", "q2"], "system": "new", "answer": ["Red.", "=Blue, 2"]})

@@ -8,10 +8,9 @@ import pandas as pd
 import pytest
 
 from arena import DataError, UsageError, read_arena, write_arena
-from arena.data.answers import read_own_answers
 from arena.data.arena import Arena
 from arena.data.files import locked_folder
-from arena.data.folder import ARENA_SUFFIXES
+from arena.data.folder import ARENA_SUFFIXES, read_own_answers
 from arena.data.selection import chosen_judges, judges_named
 
 INFO = {

@@ -11,7 +11,7 @@ import pytest
 from judged_systems import build_arena
 
 from arena import DataError, read_arena, write_arena
-from arena.data.folder import append_rows
+from arena.data.appending import append_rows
 from arena.judging.llm_judge import VERDICT_COLUMNS
 
 SUFFIXES = [".jsonl.gz", ".csv.gz", ".parquet"]

@@ -9,7 +9,7 @@ pytest.importorskip("openai", reason="needs the extra llm")
 from chat_server import ChatServer, completion
 
 from arena import read_arena, write_arena
-from arena.data.answers import read_own_answers
+from arena.data.folder import read_own_answers
 
 
 def behave(prompt, earlier):

@@ -14,7 +14,7 @@ from asked_questions import build_queries
 from chat_server import completion
 
 from arena import Arena, ArenaInfo, UsageError, read_arena, write_arena
-from arena.data.answers import read_own_answers
+from arena.data.folder import read_own_answers
 from arena.data.frames import as_rows, checked_answers, empty_rows
 from arena.data.schema import JUDGMENTS
 from surrogate_arena.generation import (

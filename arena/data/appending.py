@@ -1,0 +1,240 @@
+"""Adding rows to the tables of an arena folder: answers, judgments, further tables, failures."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from arena.data.answer_digests import replaced_flags
+from arena.data.errors import DataError, Problem
+from arena.data.files import atomic_path, locked_folder, open_text, synchronize
+from arena.data.folder import (
+    FURTHER_FOLDER,
+    VOTES_FILE,
+    find_table_file,
+    read_arena,
+    read_info,
+    read_own_answers,
+    read_votes,
+    write_info,
+)
+from arena.data.frames import (
+    empty_rows,
+    keys_of_rows,
+    row_problems,
+    with_columns,
+)
+from arena.data.schema import (
+    ANSWER_KEY,
+    ANSWERS,
+    FURTHER,
+    JUDGMENT_KEY,
+    JUDGMENTS,
+    ArenaInfo,
+    TableSchema,
+)
+from arena.data.systems import refuse_names_alike
+from arena.data.tables import SUFFIXES, json_lines, read_rows, row_suffix, write_rows
+from arena.data.types import Flags
+
+Table = Literal["answers", "judgments"]
+
+
+_APPENDED: dict[Table, tuple[TableSchema, list[str]]] = {
+    "answers": (ANSWERS, ANSWER_KEY),
+    "judgments": (JUDGMENTS, JUDGMENT_KEY),
+}
+"""Tables that rows are added to, with the columns that tell their rows apart."""
+
+
+def append_rows(
+    folder: Path | str, name: Table, rows: pd.DataFrame, *, replacing: bool = False
+) -> tuple[Path, int]:
+    """Add rows to a table of an arena folder, in the format of the existing file.
+
+    The file is replaced in one step, under a lock, so that neither a crash nor another process
+    that adds rows loses one. Votes in ``votes.jsonl`` become judgments first. A row whose key
+    exists already (an answer: language, question, system; a judgment: judge, language, question,
+    sides, number of the vote) is not written twice. A judgment takes the place of those of the
+    pair's former texts (``replaced_flags``). Systems of new answers are declared in ``arena.json``.
+
+    Args:
+        folder: Arena folder. A table that does not exist yet gets the format of the answers.
+        name: ``answers`` or ``judgments``.
+        rows: The table's columns and others.
+        replacing: Replace rows of the same key, as for a panel's verdicts, which follow from its
+            judges'.
+
+    Returns:
+        The file, and the number of rows added.
+
+    Raises:
+        UsageError: If the folder is no arena folder, or holds the table several times.
+        DataError: If the existing rows are damaged; nothing is added.
+    """
+    folder = Path(folder)
+    with locked_folder(folder):
+        if name == JUDGMENTS.name:
+            _settle_votes(folder)
+        return _add_rows(folder, name, rows, replacing)
+
+
+def append_further(
+    folder: Path, name: str, rows: pd.DataFrame, key: list[str], *, replacing: bool = False
+) -> None:
+    """Add rows to a further table, whose ``key`` tells rows apart, as ``append_rows`` does."""
+    path = folder / FURTHER_FOLDER / f"{name}.jsonl"
+    with locked_folder(folder):
+        path.parent.mkdir(exist_ok=True)
+        if not path.exists():
+            write_rows(rows, path)
+            return
+        _, is_kept, new = _merged(path, FURTHER, key, rows, replacing)
+        _rewrite_lines(path, is_kept, new)
+
+
+def settle_votes(folder: Path) -> None:
+    """Move the votes of ``votes.jsonl`` into the judgments; see ``append_rows`` for errors."""
+    with locked_folder(folder):
+        _settle_votes(folder)
+
+
+def _settle_votes(folder: Path) -> None:
+    votes = read_votes(folder)
+    if votes is None:
+        return
+    path, _ = _add_rows(folder, "judgments", votes.table, replacing=True)
+    # On the disk before the votes leave it: the power may fail in between.
+    synchronize(path)
+    (folder / VOTES_FILE).unlink()
+
+
+def _add_rows(folder: Path, name: Table, rows: pd.DataFrame, replacing: bool) -> tuple[Path, int]:
+    """Add rows to a table of a locked folder; see ``append_rows``."""
+    info = read_info(folder)
+    schema, key = _APPENDED[name]
+    path = find_table_file(folder, name)
+    old, is_kept, new = _merged(path, schema, key, rows, replacing)
+    # Declared first: a system without answers is sound, answers of an unknown one are not.
+    _declare_systems(new.get("system", ()), info, folder)
+    if path is None:
+        path = folder / f"{name}{_suffix_of_new(folder)}"
+        if len(new):
+            write_rows(new, path)
+    elif ".jsonl" in path.name:
+        _rewrite_lines(path, is_kept, new)
+    else:
+        parts = [part for part in (old[is_kept], new.astype(object)) if len(part)]
+        write_rows(pd.concat(parts or [old[is_kept]], ignore_index=True), path)
+    return path, len(new)
+
+
+def _merged(
+    path: Path | None, schema: TableSchema, key: list[str], rows: pd.DataFrame, replacing: bool
+) -> tuple[pd.DataFrame, Flags, pd.DataFrame]:
+    """Return the rows of a file, which of them stay, and which rows are new."""
+    old_rows = empty_rows(schema) if path is None else with_columns(read_rows(path), schema)
+    problems = row_problems(old_rows, schema)
+    if problems:
+        raise DataError(problems)
+    old = old_rows.table
+    old_keys = keys_of_rows(old, key)
+    new_keys = keys_of_rows(rows, key)
+    if replacing:
+        return old, ~old_keys.isin(new_keys), rows
+    is_kept = ~replaced_flags(old, rows)
+    return old, is_kept, rows[~new_keys.isin(old_keys[is_kept])]
+
+
+def _suffix_of_new(folder: Path) -> str:
+    """Return the suffix of a table that the folder does not hold yet."""
+    answers = find_table_file(folder, "answers")
+    return SUFFIXES[0] if answers is None else row_suffix(answers)
+
+
+def _declare_systems(systems: Iterable[str], info: ArenaInfo, folder: Path) -> None:
+    new = [name for name in dict.fromkeys(systems) if name not in info.systems]
+    if new:
+        write_info(info.model_copy(update={"systems": (*info.systems, *new)}), folder)
+
+
+def _rewrite_lines(path: Path, is_kept: Flags, new: pd.DataFrame) -> None:
+    """Write the lines that are kept byte for byte as they are, then new rows."""
+    lines = []
+    with open_text(path) as stream:
+        for line in stream:
+            text = line.strip("\ufeff\r\n")
+            if text.strip():
+                lines.append(text)
+    with atomic_path(path) as temporary, open_text(temporary, "wt") as stream:
+        for text in np.array(lines, dtype=object)[is_kept]:
+            stream.write(f"{text}\n")
+        stream.writelines(json_lines(new))
+
+
+def list_failures(
+    path: Path, failures: pd.DataFrame, key: list[str], settled: Collection[tuple[object, ...]]
+) -> Path | None:
+    """Bring a list of failures up to date; the file is removed where none is left.
+
+    Args:
+        path: The list, JSON lines.
+        failures: New failures: ``key``'s columns, ``reason``, ``detail`` and others.
+        key: Columns that tell rows apart.
+        settled: Keys of this run, failed or not: their earlier failures are dropped.
+    """
+    if path.is_file():
+        old = read_rows(path).table
+        keys = old[key].itertuples(index=False, name=None)
+        left = old[[row_key not in settled for row_key in keys]]
+        if len(left):
+            failures = pd.concat([left, failures], ignore_index=True)
+    if failures.empty:
+        path.unlink(missing_ok=True)
+        return None
+    write_rows(failures, path)
+    return path
+
+
+def add_answers(
+    folder: Path | str,
+    answers: pd.DataFrame | Path | str,
+) -> tuple[Path, int, int]:
+    """Add a new system's answers, or further answers of a known one, to an arena folder.
+
+    Args:
+        folder: Arena folder; new systems are declared in its ``arena.json``.
+        answers: Columns ``query_id, language, system, answer``, or the path of their file; those
+            that the arena has already are left as they are.
+
+    Returns:
+        The file, how many were added, and how many the arena had.
+
+    Raises:
+        UsageError: If the folder is no arena folder, there is no such file, or the name of a new
+            system looks like another's.
+        DataError: For malformed answers, answers to unknown questions, and answers that differ
+            from those that the arena has of the same system; nothing is added.
+    """
+    arena = read_arena(folder)
+    table = read_own_answers(answers, arena.queries)
+    answers_of_arena = arena.answers.set_index(ANSWER_KEY)["answer"]
+    keys = pd.MultiIndex.from_frame(table[ANSWER_KEY])
+    present = pd.Series(answers_of_arena.reindex(keys).to_numpy())
+    differing = table[present.notna() & (present != table["answer"])]
+    problems = []
+    source = answers.name if isinstance(answers, Path) else "answers"
+    for key in differing[ANSWER_KEY].itertuples(index=False, name=None):
+        fault = "the arena holds another answer of this system to this question"
+        hint = "leave it out, or give the new version of the system a name of its own"
+        problems.append(Problem(source, None, "+".join(ANSWER_KEY), key, fault, hint))
+    if problems:
+        raise DataError(problems)
+    systems = set(arena.info.systems)
+    refuse_names_alike(set(table["system"]) - systems, systems)
+    file, n_added = append_rows(folder, "answers", table)
+    return file, n_added, len(table) - n_added
