@@ -22,7 +22,7 @@ from surrogate_arena.importers.files import (
     without_language,
 )
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
-from surrogate_arena.importers.tables import json_lines, read_table, text_of_file
+from surrogate_arena.importers.tables import jsonl_records, read_table, text_of_file
 
 SOURCE = "MIRACL (Zhang et al., 2023)"
 TSV = (".tsv", ".tsv.gz", ".txt", ".txt.gz")
@@ -253,7 +253,7 @@ def _corpus_passages(
 ) -> Iterator[Record]:
     """Yield the passages of a corpus file, line by line: a corpus may be larger than memory."""
     with text_of_file(path, source) as stream:
-        for line, record in json_lines(stream, source):
+        for line, record in jsonl_records(stream, source):
             if isinstance(record, Problem):
                 problems.append(record)
             elif passage_ids is None or record.get("docid") in passage_ids:

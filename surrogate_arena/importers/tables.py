@@ -74,7 +74,7 @@ def read_table(path: Path, source: str | None = None) -> Rows:
             return _delimited(path, source)
         if name.endswith(LINES):
             with text_of_file(path, source) as stream:
-                return rows_of_records(json_lines(stream, source), source)
+                return rows_of_records(jsonl_records(stream, source), source)
         if name.endswith(JSON):
             return _json(path, source)
     raise UsageError(f"{path.name}: unknown format; use one of {first_of(list(READ_SUFFIXES), 12)}")
@@ -141,7 +141,7 @@ def _csv_records(reader: Any, header: Sequence[str], source: str) -> Numbered:  
         line = reader.line_num + 1
 
 
-def json_lines(lines: TextIO, source: str) -> Numbered:
+def jsonl_records(lines: TextIO, source: str) -> Numbered:
     """Yield the object that each line holds, with its number, or what is wrong with it."""
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -180,7 +180,7 @@ def read_json(path: Path, source: str) -> Any:  # noqa: ANN401 - whatever JSON h
         return parsed_json(text)
     except ValueError as error:
         # Some programs write lines of JSON into files called .json.
-        records = [record for _, record in json_lines(io.StringIO(text), source)]
+        records = [record for _, record in jsonl_records(io.StringIO(text), source)]
         if len(records) < 2 or any(isinstance(record, Problem) for record in records):
             fault = f"is not JSON ({error})"
             raise DataError.of_file(source, fault, "write an array of objects") from None
