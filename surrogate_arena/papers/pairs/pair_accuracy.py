@@ -30,6 +30,25 @@ _RATIOS: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
 in ``share_a`` and ``share_longer``, however good it is."""
 SCORES: tuple[str, ...] = tuple(_RATIOS)
 """Names of the scores of ``score_pairs``."""
+COUNTS = (
+    "asked",
+    "judged",
+    "ties",
+    "credit",
+    "better_a",
+    "a_of_better_a",
+    "better_b",
+    "a_of_better_b",
+    "better_longer",
+    "longer_of_better_longer",
+    "better_shorter",
+    "longer_of_better_shorter",
+    "in_both_orders",
+    "right_twice",
+    "judged_twice",
+    "flipped",
+)
+"""What is counted by question."""
 
 
 @dataclass(frozen=True)
@@ -76,12 +95,20 @@ def score_pairs(
         An estimate for each of ``SCORES``. Where a share is 0 or 1, which no resample changes, its
         interval is Wilson's with the questions as trials.
     """
-    counts = _counts_by_question(verdicts)
+    return scores_of_counts(_counts_by_question(verdicts), replicates, seed)
+
+
+def scores_of_counts(
+    counts: pd.DataFrame, replicates: int = 1000, seed: int = 0
+) -> dict[str, Estimate]:
+    """Compute the scores of counts by question, whatever the order of their columns."""
+    # Draws go to questions in the order of their counts, read from the first column on.
+    counts = counts[list(COUNTS)]
     totals = counts.sum()
     n_questions = len(counts)
     n_replicates = replicates if n_questions > 1 else 0
     random = generator(seed, "pair accuracy")
-    sums = pd.DataFrame(resampled_sums(counts, n_replicates, random), columns=counts.columns)
+    sums = pd.DataFrame(resampled_sums(counts, n_replicates, random), columns=COUNTS)
     estimates = {}
     for name, ratios in _RATIOS.items():
         value = float(_mean_ratio(totals.to_frame().T, ratios)[0])
@@ -93,7 +120,6 @@ def score_pairs(
 
 
 def _with_wilson_interval(estimate: Estimate, n_questions: int) -> Estimate:
-    """Give a share of 0 or 1, which no resample changes, Wilson's interval."""
     if estimate.value not in (0.0, 1.0):
         return estimate
     (low,), (high,) = wilson_interval([estimate.value * n_questions], [n_questions])

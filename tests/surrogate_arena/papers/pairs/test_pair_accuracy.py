@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surrogate_arena.papers.pairs.pair_accuracy import SCORES, score_pairs
+from surrogate_arena.papers.pairs.pair_accuracy import (
+    COUNTS,
+    SCORES,
+    score_pairs,
+    scores_of_counts,
+)
 
 WINNERS = ["a", "b", "tie", None]
 
@@ -133,3 +138,11 @@ def test_mirrored_sides_and_the_order_of_rows_change_nothing_else(verdicts, rand
         expected = 1 - before[name] if name == "share_a" else before[name]
         assert after[name] == pytest.approx(expected, nan_ok=True), name
     assert before["consistent_accuracy"] <= 1 or np.isnan(before["consistent_accuracy"])
+
+
+def test_no_result_depends_on_the_order_of_columns():
+    random = np.random.default_rng(1)
+    counts = pd.DataFrame(random.integers(0, 4, (30, len(COUNTS))), columns=COUNTS).astype(float)
+    assert scores_of_counts(counts[list(reversed(COUNTS))]) == scores_of_counts(counts)
+    verdicts = coin_verdicts(0.8, 0.1, 20)
+    assert score_pairs(verdicts[verdicts.columns[::-1]]) == score_pairs(verdicts)
