@@ -77,11 +77,7 @@ class TrainSet:
 
 
 def make_train_set(sieve: Sieve, trained: pd.DataFrame) -> TrainSet:
-    """Put a training set together; questions that are not trained on are unseen.
-
-    Raises:
-        UsageError: If nothing is left to train on.
-    """
+    """Put a training set together; questions that are not trained on are unseen."""
     trained_keys = set(question_keys(trained))
     rows: list[dict[str, Any]] = []
     unseen: list[dict[str, Any]] = []
@@ -112,11 +108,7 @@ def make_train_set(sieve: Sieve, trained: pd.DataFrame) -> TrainSet:
 
 
 def write_train_set(train_set: TrainSet, out: Path, unseen: Path | None) -> None:
-    """Write a training set, and the rows of unseen questions, if a file is given for them.
-
-    Raises:
-        UsageError: If a folder is absent, a format unknown, or no row is of an unseen question.
-    """
+    """Write a training set, and the rows of unseen questions, if a file is given for them."""
     write_rows(train_set.rows, out)
     if unseen is None:
         return

@@ -108,7 +108,6 @@ def metaeval(
 def _show_statistics(
     benchmark: str, path: Path | None, settings: MetaevalSettings, as_json: bool
 ) -> None:
-    """Show MEMERAG's labels, and how far people agree on them; no judge is asked."""
     from surrogate_arena.papers.memerag.label_spread import statistics_report
     from surrogate_arena.papers.memerag.sentences import read_memerag
 
@@ -122,7 +121,6 @@ def _show_statistics(
 def _benchmark_data(
     benchmark: str, path: Path | None, settings: MetaevalSettings, templates: Sequence[str]
 ) -> Benchmark:
-    """Read the items of a benchmark."""
     from arena.llm.prompts import read_templates
     from surrogate_arena import papers
 
@@ -135,7 +133,6 @@ def _benchmark_data(
 
 
 def _judge_names(data: Benchmark, judges: Sequence[str] | None) -> list[str]:
-    """Return the judges to ask, each once: the reference may be among those that are named."""
     from surrogate_arena.papers.evaluation import PYTHON
 
     names = list(dict.fromkeys([*(judges or data.default_judges), *data.reference_judges]))
@@ -147,7 +144,6 @@ def _judge_names(data: Benchmark, judges: Sequence[str] | None) -> list[str]:
 def _show_dry_run(
     data: Benchmark, judges: Sequence[str], prices: Mapping[str, Price], as_json: bool
 ) -> None:
-    """Show what judges would be asked and cost, without any call."""
     from surrogate_arena.papers.evaluation import dry_run_judges
 
     counts = dry_run_judges(data, judges, prices)
@@ -163,11 +159,6 @@ def _show_evaluation(
     prices: Mapping[str, Price],
     as_json: bool,
 ) -> None:
-    """Ask judges, keep their verdicts, and show the report of those that gave any.
-
-    Raises:
-        UnusableRepliesError: If a judge gave no verdict, after the others are shown.
-    """
     from surrogate_arena.papers.evaluation import evaluate_judges
     from surrogate_arena.papers.records import write_run
 
@@ -188,7 +179,6 @@ def _show_evaluation(
 def _print_report(
     report: Report, as_json: bool, arena: Path | None, prices: Mapping[str, Price]
 ) -> None:
-    """Note the results in an arena's folder, if one is given, and print them, with what it cost."""
     from arena.quality.people_agreement import add_metaevaluations
 
     if arena is not None:

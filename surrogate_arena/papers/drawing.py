@@ -22,11 +22,7 @@ MISSING = "–"
 
 @contextmanager
 def plain_text() -> Iterator[None]:
-    """Draw names as they are written, dollar signs too.
-
-    Raises:
-        MissingDependencyError: If matplotlib is not installed.
-    """
+    """Draw names as they are written, dollar signs too."""
     try:
         import matplotlib as mpl
     except ImportError as error:

@@ -164,11 +164,6 @@ def evaluate_judges(
         judges: Judges, or their names, see the benchmark's ``kinds``; or ``run:FILE``, verdicts
             that ``write_run`` wrote.
         progress: Called with a stage's name, what is done of it, and all of it.
-
-    Raises:
-        UsageError: If there is no judge or no item, two judges have the same name and prompt, a
-            name is unknown, a run is of other items, or a judge does not return one verdict an
-            item.
     """
     runs = [judge for judge in judges if isinstance(judge, str) and judge.startswith(RUN)]
     # Files are read before the store of replies is opened.
@@ -214,10 +209,6 @@ def dry_run_judges(
 
     Returns:
         Columns ``judge, prompt``, and those of ``DryRun``; one row per LLM and prompt.
-
-    Raises:
-        UsageError: If a name is unknown, there is nothing to judge, or the prompts of a judge
-            depend on earlier replies (Ragas).
     """
     rows = []
     with JudgeFactory(benchmark.settings, None, is_dry_run=True) as factory:
@@ -238,7 +229,6 @@ def dry_run_judges(
 
 
 def _check_distinct(keys: Sequence[tuple[str, str]]) -> None:
-    """Refuse judges, by name and prompt, that are none, or of which one is given twice."""
     if not keys:
         raise UsageError("there is no judge; give at least one")
     for (name, _), count in sorted(Counter(keys).items()):
@@ -247,7 +237,6 @@ def _check_distinct(keys: Sequence[tuple[str, str]]) -> None:
 
 
 def _read_verdicts(run: str, benchmark: Benchmark) -> pd.DataFrame:
-    """Read the verdicts that ``run:FILE`` names; they must be on the benchmark's items."""
     table = read_run(run.removeprefix(RUN), benchmark.record)
     items = benchmark.items
     joint = table.merge(items, on=list(benchmark.key), suffixes=("", "_here"))
@@ -277,11 +266,7 @@ def verdict_table(verdicts: Sequence[Verdict]) -> pd.DataFrame:
 
 
 def make_judges(spec: str, kinds: Kinds, factory: JudgeFactory) -> list[Judge]:
-    """Make the judge that a text such as ``llm:MODEL`` names, or the judges.
-
-    Raises:
-        UsageError: If the text names no judge.
-    """
+    """Make the judge that a text such as ``llm:MODEL`` names, or the judges."""
     factories = {**kinds, PYTHON: function_judge}
     name, _, model = spec.strip().partition(":")
     form = next((form for form in factories if form.startswith(f"{name}:")), None)

@@ -35,12 +35,7 @@ Drawing = tuple[str, Callable[[], "Figure"]]
 
 
 def study_drawings(path: Path) -> Iterator[Drawing]:
-    """List the figures of a file of ``validate --protocol sampling --json`` or ``metaeval --out``.
-
-    Raises:
-        UsageError: If it is another kind of file, or a study without a figure.
-        DataError: If it is damaged.
-    """
+    """List the figures of a study of sampling, or of the verdicts of ``metaeval --out``."""
     if not path.name.endswith(JSONL_SUFFIXES):
         table, signature = read_study(path)
         yield "sampling", partial(sampling_curves, table, signature)
@@ -69,7 +64,6 @@ def read_study(path: Path) -> tuple[pd.DataFrame, str]:
 
 
 def _memerag_bars(verdicts: pd.DataFrame) -> Figure:
-    """Score judges; where some have several prompts, the best with each prompt is marked."""
     scores = score_judges(verdicts)
     within = [] if with_prompts(scores).empty else ["prompt"]
     return memerag_bars(mark_best(scores, verdicts, within=within))

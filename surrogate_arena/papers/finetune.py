@@ -65,9 +65,6 @@ def finetune(
         out: Folder of the adapter.
         recipe: One of ``RECIPES``.
         changes: Further fields of ``trl.SFTConfig``, or others in the place of the recipe's.
-
-    Raises:
-        MissingDependencyError: If the extra ``train`` is not installed.
     """
     checked_choice(recipe, RECIPES, "recipe")
     if find_spec("trl") is None:
@@ -114,7 +111,6 @@ def finetune(
 
 
 def _split_chat(row: dict[str, Any]) -> dict[str, Any]:
-    """Split off the last message; trl learns completions alone."""
     return {"prompt": row["messages"][:-1], "completion": row["messages"][-1:]}
 
 

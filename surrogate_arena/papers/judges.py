@@ -193,7 +193,6 @@ class PromptJudge(Generic[ItemT]):
         return DryRun.total(runs)
 
     def _prompts_by_task(self, items: Sequence[ItemT]) -> dict[str, list[tuple[int, Prompt]]]:
-        """Return the prompts of each task, with the index of the item that each is about."""
         prompts_by_task: dict[str, list[tuple[int, Prompt]]] = {}
         for index, item in enumerate(items):
             prompts = prompts_by_task.setdefault(self.prompts.task(item), [])
@@ -201,7 +200,6 @@ class PromptJudge(Generic[ItemT]):
         return prompts_by_task
 
     def _ask_until_readable(self, prompts: Sequence[Prompt], task: str) -> list[Verdict]:
-        """Send prompts of one task; those whose reply has no value again, while tries are left."""
         verdicts: dict[int, Verdict] = {}
         pending = list(range(len(prompts)))
         for attempt in range(self.retries + 1):
@@ -226,7 +224,6 @@ class PromptJudge(Generic[ItemT]):
         return [Verdict.of(reply) for reply in table.replies]
 
     def _settings_of(self, task: str, attempt: int = 0) -> LlmSettings:
-        """Return how the model is asked about the items of a task."""
         settings = self.llm.settings
         if settings.body.get("seed") is not None:
             # The same seed would bring the same unreadable reply again.
@@ -238,5 +235,4 @@ class PromptJudge(Generic[ItemT]):
 
 
 def _written(value: object) -> str:
-    """Write the value of a field; ``none`` for one that is not sent."""
     return "none" if value is None else canonical_json(value)

@@ -67,11 +67,7 @@ def files_of_rows(path: Path) -> list[Path]:
 def read_records(
     path: Path, record: type[RecordT], problems: list[Problem]
 ) -> list[tuple[int, RecordT]]:
-    """Read the records of a file with their lines; what is wrong is added to the problems.
-
-    Raises:
-        UsageError: If there is no such file.
-    """
+    """Read the records of a file with their lines; what is wrong is added to the problems."""
     rows = read_rows(path)
     problems += rows.problems
     required = [name for name, field in record.model_fields.items() if field.is_required()]
@@ -137,9 +133,6 @@ def write_run(verdicts: pd.DataFrame, path: Path | str, notice: str = "") -> Non
     """Write verdicts as JSON lines, one per judge and item; equal verdicts give equal bytes.
 
     The notice, such as the license of the human labels, is a column of its own.
-
-    Raises:
-        UsageError: If the folder does not exist, or the name is not that of a JSONL file.
     """
     check_name(Path(path))
     if notice:
@@ -152,10 +145,6 @@ def read_run(path: Path | str, record: type[VerdictRecord]) -> pd.DataFrame:
 
     Returns:
         Columns named as the record's fields, one row per judge and item.
-
-    Raises:
-        UsageError: If there is no such file.
-        DataError: With every problem: line, field, value and hint.
     """
     problems: list[Problem] = []
     rows = [verdict.model_dump() for _, verdict in read_records(Path(path), record, problems)]

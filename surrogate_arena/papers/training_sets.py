@@ -51,9 +51,6 @@ def make_trainset(
         templates: Files that replace prompts; see ``arena.llm.prompts.read_templates``.
         split: Whether rows of questions that are not trained on are wanted.
         progress: Called with a stage's name, what is done of it, and all of it.
-
-    Raises:
-        UsageError: If a setting is another kind's, or no question would be left over.
     """
     checked_choice(kind, KINDS, "kind of training set")
     foreign = sorted(settings.model_fields_set - SHARED_BY_KINDS - FIELDS_OF_KINDS[kind])
@@ -98,7 +95,6 @@ def _scored_answers(
     split: bool,
     progress: Progress | None,
 ) -> Sieve:
-    """Let the teacher score the answers of an arena (GroUSE, section 5)."""
     sieve = Sieve()
     graded = answers_of_arena(arena, settings.systems, sieve)
     n_trained = sum(key in trained_keys for key, *_ in graded)

@@ -92,12 +92,7 @@ class Grouse(Benchmark):
     def read(
         cls, path: Path | None, settings: MetaevalSettings, templates: Templates = NO_TEMPLATES
     ) -> Grouse:
-        """Read unit tests (this project's without a file), and choose from them by the settings.
-
-        Raises:
-            UsageError: If there is no such file or language.
-            DataError: If the file is faulty.
-        """
+        """Read unit tests (this project's without a file), and choose from them by the settings."""
         if path is None:
             tests = unit_tests.builtin_tests(settings.languages, settings.training)
         else:
@@ -208,12 +203,6 @@ class Grouse(Benchmark):
     def _pass_tables(
         self, checked: pd.DataFrame, results: Mapping[str, pd.DataFrame]
     ) -> list[ReportTable]:
-        """Show pass rates, failure modes, and each judge's tests by type.
-
-        Args:
-            checked: Verdicts on tests that call for scores.
-            results: ``pass_rates``, ``failure_modes`` and ``matrix`` of them.
-        """
         rates = results["pass_rates"].replace({"metric": HEADINGS})
         totals = rates[rates["metric"] == TOTAL]
         notes = self._notes_on_tests(checked)
@@ -227,7 +216,6 @@ class Grouse(Benchmark):
         return tables
 
     def _notes_on_tests(self, checked: pd.DataFrame) -> list[str]:
-        """Return how many tests there are, whose, and which are of no type of figure 4."""
         source = self.source or "this project"
         tests = checked.drop_duplicates("test_id")
         notes = [f"{count_of(len(tests), 'test')} of {source}"]
@@ -238,7 +226,6 @@ class Grouse(Benchmark):
         return notes
 
     def _entries(self, checked: pd.DataFrame) -> list[MetaEvaluation]:
-        """Sum up total rates for an arena; tests in no known language are left out."""
         dataset = BUILTIN_DATASET
         if self.source is not None:
             dataset = f"grouse:{self.source.stem}"
@@ -257,7 +244,6 @@ class Grouse(Benchmark):
 
 
 def _checks(test: UnitTest, metric_scores: Mapping[str, Verdict]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each metric: its score, the test's condition, and whether it is met."""
     conditions = unit_tests.all_conditions(test.conditions)
     for metric in METRICS:
         score = metric_scores[metric]
@@ -331,7 +317,6 @@ def calibration_tables(table: pd.DataFrame, reference: str) -> list[ReportTable]
 
 
 def _by_metric(cells: pd.DataFrame, row: str = "judge") -> pd.DataFrame:
-    """Spread cells over metrics, under short headings."""
     return wide_table(cells, "metric", row).rename(columns=HEADINGS)
 
 

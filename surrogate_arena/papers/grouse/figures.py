@@ -22,11 +22,7 @@ IS_NULL = str(Condition("==", None))
 
 
 def draw_unit_tests(scores: pd.DataFrame, judge: str) -> Figure:
-    """Draw every test that a judge passed or failed, one panel per metric (figures 3 and 13 to 15).
-
-    Raises:
-        UsageError: If the judge has no tests that call for scores.
-    """
+    """Draw each test as passed or failed, one panel per metric (figures 3 and 13 to 15)."""
     from matplotlib.patches import Rectangle
 
     checked = scores[scores["condition"].notna()]
@@ -79,11 +75,7 @@ def _state(failure: object, passed: object) -> float:
 
 
 def draw_confusions(scores: pd.DataFrame, reference: pd.DataFrame, judge: str) -> Figure:
-    """Draw which scores a judge gives where the reference gives which (figure 6).
-
-    Raises:
-        UsageError: If the reference has no score, or none in common with the judge.
-    """
+    """Draw which scores a judge gives where the reference gives which (figure 6)."""
     trusted = str(reference["judge"].iloc[0]) if len(reference) else "none"
     counts = confusion(scores, reference_scores(reference, trusted))
     metrics = [name for name in METRICS if name in set(counts["metric"])]

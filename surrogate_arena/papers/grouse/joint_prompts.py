@@ -100,9 +100,6 @@ def prompts_named(name: str, reply_form: ReplyForm, templates: Templates) -> Gro
 
     ``whole``, ``without-justification`` (the paper's best), ``without-ground-truth`` or
     ``without-chain-of-thought``; after ``joint-`` all metrics in one prompt.
-
-    Raises:
-        UsageError: For an unknown name, or replies that a packaged prompt does not ask for.
     """
     variant = name.removeprefix(JOINT_NAME).removeprefix("-") or PROMPT_NAMES[0]
     checked_choice(variant, PROMPT_NAMES, "prompt")

@@ -42,11 +42,7 @@ Shares = Mapping[tuple[str, str], float]
 
 
 def scores_of_judge(samples: Sequence[AnswerSample], judge: Judge) -> list[dict[str, Verdict]]:
-    """Let a judge score answers by all six metrics; see ``score_answers``.
-
-    Raises:
-        UsageError: If the judge does not return one score of the metric's scale for each answer.
-    """
+    """Let a judge score answers by all six metrics; see ``score_answers``."""
 
     def ask(metric: str, unscored: Sequence[AnswerSample]) -> list[Verdict]:
         tasks = [ScoringTask(metric, sample) for sample in unscored]
@@ -95,7 +91,6 @@ class LabeledTest(BaseModel):
 
 
 def _labels(path: Path, are_shares: bool) -> tuple[list[tuple[int, LabeledTest]], list[Problem]]:
-    """Read the rows of a file, and what is wrong with them."""
     problems: list[Problem] = []
     rows = read_records(path, LabeledTest, problems)
     # Shares are read of two of the metrics; the columns of the others are ignored.
@@ -144,10 +139,6 @@ def read_labels(spec: str, tests: Sequence[UnitTest], are_shares: bool = False) 
             metric, empty for null; ``annotator`` where several labeled the same tests.
         tests: The tests it is about.
         are_shares: Whether it holds shares from 0 to 1 of ``QUALITIES``, not scores.
-
-    Raises:
-        UsageError: If there is no such file or annotator, or none of the tests is in it.
-        DataError: With every problem: file, line, field, value and hint.
     """
     name, _, annotator = spec.partition("#")
     rows, problems = _labels(Path(name), are_shares)
@@ -176,10 +167,6 @@ def read_shares(path: Path, tests: Sequence[UnitTest]) -> Shares:
         path: JSONL, CSV or Parquet: ``test_id``, ``answer_relevancy``, ``faithfulness``, from 0
             to 1; one row per annotator, of which the mean counts.
         tests: The tests it is about.
-
-    Raises:
-        UsageError: If there is no such file, or none of the tests is in it.
-        DataError: With every problem: file, line, field, value and hint.
     """
     rows, problems = _labels(path, are_shares=True)
     raise_if(problems)

@@ -37,9 +37,6 @@ def read_metric_score(
         metric: The metric that it was asked to score.
         scored: Possible keys of the answer to score; the first one present counts.
         is_cut: Whether a limit ended the reply; None if unknown.
-
-    Raises:
-        UnparsableError: If there is no object with the score, or the score is none of the scale.
     """
     try:
         reply = last_json_object(without_thoughts(text, is_cut), scored, not is_cut)
@@ -66,11 +63,7 @@ def _score_field(answer: Mapping[str, Any], metric: str, key: str) -> object:
 
 
 def read_result(text: str, metric: str) -> int | None:
-    """Read the score after the last ``[RESULT]`` of a reply, as Prometheus' replies end.
-
-    Raises:
-        UnparsableError: If there is none, or it is none of the metric's scale.
-    """
+    """Read the score after the last ``[RESULT]`` of a reply, as Prometheus' replies end."""
     matches = own_matches(_RESULT, text)
     if not matches:
         raise UnparsableError("the reply does not end in [RESULT] and a score")
@@ -78,11 +71,7 @@ def read_result(text: str, metric: str) -> int | None:
 
 
 def read_score_text(value: object, metric: str) -> int | None:
-    """Read a score of a metric's scale, however it is written: ``4``, ``"4/5"``, ``true``, null.
-
-    Raises:
-        UnparsableError: If it is none.
-    """
+    """Read a score of a metric's scale, however it is written: ``4``, ``"4/5"``, ``true``, null."""
     written = str(value).strip().casefold()
     if value is None or written in _NULLS:
         return None

@@ -98,7 +98,6 @@ def mean_scores(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _mean(scores: pd.DataFrame, metric: str) -> dict[str, Any]:
-    """Return what ``mean_scores`` says of one metric, or of all for ``MEAN``."""
     judged = scores[scores["was_asked"].astype(bool)]
     values = judged["value"].astype(float)
     is_read = judged["failure"].isna()
@@ -116,13 +115,11 @@ def _mean(scores: pd.DataFrame, metric: str) -> dict[str, Any]:
 
 
 def _checks_made(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return the checks that were made, ``passed`` as a number."""
     checks = scores[scores["condition"].notna() & scores["was_asked"].astype(bool)]
     return checks.assign(passed=checks["passed"].eq(True).astype(int))
 
 
 def _rate(part: pd.DataFrame, metric: str) -> dict[str, Any]:  # noqa: ARG001
-    """Return what ``pass_rates`` says of the checks by one metric, or by all."""
     checks = _checks_made(part)
     n_checks = len(checks)
     rate = float(checks["passed"].mean())
@@ -164,9 +161,6 @@ def calibration(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
         Columns ``CALIBRATION_COLUMNS``, a row for each metric of each judge. ``n`` counts the
         pairs that were compared. Classes that neither side uses do not count in F1. ``exact`` is
         the share of answers with the same score on both sides, null or not (table 5).
-
-    Raises:
-        UsageError: If the two have no score in common.
     """
     joint = scores[[*BY_JUDGE, *_KEY, "value", "failure"]].merge(
         human[[*_KEY, "value"]], on=_KEY, suffixes=("", "_human"), validate="many_to_one"

@@ -150,7 +150,6 @@ class ReplyFields:
 
 
 def _written(fields: Mapping[Any, str]) -> str:
-    """Write a form of JSON, given a placeholder for the value of each key."""
     return "{" + ", ".join(f'"{name}": {form}' for name, form in fields.items()) + "}"
 
 

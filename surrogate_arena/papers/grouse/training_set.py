@@ -44,9 +44,6 @@ def answers_of_arena(arena: Arena, systems: Sequence[str], sieve: Sieve) -> list
     """Return the answers of an arena as GroUSE has them: references and citations numbered.
 
     The reference system's answers are the expected ones; the others' are scored, if none is named.
-
-    Raises:
-        UsageError: If there are no reference answers, or a system is unknown.
     """
     reference_rows = arena.references
     if reference_rows.empty:

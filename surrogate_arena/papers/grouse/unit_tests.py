@@ -188,7 +188,6 @@ def builtin_tests(languages: Sequence[str] = (), is_training: bool = False) -> l
 
 
 def _builtin_test(kind: TestType, language: str, topic: str, texts: Mapping[str, Any]) -> UnitTest:
-    """Return the test of one type on a topic of this project's."""
     references: list[str] = []
     for group in kind.references:
         references += texts["references"][group]
@@ -264,10 +263,6 @@ def read_unit_tests(path: Path | str) -> list[UnitTest]:
 
     Args:
         path: A file in any format of tables.
-
-    Raises:
-        UsageError: If there is no such file, or its format is unknown.
-        DataError: With every problem: file, line, field, value and hint.
     """
     path = Path(path)
     problems: list[Problem] = []

@@ -89,7 +89,6 @@ def score_judges(
 
 
 def _of_language(verdicts: pd.DataFrame, language: str) -> pd.DataFrame:
-    """Return the verdicts on a language's sentences; on all sentences for ``macro``."""
     if language == MACRO:
         return verdicts
     return verdicts[verdicts["language"] == language]
@@ -132,7 +131,6 @@ def judged_labels(verdicts: pd.DataFrame) -> tuple[str, str]:
 def _estimates(
     verdicts: pd.DataFrame, labels: Sequence[str], replicates: int, seed: int
 ) -> dict[str, _Estimate]:
-    """Return the estimate of each language, and of ``macro``, from the verdicts of one judge."""
     estimates = {}
     for language, part in verdicts.groupby("language", sort=False):
         estimates[str(language)] = _estimate(part, labels, replicates, seed)
@@ -227,9 +225,6 @@ def compare_judges(
         Columns ``COMPARISON_COLUMNS``, one row per language and one for ``macro``, of the sentences
         that both were asked about; two-sided p-values ``(1 + hits) / (1 + permutations)``. NaN
         where no sentence has one of the labels.
-
-    Raises:
-        UsageError: If the two have no sentence in common, or other human labels for one.
     """
     rows = []
     for language, terms in _difference_terms(verdicts_a, verdicts_b).items():
@@ -332,7 +327,6 @@ def with_prompts(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _joint(verdicts_a: pd.DataFrame, verdicts_b: pd.DataFrame) -> pd.DataFrame:
-    """Join the sentences that both were asked about, with whether each was right."""
     parts = []
     for verdicts in (verdicts_a, verdicts_b):
         judged = verdicts[verdicts["was_asked"].astype(bool)]

@@ -51,10 +51,6 @@ def read_memerag_answers(
         paths: ``data/memerag`` of the clone, or files ``LANGUAGE.jsonl``.
         language: Language of all files, where names do not tell.
         name: Name of the arena.
-
-    Raises:
-        UsageError: If a path is absent, or the language of a file is not known.
-        DataError: With every problem of all files.
     """
     collected = Collected()
     for path, rows in collected.files(paths):

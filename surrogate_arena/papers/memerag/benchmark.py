@@ -125,11 +125,7 @@ class Memerag(Benchmark):
 
     @cached_property
     def judged(self) -> pd.DataFrame:
-        """Sentences with a coarse label to compare judges with, as ``truth``, and ``fine``.
-
-        Raises:
-            UsageError: If there is none.
-        """
+        """Sentences with a coarse label to compare judges with, as ``truth``, and ``fine``."""
         if self.quality == "faithfulness":
             truth = self.sentences["factuality"].where(self.sentences["factuality"].isin(JUDGED))
             fine = self.sentences["fine_grained_factuality"]
@@ -192,17 +188,12 @@ class Memerag(Benchmark):
 
     @property
     def _n_left_out(self) -> int:
-        """How many sentences have no label to hold judges against."""
         if self.settings.limit is not None:
             # With a limit, sentences are left out by choice and not for want of a label.
             return 0
         return len(self.sentences) - len(self.judged)
 
     def _notes(self, scores: pd.DataFrame, verdicts: pd.DataFrame, group: str) -> list[str]:
-        """Return notes on the number of sentences, the meaning of marks, and the prompts.
-
-        ``group`` is where the best judge is marked.
-        """
         notes = [f"{count_of(len(self.judged), 'sentence')} judged", *_mark_notes(scores, group)]
         if self._n_left_out:
             reason = "without a label"
@@ -216,7 +207,6 @@ class Memerag(Benchmark):
         return notes
 
     def _entries(self, scores: pd.DataFrame) -> list[MetaEvaluation]:
-        """Sum up each judge's mean over languages, for an arena."""
         dataset = "memerag" if self.quality == "faithfulness" else "memerag-relevance"
         entries = []
         for rows in judges_of(scores).values():
@@ -231,14 +221,12 @@ class Memerag(Benchmark):
 
 
 def _table_5(of_prompts: pd.DataFrame) -> ReportTable:
-    """Show prompts by judge, averaged over languages (table 5)."""
     macro = of_prompts[of_prompts["language"] == MACRO]
     notes = _mark_notes(macro, "judge")
     return _by_prompt(macro, "judge", f"{PROMPTS_TITLE} languages", notes)
 
 
 def _table_11(averages: pd.DataFrame) -> ReportTable:
-    """Show prompts by language, averaged over judges (table 11)."""
     best = averages.groupby("language")["value"].transform("max")
     marked = averages.assign(mark="")
     marked.loc[averages["value"] == best, "mark"] = BEST
@@ -260,14 +248,12 @@ def _mark_notes(scores: pd.DataFrame, group: str) -> list[str]:
 
 
 def _by_prompt(scores: pd.DataFrame, column: str, title: str, notes: Sequence[str]) -> ReportTable:
-    """Show scores, one row per prompt (tables 5 and 11)."""
     cells = scores.assign(cell=[_marked(row) for row in scores.to_dict("records")])
     table = wide_table(cells, column, "prompt")
     return ReportTable(title, table.assign(prompt=table["prompt"].map(short_prompt)), notes)
 
 
 def _fine_table(fine: pd.DataFrame, scores: pd.DataFrame) -> ReportTable:
-    """Show the accuracy by fine-grained label of one language, of coarse ones, balanced (13)."""
     counts = named(fine)[["judge", "truth", "fine", "sentences", "errors"]]
     parts = []
     # Below the fine-grained labels of each coarse label stands their sum, as in table 13.

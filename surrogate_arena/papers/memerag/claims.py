@@ -221,7 +221,6 @@ def _words(text: str) -> str:
 
 
 def _label_of(words: str, quality: Quality, is_tagged: bool) -> str | None:
-    """Return the label that words are; in a tag, further words may follow."""
     if quality == "relevance":
         return _RELEVANCE_OF_WORDS.get(words)
     label = _LABEL.match(words)

@@ -69,9 +69,6 @@ def error_heat_map(shares: pd.DataFrame) -> Figure:
     """Draw how each judge's errors are spread over fine-grained labels (figure 5).
 
     Shares are as of ``error_shares``.
-
-    Raises:
-        UsageError: If no judge made an error on a sentence with a fine-grained label.
     """
     defined = shares[shares["share"].notna()]
     if defined.empty:
@@ -96,7 +93,6 @@ def error_heat_map(shares: pd.DataFrame) -> Figure:
 
 
 def _shown(scores: pd.DataFrame) -> list[str]:
-    """Name judges with their prompt, if they have one."""
     names = []
     for judge, prompt in zip(scores["judge"], scores["prompt"].fillna(""), strict=True):
         names.append(f"{judge}, {short_prompt(prompt)}" if prompt else str(judge))

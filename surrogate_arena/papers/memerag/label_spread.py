@@ -83,7 +83,6 @@ def _mean_words(texts: pd.Series) -> float:
 def _percentages(
     sentences: pd.DataFrame, labels: pd.Series, keys: list[str], columns: Sequence[str]
 ) -> pd.DataFrame:
-    """Return the percent of sentences that have each label, one row per value of the keys."""
     groups = [sentences[name] for name in keys]
     shares = {}
     for label in columns:
@@ -116,7 +115,6 @@ def agreement_of_people(
 
 
 def _ratings(votes: Mapping[str, Sequence[str | None]], quality: str) -> list[str | None]:
-    """Return each person's label of a sentence; None if a person gave none."""
     labels = list(votes[QUALITIES[quality]])
     if quality == "relevance, coarse":
         return [label and COARSE_OF_RELEVANCE[label] for label in labels]
@@ -151,7 +149,6 @@ def statistics_report(sentences: pd.DataFrame, replicates: int, seed: int) -> Re
 
 
 def _agreement_table(agreed: Mapping[str, Mapping[str, AgreementReport]]) -> ReportTable:
-    """Show tables 2, 6 and 7: both coefficients of each language and quality."""
     rows = []
     for language, reports in agreed.items():
         for quality, report in reports.items():

@@ -92,7 +92,6 @@ _CODE = re.compile(LANGUAGE_CODE)
 
 
 def _votes(value: object, info: ValidationInfo) -> object:
-    """Return the labels given, one a person, spelled as the paper does; None is no vote."""
     labels = value if isinstance(value, list) else [value]
     votes = [None if label is None else _label(label, info) for label in labels]
     if info.field_name != "factuality" or any(votes):
@@ -114,7 +113,6 @@ def _label(value: object, info: ValidationInfo) -> str:
 
 
 def _texts(value: object) -> object:
-    """Return the notes of annotators that are not blank: there is one text, or one a person."""
     texts = value if isinstance(value, list) else [value]
     return [text for text in texts if text is not None and str(text).strip()]
 
@@ -188,10 +186,6 @@ def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFr
         the whole answer, ``model`` what wrote it (missing in the public files), ``votes`` the
         labels that people gave, by field, ``comments`` their notes. Sentences that are challenging
         to determine are there, too; a label is missing where nobody gave one.
-
-    Raises:
-        UsageError: If there is no such folder, or it lacks a language.
-        DataError: With every problem: file, line, field, value and hint.
     """
     files = _files(Path(folder))
     problems: list[Problem] = []

@@ -23,9 +23,6 @@ def feature_lollipops(board: Board) -> Figure:
 
     Systems of one family of models share a color. A feature that is the same for all systems is
     left out.
-
-    Raises:
-        UsageError: If no feature differs.
     """
     table = board.features[board.features["system"].isin(board.overall["system"])]
     means = table.groupby(["language", "system"])[feature_columns(table)].mean()
@@ -62,9 +59,6 @@ def importance_boxes(board: Board) -> Figure:
 
     Boxes are the quartiles and the median, whiskers hold 95% of the tournaments. A board
     that holds nothing out gives the final shares alone.
-
-    Raises:
-        UsageError: If the board has no importances.
     """
     shares = board.importances.groupby("feature").mean(numeric_only=True)
     shares = shares[shares["importance"].notna()].sort_values(

@@ -30,9 +30,6 @@ def sampling_curves(table: pd.DataFrame, signature: str, arena: str = "") -> Fig
         table: Of ``validate(arena, "sampling")``, or as ``validate --json`` prints it.
         signature: The study's, for the file.
         arena: Name of the arena.
-
-    Raises:
-        UsageError: If the table is of another study, or without any tau.
     """
     absent = [column for column in COLUMNS if column not in table]
     if absent or table["tau"].isna().all():

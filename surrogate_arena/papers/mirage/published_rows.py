@@ -117,11 +117,7 @@ def add_prompts(collected: Collected, rows: Rows, language: str) -> None:
 
 
 def prompt_sections(prompt: str) -> tuple[str, str]:
-    """Return the question of a prompt, and the text that holds its passages.
-
-    Raises:
-        ValueError: If a section is absent or the question is empty; the message says which.
-    """
+    """Return the question of a prompt, and the text that holds its passages."""
     question = _QUESTION.search(prompt)
     if question is None:
         raise ValueError("has no section 'Question:'")
@@ -167,7 +163,6 @@ def context_passages(contexts: str, listed: Sequence[str]) -> tuple[dict[str, st
 
 
 def _marks(contexts: str, listed: Sequence[str]) -> list[re.Match[str]]:
-    """Return where passages begin, in the order of the text."""
     marks = []
     absent = set(listed)
     for mark in _LINE_MARKER.finditer(contexts):

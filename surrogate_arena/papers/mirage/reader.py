@@ -70,12 +70,6 @@ def read_mirage(
         name: Name of the arena.
         reference_system: Model whose answers serve as reference.
         download: Read them from the hub, or its cache on this machine, in addition to the paths.
-
-    Raises:
-        UsageError: If a path is absent, a language is not known, or lacks prompts or outputs; if
-            there is nothing to read, or the hub cannot be reached.
-        MissingDependencyError: If huggingface-hub is not installed, for ``download``.
-        DataError: With the problems of all files of all languages.
     """
     if download:
         paths = [*paths, *_downloaded(languages)]
@@ -104,7 +98,6 @@ def read_mirage(
 
 
 def _downloaded(languages: Sequence[str]) -> list[Path]:
-    """Return the folders of the data sets; what the cache lacks is downloaded."""
     fetch = hub("downloading MIRAGE-Bench", "hub").snapshot_download
     patterns = [f"{code}/*" for code in languages] or None
     try:

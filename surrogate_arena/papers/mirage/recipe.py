@@ -107,10 +107,6 @@ def run_recipe(
         seed: Random seed; ``build_board`` with the same one draws the same.
         regressor: One that table 3 compares, such as ``random-forest`` or ``xgboost``.
         fit: Fits the battles of each tournament.
-
-    Raises:
-        UsageError: If the judgments are of several languages.
-        MissingDependencyError: If choix, or xgboost, is not installed.
     """
     from sklearn.metrics import r2_score
 

@@ -71,10 +71,6 @@ def validate_table_3(
     Returns:
         Columns ``language, surrogate, train_r2, holdout_r2, holdout_r2_median, repeats``; means
         and median over repeats, which number those with a defined holdout R².
-
-    Raises:
-        UsageError: For an unknown surrogate, or a language with fewer than seven systems.
-        MissingDependencyError: If xgboost is compared and not installed.
     """
     settings = study_settings(options)
     if not surrogates:
@@ -145,9 +141,6 @@ def validate_table_4(
     Returns:
         Columns ``language, group, features, tau, reason``: number of features, mean tau over
         repeats. NaN with a reason for a group of which no feature is there.
-
-    Raises:
-        UsageError: For systems that cannot be held out, or too few of them.
     """
     settings = study_settings(options)
     if surrogate is None:
@@ -199,7 +192,6 @@ def _taus_by_group(
     repeats: Repeats,
     holdout: Sequence[str] | None,
 ) -> pd.DataFrame:
-    """Return the mean tau over repeats, one row per group and one column per language."""
     languages = next(iter(languages_by_group.values()))
     systems = systems_by_content(languages)
     draws = []
@@ -222,7 +214,6 @@ def _taus_by_group(
 def _taus_of_all(
     languages: Sequence[LanguageData], surrogate: Surrogate, held_out: Sequence[str]
 ) -> dict[str, float]:
-    """Train without the held-out systems; return each language's tau over all systems."""
     training = pd.concat(
         [data.without_answers_of(held_out).X for data in languages], ignore_index=True
     )
@@ -241,7 +232,6 @@ def _taus_of_all(
 
 
 def _group_table(groups: Mapping[str, Sequence[str]], taus: pd.DataFrame) -> pd.DataFrame:
-    """Arrange taus as ``validate_table_4`` returns them; ``macro`` is the mean over languages."""
     wide = taus.reindex(list(groups))
     if len(wide.columns) > 1:
         wide[MACRO] = wide.mean(axis=1)

@@ -35,9 +35,6 @@ def mirage_examples(
     aside. Kept are answers with both markers, whose citations are passages of the question and
     not labeled irrelevant, in the question's language (where the language is one that can be
     told).
-
-    Raises:
-        UsageError: If the teacher has no answers here, or a language no questions.
     """
     answers = _answers_of(arena, teacher)
     texts = ArenaTexts(arena)
@@ -61,7 +58,6 @@ def mirage_examples(
 
 
 def _answers_of(arena: Arena, teacher: str) -> dict[QuestionKey, str]:
-    """Return a teacher's answers by question; a UsageError if there is none."""
     teacher_answers = arena.answers[arena.answers["system"] == teacher]
     if teacher_answers.empty:
         available = ", ".join(sorted(set(arena.answers["system"])))
@@ -75,7 +71,6 @@ def _answers_of(arena: Arena, teacher: str) -> dict[QuestionKey, str]:
 
 
 def _fault(language: str, answer: str, passages: Sequence[ShownPassage]) -> str | None:
-    """Return why an answer is not taught."""
     parsed = parse_answer(answer)
     if all(passage.relevance == 0 for passage in passages):
         return NO_RELEVANT

@@ -43,11 +43,7 @@ class GoldPairs:
 
 
 def gold_pairs_of_arena(arena: Arena, reference: str | None = None) -> GoldPairs:
-    """Return the pairs that the majority of an arena's people (or other judges) decides.
-
-    Raises:
-        UsageError: If there is no such judge, no person, or no pair with a majority.
-    """
+    """Return the pairs that the majority of an arena's people (or other judges) decides."""
     names = sorted(set(arena.judgments["judge"]))
     if reference is None and not any(map(is_person, names)):
         raise UsageError(

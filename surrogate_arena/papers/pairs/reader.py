@@ -75,11 +75,6 @@ def read_gold_pairs(
             any format of tables, or a folder of such files.
         reference: Judges of an arena who are right, by majority; by default its people.
         languages: Languages to keep; by default all.
-
-    Raises:
-        UsageError: If there is no such file, judge or language, or no pair of which one answer is
-            better.
-        DataError: With every problem: file, line, field, value and hint.
     """
     path = Path(path)
     if path.is_dir() and (path / INFO_FILE).is_file():
@@ -126,7 +121,6 @@ def read_gold_pairs(
 
 
 def _not_decided(row: GoldRow, better: str, worse: str) -> str | None:
-    """Return why neither answer of a row is the better one; None if one is."""
     if better == worse:
         return "equal answers"
     if row.positive_response is not None or row.winner in ("a", "b"):
@@ -135,6 +129,5 @@ def _not_decided(row: GoldRow, better: str, worse: str) -> str | None:
 
 
 def _split_name(file: Path) -> str:
-    """Return the name of a file without its format and its number among parts."""
     stem, _, _ = file.name.partition(".")
     return _PART.sub("", stem)

@@ -124,7 +124,6 @@ def pair_scores(
 def _estimates(
     gold: GoldPairs, part: pd.DataFrame, is_whole: bool, settings: MetaevalSettings
 ) -> Iterator[tuple[str, Estimate]]:
-    """Yield the scores of a judge; soft pairwise accuracy where an arena's votes rank systems."""
     judged = part[part["was_asked"].astype(bool)]
     yield from score_pairs(judged, settings.replicates, settings.seed).items()
     decided = judged[judged["winner"].notna()]
@@ -137,7 +136,6 @@ def _estimates(
 
 
 def _totals_table(totals: pd.DataFrame, gold: GoldPairs, verdicts: pd.DataFrame) -> ReportTable:
-    """Show the scores of each judge on all pairs, and say what is missing."""
     cells = named(totals).assign(cell=[_cell(row) for row in totals.to_dict("records")])
     table = wide_table(cells, "score")
     judged = verdicts[verdicts["was_asked"].astype(bool)]
@@ -153,7 +151,6 @@ def _totals_table(totals: pd.DataFrame, gold: GoldPairs, verdicts: pd.DataFrame)
 
 
 def _split_table(scores: pd.DataFrame) -> ReportTable:
-    """Show how right judges are on each split: in both orders, where pairs were asked in both."""
     name = CONSISTENT
     title = "Right in both orders, percent of pairs with standard errors, by split"
     if scores.loc[scores["score"] == CONSISTENT, "value"].isna().all():
@@ -172,7 +169,6 @@ def _cell(row: Mapping[Any, Any]) -> str:
 
 
 def _missing_notes(totals: pd.DataFrame, verdicts: pd.DataFrame) -> list[str]:
-    """Say which verdicts are missing, and where no pair was asked in both orders."""
     names = judge_labels(totals)
     notes = []
     for row in totals[totals["score"] == CONSISTENT].to_dict("records"):

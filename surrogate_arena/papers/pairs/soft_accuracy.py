@@ -64,7 +64,6 @@ def soft_pairwise_accuracy(
 
 
 def _mean_points(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Average the points of the first system of each question and pair: both orders, all votes."""
     table = oriented_verdicts(judgments)
     # A win is 1 point, a tie half of one.
     points = (table["outcome"] + 1) / 2

@@ -101,7 +101,6 @@ class Wikieval(Benchmark):
 
     @cached_property
     def _shown(self) -> pd.DataFrame:
-        """The pairs that are judged, at most ``limit`` of each criterion, in the order drawn."""
         pairs = self.settings.limited(self.pairs, "criterion")
         if pairs.empty:
             raise UsageError("there is no pair to judge")

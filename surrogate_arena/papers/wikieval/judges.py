@@ -245,10 +245,6 @@ def read_score(text: str, is_cut: bool | None = None) -> float:
     Args:
         text: The judge's reply.
         is_cut: Whether a limit ended the reply; None if unknown.
-
-    Raises:
-        UnparsableError: If there is no score, it is beyond that, it is on another scale, or the
-            reply was cut off within it.
     """
     text = without_thoughts(text, is_cut)
     if _BARE_SCORE.fullmatch(text):
@@ -265,11 +261,7 @@ def read_score(text: str, is_cut: bool | None = None) -> float:
 
 
 def read_choice(text: str, is_cut: bool | None = None) -> int:
-    """Read the last ``Better: 1`` or ``Better: 2``, a bare number, or an order of the two texts.
-
-    Raises:
-        UnparsableError: If there is none, or orders contradict each other.
-    """
+    """Read the last ``Better: 1`` or ``Better: 2``, a bare number, or an order of the two texts."""
     text = without_thoughts(text, is_cut)
     matches = own_matches(_CHOICE, text)
     last = matches[-1] if matches else _BARE_CHOICE.fullmatch(text)

@@ -43,10 +43,6 @@ def read_wikieval(path: Path | str) -> pd.DataFrame:
     Returns:
         One row a pair, columns ``PAIR_COLUMNS``: ``context`` is the one answers were written
         from, None but for faithfulness.
-
-    Raises:
-        UsageError: If there is no such file.
-        DataError: With every problem: file, line, column, value and hint.
     """
     file = _published_file(Path(path))
     problems: list[Problem] = []
@@ -88,7 +84,6 @@ class PublishedQuestion(StrictRecord):
 
 
 def _published_file(path: Path) -> Path:
-    """Return the file of published rows: the path, or the only one in its folder."""
     files = files_of_rows(path)
     if len(files) != 1:
         names = ", ".join(file.name for file in files) or "no file of rows"
