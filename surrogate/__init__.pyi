@@ -16,7 +16,7 @@ from .learning.names import find_surrogate as find_surrogate
 from .learning.saving import load_surrogate as load_surrogate
 from .learning.saving import save_surrogate as save_surrogate
 from .learning.surrogate import Surrogate as Surrogate
-from .ranking.placing import place_systems as place_systems
 from .ranking.prior import judging_prior as judging_prior
+from .ranking.rank import place_systems as place_systems
 from .ranking.rank import rank_systems as rank_systems
 from .ranking.ranked_systems import RankedSystems as RankedSystems

@@ -21,10 +21,8 @@ from arena.statistics.bootstrap import by_content
 from features.declare.feature import Feature, Models
 from features.engine.extraction import FEATURE_KEY, feature_columns
 from surrogate.board.board import Board
-from surrogate.board.by_verdicts import estimate_by_verdicts
-from surrogate.board.first_board import estimate_without_verdicts
+from surrogate.board.by_verdicts import comparable_judges, estimate_by_verdicts
 from surrogate.board.holdout import check_holdout, choose_holdout
-from surrogate.board.judge_comparison import comparable_judges
 from surrogate.board.learned import learn
 from surrogate.board.settings import (
     NOBODY,
@@ -34,10 +32,10 @@ from surrogate.board.settings import (
     chosen_settings,
     lists_options,
 )
-from surrogate.board.slices import in_slices
 from surrogate.board.view import (
     arena_view,
     board_judges,
+    in_slices,
     judging_temperatures,
     values_by_judge,
 )
@@ -141,6 +139,8 @@ def build_board(
             remarks.append(Remark("temperature", "info", note))
         estimation = estimate_by_verdicts(learned, remarks, progress)
     else:
+        from surrogate.board.first_board import estimate_without_verdicts
+
         estimation = estimate_without_verdicts(sliced_arena, table, surrogate, resolved)
     own_features = tuple(feature for feature in features or () if isinstance(feature, Feature))
     board = estimation.board(table, own_features)

@@ -1,8 +1,9 @@
-"""Ratings by verdicts and surrogate, in all languages of an arena, and what is said beside them."""
+"""Ratings by verdicts and surrogate in all languages of an arena, and by each judge alone."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -10,21 +11,144 @@ import pandas as pd
 
 from arena.data.answer_digests import outdated_sentence
 from arena.data.arena import Arena
+from arena.data.errors import UsageError
 from arena.data.types import Progress, finish
-from arena.data.wording import Remark
+from arena.data.wording import Remark, count_of
+from arena.quality.agreement import rating_differences
 from arena.quality.judge_label import report_judge
 from arena.quality.preferences import equal_length_ratings
-from surrogate.board.estimation import Estimation, Rated, arena_table, stacked
-from surrogate.board.judge_comparison import alone_ratings, side_by_side
-from surrogate.board.language_study import importances_table, unconnected_remarks
+from arena.rating.posterior import RatingPosterior
+from arena.statistics.rank_agreement import kendall_tau
+from surrogate.board.estimation import Estimation, Rated, arena_table, joint_covariance, stacked
+from surrogate.board.language_study import (
+    importances_table,
+    unconnected_remarks,
+)
 from surrogate.board.learned import Learned, tournament_settings
-from surrogate.board.overall import joint_covariance
 from surrogate.board.rating_rows import rows_with_verdicts, rows_without_verdicts
 from surrogate.board.summary import BoardSummary
 from surrogate.board.summary_builder import summarize_board
+from surrogate.board.tables import BY_JUDGE
 from surrogate.checks.status import without_ranks
-from surrogate.learning.language_data import language_data, others_of
-from surrogate.learning.surrogate import reseeded
+from surrogate.learning.estimation.ratings import NOTHING_EXPECTED, posterior_ratings
+from surrogate.learning.language_data import (
+    LanguageData,
+    language_data,
+    others_of,
+)
+from surrogate.learning.surrogate import FEWEST_SYSTEMS, Surrogate, reseeded
+from surrogate.learning.training import training_ratings
+
+
+def comparable_judges(
+    arena: Arena, judges: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[Remark, ...]]:
+    """Leave out other judges who judged too few systems to compare.
+
+    Args:
+        arena: The arena.
+        judges: The board's own judge, then the others; none for a first board.
+
+    Returns:
+        The judges that stay; and a remark on each other one.
+    """
+    compared = list(judges[:1])
+    omissions = []
+    for name in judges[1:]:
+        judged = arena.judged_by(name)
+        n_systems = len(judged.rated_systems)
+        if n_systems >= FEWEST_SYSTEMS:
+            compared.append(name)
+            continue
+        verdicts = count_of(len(judged.judgments), "verdict")
+        sentence = (
+            f"{name} is left out: {verdicts} on {count_of(n_systems, 'system')} of "
+            f"{FEWEST_SYSTEMS} needed."
+        )
+        omissions.append(Remark("judges", "warning", sentence))
+    return tuple(compared), tuple(omissions)
+
+
+def alone_ratings(
+    data: Sequence[LanguageData], surrogate: Surrogate
+) -> Mapping[str, RatingPosterior]:
+    """Rate by one judge's verdicts and a surrogate, which learns from them unless it has."""
+    ratings = training_ratings({part.language: part.tournaments for part in data})
+    if not hasattr(surrogate, "ratings_"):
+        with suppress(UsageError):  # too few systems to learn from: by the verdicts alone
+            surrogate.fit(pd.concat([part.X for part in data]), ratings)
+    judged = pd.concat([part.X[part.X["system"].isin(part.systems)] for part in data])
+    return posterior_ratings(surrogate, ratings, NOTHING_EXPECTED, judged).by_language()
+
+
+def side_by_side(
+    by_judge: Mapping[str, Mapping[str, RatingPosterior]], slopes: Mapping[str, float]
+) -> tuple[pd.DataFrame, tuple[Remark, ...]]:
+    """Arrange the ratings by each judge alone, and compare the others with the first.
+
+    Args:
+        by_judge: Ratings by judge, the reference first, and by language.
+        slopes: How each other judge's ratings predict the reference's, see ``OtherJudges``.
+
+    Returns:
+        A column for each judge, by language and system; and sentences: how well each judge agrees
+        with the first, whom it rates otherwise, and whether its verdicts are of use.
+    """
+    table = _judge_columns(by_judge)
+    reference, *others = by_judge
+    taus = {}
+    sentences = []
+    for judge in others:
+        columns = [f"{BY_JUDGE}{reference}", f"{BY_JUDGE}{judge}"]
+        taus_by_language = []
+        for _, rows in table[columns].groupby("language"):
+            first, second = rows.to_numpy(np.float64).T
+            taus_by_language.append(kendall_tau(first, second))
+        taus[judge] = f"{float(np.nanmean(taus_by_language)):.2f}"
+        remarks = _bias_remarks(by_judge[judge], by_judge[reference], reference)
+        if not slopes.get(judge):
+            remarks.append("adds nothing, for its verdicts are not shown to go along")
+        if len(others) == 1:
+            remarks.insert(0, f"tau {taus[judge]} with {reference}")
+        if remarks:
+            sentences.append(f"{judge}: {'; '.join(remarks)}.")
+    if len(others) > 1:
+        listed = ", ".join(f"{judge} {tau}" for judge, tau in taus.items())
+        sentences.insert(0, f"Tau with {reference}: {listed}.")
+    return table, tuple(Remark("judges", "info", sentence) for sentence in sentences)
+
+
+def _judge_columns(by_judge: Mapping[str, Mapping[str, RatingPosterior]]) -> pd.DataFrame:
+    """Return the ratings by each judge as a column, by language and system."""
+    columns = {}
+    for judge, posteriors in by_judge.items():
+        parts = {}
+        for language, posterior in posteriors.items():
+            parts[language] = pd.Series(posterior.ratings, list(posterior.systems))
+        columns[f"{BY_JUDGE}{judge}"] = pd.concat(parts)
+    return pd.DataFrame(columns).rename_axis(["language", "system"])
+
+
+def _bias_remarks(
+    posteriors: Mapping[str, RatingPosterior],
+    reference_posteriors: Mapping[str, RatingPosterior],
+    reference: str,
+) -> list[str]:
+    """Say whom a judge rates higher, and whom lower, than the reference, beyond the error."""
+    parts = []
+    for language, posterior in posteriors.items():
+        if language in reference_posteriors:
+            parts.append(rating_differences(posterior, reference_posteriors[language]))
+    differences = pd.concat(parts)
+    remarks = []
+    for direction, is_biased in (
+        ("higher", differences["low"] > 0),
+        ("lower", differences["high"] < 0),
+    ):
+        systems = differences.loc[is_biased, "system"].unique()
+        if len(systems):
+            remarks.append(f"rates {', '.join(systems)} {direction} than {reference}")
+    return remarks
 
 
 def estimate_by_verdicts(

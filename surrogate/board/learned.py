@@ -12,7 +12,10 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.types import Progress, finish
 from arena.quality.judge_label import JudgingRecords
-from surrogate.board.language_study import LanguageStudy, study_languages
+from surrogate.board.language_study import (
+    LanguageStudy,
+    study_languages,
+)
 from surrogate.board.settings import ResolvedSettings
 from surrogate.checks.inspection import inspect_answers
 from surrogate.checks.status import ranking_status

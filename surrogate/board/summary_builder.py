@@ -36,7 +36,7 @@ from surrogate.board.summary import (
     fingerprint,
     plural_part,
 )
-from surrogate.checks.same_answers import same_answer_remarks
+from surrogate.checks.inspection import same_answer_remarks
 from surrogate.learning.estimation.observations import observe
 from surrogate.learning.estimation.replication import Replication
 from surrogate.learning.outcomes import resample_outcomes

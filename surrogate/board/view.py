@@ -1,18 +1,96 @@
-"""An arena as a board has it: whose verdicts count, by which criterion, and in which parts."""
+"""The part of an arena that a board rests on; slices by a column in the place of languages."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
-from arena.data.errors import UsageError
-from arena.data.schema import CRITERION
+from arena.data.errors import UsageError, argument
+from arena.data.published import no_published_ratings
+from arena.data.rows import whole_digits
+from arena.data.schema import CRITERION, HISTORY, OWN_PASSAGES, QUESTION_KEY, REFERENCE
+from arena.data.wording import count_of, did_you_mean
 from arena.rating.soft_verdicts import Temperature, calibrated_judgments, learn_temperatures
 from surrogate.board.settings import BoardSettings
-from surrogate.board.slices import in_slices, sliced
+
+LANGUAGE = "language"
+
+
+def sliced(arena: Arena, by: str) -> Arena:
+    """Put the values of a column of the questions in the place of languages, in every table.
+
+    Ratings published by language are left out.
+
+    Raises:
+        UsageError: If there is no such column, or nearly every question has its own value.
+    """
+    if by == LANGUAGE:
+        return arena
+    not_parts = ["query_id", "query", OWN_PASSAGES, HISTORY, REFERENCE]
+    columns = sorted(arena.queries.columns.difference(not_parts))
+    if by not in columns:
+        hint = f"{did_you_mean(by, columns)} there is {', '.join(columns)}".lstrip()
+        raise UsageError(
+            f"the questions have no column {by!r} to part them by ({argument('by')}); {hint}"
+        )
+    queries = in_slices(arena.queries, arena.queries, by)
+    parts = sorted(set(queries[LANGUAGE]))
+    # A column with nearly as many values as questions identifies questions, not parts.
+    if 2 * len(parts) > len(queries):
+        raise UsageError(
+            f"{by!r} has {len(parts)} values for {count_of(len(queries), 'question')} "
+            f"({argument('by')}): parts "
+            "of a board need several questions each; take a column with fewer values"
+        )
+    return replace(
+        arena,
+        info=arena.info.model_copy(update={"languages": tuple(parts)}),
+        queries=queries,
+        answers=in_slices(arena.answers, arena.queries, by),
+        judgments=in_slices(arena.judgments, arena.queries, by),
+        outdated=in_slices(arena.outdated, arena.queries, by),
+        published_ratings=no_published_ratings(),
+        further={
+            name: in_slices(table, arena.queries, by) for name, table in arena.further.items()
+        },
+    )
+
+
+def in_slices(table: pd.DataFrame, queries: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Put the values of a column of the questions in the place of a table's languages.
+
+    Where an id belongs to questions in several languages, the language goes before it (``en:17``).
+    Rows on no question of ``queries`` stay as they are.
+    """
+    if by == LANGUAGE:
+        return table
+    parts = queries[by].map(lambda value: _slice_name(value, by)).to_numpy(object)
+    ids = queries["query_id"]
+    if ids.duplicated().any():
+        ids = queries[LANGUAGE] + ":" + ids
+    questions = pd.MultiIndex.from_frame(queries[QUESTION_KEY].astype(object))
+    keys = pd.MultiIndex.from_frame(table[QUESTION_KEY].astype(object))
+    rows = questions.get_indexer(keys)
+    is_unknown = rows < 0
+    languages = np.where(is_unknown, table[LANGUAGE], parts[rows])
+    query_ids = np.where(is_unknown, table["query_id"], ids.to_numpy(object)[rows])
+    sliced_table = table.assign(language=languages, query_id=query_ids)
+    return sliced_table.astype(table.dtypes[QUESTION_KEY].to_dict())
+
+
+def _slice_name(value: object, by: str) -> str:
+    if isinstance(value, list | dict):
+        raise UsageError(
+            f"{by!r} holds {value!r:.60} ({argument('by')}); questions are parted by a text each"
+        )
+    name = whole_digits(value)
+    if not name and not pd.isna(value):
+        name = str(value).strip()
+    return name or "(none)"
 
 
 def arena_view(

@@ -22,18 +22,19 @@ import pandas as pd
 from arena.data.types import Flags, Floats, Indices
 from features.text.tokens import folded_words
 from surrogate.checks.likeness import FURTHEST
-from surrogate.checks.word_hashes import (
+from surrogate.learning.estimation.answer_texts import (
+    FACTOR,
     Hashes,
     is_among,
     is_of_others,
     largest_by_text,
+    mixed,
     of_owners,
     of_questions,
     window_sums,
     word_hashes,
     word_runs,
 )
-from surrogate.learning.estimation.answer_texts import FACTOR, mixed
 
 WINDOW = 30
 """Words among which a list of words shows."""

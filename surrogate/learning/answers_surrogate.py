@@ -30,10 +30,10 @@ from surrogate.learning.estimation.field import (
     views_in_batches,
     views_of,
 )
+from surrogate.learning.estimation.kernels import Scale, SystemVectors
 from surrogate.learning.estimation.observations import rating_reliability
 from surrogate.learning.estimation.question_scores import QuestionScores, Scored
 from surrogate.learning.estimation.system_ridge import SystemRidge
-from surrogate.learning.estimation.system_vectors import Scale, SystemVectors
 from surrogate.learning.explanations import explained, feature_effects
 from surrogate.learning.preferences import preference_slopes, shipped_weights
 from surrogate.learning.surrogate import (

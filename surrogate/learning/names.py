@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, get_args
 
 from arena.data.errors import UsageError, checked_choice
 from surrogate.learning.answers_surrogate import AnswersSurrogate
-from surrogate.learning.regression import REGRESSORS, RegressionSurrogate, made
-from surrogate.learning.regressor_text import written
 from surrogate.learning.surrogate import Surrogate, reseeded
 from surrogate.learning.training import DEFAULT_ROWS, MissingRule, RowKind
 
@@ -15,7 +15,18 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 DEFAULT_SURROGATE = "answers"
-PAPERS_SURROGATE = "random-forest"
+RANDOM_FOREST = "random-forest"
+REGRESSORS: Mapping[str, str] = MappingProxyType(
+    {
+        RANDOM_FOREST: "sklearn.ensemble.RandomForestRegressor",
+        "linear": "sklearn.linear_model.LinearRegression",
+        "svr": "sklearn.svm.SVR",
+        "mlp": "sklearn.neural_network.MLPRegressor",
+        "xgboost": "xgboost.XGBRegressor",
+    }
+)
+"""The surrogates that MIRAGE-Bench compares (table 3): name to the regressor it stands for."""
+PAPERS_SURROGATE = RANDOM_FOREST
 """What MIRAGE-Bench builds its boards with (section 4.3)."""
 TABLE_3_SURROGATES = tuple(REGRESSORS)
 """The surrogates that MIRAGE-Bench compares."""
@@ -50,6 +61,8 @@ def find_surrogate(
         if missing != "nan":
             raise UsageError(f'{name} does not support missing="{missing}"; use {PAPERS_SURROGATE}')
         return AnswersSurrogate(name=name, rows=rows, seed=seed)
+    from surrogate.learning.regression import RegressionSurrogate, made  # not always needed
+
     if "." in name:
         made(name, random_state=0)
     else:
@@ -83,6 +96,8 @@ def surrogate_name(surrogate: Any) -> Any:  # noqa: ANN401 - a surrogate, its na
     if isinstance(surrogate, type):
         raise UsageError(f"{surrogate.__name__} is a class; give an object: {surrogate.__name__}()")
     from sklearn.base import BaseEstimator, is_regressor  # slow to load
+
+    from surrogate.learning.regressor_text import written
 
     is_other = isinstance(surrogate, BaseEstimator) and is_regressor(surrogate)
     return written(surrogate) if is_other else surrogate

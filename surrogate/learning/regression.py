@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +19,7 @@ from arena.data.types import Flags, Floats
 from arena.statistics.bootstrap import seed_sequence
 from arena.statistics.workers import work
 from features.engine.extraction import FEATURE_KEY, feature_columns
+from surrogate.learning.names import RANDOM_FOREST, REGRESSORS
 from surrogate.learning.regressor_text import read
 from surrogate.learning.surrogate import (
     FEWEST_SYSTEMS,
@@ -47,18 +47,6 @@ from surrogate.learning.training import (
     training_rows,
     zero_filled,
 )
-
-RANDOM_FOREST = "random-forest"
-REGRESSORS: Mapping[str, str] = MappingProxyType(
-    {
-        RANDOM_FOREST: "sklearn.ensemble.RandomForestRegressor",
-        "linear": "sklearn.linear_model.LinearRegression",
-        "svr": "sklearn.svm.SVR",
-        "mlp": "sklearn.neural_network.MLPRegressor",
-        "xgboost": "xgboost.XGBRegressor",
-    }
-)
-"""The surrogates that MIRAGE-Bench compares (table 3): name to the regressor it stands for."""
 
 Model = tuple[Any, Flags]
 """A regressor fitted to one language, and which features it uses, shape (F,)."""

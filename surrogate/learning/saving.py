@@ -26,7 +26,6 @@ from arena.rating.biases import Biases
 from arena.rating.pairs import JudgedItems, Pairs
 from features.engine.extraction import FEATURE_KEY
 from surrogate.learning.names import SURROGATE_NAMES, find_surrogate
-from surrogate.learning.regressor_text import check_packages
 from surrogate.learning.surrogate import Surrogate, reseeded
 from surrogate.learning.training import MissingRule, RowKind, TrainingRatings
 
@@ -145,6 +144,8 @@ def load_surrogate(path: Path | str, n_jobs: int = 1) -> Surrogate:
 def _restored(archive: zipfile.ZipFile, n_jobs: int) -> Surrogate:
     description = _Description.model_validate_json(_read_member(archive, DESCRIPTION))
     if description.name not in SURROGATE_NAMES:
+        from surrogate.learning.regressor_text import check_packages
+
         check_packages(description.name)
     ratings = {}
     models = {}

@@ -155,7 +155,7 @@ def answer_gaps(arena: Arena) -> Iterator[str]:
     from arena.rating.judgments import copies_of_others
     from arena.rating.ratings import copies_note
     from arena.text.notes import thoughts_note
-    from surrogate.checks.same_answers import same_answer_remarks
+    from surrogate.checks.inspection import same_answer_remarks
     from surrogate_arena.cli.contents import citation_remarks
 
     note = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))

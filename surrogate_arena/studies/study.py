@@ -17,8 +17,7 @@ from arena.data.folder import open_arena
 from arena.data.wording import notebook_html
 from features.engine.extraction import extract, feature_columns
 from surrogate.board.settings import check_option_names, lists_options
-from surrogate.board.slices import in_slices
-from surrogate.board.view import arena_view, resolved_judges
+from surrogate.board.view import arena_view, in_slices, resolved_judges
 from surrogate.learning.cross_fitting import (
     Repeats,
     Training,

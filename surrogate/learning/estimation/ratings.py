@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.types import Flags, Floats
+from surrogate.learning.estimation.kernels import same_system
 from surrogate.learning.estimation.observations import (
     JointPosterior,
     Observation,
@@ -24,7 +25,6 @@ from surrogate.learning.estimation.observations import (
     rating_keys,
 )
 from surrogate.learning.estimation.other_judges import OtherJudges
-from surrogate.learning.estimation.system_vectors import same_system
 from surrogate.learning.outcomes import Outcome
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import TrainingRatings, finite_means

@@ -16,7 +16,7 @@ import pandas as pd
 
 from arena.data.types import Floats
 from surrogate.learning.estimation.field import FieldView
-from surrogate.learning.estimation.system_vectors import SMALLEST, Scale, SystemVectors
+from surrogate.learning.estimation.kernels import SMALLEST, Scale, SystemVectors
 
 PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """As shares of the kernels' mean variance."""

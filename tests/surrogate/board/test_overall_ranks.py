@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surrogate.board.overall import joint_covariance, overall_board
+from surrogate.board.estimation import joint_covariance, overall_board
 from surrogate.board.tables import RATINGS
 
 LANGUAGES, SYSTEMS = ("de", "en", "ja"), ("a", "b", "c")
@@ -87,7 +87,7 @@ def test_of_many_ratings_the_uncertainty_is_close_to_that_of_joint_draws(monkeyp
     board = board_of({"a": 0.3, "b": 0.0, "c": -0.4})
     covariance = joint_covariance(parts_of(0.25), across(0.25, correlation))
     joint = overall_board(board, covariance)
-    monkeypatch.setattr("surrogate.board.overall.MOST_RATINGS", 8)  # of nine
+    monkeypatch.setattr("surrogate.board.estimation.MOST_RATINGS", 8)  # of nine
     by_language = overall_board(board, covariance)
     np.testing.assert_allclose(
         by_language["probability_best"].astype(float),
@@ -102,7 +102,7 @@ def test_of_many_systems_in_one_language_the_variances_alone_count(monkeypatch):
     board = board_of({"a": 0.3, "b": 0.0, "c": -0.4})
     covariance = joint_covariance(parts_of(0.25), across(0.25, 0.5))
     joint = overall_board(board, covariance)
-    monkeypatch.setattr("surrogate.board.overall.MOST_RATINGS", 2)
+    monkeypatch.setattr("surrogate.board.estimation.MOST_RATINGS", 2)
     alone = overall_board(board, covariance)
     np.testing.assert_allclose(
         alone["probability_best"].astype(float), joint["probability_best"].astype(float), atol=0.05

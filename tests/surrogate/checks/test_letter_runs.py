@@ -8,7 +8,7 @@ import pytest
 
 from arena import read_arena
 from surrogate.checks.inspection import notes_on_answers
-from surrogate.checks.letter_runs import LENGTH, letter_runs, measure_runs
+from surrogate.checks.measures import LENGTH, letter_runs, measure_runs
 
 SHARED = Path(__file__).parents[3].parent / "shared" / "data" / "arenas"
 N_QUESTIONS = 10

@@ -11,6 +11,7 @@ from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.blend import Blend
 from surrogate.learning.estimation.field import AnswerField
+from surrogate.learning.estimation.kernels import Scale, SystemVectors
 from surrogate.learning.estimation.observations import rating_reliability
 from surrogate.learning.estimation.question_scores import (
     LIKENESS_VARIANCE,
@@ -19,7 +20,6 @@ from surrogate.learning.estimation.question_scores import (
 )
 from surrogate.learning.estimation.ratings import posterior_ratings
 from surrogate.learning.estimation.system_ridge import SystemRidge
-from surrogate.learning.estimation.system_vectors import Scale, SystemVectors
 from surrogate.learning.training import training_ratings
 
 WORDS = ["the", "a", "river", "flows", "under", "old", "bridges", "while", "markets", "close"]

@@ -11,8 +11,8 @@ from arena.rating.ratings import rate
 from arena.rating.tournaments import bootstrap_tournaments
 from arena.statistics.significance import NORMAL_95
 from surrogate.learning.answers_surrogate import AnswersSurrogate
+from surrogate.learning.estimation.kernels import GaussianProcess
 from surrogate.learning.estimation.observations import Observation, joint_posterior, observe
-from surrogate.learning.estimation.process import GaussianProcess
 from surrogate.learning.estimation.ratings import posterior_ratings
 from surrogate.learning.training import training_ratings
 

@@ -12,7 +12,7 @@ from surrogate import build_board
 from surrogate.learning.language_data import with_answers
 from surrogate.ranking.advice import advise
 from surrogate.ranking.judged import NOBODY, judged_ratings
-from surrogate.ranking.placing import place_systems
+from surrogate.ranking.rank import place_systems
 
 FEATURES = "answer_length,content_coverage,citation_recall@10"
 

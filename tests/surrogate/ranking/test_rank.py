@@ -9,7 +9,7 @@ from arena.data.errors import DataError, UsageError
 from surrogate import Board, build_board, place_systems, rank_systems
 from surrogate.checks.status import NO_ANSWER, ONE_SIDED
 from surrogate.ranking.advice import advise
-from surrogate.ranking.placing import NO_SURROGATE, RANKED_APART
+from surrogate.ranking.rank import NO_SURROGATE, RANKED_APART
 
 
 @pytest.fixture(scope="module")
