@@ -21,13 +21,7 @@ ARGUMENT = re.compile(rf"`{ARGUMENT_MARK}([a-z]+(?:_[a-z]+)*)`")
 
 
 class Entry(NamedTuple):
-    """A command as the list has it.
-
-    Attributes:
-        group: Its heading in ``--help``.
-        place: ``FOLDER.MODULE:FUNCTION`` in ``surrogate_arena``.
-        summary: Its line in ``--help``.
-    """
+    """A command of the list; ``place`` is ``FOLDER.MODULE:FUNCTION`` in ``surrogate_arena``."""
 
     group: str
     place: str

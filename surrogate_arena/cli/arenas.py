@@ -40,7 +40,6 @@ def init(
 
 
 def _template(name: str) -> Arena:
-    """Cut a few questions, answers and judgments out of the simulated arena."""
     from arena.data.schema import QUESTION_KEY
     from arena.data.selection import are_in
     from arena.judging.choosing.drawn_questions import choose_questions

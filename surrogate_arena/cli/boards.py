@@ -150,7 +150,6 @@ def publish_board(
 
 
 def _costs_of(board: Board, arena: Arena, out: Path) -> str:
-    """Write what answers cost, and return a sentence on it; nothing without the folder of costs."""
     if not has_folder("costs"):
         return ""
 
@@ -226,7 +225,6 @@ def print_board(board: Board, then: str, index: Path | None = None, frontier: st
 
 
 def _first_remarks(remarks: Sequence[Remark]) -> list[str]:
-    """Return the lines of the first remarks on a board, and how many there are more."""
     # A board is printed on one screen.
     most = 2
     lines: list[str] = []

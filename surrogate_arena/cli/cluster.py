@@ -19,17 +19,9 @@ LARGE_TASKS = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}
 
 @contextmanager
 def cluster(backend: str, scheduler: str | None = None) -> Iterator[None]:
-    """Let all work be done by the workers of a Dask or Ray cluster.
+    """Let all work be done by the workers of a Dask or Ray cluster, by default one on this machine.
 
     They need this package and the folders that are named, at the same paths.
-
-    Args:
-        backend: ``dask`` or ``ray``.
-        scheduler: Its address; None for one that is started on this machine, for the while.
-
-    Raises:
-        UsageError: For another backend, or an address that nobody answers at.
-        MissingDependencyError: If the package is not installed.
     """
     checked_choice(backend, BACKENDS, "backend")
     start: Callable[[str | None], Any] = _dask if backend == "dask" else _ray

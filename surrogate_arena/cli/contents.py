@@ -19,10 +19,7 @@ FEWEST_ANSWERS = 5
 
 
 def white_space_words(text: str) -> int:
-    """Count the words between white space, as MEMERAG's table 1 does.
-
-    Scripts without spaces (Chinese, Japanese, Thai) have hardly any: count these by a tokenizer.
-    """
+    """Count the words between white space, as MEMERAG's table 1 does."""
     return len(text.split())
 
 
@@ -31,19 +28,10 @@ def arena_contents(
     length: Callable[[str], int] = white_space_words,
     systems: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Count what an arena holds (MIRAGE-Bench, table 1; MEMERAG, table 1).
+    """Count what an arena holds, by language (MIRAGE-Bench, table 1; MEMERAG, table 1).
 
-    Args:
-        arena: Questions, and answers and judgments, if there are any.
-        length: Length of a text, such as its tokens.
-        systems: Systems whose answers and judgments count; all if left out.
-
-    Returns:
-        One row per language. Passages are means per question, by label: ``relevant_passages,
-        other_passages`` (not relevant), ``unlabeled_passages``. Lengths are means: of a question,
-        of a passage with its title, of all passages of a question (``context_length``), of the
-        reason before an answer, of an answer; missing if there is none. ``questions, systems,
-        answers, judgments`` are counts.
+    Passages are means per question, by label; lengths are means, ``context_length`` that of all
+    passages of a question. ``length`` measures a text; ``systems`` are those that count.
 
     Raises:
         UsageError: If the arena has no such system.
@@ -76,7 +64,6 @@ def arena_contents(
 
 
 def _answer_lengths(answers: pd.DataFrame, length: Callable[[str], int]) -> pd.DataFrame:
-    """Measure each answer, and the reason before it (missing if there is none)."""
     parts = [parse_answer(output) for output in answers["answer"]]
     reason_lengths = [np.nan if part.reason is None else length(part.reason) for part in parts]
     return answers[["language", "system"]].assign(
@@ -86,7 +73,6 @@ def _answer_lengths(answers: pd.DataFrame, length: Callable[[str], int]) -> pd.D
 
 
 def _question_counts(queries: pd.DataFrame, length: Callable[[str], int]) -> pd.DataFrame:
-    """Count the passages of each question, and the lengths of the question and its passages."""
     rows = []
     for query in queries[["language", "query", "passages"]].to_dict("records"):
         labels = [passage.get("relevance") for passage in query["passages"]]
@@ -117,10 +103,7 @@ def _question_counts(queries: pd.DataFrame, length: Callable[[str], int]) -> pd.
 
 
 def citation_remarks(arena: Arena) -> Iterator[Remark]:
-    """Name languages whose answers cite, but never the id of a passage: ``[1]`` for ``doc-17``.
-
-    Only answers with the passages of their question count; the first few tell.
-    """
+    """Name languages whose answers cite, but never the id of a passage: ``[1]`` for ``doc-17``."""
     most_read = 500
     answers = arena.answers
     if OWN_PASSAGES in answers:

@@ -106,7 +106,6 @@ def fit(
 
 
 def _with_traits(folder: Path, judgments: pd.DataFrame, equal: str) -> pd.DataFrame:
-    """Add what ratings are to be free of, and leave out judgments on answers that are absent."""
     from arena.data.folder import read_arena
     from arena.rating.biases import EQUAL, TRAIT, with_traits
 
@@ -118,7 +117,6 @@ def _with_traits(folder: Path, judgments: pd.DataFrame, equal: str) -> pd.DataFr
 
 
 def _shown_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns that a terminal has room for."""
     columns = ["system", "rating", "95% interval", "rank", "rank_interval", "tier"]
     columns += ["wins", "losses", "ties"]
     if ratings["group"].nunique() > 1:

@@ -21,10 +21,7 @@ from surrogate.board.board import Board
 class HiddenVerdicts:
     """An arena that shows few of its verdicts, and the verdicts on its other questions.
 
-    Attributes:
-        shown: All questions and answers; judgments of some questions, and none of one system.
-        hidden: Judgments of all other questions, by all systems.
-        unjudged: The system without a judgment in ``shown``.
+    ``unjudged`` is the system without a judgment in ``shown``.
     """
 
     shown: Arena
@@ -36,12 +33,8 @@ class HiddenVerdicts:
 class HiddenComparison:
     """How close a board from few verdicts comes to verdicts that it did not see.
 
-    Attributes:
-        taus: As ``compare_with_truth`` returns them, of the judged systems; hidden verdicts are
-            the truth.
-        places: The unjudged system, a row per language: ``language``; ``rank``, ``rank_low`` and
-            ``rank_high`` on the board (missing if the board gives it no rank); ``hidden_rank`` by
-            the hidden verdicts; ``is_inside``, whether the board's range contains it.
+    ``places`` has the unjudged system, a row per language: its ranks on the board, the rank by
+    hidden verdicts, and whether the board's interval contains that.
     """
 
     taus: pd.DataFrame
@@ -49,16 +42,7 @@ class HiddenComparison:
 
 
 def hide_verdicts(arena: Arena, questions: int, seed: int = 0) -> HiddenVerdicts:
-    """Show the verdicts on some questions of each language, and none on one system.
-
-    Args:
-        arena: With one judge, and judgments of more questions.
-        questions: Number of judged questions to draw in each language.
-        seed: Seed of the draw of questions, and of the system: any but the reference system.
-
-    Raises:
-        UsageError: If no judged question is left to compare with.
-    """
+    """Show the verdicts on some questions of each language, and none on one system."""
     judged = choose_questions(arena.queries, questions=questions, seed=seed)
     is_drawn = are_in(arena.judgments, judged, QUESTION_KEY)
     hidden = arena.judgments[~is_drawn]
@@ -106,16 +90,7 @@ def rated_systems(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def compare_with_truth(board: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
-    """Return Kendall tau-b of a board's ratings with the true quality of its systems.
-
-    Args:
-        board: ``tables.RATINGS``.
-        truth: Columns ``language, system, quality``.
-
-    Returns:
-        Columns ``language, rating, verdicts_alone, surrogate_alone``: one row per language, and a
-        last row ``macro`` with the means.
-    """
+    """Return Kendall tau-b of a board's ratings with the true quality, by language."""
     columns = {
         "rating": "rating",
         "verdicts_alone": "arena_rating",

@@ -121,7 +121,6 @@ def _dry_run(
     expected: Forecast | None,
     as_json: bool,
 ) -> None:
-    """Show what judging would ask and cost, without any call."""
     import pandas as pd
 
     from arena.judging import dry_run_judge, likely_pairs

@@ -124,11 +124,7 @@ DryRun = Annotated[
 
 
 def named_values(option: str, texts: Sequence[str] | None, example: str) -> dict[str, str]:
-    """Read an option that is repeated as NAME=VALUE.
-
-    Raises:
-        UsageError: If one has no name, no value, or no sign between them.
-    """
+    """Read an option that is repeated as NAME=VALUE."""
     values = {}
     for text in texts or ():
         name, _, value = text.partition("=")
@@ -195,11 +191,7 @@ def given_board(folder: Path, features: str | None) -> LoadedBoard:
 
 
 def check_target(path: Path | str, is_folder: bool) -> None:
-    """Check before any work that a file or folder can be written, by writing next to it.
-
-    Raises:
-        UsageError: If it cannot.
-    """
+    """Check before any work that a file or folder can be written, by writing next to it."""
     try:
         if is_stream(Path(path)) and not is_folder:
             return
@@ -244,7 +236,6 @@ ArenaFolder = Annotated[Path, Option("--out", help="Arena folder to write.", **O
 
 
 def _with_cluster(context: Context, named: str | None) -> str | None:
-    """Let the command work on the cluster that --cluster names."""
     if named is not None:
         from surrogate_arena.cli.cluster import cluster
 

@@ -50,14 +50,7 @@ UNBROKEN = re.compile(r"-?[\d.]+ to -?(?:[\d.]+|inf)|\S{1,24}")
 def show(
     content: Mapping[str, Any], as_json: bool, titles: Mapping[str, str] | None = None
 ) -> None:
-    """Print a result as strict JSON, or for people.
-
-    Args:
-        content: Its parts by name. People see tables as tables, lists as notes, the rest as lines.
-        as_json: Whether to print JSON.
-        titles: What to call parts instead of their names; a part with an empty title is in JSON
-            only.
-    """
+    """Print a result as strict JSON, or for people: parts with an empty title are in JSON only."""
     import pandas as pd
 
     if as_json:
@@ -135,10 +128,7 @@ def print_table(
 
 
 def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
-    """Return how wide columns are: the widest are narrowed, but no word or interval is broken.
-
-    Headings, the first texts of ``columns``, give way before cells do.
-    """
+    """Narrow the widest columns, headings before cells; no word or interval is broken."""
     from rich.cells import cell_len
 
     least = [max(map(cell_len, UNBROKEN.findall(" ; ".join(texts)))) for texts in columns]
@@ -161,14 +151,9 @@ def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
 def print_ranks(
     rows: pd.DataFrame, columns: Sequence[str], sentences: Sequence[str], last: Sequence[str]
 ) -> None:
-    """Print ranked systems in 20 lines of 80 columns.
+    """Print ranked systems in 20 lines of 80 columns, with sentences and last lines below.
 
-    Args:
-        rows: Systems by rank. Where they do not fit, those that are ``new``, or the first, are
-            printed with the nearest ones.
-        columns: Columns to print; notes become letters that are explained below.
-        sentences: Printed below.
-        last: Lines that are always printed whole.
+    Where they do not fit, those that are ``new``, or the first, are printed with the nearest ones.
     """
     marks, explanations = _marks_of_notes(rows["note"])
     lines: list[str] = []
@@ -191,7 +176,6 @@ def print_ranks(
 
 
 def _fitted_names(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
-    """Shorten names of systems to the room that the other columns leave."""
     room = WIDTH - 2 * len(columns)
     for name in columns:
         if name != "system":
@@ -239,10 +223,7 @@ def _marks_of_notes(notes: pd.Series) -> tuple[list[str], list[str]]:
 
 
 def wrapped(text: str, most: int = 3) -> list[str]:
-    """Break a text into at most so many lines of 80 columns, whole sentences where one fits.
-
-    An ellipsis stands for the rest.
-    """
+    """Break a text into at most so many lines of 80 columns, whole sentences where one fits."""
     lines = _lines(text)
     if len(lines) <= most:
         return lines
@@ -343,8 +324,8 @@ def spans(
 def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Return a board's rows as they are shown, and the columns.
 
-    Of several languages: overall ranks with their 90% interval, mean ratings. The interval of a
-    mean rating is the mean of those in the languages: at least as wide as that of the mean.
+    The interval of a mean rating is the mean of those in the languages: at least as wide as its
+    own.
     """
     from surrogate.board.summary import HELD_OUT
 
@@ -385,10 +366,7 @@ def with_spans(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def progress_lines() -> Callable[[str, int, int], None]:
-    """Return a function that prints a line at every tenth of a stage, on standard error.
-
-    A stage of a single step has none.
-    """
+    """Return a function that prints a line at every tenth of a stage, on standard error."""
     tenths: dict[str, int] = {}
     started = time.monotonic()
 

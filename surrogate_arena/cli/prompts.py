@@ -57,7 +57,6 @@ def prompts(
 
 
 def _meanings(prompt: ReplaceablePrompt) -> dict[str, str]:
-    """Return the names of each variable, required ones with a star, and what it holds."""
     meanings = {}
     for name, variable in prompt.variables.items():
         star = "*" if variable.is_required else ""

@@ -48,7 +48,6 @@ def _about(judgments: int) -> str:
 
 
 def _place(rank: object, expected: int) -> str:
-    """Return a new system's rank as text, or the rank that is expected where it has none."""
     return f"no rank yet, expected at {expected}" if is_missing(rank) else f"rank {rank}"
 
 
@@ -108,7 +107,6 @@ def rank(
 
 
 def _advising(answers: Path, board: Path, features: str | None) -> str:
-    """Return the command that says what to judge next."""
     named = ("--features", features) if features else ()
     return command("rank", answers, "--board", board, *named, "--advise", QUESTIONS)
 

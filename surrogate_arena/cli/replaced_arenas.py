@@ -41,12 +41,7 @@ _IMPORTED = (
 
 @dataclass(frozen=True)
 class Backup:
-    """Where an arena folder goes that is replaced, and why it is not removed.
-
-    Attributes:
-        folder: A path that is free.
-        contents: What would be lost, such as ``117 judgments, judging.sqlite``.
-    """
+    """Where an arena folder goes that is replaced, and what would be lost otherwise."""
 
     folder: Path
     contents: str
@@ -58,11 +53,7 @@ class Backup:
 
 
 def backup_of(folder: Path) -> Backup | None:
-    """Return where a folder goes if it is replaced; None if an import can make all of it again.
-
-    Judgments, votes and every file that imports do not write, such as stores of paid replies, are
-    reasons to keep a folder, whether they can be read or not.
-    """
+    """Return where a folder goes if it is replaced; None if an import can make all of it again."""
     if not folder.is_dir():
         return None
     names = sorted(path.name for path in folder.iterdir())
@@ -82,7 +73,6 @@ def backup_of(folder: Path) -> Backup | None:
 
 
 def _judgments_in(folder: Path) -> str:
-    """Return how many judgments and votes a folder holds, in words; empty for none."""
     try:
         path = find_table_file(folder, JUDGMENTS.name)
         judgments = None if path is None else read_rows(path)
@@ -98,15 +88,7 @@ def _judgments_in(folder: Path) -> str:
 
 @contextmanager
 def replaced_arena(folder: Path, backup: Backup | None) -> Iterator[Path]:
-    """Yield an empty folder that takes the place of an arena folder when the block succeeds.
-
-    Args:
-        folder: The arena folder; it may be absent.
-        backup: Where it goes, see ``backup_of``; None to remove it.
-
-    Raises:
-        UsageError: If ``folder`` is a file.
-    """
+    """Yield an empty folder that takes the place of an arena folder when the block succeeds."""
     folder = resolved(folder)
     is_moved = False
     try:
@@ -122,15 +104,7 @@ def replaced_arena(folder: Path, backup: Backup | None) -> Iterator[Path]:
 
 
 def check_arena_target(folder: Path | str, is_replaced: bool = False) -> None:
-    """Make sure, before anything is read, that an arena can be written to a folder.
-
-    Args:
-        folder: Where it is to go.
-        is_replaced: Whether an arena folder that is there may be replaced.
-
-    Raises:
-        UsageError: If it is a file, or a folder with something in it that may not be replaced.
-    """
+    """Make sure, before anything is read, that an arena can be written to a folder."""
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file; name a folder to write to")

@@ -38,15 +38,9 @@ SETTING_OPTIONS: Mapping[str, Any] = {
 def takes_settings(
     model: type[BaseModel], *names: str, leave_out: Collection[str] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command an option for each of some settings.
+    """Give a command an option for each of some settings, and ``--config`` for all of them.
 
-    The options stand in the place of the command's argument ``settings``, which takes the record
-    that ``settings_of`` makes of them.
-
-    Args:
-        model: The settings.
-        names: Fields that have an option of their own; ``--config`` takes all of them.
-        leave_out: Fields that the command does not have.
+    They stand in the place of its argument ``settings``; fields to ``leave_out`` are none of its.
     """
     options_of_command = (*names, "config")
 
@@ -114,17 +108,7 @@ def settings_of(
     options: Mapping[str, object],
     leave_out: Collection[str] = (),
 ) -> Settings:
-    """Return settings from options and ``--config``; options override it.
-
-    Args:
-        model: The settings.
-        config: See ``configured``.
-        options: Options by name. Those that are None, or no fields of the settings, do not count.
-        leave_out: Fields of the settings that the command does not have.
-
-    Raises:
-        UsageError: If a key is unknown, or a value cannot be used; it names the option, or the key.
-    """
+    """Return settings from options and ``--config``; options that are not None override it."""
     fields = [name for name in model.model_fields if name not in leave_out]
     chosen = {name: options[name] for name in fields if options.get(name) is not None}
     places: dict[str, str] = {}
@@ -144,15 +128,9 @@ def settings_of(
 def configured(
     config: Sequence[str] | None, fields: Collection[str], places: dict[str, str] | None = None
 ) -> dict[str, Any]:
-    """Return the values of ``--config`` by key; later ones override earlier ones.
+    """Return the values of ``--config``, each ``KEY=VALUE`` (JSON or text) or a TOML file.
 
-    Args:
-        config: Each is ``KEY=VALUE``, of which VALUE is JSON or else a text; or a TOML file.
-        fields: Known keys.
-        places: Takes where each key stands, for messages.
-
-    Raises:
-        UsageError: If there is no such file, it is no TOML, or has a key that is no field.
+    Later ones override earlier ones; ``places`` takes where each key stands, for messages.
     """
     values: dict[str, Any] = {}
     for text in config or ():

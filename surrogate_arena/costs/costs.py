@@ -48,13 +48,12 @@ class AnswerAmounts:
     """Costs, latencies and tokens of an arena's answers.
 
     Attributes:
-        amounts: Of ``cost``, ``latency`` (seconds) and ``tokens``, a row per question and a column
-            per system; NaN where none is stated. A system whose answers state none has what
-            ``systems.csv`` says of it in every row.
+        amounts: Of each amount, a row per question and a column per system; what ``systems.csv``
+            says where no answer of a system states one.
         currencies: Currency of each system's costs; empty where none is stated.
         answers: Number of answers of each system.
         stated: Number of answers that state an amount, a row per system, a column per amount.
-        notes: Why a system lacks an amount, or has it from elsewhere; by system.
+        notes: Why a system lacks an amount, or has it from elsewhere.
     """
 
     amounts: dict[str, pd.DataFrame]
@@ -70,10 +69,7 @@ class AnswerAmounts:
 
 
 def answer_amounts(arena: Arena) -> AnswerAmounts:
-    """Collect what the answers of an arena took.
-
-    Costs of a system in several currencies are none: they cannot be added.
-    """
+    """Collect what answers took; costs of a system in several currencies are none."""
     systems = sorted(arena.info.systems)
     columns = [*QUESTION_KEY, "system"]
     answers = selected_columns(arena.answers, columns, [*AMOUNTS, CURRENCY])
@@ -100,7 +96,6 @@ def answer_amounts(arena: Arena) -> AnswerAmounts:
 
 
 def _add_amounts_of_systems(amounts: AnswerAmounts, attributes: pd.DataFrame) -> None:
-    """Fill in what ``systems.csv`` says of systems whose answers state none."""
     for record in attributes.to_dict(orient="records"):
         system = record["system"]
         for name in AMOUNTS:
@@ -118,18 +113,11 @@ def _currency(cell: object) -> str:
 
 
 def cost_table(board: Board, arena: Arena) -> pd.DataFrame:
-    """Sum up what the answers of each system took.
+    """Sum up what the answers of each system took, by overall rank; no row if nothing is stated.
 
-    Args:
-        board: The board.
-        arena: The arena it was built from.
-
-    Returns:
-        A row per system by overall rank; without a row where nothing is stated. ``cost`` is that
-        of ``PRICED_ANSWERS`` answers on average; ``latency`` and ``latency_p95`` are the median and
-        95th percentile in seconds, since some answers take very long. A system is on a frontier (1)
-        if no other one is at least as good by mean rating and takes as little, costs in the same
-        currency; that is missing where quality or amount is.
+    ``cost`` is that of ``PRICED_ANSWERS`` answers; latencies are median and 95th percentile. A
+    system is on a frontier (1) if no other one is at least as good by mean rating and takes as
+    little, costs in the same currency; that is missing where quality or amount is.
     """
     amounts = answer_amounts(arena)
     if amounts.is_empty:
@@ -206,7 +194,6 @@ def _mean(values: Floats) -> float:
 
 
 def _notes(amounts: AnswerAmounts, system: str, uncompared: str) -> Iterator[str]:
-    """Yield what limits the amounts of a system."""
     yield from amounts.notes[system]
     n_answers = int(amounts.answers[system])
     for name in AMOUNTS:

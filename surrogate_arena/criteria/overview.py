@@ -40,15 +40,12 @@ class Overview:
     """Systems by several criteria.
 
     Attributes:
-        table: Best first: ``system, rank, rank_low, rank_high, score, low, high, note``, and
-            ``NAME_rating, NAME_rank`` of each criterion. The score is the weighted mean of ratings
-            that are standardized over the systems which every criterion with a weight ranks;
-            others have none, and the note says why. ``low, high`` are the same of the bounds of
-            90%: as if errors of the criteria were fully correlated, so at least as wide as they
-            must be. Ranks hold whatever scores are within their bounds.
+        table: Best first. The score is the weighted mean of ratings that are standardized over the
+            systems which every criterion with a weight ranks; ``low, high`` are as if errors of the
+            criteria were fully correlated. Ranks hold whatever scores are within their bounds.
         boards: Criterion to its board.
         weights: Criterion to its weight, as stated.
-        left_out: Criterion that does not count, to why: it has no board, or too few systems on it.
+        left_out: Criterion that does not count, to why.
     """
 
     table: pd.DataFrame
@@ -75,15 +72,9 @@ def build_criteria(
     folder: Path | str | None = None,
     **options: Any,  # noqa: ANN401 - of build_board
 ) -> tuple[dict[str, Board], dict[str, str]]:
-    """Build one board per criterion that the arena's judgments name; answers are measured once.
+    """Build one board per criterion; answers are measured once.
 
-    Arguments are those of ``build_board``, and the arena's folder for its records of judges.
-
-    Returns:
-        Criterion to its board; and those of which none could be built, to why.
-
-    Raises:
-        UsageError: If no judgment has a criterion, or no board can be built.
+    Return the boards, and why others could not be built, by criterion.
     """
     arena = open_arena(arena)
     boards: dict[str, Board] = {}
@@ -116,14 +107,7 @@ def weighted_overview(
     left_out: Mapping[str, str] | None = None,
     weights: Mapping[str, float | str] | None = None,
 ) -> Overview:
-    """Sum up boards of several criteria by weights; those that are not stated are 1.
-
-    Boards, weights and why there is no board are by criterion.
-
-    Raises:
-        UsageError: For a weight of no criterion, one that is negative or no number, or if all are
-            0.
-    """
+    """Sum up boards of several criteria by weights; those that are not stated are 1."""
     skipped = dict(left_out or {})
     for name, board in boards.items():
         shortage = _shortage(board)
@@ -149,7 +133,6 @@ def weighted_overview(
 
 
 def _shortage(board: Board) -> str:
-    """Return why a board ranks too few systems to count; empty if it ranks enough."""
     n_ranked = board.overall["rank"].count()
     if n_ranked >= FEWEST_RANKED:
         return ""
@@ -161,7 +144,6 @@ def _shortage(board: Board) -> str:
 
 
 def _absence(system: str, weighted: Mapping[str, pd.DataFrame]) -> str:
-    """Name the criteria by which a system has no rank; empty if there are none."""
     absent = [name for name, rows in weighted.items() if system not in rows.index]
     return f"no rank by {', '.join(absent)}" if absent else ""
 
@@ -169,11 +151,6 @@ def _absence(system: str, weighted: Mapping[str, pd.DataFrame]) -> str:
 def _used_weights(
     weights: Mapping[str, float | str], boards: Mapping[str, Board], skipped: Mapping[str, str]
 ) -> dict[str, float]:
-    """Return the weight of each criterion that counts: 1 where none is stated.
-
-    Raises:
-        UsageError: As ``weighted_overview`` says.
-    """
     numbers: dict[str, float] = {}
     for name, weight in weights.items():
         checked_choice(name, [*boards, *skipped], f"criterion ({argument('weights')})")
@@ -197,8 +174,8 @@ def _scores(
 ) -> pd.DataFrame:
     """Return the weighted mean of standardized ratings, and of their bounds.
 
-    Only systems that every criterion with a weight ranks have a score: ratings are standardized
-    over the same systems, so that no criterion counts more for having ranked more of them.
+    Only systems that every criterion with a weight ranks have a score, so that none counts more for
+    having ranked more of them.
     """
     ranked = [name for name in systems if all(name in rows.index for rows in weighted.values())]
     total = sum(weights.values())
@@ -226,7 +203,6 @@ def _ranks(score: pd.DataFrame) -> pd.DataFrame:
 
 
 def _ratings(board: Board) -> pd.DataFrame:
-    """Return the overall rank of each system of a board, and its mean rating over languages."""
     means = board.ratings.groupby("system")[BOUNDS].mean()
     return means.assign(rank=board.overall.set_index("system")["rank"])
 
@@ -241,18 +217,7 @@ def check_overview_target(out: Path) -> None:
 def save_overview(
     overview: Overview, out: Path, folder: Path, arena: Arena, *, site: bool
 ) -> tuple[dict[str, Board], Path | None]:
-    """Write the boards, each in a folder of its own, the overview, and a page over all.
-
-    Args:
-        overview: The overview with its boards.
-        out: Folder to write to.
-        folder: Folder of the arena.
-        arena: The arena.
-        site: Whether to write pages.
-
-    Returns:
-        The boards as they lie in the folders, and the page; None without pages.
-    """
+    """Write each board in a folder of its own, the overview, and a page over all; return both."""
     names = slugs(overview.boards)
     saved = {name: board.save(out / names[name], folder) for name, board in overview.boards.items()}
     write_text(guarded_csv(overview.table), out / OVERVIEW)
@@ -269,14 +234,7 @@ def save_overview(
 def overview_page(
     overview: Overview, links: Mapping[str, str], settings: SiteSettings, parent: str = ""
 ) -> str:
-    """Return the page of an overview.
-
-    Args:
-        overview: The overview.
-        links: Criterion to the first page of its board.
-        settings: What the page states.
-        parent: Title of the page over it, one folder up; empty where there is none.
-    """
+    """Return the page of an overview, with a link to the first page of each board."""
     boards = []
     for name, board in overview.boards.items():
         entry = {"name": name, "conclusion": conclusion(board), "link": links[name], "fault": ""}

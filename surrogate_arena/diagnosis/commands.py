@@ -94,16 +94,6 @@ def agreement_command(
 
 @dataclass(frozen=True)
 class _Agreement:
-    """How far judges agree with a reference.
-
-    Attributes:
-        reference: The judges that are the reference.
-        people: Those of them that are people.
-        kappas: One row per other judge; see ``agreement_with_reference``.
-        one_vote: See ``agreement_with_one_vote``.
-        biases: See ``arena.quality.agreement.biases``.
-    """
-
     reference: list[str]
     people: list[str]
     kappas: pd.DataFrame
@@ -111,7 +101,6 @@ class _Agreement:
     biases: pd.DataFrame
 
     def tables(self) -> dict[str, Any]:
-        """Return all tables."""
         return {
             "reference": self.reference,
             "judges": self.kappas,
@@ -120,7 +109,6 @@ class _Agreement:
         }
 
     def shown_tables(self) -> dict[str, Any]:
-        """Return tables for a terminal: both ends of an interval in one column."""
         from arena.quality.agreement import MEASURED, RANKED
 
         ends = {"low": "interval_low", "high": "interval_high"}
@@ -133,7 +121,6 @@ class _Agreement:
         }
 
     def notes(self) -> list[str]:
-        """Say what is not known."""
         from arena.quality.agreement import FEWEST_ITEMS
 
         notes = []
@@ -149,7 +136,6 @@ class _Agreement:
 
 
 def _measured_agreement(table: pd.DataFrame, reference: list[str]) -> _Agreement:
-    """Compare all other judges with the reference."""
     from arena.quality.agreement import agreement_with_reference, biases
     from arena.quality.people_agreement import agreement_with_one_vote
 
@@ -166,7 +152,6 @@ def _measured_agreement(table: pd.DataFrame, reference: list[str]) -> _Agreement
 
 
 def _written_agreement(arena: Path, measured: _Agreement, reference: str) -> tuple[Path, list[str]]:
-    """Record the agreement in an arena's folder; return the file, and which judges it lacks."""
     from arena.quality.people_agreement import add_metaevaluations, agreements
 
     entries, absent = agreements(measured.kappas, reference)
@@ -175,7 +160,6 @@ def _written_agreement(arena: Path, measured: _Agreement, reference: str) -> tup
 
 
 def _reference(table: pd.DataFrame, reference: str) -> list[str]:
-    """Return the judges that are the reference."""
     from arena.data.selection import judges_named
 
     present = sorted(set(table["judge"]))

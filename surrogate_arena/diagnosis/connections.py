@@ -50,13 +50,6 @@ def connection_check(part: pd.DataFrame) -> CheckResult:
 
 
 def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> Iterator[Remark]:
-    """Report systems that judgments do not connect or, if all are, that wins connect one way only.
-
-    Args:
-        names: The S systems.
-        group: Group of each by judgments, shape (S,); 0 is the largest.
-        strong_group: Group of each by wins that lead both ways.
-    """
     if group.any():
         sentence = (
             f"no judgments connect the {len(names):,} systems: they fall into {group.max() + 1:,} "
@@ -75,7 +68,6 @@ def _group_remarks(names: pd.Index, group: Indices, strong_group: Indices) -> It
 
 
 def _extreme_remarks(names: pd.Index, winners: Indices, losers: Indices) -> Iterator[Remark]:
-    """Report systems that win, or lose, every battle; a tie is a win and a loss of both."""
     for verb, opposite in (("wins", losers), ("loses", winners)):
         is_extreme = np.bincount(opposite, minlength=len(names)) == 0
         if is_extreme.any():
@@ -85,7 +77,6 @@ def _extreme_remarks(names: pd.Index, winners: Indices, losers: Indices) -> Iter
 
 
 def _sparse_remarks(median_battles: float, n_never_met: int, n_pairs: int) -> Iterator[Remark]:
-    """Report systems with few battles, and pairs of systems without any."""
     if median_battles < 10:
         sentence = (
             f"half of the systems have at most {median_battles:g} battles; one verdict can move a "

@@ -55,12 +55,10 @@ class Diagnosis:
 
     Attributes:
         remarks: Plain sentences, the gravest first.
-        counts: One row per language and judge: judgments, ties, systems, questions; groups of
-            systems that judgments connect (``groups``), and that wins connect both ways
-            (``strong_groups``); pairs that never met; answers that are in no judgment.
+        counts: One row per language and judge.
         tests: One row per language, judge and test: see ``arena.quality.judge_tests.JudgeTest``.
         agreement: See ``agreement_table``; without judges whose verdicts derive from others'.
-        first_places: Verdicts that decide first place; see ``support_table``.
+        first_places: Verdicts that decide first place.
         seed: Seed of the bootstrap.
     """
 
@@ -77,17 +75,14 @@ class Diagnosis:
         return self.remarks[0].severity if self.remarks else "info"
 
     def __str__(self) -> str:
-        """Return the remarks, one a line."""
         return "\n".join(f"{remark.severity}: {remark}" for remark in self.remarks)
 
     def __repr__(self) -> str:
-        """Say how many remarks there are, and of what severity."""
         n_of_severity = Counter(remark.severity for remark in self.remarks)
         counts = ", ".join(f"{severity} {count}" for severity, count in n_of_severity.items())
         return f"<Diagnosis: {counts}>"
 
     def _repr_html_(self) -> str:
-        """Show the remarks in a notebook."""
         remarks = pd.DataFrame([asdict(remark) for remark in self.remarks])
         return notebook_html("Diagnosis", "", remarks)
 
@@ -114,9 +109,9 @@ def diagnose(
     """Diagnose an arena, or a table of judgments.
 
     Args:
-        arena: Arena with judgments by any number of judges, or the path of its folder; or columns
-            ``system_a, system_b, winner`` and, optional, ``query_id`` (without it every judgment
-            is a question of its own), ``language`` and ``judge``.
+        arena: Arena, its folder, or columns ``system_a, system_b, winner`` and, optional,
+            ``query_id`` (without it every judgment is a question of its own), ``language`` and
+            ``judge``.
         seed: Seed of the bootstrap.
         judge: The only judge to diagnose; it is still compared with the others.
         language: The only language to diagnose.
@@ -155,7 +150,6 @@ def diagnose(
 def _diagnosis(
     chosen: pd.DataFrame, all_judgments: pd.DataFrame, arena: Arena | None, seed: int
 ) -> Diagnosis:
-    """Diagnose chosen judgments, compared with all judgments; copies of others count once."""
     counted = with_people_as_one(chosen)[~copies_of_others(chosen)]
     table = oriented_verdicts(counted)
     declared = () if arena is None else arena.info.systems
@@ -183,7 +177,6 @@ def _diagnosis(
 
 
 def _checks(arena: Arena | None) -> list[Callable[[pd.DataFrame], CheckResult]]:
-    """List the checks of what was judged that an arena, or a table alone, allows."""
     declared = () if arena is None else arena.info.systems
     checks: list[Callable[[pd.DataFrame], CheckResult]] = [
         connection_check,
@@ -199,7 +192,6 @@ def _checks(arena: Arena | None) -> list[Callable[[pd.DataFrame], CheckResult]]:
 def _checked(
     table: pd.DataFrame, checks: Sequence[Callable[[pd.DataFrame], CheckResult]]
 ) -> tuple[pd.DataFrame, list[Remark]]:
-    """Run the checks on each judge's verdicts in each language: one row of counts, and remarks."""
     rows = []
     remarks: list[Remark] = []
     for (language, judge), part in table.groupby(GROUP):
@@ -216,7 +208,6 @@ def _checked(
 def _tested(
     judgments: pd.DataFrame, answers: pd.DataFrame | None
 ) -> tuple[pd.DataFrame, list[Remark]]:
-    """Test each judge by its verdicts in each language: one row and one remark per test."""
     rows = []
     remarks = []
     for (language, judge), part in judgments.groupby(GROUP):
@@ -234,7 +225,6 @@ def _tested(
 
 
 def _agreement(chosen: pd.DataFrame, all_judgments: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Compare the judges of chosen judgments with all others, voter by voter."""
     counted = with_voters(all_judgments)[~copies_of_others(all_judgments)]
     table = oriented_verdicts(counted)
     # A panel agrees with its members by construction.
@@ -367,11 +357,7 @@ def first_place_remarks(places: list[FirstPlace]) -> Iterator[Remark]:
 
 
 def support_table(places: list[FirstPlace]) -> pd.DataFrame:
-    """List the verdicts that decide first place, the most influential first.
-
-    Returns:
-        Columns ``language, judge, first, successor, query_id, system_a, system_b, winner``.
-    """
+    """List the verdicts that decide first place, the most influential first."""
     rows = []
     for place in places:
         standing = [place.language, place.judge, place.first, place.successor]

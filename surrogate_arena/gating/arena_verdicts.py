@@ -31,14 +31,8 @@ def compare_by_arena(
 ) -> tuple[str, SystemComparison] | None:
     """Compare candidate and baseline by the verdicts on both that the arena holds.
 
-    More verdicts may come, and be looked at, at any time, so that the bounds are those of
-    ``anytime_bounds``.
-
-    Args:
-        pair: Candidate and baseline.
-        judge: Whose verdicts count; by default those of people where some judged, or of the only
-            judge.
-        test: Which difference matters, and the error allowed.
+    More verdicts may come, and be looked at, at any time, so that bounds are those of
+    ``anytime_bounds``. By default people's verdicts count where some judged, or the only judge's.
 
     Returns:
         The judge and the comparison, without scores where the verdicts do not tell the systems
@@ -86,7 +80,6 @@ def compare_by_arena(
 
 
 def _judgments_on_both(pair: Contenders) -> pd.DataFrame:
-    """Return the arena's judgments on the two systems, in the languages that are compared."""
     judgments = pair.arena.judgments
     systems = [pair.judged_as, pair.baseline]
     languages = pair.answers["language"].unique()
@@ -98,15 +91,8 @@ def balanced_scores(judgments: pd.DataFrame, system: str) -> pd.DataFrame:
     """Score a system on each question, so that the mean is its win rate on both sides alike.
 
     The share of points is regressed on the side, by least squares; its value halfway between the
-    sides is the win rate, whatever a judge likes about a side. Each question's score is the win
-    rate and the influence of its residuals on it, so that verdicts on one question count together.
-
-    Args:
-        judgments: Verdicts on the system and one other, on either side.
-        system: The system.
-
-    Returns:
-        ``SCORE_COLUMNS``, a row a question. Scores may lie outside 0 to 1.
+    sides is the win rate. Each question's score is the win rate and the influence of its residuals
+    on it, so that verdicts on one question count together. Scores may lie outside 0 to 1.
     """
     judgments = calibrated_judgments(judgments, hard=True)
     is_a = judgments["system_a"].eq(system)

@@ -123,11 +123,6 @@ def gate_command(
 
 
 def _gate_judge(settings: JudgingSettings, budget: int | None) -> LlmJudge | None:
-    """Return the judge of the settings' model; None without a model.
-
-    Raises:
-        UsageError: For batches, and for options of judging where no model judges.
-    """
     from arena.judging.llm_judge import llm_judges
 
     if settings.batch:
@@ -144,7 +139,6 @@ def _gate_judge(settings: JudgingSettings, budget: int | None) -> LlmJudge | Non
 
 
 def _arena_folder(board: Board | None, arena: Path | None) -> Path:
-    """Return the arena that is named, or else the board's."""
     folder = arena
     if folder is None and board is not None:
         folder = board.arena_folder()
@@ -165,7 +159,6 @@ def candidate_answers(
 
 
 def _features_of(path: Path | None, answers: pd.DataFrame | str | None) -> pd.DataFrame | None:
-    """Read the feature table of a candidate's file, if there is one."""
     if path is None:
         return None
     if answers is None or isinstance(answers, str):
@@ -177,7 +170,6 @@ def _features_of(path: Path | None, answers: pd.DataFrame | str | None) -> pd.Da
 def _opened_judging(
     judge: LlmJudge | None, store_path: Path, budget: int | None, seed: int
 ) -> Iterator[GateJudging | None]:
-    """Open the store of a judge's replies; without a judge nothing is opened."""
     from arena.llm import open_store
     from surrogate_arena.gating.gate import GateJudging
 

@@ -44,8 +44,7 @@ class SystemComparison:
 
     Attributes:
         difference: None if it is not clear yet.
-        scores: ``SCORE_COLUMNS``, in the order judged: the system's share of the points on a
-            question in both orders, 0 to 1.
+        scores: ``SCORE_COLUMNS``: its share of the points on a question in both orders, 0 to 1.
         low: Lower bound of its win rate.
         high: Upper bound.
         level: Probability that the bounds hold it.
@@ -79,10 +78,7 @@ class SystemComparison:
 
     @property
     def one_side(self) -> tuple[str, int] | None:
-        """The side that nearly all verdicts choose, and their number; None if there is none.
-
-        Such a judge makes any two systems equal: each wins in one of the two orders.
-        """
+        """The side that nearly all verdicts choose, and their number; None if there is none."""
         return chosen_side(self.judgments)
 
 
@@ -110,26 +106,23 @@ def compare_systems(
 ) -> SystemComparison:
     """Judge a system against another until the test tells how they differ.
 
-    Questions come in an order that is drawn by their content, all languages together. Each is
-    judged in both orders of sides, as many at a time as lie between two looks of the test. Answers
-    that are the same text are ties without a call. After the first few questions and at every look,
-    the run stops if the judge always chooses the same side; nothing is concluded from such
-    verdicts.
+    Questions come in an order that is drawn by their content, each in both orders of sides. Answers
+    that are the same text are ties without a call. The run stops if the judge always chooses the
+    same side.
 
     Args:
         arena: Questions, and the answers of both.
         systems: The system, and the one it is compared with.
         judge: One that is asked about pairs.
-        store: See ``arena.judging.judge``, as for ``progress``.
+        store: Where replies are and go.
         test: Which difference matters, and the error allowed.
-        budget: Maximum number of verdicts, those in the store and of identical answers included;
-            None asks all.
+        budget: Maximum number of verdicts, those in the store included; None asks all.
         seed: Seed of the order and the sides.
-        progress: Callback.
+        progress: Called as pairs are judged.
 
     Raises:
-        UsageError: If the judge cannot be used, no question has answers of both, or the budget
-            is too small for one.
+        UsageError: If the judge cannot be used, no question has answers of both, or the budget is
+            too small for one.
     """
     if budget is not None and budget < ORDERS:
         raise UsageError(f"a budget of {budget} judges no question, which takes {ORDERS} verdicts")
@@ -160,14 +153,7 @@ def compare_systems(
 
 
 class _ComparedPairs:
-    """Chooses the questions on which two systems are compared, until a test tells the difference.
-
-    Attributes:
-        questions: All questions that both answered, in the order drawn.
-        n_planned: Maximum number of verdicts.
-        scores: Score of the first system on each judged question.
-        difference: The test's conclusion; None until there is one.
-    """
+    """Chooses questions on which two systems are compared, until a test tells the difference."""
 
     def __init__(
         self,
@@ -231,10 +217,7 @@ class _ComparedPairs:
 
 
 def question_scores(judgments: pd.DataFrame, system: str) -> dict[QuestionKey, float]:
-    """Return a system's share of the points on each question that is judged in both orders.
-
-    Winners count, not their probabilities: the margin of a gate is a win rate.
-    """
+    """Return a system's share of the points on each question that is judged in both orders."""
     judgments = calibrated_judgments(judgments, hard=True)
     is_a = judgments["system_a"] == system
     points_a = points_of_a(judgments)

@@ -22,15 +22,10 @@ CandidateAnswers: TypeAlias = pd.DataFrame | Path | str | None
 
 @dataclass(frozen=True)
 class Contenders:
-    """A candidate and a baseline.
+    """A candidate and a baseline, in the languages that are compared.
 
     Attributes:
-        arena: Their questions, with the answers of both.
-        candidate: Name of the candidate, which is on no board.
-        judged_as: Name by which the arena's judgments know its answers.
-        baseline: Name of the baseline.
-        answers: The candidate's answers, in the languages that are compared.
-        baseline_answers: The baseline's.
+        judged_as: Name by which the arena's judgments know the candidate's answers.
         n_common: Questions that both answered.
         n_unanswered: Questions that the baseline alone answered.
         is_same: Whether all answers are the baseline's, word for word.
@@ -54,19 +49,7 @@ def contenders(
     baseline: str | None,
     languages: Collection[str] = (),
 ) -> Contenders:
-    """Find candidate and baseline, by default the best of the board, or the latest of the arena.
-
-    Args:
-        arena: Questions and answers.
-        board: The board with the baseline; None for any system of the arena.
-        answers: The candidate's.
-        baseline: Name of the baseline.
-        languages: Languages to compare in, or a single one; all by default.
-
-    Raises:
-        UsageError: If there is no such system, or the answers are of several.
-        DataError: For malformed or duplicate answers and answers to unknown questions.
-    """
+    """Find candidate and baseline, by default the best of the board, or the latest of the arena."""
     system = _named_system(arena, answers)
     if system is not None:
         answers = arena.answers[arena.answers["system"] == system]
@@ -102,7 +85,6 @@ def _compared(
     baseline_answers: pd.DataFrame,
     baseline: str,
 ) -> Contenders:
-    """Count the questions that both answered, and tell whether all answers are the same."""
     keys = set(answers[QUESTION_KEY].itertuples(index=False, name=None))
     baseline_keys = set(baseline_answers[QUESTION_KEY].itertuples(index=False, name=None))
     columns = [*QUESTION_KEY, "answer"]
@@ -121,10 +103,7 @@ def _compared(
 
 
 def _named_system(arena: Arena, answers: CandidateAnswers) -> str | None:
-    """Return the system of the arena that is meant, by default the latest; None for other answers.
-
-    A file of that name goes before a system.
-    """
+    """Return the system that is meant, by default the latest; a file of that name goes first."""
     if answers is None:
         return _latest(arena.info.systems)
     is_name = isinstance(answers, str) and answers in arena.info.systems
@@ -134,7 +113,6 @@ def _named_system(arena: Arena, answers: CandidateAnswers) -> str | None:
 
 
 def _latest(versions: Sequence[str]) -> str:
-    """Return the last system of an arena that has one to compare it with."""
     if len(versions) == 1:
         raise UsageError(
             f"the arena has one system, {versions[0]}; name the answers of another one "
@@ -144,7 +122,6 @@ def _latest(versions: Sequence[str]) -> str:
 
 
 def _only_system(answers: pd.DataFrame) -> str:
-    """Return the one system that answers are of."""
     systems = sorted(set(answers["system"]))
     if len(systems) != 1:
         raise UsageError(
@@ -155,7 +132,6 @@ def _only_system(answers: pd.DataFrame) -> str:
 
 
 def _baseline(names: Sequence[str], baseline: str | None) -> str:
-    """Return the system to compare with; by default the first."""
     if baseline is None and names:
         return names[0]
     if baseline is None or baseline not in names:
@@ -167,7 +143,6 @@ def _baseline(names: Sequence[str], baseline: str | None) -> str:
 
 
 def _with_system(arena: Arena, answers: pd.DataFrame, name: str) -> Arena:
-    """Add the answers of one more system to an arena."""
     systems = (*arena.info.systems, name)
     return replace(
         arena,

@@ -34,14 +34,12 @@ class CostComparison:
         currency: Currency of both; empty where none is stated.
         cost: Mean cost of 1,000 answers of the candidate; NaN where costs cannot be compared.
         baseline_cost: The same of the baseline.
-        low: Lower bound of the 95% interval of ``cost - baseline_cost``; see ``mean_interval``.
+        low: Lower bound of the 95% interval of ``cost - baseline_cost``.
         high: Upper bound.
-        ratio: ``cost / baseline_cost``; NaN where the baseline costs nothing.
-        ratio_low: Lower bound of its 95% interval; NaN where the baseline may cost nothing on
-            average. See ``ratio_interval``.
+        ratio: ``cost / baseline_cost``; NaN, as its bounds, where the baseline may cost nothing.
+        ratio_low: Lower bound of its 95% interval.
         ratio_high: Upper bound.
-        latencies: Median and 95th percentile of the candidate's latencies, then the baseline's, in
-            seconds, over questions where both state one; NaN without any.
+        latencies: Median and 95th percentile of the candidate's seconds, then the baseline's.
         reason: Why costs cannot be compared; empty if they can.
     """
 
@@ -85,7 +83,6 @@ class CostComparison:
         return tuple(sentences)
 
     def _cost_sentence(self) -> str:
-        """Say what both cost: the ratio where it has an interval, else the difference."""
         unit = f" {self.currency}" if self.currency else ""
         amounts = f"{shown_amount(self.cost)} against {shown_amount(self.baseline_cost)}{unit}"
         if np.isnan(self.ratio_low):
@@ -146,7 +143,6 @@ def compare_costs(pair: Contenders) -> CostComparison:
 
 
 def _latencies(latencies: pd.DataFrame) -> tuple[float, float, float, float]:
-    """Return ``CostComparison.latencies`` of two columns."""
     both = latencies.dropna().to_numpy(np.float64)
     if not len(both):
         return np.nan, np.nan, np.nan, np.nan
@@ -155,7 +151,6 @@ def _latencies(latencies: pd.DataFrame) -> tuple[float, float, float, float]:
 
 
 def _reason(amounts: AnswerAmounts, names: list[str], n_common: int) -> str:
-    """Return why the costs of two systems cannot be compared; empty if they can."""
     costs = amounts.amounts[COST]
     for name in names:
         if costs[name].isna().all():

@@ -52,15 +52,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GateJudging:
-    """Who judges candidate and baseline where the surrogate is inconclusive.
-
-    Attributes:
-        judge: LLM that is asked about pairs.
-        store: Where its replies are and go.
-        budget: Most verdicts; None allows all questions.
-        seed: Seed of the order of questions and sides.
-        progress: Called with the judge's name, the questions done, and all.
-    """
+    """Who judges candidate and baseline where the surrogate is inconclusive, and how much."""
 
     judge: LlmJudge
     store: Store
@@ -82,28 +74,23 @@ def gate(
 ) -> Gate:
     """Compare a candidate with a system of a board, or with another version of an arena.
 
-    Answers that are the baseline's, word for word, are the same at once. Others are compared
-    question by question: what is broken needs no rating and no verdict (``compare_answers``).
-    Otherwise the ratings decide first: the candidate's by the surrogate, with the interval of
-    systems unseen in training, the baseline's as on the board. Where they are inconclusive and
-    there is a judge, its verdicts on the two decide, as many as find a difference of the margin
-    (``compare_systems``). Without a judge to ask, verdicts on the two that the arena holds decide,
-    by people or the board's judge (``compare_by_arena``). Where there are verdicts, the surrogate
-    may use a fifth of the permitted error and they the rest, so that the sum is the error asked
-    for.
+    What is broken needs no rating and no verdict (``compare_answers``). Otherwise the ratings
+    decide first. Where they are inconclusive, a judge's verdicts on the two decide
+    (``compare_systems``), or, without a judge to ask, those that the arena holds
+    (``compare_by_arena``). Where there are verdicts, the surrogate may use a fifth of the permitted
+    error and they the rest.
 
-    A candidate that is meant to be cheaper (``rates.cheaper``) is compared by cost first, on the
-    questions where both state one, and by quality only where it costs less.
+    A candidate that is meant to be cheaper (``rates.cheaper``) is compared by cost first, and by
+    quality only where it costs less.
 
     Args:
-        board: The board, or the path of its folder; None where there is none yet.
-        answers: The candidate's, columns ``query_id, language, system, answer``, of one system, or
-            the path of their file; one of a name on the board is taken for a new version of it.
-            Or the name of a system of the arena; by default its latest.
-        arena: The arena the board was built from, or the path of its folder; by default the one
-            that the board knows.
-        baseline: System to compare with; by default the best one of the board, or the latest other
-            one of the arena.
+        board: The board, or its folder; None where there is none yet.
+        answers: The candidate's, columns ``query_id, language, system, answer``, or their file; or
+            a system of the arena, by default its latest.
+        arena: The arena the board was built from, or its folder; by default the one the board
+            knows.
+        baseline: System to compare with; by default the best of the board, or the arena's latest
+            other.
         judging: Judge to ask if the surrogate is inconclusive; None asks nobody.
         rates: How often the gate may be wrong, and what it lets pass.
         languages: Languages to compare in, or a single one; all by default.
@@ -181,7 +168,6 @@ def gate(
 def _decided_by(
     verdicts: SystemComparison, label: JudgeLabel | None, pair: Contenders, result: Gate
 ) -> Gate:
-    """Decide by verdicts if they tell a difference."""
     result = replace(
         result,
         verdicts=verdicts,
@@ -196,7 +182,6 @@ def _decided_by(
 def _compared_ratings(
     board: Board, placed: RankedSystems, baseline: str, rates: GateRates, *, has_verdicts: bool
 ) -> RatingDifference:
-    """Compare candidate and baseline by their ratings, unless the surrogate may not decide."""
     error = rates.error * SURROGATE_SHARE if has_verdicts else rates.error
     baseline_ratings = board.ratings[board.ratings["system"] == baseline]
     freedom = min(_freedom(board, language) for language in board.languages)
@@ -219,13 +204,11 @@ def _compared_ratings(
 
 
 def _freedom(board: Board, language: str) -> float:
-    """Return the degrees of freedom of intervals; infinite where many systems are judged."""
     freedom = interval_of(board, language).freedom
     return math.inf if freedom is None else freedom
 
 
 def _doubts(board: Board, placed: RankedSystems, compared: Sequence[str]) -> Iterator[str]:
-    """Yield why the surrogate may not decide alone."""
     if board.summary.macro.standing != "shown":
         yield "the systems here do not show that it ranks unseen systems better than chance"
         return
@@ -242,7 +225,7 @@ def _judged(board: Board | None) -> Board | None:
 
 
 def _planned_variance(board: Board | None, arena: Arena) -> float:
-    """Return the largest variance of a question's score that the judge's ties and doubts leave."""
+    """Return the largest variance of a question's score that ties and doubts leave."""
     smallest_variance = 0.05
     judgments = arena.judgments
     if board is not None:
@@ -257,7 +240,6 @@ def _planned_variance(board: Board | None, arena: Arena) -> float:
 def _ask_judge(
     pair: Contenders, judging: GateJudging, rates: GateRates, variance: float
 ) -> SystemComparison:
-    """Have a judge compare two systems, by as many verdicts as find a difference of the margin."""
     test = rates.test(1 - SURROGATE_SHARE)
     budget = ORDERS * test.scores_needed(rates.margin, variance, rates.power)
     if judging.budget is not None:
@@ -277,7 +259,6 @@ def _ask_judge(
 def _judge_label(
     board: Board | None, arena: Arena, judge: str, verdicts: pd.DataFrame | None = None
 ) -> JudgeLabel:
-    """Label a judge by its verdicts in the arena, and by those of this run."""
     judgments = pd.concat([arena.judgments, verdicts], ignore_index=True)
     people = None
     if board is not None:

@@ -24,8 +24,7 @@ MENTION_SIGNS = re.compile("[@#]")
 def gate_junit(result: Gate) -> str:
     """Return a result as JUnit's XML: one test for each check of answers, and one for the verdict.
 
-    A check that raises an alarm is a failure, and so are the verdicts ``broken``, ``not cheaper``
-    and ``worse``. What was not checked, and ``cannot say``, is skipped, with the reason.
+    What was not checked, and ``cannot say``, is skipped, with the reason.
     """
     suite = ElementTree.Element("testsuite", name=SUITE)
     properties = ElementTree.SubElement(suite, "properties")
@@ -52,10 +51,7 @@ def gate_junit(result: Gate) -> str:
 
 
 def gate_markdown(result: Gate) -> str:
-    """Return a result as Markdown: a heading with the verdict, and a list of its sentences.
-
-    Names of systems are data from others: they cannot add markup, links or mentions.
-    """
+    """Return a result as Markdown, to which names of systems add no markup, links or mentions."""
     lines = [f"### Gate: {result.verdict}", ""]
     lines.extend(f"- {escaped_markdown(sentence)}" for sentence in result.sentences)
     return "\n".join(lines) + "\n"
@@ -70,7 +66,6 @@ def escaped_markdown(text: str) -> str:
 
 
 def _properties(result: Gate) -> dict[str, str]:
-    """Return what a dashboard may plot."""
     properties = {
         "verdict": result.verdict,
         "by": result.by,
@@ -88,7 +83,6 @@ def _properties(result: Gate) -> dict[str, str]:
 
 
 def _add_check(suite: ElementTree.Element, name: str, checks: AnswerChecks) -> None:
-    """Add the test of one fault, in all languages together and in each."""
     case = _add_case(suite, "answers", name)
     alarms = []
     for check in checks.checks:

@@ -31,26 +31,23 @@ class Gate:
     """How a candidate compares with a baseline.
 
     Attributes:
-        verdict: ``broken``, ``better``, ``same``, ``worse`` or ``cannot say``. Where the candidate
-            is meant to be cheaper, ``cheaper`` (and not worse by more than the margin) or ``not
-            cheaper`` instead of ``better`` and ``same``, and ``worse`` is by more than the margin.
-        by: ``surrogate`` or ``verdicts``, whichever decided, or ``answers`` where these are broken,
-            or the baseline's, word for word; empty where nothing did.
+        verdict: Where the candidate is meant to be cheaper, ``cheaper`` and ``not cheaper`` stand
+            in the place of ``better`` and ``same``, and ``worse`` is by more than the margin.
+        by: What decided; empty where nothing did.
         candidate: The new system.
         baseline: The system that it is compared with.
         rates: How often the gate may be wrong.
         checks: What the answers show, question by question.
         questions: Questions that both answered.
-        unanswered: Questions that the baseline answered and the candidate did not, in the languages
-            that are compared.
+        unanswered: Questions that the baseline alone answered.
         variance: Of the score of a question: observed, or that of the arena's verdicts.
-        ratings: Comparison by the surrogate; None where there is none, or answers decided.
-        verdicts: Comparison by verdicts: of an LLM that was asked, or those of the arena.
-        judge: Label of the judge of these verdicts; None without any.
+        ratings: Comparison by the surrogate, if any.
+        verdicts: Comparison by verdicts, if any.
+        judge: Label of their judge.
         costs: What both cost; None unless the candidate is meant to be cheaper.
         n_outdated: Number of the arena's verdicts that do not count, since an answer was edited.
         longer_wins: Verdicts that the longer answer won, and those that were decided, where these
-            are nearly the same; None elsewhere.
+            are nearly the same.
     """
 
     verdict: GateVerdict
@@ -93,11 +90,9 @@ class Gate:
         return tuple(_sentences(self))
 
     def __str__(self) -> str:
-        """Return the sentences."""
         return "\n".join(self.sentences)
 
     def __repr__(self) -> str:
-        """Say who was compared with whom, and what the verdict is."""
         return f"<Gate: {self.candidate!r} against {self.baseline!r}: {self.verdict}>"
 
     @property
@@ -106,7 +101,6 @@ class Gate:
 
 
 def _sentences(result: Gate) -> Iterator[str]:
-    """Say what was found, and what would say more."""
     yield _headline(result)
     # What a reader acts on comes first.
     if result.verdict == "cannot say":
@@ -127,7 +121,6 @@ def _sentences(result: Gate) -> Iterator[str]:
 
 
 def _verdict_sentences(result: Gate) -> Iterator[str]:
-    """Say what the judge was asked, and how far to trust it."""
     verdicts = result.verdicts
     one_side = None if verdicts is None else verdicts.one_side
     if verdicts is not None:
@@ -158,7 +151,6 @@ def _verdict_sentences(result: Gate) -> Iterator[str]:
 
 
 def _ways_to_decide(result: Gate) -> Iterator[str]:
-    """Say how many verdicts would decide, unless more of them would not help."""
     if not result.questions:
         yield f"{result.candidate} and {result.baseline} answered no question in common."
         return
@@ -169,7 +161,6 @@ def _ways_to_decide(result: Gate) -> Iterator[str]:
 
 
 def _outlook(result: Gate) -> str:
-    """Say how many verdicts would decide."""
     needed = f"About {result.verdicts_needed:,} verdicts would"
     margin = f"{100 * result.rates.margin:g} points of win rate"
     power = f"{result.rates.power:.0%}"
@@ -187,7 +178,6 @@ def _outlook(result: Gate) -> str:
 
 
 def _headline(result: Gate) -> str:
-    """Say the verdict, with the win rate or the source that it rests on."""
     headline = f"{result.candidate} against {result.baseline}: {result.verdict}"
     points = f"{100 * result.rates.margin:g} points"
     if result.verdict == "cheaper":
@@ -215,7 +205,6 @@ def _headline(result: Gate) -> str:
 
 
 def _rating_sentences(ratings: RatingDifference) -> Iterator[str]:
-    """Say what the surrogate expects."""
     if not np.isnan(ratings.rating):
         interval = ""
         if not np.isnan(ratings.low):

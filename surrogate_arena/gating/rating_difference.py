@@ -24,15 +24,12 @@ class GateRates:
     """How often a gate may be wrong, and what it lets pass.
 
     Attributes:
-        error: Probability of a wrong statement: ``better`` or ``worse`` of a system as good as
-            the baseline, ``same`` of one whose win rate differs by more than the margin; of a
-            cheaper one, that it passes or fails on the wrong side of the margin.
+        error: Probability of a wrong statement: ``better`` or ``worse`` of a system as good as the
+            baseline, ``same`` of one whose win rate differs by more than the margin.
         margin: Difference of a win rate from one half that matters.
         power: Probability with which such a difference is to be found.
         accepted: Checks of answers that break nothing, since the difference is intended.
-        cheaper: Whether the candidate is meant to be cheaper: then it passes if it costs less, and
-            its win rate is above one half less the margin. It need not be better, and fails as
-            ``worse`` if its win rate is below that.
+        cheaper: Whether the candidate need only cost less, and be at most the margin worse.
     """
 
     error: float = 0.05
@@ -52,14 +49,14 @@ class GateRates:
 
 @dataclass(frozen=True)
 class RatingDifference:
-    """How far a board's surrogate rates a candidate above a baseline.
+    """How far a board's surrogate rates a candidate above a baseline, in logits.
 
     Attributes:
-        difference: Its verdict; None if undecided.
-        reason: Why it is None.
+        difference: Its verdict; None if undecided, for the ``reason``.
+        reason: Why there is no verdict.
         languages: Columns ``language, rating, baseline_rating, standard_error`` (of the
-            difference, logits).
-        rating: Mean difference over languages, logits; NaN without any.
+            difference).
+        rating: Mean difference over languages; NaN without any.
         low: Lower bound.
         high: Upper bound; infinite where the candidate may be better than every judged system.
         error: Probability that the bounds do not hold the difference.
@@ -88,16 +85,9 @@ def rating_difference(
 ) -> RatingDifference:
     """Compare the ratings of two systems.
 
-    Errors of the two systems are taken as independent, those of one system in several languages
-    as the same, so that more languages make no interval narrower.
-
-    Args:
-        candidate: Its ratings, columns ``language, rating, high, standard_error``.
-        baseline: Ratings of the baseline, with the same columns.
-        rates: What counts as a difference.
-        error: Probability with which the statement may be wrong.
-        freedom: Degrees of freedom of the intervals, which Student's quantiles widen; their
-            standard errors are those of normal 90% intervals.
+    Errors of the two are taken as independent, those of one system in several languages as the
+    same, so that more languages make no interval narrower. ``freedom`` are the degrees of freedom
+    of intervals, which Student's quantiles widen.
     """
     columns = ["language", "rating", "high", "standard_error"]
     both = candidate[columns].merge(baseline[columns], on="language", suffixes=("", "_baseline"))
@@ -134,7 +124,6 @@ def rating_difference(
 def _verdict(
     bounds: tuple[float, float], win_rates: tuple[float, float], rates: GateRates
 ) -> Difference | None:
-    """Return what bounds of a difference, and of the win rate, say; None if that is nothing."""
     low, high = bounds
     smallest, largest = win_rates
     if rates.cheaper and smallest > EVEN - rates.margin:

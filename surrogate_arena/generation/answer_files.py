@@ -1,4 +1,4 @@
-"""An arena folder that need not hold answers yet, and files of one system's answers."""
+"""Files of one system's answers, and of questions without one."""
 
 from __future__ import annotations
 
@@ -26,11 +26,7 @@ def write_answers(answers: pd.DataFrame, path: Path | str, system: str) -> None:
 
 
 def check_own_file(path: Path | str, system: str) -> None:
-    """Make sure that a file may be replaced by one system's answers.
-
-    Raises:
-        UsageError: If it exists and has something else, or its format is unknown.
-    """
+    """Make sure that a file may be replaced by one system's answers."""
     path = Path(path)
     row_suffix(path)
     if not path.is_file():
@@ -44,12 +40,9 @@ def check_own_file(path: Path | str, system: str) -> None:
 
 
 def list_unanswered(folder: Path, generated: Generated, queries: pd.DataFrame) -> list[Path]:
-    """Write the questions without an answer, and those left out, to files of the arena folder.
+    """Write the questions without an answer, and those left out, to files of the folder.
 
-    They replace what earlier runs of the same system wrote about the same questions.
-
-    Returns:
-        The files that exist then.
+    They replace what earlier runs of the system wrote about them. Return the files that exist then.
     """
     settled = {(*question, generated.system) for question in question_keys(queries)}
     failed = list_failures(folder / FAILED_FILE, generated.failures, ANSWER_KEY, settled)

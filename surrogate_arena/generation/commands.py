@@ -99,8 +99,6 @@ def generate(
 
 @dataclass(frozen=True)
 class _AnsweringTask:
-    """What is to be answered, by whom, and where replies are kept."""
-
     questions: pd.DataFrame
     answers: pd.DataFrame | None
     system: RagSystem
@@ -111,7 +109,6 @@ class _AnsweringTask:
 def _systems_of(
     settings: GenerationSettings, function: str | None, templates: Sequence[str]
 ) -> tuple[RagSystem, TimeFilter | None]:
-    """Return what answers, an LLM or the user's function, and the filter of its questions."""
     from arena.llm.prompts import read_templates
     from surrogate_arena import generation
 
@@ -124,7 +121,6 @@ def _systems_of(
 
 
 def _show_dry_run(task: _AnsweringTask, as_json: bool) -> None:
-    """Show what answering would ask, without any call."""
     import pandas as pd
 
     from arena import llm
@@ -144,7 +140,6 @@ def _show_dry_run(task: _AnsweringTask, as_json: bool) -> None:
 
 
 def _generated(task: _AnsweringTask, max_calls: int | None) -> Generated:
-    """Answer the questions, which resumes where an earlier run stopped."""
     from arena import llm
     from surrogate_arena import generation
 
@@ -168,7 +163,6 @@ def _generated(task: _AnsweringTask, max_calls: int | None) -> Generated:
 def _write_and_show(
     generated: Generated, questions: pd.DataFrame, arena: Path, out: Path | None, as_json: bool
 ) -> None:
-    """Write the answers to a file or the arena, and list the questions without one next to them."""
     from arena.data.appending import append_rows
     from surrogate_arena import generation
 
@@ -187,7 +181,6 @@ def _write_and_show(
 
 
 def _shown_answers(generated: Generated, as_json: bool) -> dict[str, Any]:
-    """Return what is printed of answers that a system gave."""
     counts = generated.counts()
     if as_json:
         return {**counts, "skipped": generated.skipped, "failed": generated.failures}
@@ -278,15 +271,12 @@ def select(
 
 
 class _Parts(NamedTuple):
-    """Parts of an arena to keep; None keeps all."""
-
     languages: Sequence[str] | None
     systems: Sequence[str] | None
     judges: Sequence[str] | None
 
 
 def _evaluation_set(folder: Path, parts: _Parts, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
-    """Read the selected parts of an arena, and cut them down by the rules."""
     from arena.data.folder import read_arena, read_arena_to_answer
     from surrogate_arena.generation import SetRules, evaluation_set
 
@@ -304,7 +294,6 @@ def _evaluation_set(folder: Path, parts: _Parts, rules: SetRules) -> tuple[Arena
 def _with_best_passages(
     arena: Arena, k: int, corpus: Sequence[Path] | None
 ) -> tuple[Arena, list[str]]:
-    """Keep each question's k best passages by BM25, and say what was replaced."""
     from surrogate_arena.generation import select_context
     from surrogate_arena.importers import read_corpus
 

@@ -1,9 +1,7 @@
 """The best passages of a question by BM25, one that is relevant among them (MEMERAG, 3.2).
 
-Scripts that do not mark where words end (Han, kana, Thai, Lao, Khmer, Burmese), and Korean, which
-writes particles onto nouns, are cut into pairs of neighbouring characters, as is customary for
-them. In all others a run of letters, marks and digits is a word. Case, full-width forms, and the
-vowel marks and stretching of Arabic do not count. There are neither stemming nor stop words.
+Scripts that do not mark where words end, and Korean, are cut into pairs of neighbouring characters,
+as is customary for them. There are neither stemming nor stop words.
 """
 
 from __future__ import annotations
@@ -40,20 +38,18 @@ def select_context(
 ) -> tuple[pd.DataFrame, int, int]:
     """Give each question the k best passages by BM25, including a relevant one.
 
-    If none of the k best is labeled relevant, the last of them is replaced by the best relevant
-    passage of the question. The passages of a question do not depend on the other questions: they
-    are ranked among themselves.
+    If none of the k best is labeled relevant, the last of them is replaced by the question's best
+    relevant passage.
 
     Args:
         queries: Questions with their passages, labeled relevant or not where people said so.
         corpus: Passages to select from, instead of each question's own: columns ``passage_id,
-            text`` and, if any, ``title`` and ``language``. Those that are among a question's own
-            passages keep their label.
+            text`` and, if any, ``title`` and ``language``.
         k: Passages per question.
 
     Returns:
-        The questions with the passages selected, best first; how many questions had their last
-        passage replaced by a relevant one; and how many have no relevant passage.
+        The questions with the passages selected, best first; how many had their last passage
+        replaced; and how many have no relevant passage.
 
     Raises:
         UsageError: If k is below 1.
@@ -102,8 +98,6 @@ def context_words(text: str) -> list[str]:
 
 
 class _Bm25:
-    """BM25 (Lucene's, as bm25s has it by default) over some passages."""
-
     def __init__(self, passages: Sequence[Passage]) -> None:
         bm25s: Any = import_module("bm25s")
         self._passages = passages
@@ -117,7 +111,6 @@ class _Bm25:
             self._index.index(words, show_progress=False)
 
     def best(self, query: str, count: int) -> list[Passage]:
-        """Return the best passages, best first; equally good ones keep their order."""
         words = context_words(query)
         scores = np.zeros(len(self._passages))
         if self._index is not None and words:

@@ -31,10 +31,8 @@ class SetRules:
 
     Attributes:
         only_hard: Leave out questions without a passage labeled not relevant (MIRAGE-Bench, 3.2).
-        at_least: If a language has fewer hard questions, fill up to this number with others, drawn
-            at random (the paper's footnote 4).
-        least_words: Leave out questions to which any system gave an answer with fewer words
-            (MEMERAG, 3.3); scripts without spaces are counted in pairs of characters.
+        at_least: If a language has fewer hard questions, fill up to this number (footnote 4).
+        least_words: Leave out questions to which any system gave a shorter answer (MEMERAG, 3.3).
         questions: Questions to draw of each language; None keeps all.
         others: Keep the questions that are not drawn instead.
         one_answer: Keep one answer per question, as many of each system (MEMERAG, 3.5).
@@ -51,10 +49,7 @@ class SetRules:
 
 
 def evaluation_set(arena: Arena, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
-    """Cut an arena down to an evaluation set; answers and judgments go with their questions.
-
-    Returns:
-        The evaluation set; and columns ``language, reason, count`` of the questions left out.
+    """Cut an arena down to an evaluation set; return it, and counts of the questions left out.
 
     Raises:
         UsageError: For a negative number, or if no question is left.
@@ -106,11 +101,7 @@ def evaluation_set(arena: Arena, rules: SetRules) -> tuple[Arena, pd.DataFrame]:
 
 
 def one_answer_each(answers: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Keep one answer to each question; numbers of answers of two systems differ by at most one.
-
-    MEMERAG's design: 250 questions per language, 50 per model, none twice (section 3.5). Every
-    system must have answered every question.
-    """
+    """Keep one answer to each question, as many of each system (MEMERAG, section 3.5)."""
     chosen: list[int] = []
     for language, rows in answers.groupby("language", sort=True):
         query_ids = sorted(rows["query_id"].unique())
@@ -133,15 +124,12 @@ def answer_words(output: str) -> int:
 
 
 def _keys_that_all_answer(answers: pd.DataFrame) -> list[QuestionKey]:
-    """Return the questions that every system of their language answered."""
     n_systems = answers.groupby("language")["system"].nunique()
     n_answers = answers.groupby(QUESTION_KEY)["system"].nunique()
     return [key for key, count in n_answers.items() if count == n_systems[key[0]]]
 
 
 def _is_hard(queries: pd.DataFrame, rules: SetRules) -> Flags:
-    """Mark the questions that are hard, or drawn if a language has too few hard ones."""
-
     def has_irrelevant(passages: Sequence[dict[str, object]]) -> bool:
         return any(passage.get("relevance") == 0 for passage in passages)
 

@@ -48,17 +48,11 @@ _LLM_SETTINGS = {
 
 @dataclass(frozen=True)
 class FunctionSystem:
-    """A RAG system: a function of a question.
+    """A RAG system: a function of a question, and, by parameters of these names, of more.
 
-    It takes the question and, if it has parameters of these names, ``language`` (a code),
-    ``passages`` (the arena's: dicts of ``passage_id, text, title``) and ``history`` (the turns
-    before: dicts of ``role, content``). It returns the answer, or a tuple of the answer and a list
-    of passages (texts, or dicts with ``text``), or either when awaited.
-
-    Attributes:
-        settings: How it is called; ``model`` is its import path, with digits of the digest of its
-            file.
-        parameters: Parameters that it has of ``BY_NAME``.
+    ``language`` is a code, ``passages`` are dicts of ``passage_id, text, title``, and ``history``
+    holds dicts of ``role, content``. It returns the answer, or a tuple of the answer and a list of
+    passages (texts, or dicts with ``text``), or either when awaited.
     """
 
     settings: GenerationSettings
@@ -66,16 +60,7 @@ class FunctionSystem:
 
     @classmethod
     def of(cls, settings: GenerationSettings, import_path: str) -> FunctionSystem:
-        """Import a function.
-
-        Args:
-            settings: Without a model; a function that is not async is called once at a time,
-                unless they state another ``concurrency``.
-            import_path: ``package.module:function``.
-
-        Raises:
-            UsageError: If there is no such function, or it cannot be called with a question.
-        """
+        """Import a function, ``package.module:function``; a plain one is called once at a time."""
         foreign = sorted(_LLM_SETTINGS & settings.model_fields_set)
         if foreign:
             raise UsageError(f"a function takes no {', '.join(map(argument, foreign))}")
@@ -160,11 +145,7 @@ def _imported(import_path: str) -> Callable[..., Any]:
 
 
 def _encoded(result: object) -> str:
-    """Write the columns of an answer as JSON; empty where there is none.
-
-    Raises:
-        ValueError: If the function returned something else.
-    """
+    """Write the columns of an answer as JSON; empty where there is none."""
     try:
         columns = _columns(result)
     except ValueError as error:
@@ -174,11 +155,6 @@ def _encoded(result: object) -> str:
 
 
 def _columns(result: object) -> dict[str, Any]:
-    """Return the answer, and its passages if there are any.
-
-    Raises:
-        ValueError: If the function returned something else.
-    """
     answer, returned_passages = result, None
     if isinstance(result, tuple) and len(result) == 2:
         answer, returned_passages = result

@@ -45,14 +45,7 @@ SKIPPED_COLUMNS = [*FAILURE_COLUMNS, "query"]
 
 @dataclass(frozen=True)
 class LlmSystem:
-    """A RAG system: an LLM, and what it is asked.
-
-    Attributes:
-        settings: How the model is asked, the paper's numbers included.
-        template: Template of the prompt.
-        trimmer: Counts tokens, and trims passages.
-        is_shuffled: Whether passages are shown in an order drawn, or in that of the table.
-    """
+    """A RAG system: an LLM, and what it is asked."""
 
     settings: GenerationSettings
     template: PromptTemplate
@@ -61,11 +54,7 @@ class LlmSystem:
 
     @classmethod
     def of(cls, settings: GenerationSettings, templates: Templates = NO_TEMPLATES) -> LlmSystem:
-        """Return the system that settings describe; templates take the packaged one's place.
-
-        Raises:
-            UsageError: If there is no such prompt or model, or the tokenizer cannot be read.
-        """
+        """Return the system that settings describe; templates take the packaged one's place."""
         tokenizer = settings.tokenizer
         return cls(
             settings=settings.as_published(),
@@ -97,9 +86,7 @@ class LlmSystem:
     def prompt_for(self, question: GivenQuestion) -> Prompt:
         """Return the prompt for a question, after the turns before it as messages of their own.
 
-        If a prompt is too long, its passages are trimmed further, all to the same number of tokens.
-        A prompt that is too long without any passage text is sent as it is: the endpoint's refusal
-        is a counted failure.
+        If it is too long, its passages are trimmed, all to the same number of tokens.
         """
         passages = self._in_order(question)
         tokens = self.settings.passage_tokens
@@ -121,7 +108,6 @@ class LlmSystem:
         return {"answer": completion.text or "", "finish_reason": completion.finish_reason or ""}
 
     def _excess(self, text: str, question: GivenQuestion) -> int:
-        """Return by how many tokens a prompt is too long; at most 0 if it is not."""
         if self.settings.context_tokens is None:
             return 0
         n_tokens = self.trimmer.count(text)
@@ -163,8 +149,7 @@ class Generated:
     """The answers of one system, and counts of the run.
 
     Attributes:
-        answers: ``ANSWER_COLUMNS``: ``finish_reason`` is why the model stopped; and ``passages``
-            if a function returned some.
+        answers: ``ANSWER_COLUMNS``; and ``passages`` if a function returned some.
         failures: Questions without an answer, ``FAILURE_COLUMNS``.
         skipped: Questions left out as time-dependent, ``SKIPPED_COLUMNS``.
         system: Its name.
@@ -172,7 +157,7 @@ class Generated:
         questions: Number of questions chosen.
         already_answered: Questions that this system had answered before.
         usage: Calls and tokens of the answers.
-        filter_usage: Calls and tokens of the time filter, or None without one.
+        filter_usage: Those of the time filter, or None without one.
         warnings: What limits the answers.
     """
 
@@ -215,19 +200,16 @@ def generate_answers(
     budget: Budget | None = None,
     progress: Progress | None = None,
 ) -> Generated:
-    """Let a RAG system answer questions.
+    """Let a RAG system answer questions, none of them twice.
 
-    A question that the system has answered is not asked again, and a reply that is in the store
-    is not asked for again. A question without an answer is a counted failure, never an empty
-    answer.
+    A question without an answer is a counted failure, never an empty answer.
 
     Args:
         queries: Questions; see ``choose_questions``.
         system: Who answers.
         store: See ``arena.llm.open_store``.
         answers: Answers so far, of this and other systems.
-        time_filter: Finds time-dependent questions, to leave them out; None asks all questions. A
-            question that it cannot label is a counted failure.
+        time_filter: Finds time-dependent questions, to leave them out; None asks all.
         budget: Maximum number of calls, the filter's included; the rest fails as ``over_budget``.
         progress: Called with the stage, the questions done, and all questions.
 
@@ -280,15 +262,7 @@ def dry_run_generate(
     answers: pd.DataFrame | None = None,
     time_filter: TimeFilter | None = None,
 ) -> dict[str, DryRun | None]:
-    """Count what ``generate_answers`` would ask; nothing is sent.
-
-    Returns:
-        ``answers``: what answering would ask, without questions that the store knows to be
-        time-dependent; and ``time_filter``: what the filter would ask, or None.
-
-    Raises:
-        UsageError: If the settings or the template cannot be used.
-    """
+    """Count what ``generate_answers`` and the time filter would ask; nothing is sent."""
     chosen = _unanswered(queries, system, answers)
     filtering = None
     if time_filter is not None:
@@ -333,7 +307,7 @@ def _answers_and_failures(
 def _left_out(
     queries: pd.DataFrame, labels: pd.DataFrame, system: RagSystem, version: str
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the questions left out, with reasons; and those that the filter could not label."""
+    """Return the questions left out, and those that the filter could not label."""
     table = labels.assign(system=system.name, query=queries["query"])
     skipped = table[table["label"] == "yes"].assign(reason=TIME_DEPENDENT, prompt=version)
     unlabeled = table[table["label"].isna()].assign(prompt=system.version)

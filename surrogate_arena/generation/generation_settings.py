@@ -110,11 +110,7 @@ class GenerationSettings(LlmSettings):
 
     @property
     def answer_prompt(self) -> ReplaceablePrompt:
-        """The paper's prompt.
-
-        Raises:
-            UsageError: If there is none of that name.
-        """
+        """The paper's prompt."""
         if self.prompt not in ANSWER_PROMPTS:
             raise UsageError(
                 f"there is no prompt {self.prompt!r}; use {', '.join(ANSWER_PROMPTS)}, and "
@@ -123,11 +119,7 @@ class GenerationSettings(LlmSettings):
         return ANSWER_PROMPTS[self.prompt]
 
     def as_published(self) -> Self:
-        """Return these settings with the paper's numbers for what they leave open.
-
-        Raises:
-            UsageError: If there is no prompt of that name.
-        """
+        """Return these settings with the paper's numbers for what they leave open."""
         _ = self.answer_prompt  # an unknown name is an error here, too
         unset = {
             name: number

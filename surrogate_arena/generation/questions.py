@@ -53,10 +53,7 @@ _RATIONALE = re.compile(r"<rationale>(.*?)</rationale>", re.IGNORECASE | re.DOTA
 
 @dataclass(frozen=True, slots=True)
 class GivenQuestion:
-    """A question with its passages and earlier turns as a RAG system gets them.
-
-    Relevance is not shown: it is what the system has to find out.
-    """
+    """A question with its passages and earlier turns as a RAG system gets them, without labels."""
 
     key: QuestionKey
     question: str
@@ -81,7 +78,7 @@ def given_questions(queries: pd.DataFrame, only_relevant: bool = False) -> Itera
 class TimeFilter:
     """An LLM that labels questions as time-dependent or not; the paper took Llama 3 70B.
 
-    Systems that are to be compared need the same filter, or they answer different questions.
+    Systems that are to be compared need the same filter.
     """
 
     settings: LlmSettings
@@ -91,11 +88,7 @@ class TimeFilter:
     def of(
         cls, settings: GenerationSettings, templates: Templates = NO_TEMPLATES
     ) -> TimeFilter | None:
-        """Return the filter that settings ask for; None for none.
-
-        Raises:
-            UsageError: If its template is given, and nothing is filtered.
-        """
+        """Return the filter that settings ask for; None for none."""
         if not settings.skip_time_dependent and settings.filter_model is None:
             if templates.replacing(TIME_PROMPT) and TIME_PROMPT.name not in templates.from_folder:
                 raise UsageError(
@@ -130,15 +123,8 @@ def time_dependence(
 ) -> tuple[pd.DataFrame, Usage]:
     """Ask an LLM which questions need the present date, current affairs or news.
 
-    Arguments are those of ``generate_answers``.
-
-    Returns:
-        One row per question, in their order: columns ``query_id, language, label`` (``yes``,
-        ``no``, or missing if there is a ``reason``), ``reason, detail`` (the rationale, or more on
-        the reason) and ``key``; and the calls and tokens used.
-
-    Raises:
-        UsageError: If the settings cannot be used.
+    Return a row per question, in their order, with ``label`` (``yes``, ``no`` or missing, for the
+    ``reason``); and the calls and tokens used.
     """
     llm = Llm(time_filter.settings, store, budget or Budget())
     rows = list(queries[["language", "query"]].itertuples(index=False, name=None))
@@ -154,11 +140,7 @@ def time_dependence(
 
 
 def read_label(completion: Completion) -> tuple[str, str]:
-    """Read the last ``<label>`` of a reply, outside of thoughts, and the rationale.
-
-    Raises:
-        UnparsableError: If there is none, or it is neither yes nor no.
-    """
+    """Read the last ``<label>`` of a reply, outside of thoughts, and the rationale."""
     text = completion.answer
     labels = _LABEL.findall(text)
     if not labels:

@@ -271,12 +271,7 @@ class Tools:
         return self.existing(arena or "")
 
     def existing(self, name: str | Path) -> Path:
-        """Return the path of a file or folder, all of which is below the root.
-
-        Raises:
-            UsageError: If it is elsewhere, does not exist, or is a folder with a link that leads
-                out of the root.
-        """
+        """Return the path of a file or folder, all of which is below the root."""
         path = self.path(name)
         if not path.exists():
             raise UsageError(f"there is no {str(name)!r} in {self.root}")
@@ -286,11 +281,7 @@ class Tools:
         return path
 
     def path(self, name: str | Path) -> Path:
-        """Return a path below the root, links resolved.
-
-        Raises:
-            UsageError: If it is elsewhere.
-        """
+        """Return a path below the root, links resolved."""
         try:
             path = (self.root / name).resolve()
         except (OSError, RuntimeError, ValueError) as error:
@@ -328,8 +319,6 @@ def tool_server(root: Path) -> MCPServer:
 
 
 def _guarded(tool: Tool) -> Tool:
-    """Run a tool alone, and turn errors of input and use into the tool's, with their hints."""
-
     @wraps(tool)
     def run(*args: object, **options: object) -> object:
         with _ONE_AT_A_TIME:
@@ -342,14 +331,12 @@ def _guarded(tool: Tool) -> Tool:
 
 
 def _result(result: BaseModel, text: str) -> CallToolResult:
-    """Return a result as data, and as the text that a command prints."""
     return CallToolResult(
         content=[TextContent(type="text", text=text)], structured_content=result.model_dump()
     )
 
 
 def _printed(function: Callable[..., None], *args: object, **options: object) -> str:
-    """Return what a function prints."""
     with redirect_stdout(StringIO()) as printed:
         function(*args, **options)
     return printed.getvalue().strip()

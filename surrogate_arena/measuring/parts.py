@@ -1,8 +1,7 @@
 """Measuring an arena of Parquet files part by part, into a folder of features.
 
-A part is some questions of a language with all answers to them. A worker reads a part, measures it
-and writes its features as one file, with a key of each answer's content. So no process holds more
-than some parts, and an answer whose values are in the file of its part is not measured again.
+A part is some questions of a language with all answers to them. No process holds more than some
+parts, and an answer whose values are in the file of its part is not measured again.
 """
 
 from __future__ import annotations
@@ -68,14 +67,10 @@ def extract_parts(
 ) -> dict[str, Any]:
     """Measure features on every answer of an arena of Parquet files, into a folder of such files.
 
-    Workers that see the same folders measure the parts, or this process where features read a
-    model. The files do not depend on the number of runs.
-
     Args:
-        arena: Folder of the arena; its ``queries.parquet`` and ``answers.parquet`` may be folders
-            of part files.
-        out: Folder of the features; it may hold values, and those of unchanged answers stay.
-        features: As for ``extract``, like all below.
+        arena: Folder of the arena, of one Parquet file a table or a folder of them.
+        out: Folder of the features; values of unchanged answers stay.
+        features: As for ``extract``.
         n_jobs: Processes, each measuring a part at a time.
         progress: Called with the stage, the parts done and the parts in all.
         models: How to run models.
@@ -123,11 +118,7 @@ def extract_parts(
 
 
 def require_parquet_tables(folder: Path) -> None:
-    """Check that an arena's questions and answers are Parquet files, of which parts can be read.
-
-    Raises:
-        UsageError: If they are not.
-    """
+    """Check that an arena's questions and answers are Parquet files, of which parts can be read."""
     for table in ("answers", "queries"):
         path = find_table_file(folder, table)
         if path is None or path.suffix != ".parquet":
@@ -146,7 +137,6 @@ def _check_parts(target: Path, parts: Sequence[Part]) -> None:
 
 
 def _totals(notes: Sequence[dict[str, Any]], answers: Path) -> dict[str, Any]:
-    """Add up the notes of all parts; an error where rows of answers belong to none of them."""
     n_measured = sum(note["answers"] for note in notes)
     answer_files = part_files(answers)
     n_answers = sum(pq.read_metadata(file).num_rows for file in answer_files)
@@ -217,7 +207,6 @@ def _measure(
     models: Models,
     scope: str | None,
 ) -> list[dict[str, Any]]:
-    """Measure the answers whose values the files of their parts lack; return the files' notes."""
     part_arena = read_arena(arena, pd.concat([part for _, part in parts]), is_judged=False)
     measure = partial(
         extract,
@@ -255,7 +244,7 @@ def _write_part(file: Path, note: dict[str, Any], table: pa.Table) -> None:
 
 
 def _read_part(file: Path, scope: str | None) -> tuple[dict[str, Any], pa.Table]:
-    """Return the note and rows of a part's file; nothing if its scope differs or it is not ours."""
+    """Return a part's note and rows; nothing if its scope differs or it is not ours."""
     with suppress(OSError, KeyError, TypeError, ValueError, pa.ArrowException):
         table = pq.ParquetFile(file).read()
         note: dict[str, Any] = json.loads(table.schema.metadata[NOTE])
@@ -270,7 +259,6 @@ def _part_table(
     earlier: pa.Table,
     measure: Callable[[pd.DataFrame], pd.DataFrame],
 ) -> pa.Table:
-    """Return a part's table: earlier values where the answer's key is the same, else new ones."""
     earlier_index = {key: index for index, key in enumerate(earlier[KEY].to_pylist())}
     indices = np.array([earlier_index.get(key, -1) for key in keys], int)
     is_new = indices < 0

@@ -30,10 +30,8 @@ class ShownNugget:
 class ShownMarks:
     """The marks of one answer by one judge.
 
-    Attributes:
-        judge: Who marked it.
-        score: Weighted share of the facts that it states, 0 to 1.
-        nuggets: The facts, those that it does not state first, vital ones before okay ones.
+    ``score`` is the weighted share of facts that it states; ``nuggets`` are those it lacks first,
+    vital ones before okay ones.
     """
 
     judge: str
@@ -50,10 +48,6 @@ class AnswerMarks:
     """The marks of an arena's answers, found by question and answer."""
 
     def __init__(self, arena: Arena) -> None:
-        """Look up marks by the arena's judge where that one made them, else by the first by name.
-
-        The arena holds the verdicts of the judges whose board is shown.
-        """
         marks = Nuggets.of(arena).counted_marks()
         judges = sorted(set(marks["judge"]))
         judge = next((name for name in judges if name in arena.judges), "")
@@ -70,7 +64,6 @@ class AnswerMarks:
 
 
 def _shown_marks(judge: str, rows: pd.DataFrame) -> ShownMarks:
-    """Return the marks of one answer, whose rows may be of several systems that gave it."""
     distinct = rows.drop_duplicates("nugget_id")
     columns = [distinct[name] for name in ("nugget", "importance", "support")]
     nuggets = [

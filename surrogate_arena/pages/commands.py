@@ -109,7 +109,6 @@ def publish(
 
 
 def _upload(source: Path, repository: str, arena: Path | None, settings: SiteSettings) -> None:
-    """Publish an arena or a board on the hub."""
     from arena.data.folder import read_arena
     from arena.data.schema import INFO_FILE
     from surrogate.board.board import Board
@@ -123,7 +122,6 @@ def _upload(source: Path, repository: str, arena: Path | None, settings: SiteSet
 
 
 def _draw(drawings: Iterable[Drawing], out: Path, suffix: str, signature: bool) -> None:
-    """Write the figures, and list those without data."""
     from surrogate_arena.pages.figures.figure import FORMATS, write_drawings
 
     checked_choice(suffix, FORMATS, "format")

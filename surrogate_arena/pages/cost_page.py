@@ -27,13 +27,7 @@ AMOUNTS = (*MEASURES, "latency_p95", "tokens")
 
 @dataclass(frozen=True)
 class Axis:
-    """A scale from a value to its place in percent.
-
-    Attributes:
-        low: Value at 0%.
-        high: Value at 100%.
-        is_log: Whether the scale is logarithmic.
-    """
+    """A scale from values (``low`` to ``high``) to places in percent."""
 
     low: float
     high: float
@@ -100,7 +94,6 @@ def cost_page(board: Board, costs: pd.DataFrame) -> Row:
 
 
 def _chart(table: pd.DataFrame, measure: str) -> Row | None:
-    """Draw quality against a measure, in percent of the chart; None where nothing can be drawn."""
     is_drawn = table[f"on_{measure}_frontier"].notna() & table["mean_rating"].notna()
     unit = "seconds"
     if measure == "cost" and is_drawn.any():
@@ -135,7 +128,6 @@ def _chart(table: pd.DataFrame, measure: str) -> Row | None:
 
 
 def _points(drawn: pd.DataFrame, measure: str, across: Axis, up: Axis) -> list[Row]:
-    """Return where each system lies in a chart."""
     placed = pd.DataFrame(
         {
             "system": drawn["system"],
@@ -153,7 +145,6 @@ def _points(drawn: pd.DataFrame, measure: str, across: Axis, up: Axis) -> list[R
 
 
 def _steps(lefts: Floats, bottoms: Floats) -> str:
-    """Return the frontier as the points of a line in steps, from the cheapest to the dearest."""
     order = np.lexsort((bottoms, lefts))
     points: list[str] = []
     height = 100.0

@@ -78,9 +78,7 @@ def export_text(
 ) -> str:
     """Return a board (a language, ``overall`` or ``all``) as CSV or LaTeX.
 
-    Missing values are empty cells of CSV. Where no columns are named, LaTeX prints those that there
-    is room for and that have a value. It ends with the digest of the board's signature, which
-    follows as a comment, unless left out.
+    By default CSV has all columns, and LaTeX those with a value that there is room for.
 
     Raises:
         UsageError: For another format, a language or a column that the board lacks.
@@ -110,7 +108,6 @@ def export_text(
 
 
 def _printed(table: pd.DataFrame, language: str) -> pd.DataFrame:
-    """Return the columns that a page has room for, without those that are all empty."""
     printed = pd.DataFrame(index=table.index)
     if language == ALL:
         printed["language"] = table["language"]
@@ -127,10 +124,7 @@ def _printed(table: pd.DataFrame, language: str) -> pd.DataFrame:
 
 
 def latex_table(table: pd.DataFrame, title: str, judge: str, signature: str) -> str:
-    """Return a LaTeX table (``booktabs``); names in other scripts need lualatex or xelatex.
-
-    The signature appears below as a digest, and whole as a comment.
-    """
+    """Return a LaTeX table (``booktabs``); names in other scripts need lualatex or xelatex."""
     headings = []
     for name in table:
         headings.append(latex_text(HEADINGS.get(name, name.replace("_", " ")).capitalize()))
@@ -166,7 +160,6 @@ def latex_text(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Return a text with spaces for line breaks, and marks for characters that no engine sets."""
     marks: list[str] = []
     for mark in re.sub(r"\s", " ", text):
         is_control = unicodedata.category(mark) in {"Cc", "Cs"}
@@ -175,7 +168,6 @@ def _one_line(text: str) -> str:
 
 
 def _cell(column: str, value: object) -> str:
-    """Return a cell as LaTeX; numbers as in all other tables."""
     if isinstance(value, str):
         return latex_text(value)
     if not pd.isna(value) and value == math.inf:

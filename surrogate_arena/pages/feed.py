@@ -20,13 +20,9 @@ class FeedEntry:
     """A change of a board.
 
     Attributes:
-        board: Title of the board.
         key: What tells it from all other entries of the feed, always the same.
-        date: Day of the change.
         number: Its place among the changes of the board on that day, from 1.
         page: Page that shows it, relative to the feed.
-        lead: A sentence.
-        points: What else there is to say.
     """
 
     board: str
@@ -43,12 +39,7 @@ def atom_feed(
 ) -> str:
     """Write changes as a feed, the latest first; the same ones give the same text.
 
-    Args:
-        entries: One or more changes.
-        title: Title of the feed, and the name of its author.
-        address: Where the pages are served. Without it, links are relative to the feed, and its id
-            is made of its first entry.
-        rights: License of its content.
+    Without the address where pages are served, links are relative to the feed.
     """
     if address and not address.endswith("/"):
         address += "/"
@@ -79,5 +70,4 @@ def atom_feed(
 
 
 def _moment(day: datetime.date) -> str:
-    """Return the start of a day, in UTC, as RFC 3339 has it."""
     return f"{day.isoformat()}T00:00:00Z"

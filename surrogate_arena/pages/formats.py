@@ -1,7 +1,6 @@
 """Numbers, names and colors as readers see them; what is missing is a dash.
 
-Colors are distinguishable with any color vision: the hues of Okabe and Ito, "Color Universal
-Design" (2008). Whatever color shows is also shown by shape or text.
+Colors are the hues of Okabe and Ito, "Color Universal Design" (2008), for any color vision.
 """
 
 from __future__ import annotations
@@ -147,9 +146,8 @@ def direction(code: str) -> Literal["rtl", "ltr"]:
 def slugs(names: Iterable[str]) -> dict[str, str]:
     """Give every name a slug of lower-case ASCII letters, digits and hyphens.
 
-    If a slug alone does not identify a name, it ends in a digest. Names that differ only in case or
-    punctuation stay distinct on every file system, and a system keeps its address from board to
-    board. Slugs have up to ``LONGEST`` characters, and none is a reserved name on Windows.
+    It ends in a digest where it would not tell the name from others on every file system; a system
+    keeps its address from board to board.
     """
     slug_of: dict[str, str] = {}
     for name in sorted(set(names)):

@@ -65,13 +65,9 @@ class HistoryEntry(BaseModel):
 
     Attributes:
         name: Its folder's name; the date, and a number where a day has several.
-        date: Day on which it was made.
-        conclusion: Who led.
         causes: What its inputs, settings or software differ in from those before.
         counts: How many systems moved, as text; empty for the first board.
-        moves: Those that moved beyond noise, are new or are gone.
-        is_comparable: Whether its ratings are on the same scale as those before.
-        standings: System to its overall rank and mean rating; None where it has none.
+        standings: System to its overall rank and mean rating.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -112,13 +108,9 @@ class HistoryEntry(BaseModel):
 
 @dataclass(frozen=True)
 class Line:
-    """A number over time, drawn.
+    """A number over time: ``paths`` connect boards that are comparable; ``text`` has all values.
 
-    Attributes:
-        paths: Stretches of boards that are comparable and have the number, as SVG paths.
-        points: Horizontal and vertical place of each board, whether its system moved, and its
-            text.
-        text: All its values in words, oldest first.
+    ``points`` are each board's place across and down, whether its system moved, and its text.
     """
 
     paths: tuple[str, ...]
@@ -127,12 +119,7 @@ class Line:
 
 
 def history_view(entries: Sequence[HistoryEntry], systems: Sequence[str]) -> dict[str, Any]:
-    """Prepare the page of a board's past.
-
-    Args:
-        entries: Its states, oldest first.
-        systems: Its systems now, best first; those that are gone come last.
-    """
+    """Prepare the page of a board's past, oldest states first; systems that are gone come last."""
     past = {system for entry in entries for system in entry.standings}
     ordered = [*(name for name in systems if name in past), *sorted(past - set(systems))]
     columns = places(entries)
@@ -169,7 +156,6 @@ def history_view(entries: Sequence[HistoryEntry], systems: Sequence[str]) -> dic
 
 
 def _span(entries: Sequence[HistoryEntry]) -> str:
-    """Say how many boards there are, and from when to when."""
     first, last = entries[0].date, entries[-1].date
     if len(entries) == 1:
         return f"One board so far, of {last}."
@@ -179,23 +165,21 @@ def _span(entries: Sequence[HistoryEntry]) -> str:
 
 
 def _standings(entries: Sequence[HistoryEntry], system: str, index: int) -> list[float | None]:
-    """Return a system's ranks (index 0) or mean ratings (1) over time; None where it has none."""
+    """Return ranks (index 0) or mean ratings (1) over time."""
     return [entry.standings.get(system, (None, None))[index] for entry in entries]
 
 
 def _first(values: Sequence[float | None]) -> float | None:
-    """Return the first value that is there; None if there is none."""
     return next((value for value in values if value is not None), None)
 
 
 def _bounds(values: Mapping[str, Sequence[float | None]]) -> tuple[float, float]:
-    """Return the least and the largest of the values that are there."""
     present = [value for row in values.values() for value in row if value is not None]
     return min(present, default=0.0), max(present, default=1.0)
 
 
 def places(entries: Sequence[HistoryEntry]) -> list[float]:
-    """Return the horizontal place of each board by its date, 0 to 1; those of a day in a row."""
+    """Return the horizontal place of each board by its date, 0 to 1."""
     days = [float(entry.date.toordinal()) for entry in entries]
     for index in range(len(days)):
         n_of_day = days.count(days[index])
@@ -215,15 +199,9 @@ def drawn(
     breaks: Sequence[bool],
     digits: int,
 ) -> Line:
-    """Draw a number over time.
+    """Draw a number over time between its bounds, at the bottom and at the top.
 
-    Args:
-        values: The number on each board, oldest first; None where there is none.
-        columns: Horizontal place of each board, 0 to 1.
-        bounds: Values at the bottom and at the top.
-        moved: Whether it moved beyond noise to each board.
-        breaks: Whether each board is on another scale than the one before it.
-        digits: Decimals of its text.
+    ``moved`` says of each board whether it moved beyond noise, ``breaks`` whether its scale is new.
     """
     bottom, top = bounds
     points: dict[int, tuple[float, float, bool, str]] = {}

@@ -35,17 +35,12 @@ _WHITE_SPACE = re.compile(r"\s+")
 
 
 def check_repository(name: str) -> None:
-    """Check that a name is one of a repository of the hub.
-
-    Raises:
-        UsageError: If it is not.
-    """
+    """Check that a name is one of a repository of the hub."""
     if not _REPOSITORY.fullmatch(name):
         raise UsageError(f"{name!r} is no repository of the hub; write OWNER/NAME")
 
 
 def _write_token() -> str:
-    """Return the token of the environment; asked for before anything is made."""
     token = os.environ.get(TOKEN, "").strip()
     if not token:
         raise UsageError(
@@ -55,15 +50,7 @@ def _write_token() -> str:
 
 
 def upload_arena(arena: Arena, repository: str, settings: SiteSettings) -> str:
-    """Publish an arena as a data set, which its snapshot is an arena folder of.
-
-    Args:
-        arena: The arena.
-        repository: ``OWNER/NAME``; made private if it is new.
-        settings: Title, description and license of the card.
-
-    Returns:
-        The address of its page.
+    """Publish an arena as a data set that can be read as an arena folder; return its address.
 
     Raises:
         UsageError: If questions and answers are not to be shown, there is no token, the hub
@@ -97,19 +84,9 @@ def upload_arena(arena: Arena, repository: str, settings: SiteSettings) -> str:
 def upload_board(
     board: Board, repository: str, settings: SiteSettings, arena: Path | None
 ) -> tuple[str, str]:
-    """Publish a board as a data set, and its pages as a static Space of the same name.
+    """Publish a board as a data set, and its pages as a Space; return the addresses of both.
 
-    The data set's snapshot is a board folder; without questions it has the tables of ratings alone,
-    because a surrogate may hold texts.
-
-    Args:
-        board: The board.
-        repository: ``OWNER/NAME``; made private if it is new.
-        settings: What the pages and the card state and show.
-        arena: Arena folder, if it moved.
-
-    Returns:
-        The addresses of data set and Space.
+    Without questions the data set has the tables alone, because a surrogate may hold texts.
 
     Raises:
         UsageError: As ``upload_arena`` does.
@@ -151,7 +128,6 @@ def upload_board(
 def _card_fields(
     folder: Path, title: str, languages: list[str], settings: SiteSettings
 ) -> dict[str, Any]:
-    """Return the metadata of a data set's card; each table is a configuration of its own."""
     configs = []
     for path in sorted(folder.iterdir()):
         table = _TABLE.fullmatch(path.name)
@@ -168,19 +144,16 @@ def _card_fields(
 
 
 def _license(settings: SiteSettings) -> dict[str, str]:
-    """Return the license as the hub names it, such as ``cc-by-4.0``."""
     name = _WHITE_SPACE.sub("-", settings.license.strip().lower())
     return {"license": name} if name else {}
 
 
 def _reading(repository: str, folder: str) -> str:
-    """Return how to get a data set, up to the command that comes next."""
     command = f"hf download {repository} --repo-type dataset --local-dir {folder}"
     return f"```sh\npip install 'surrogate-arena[hub]'\n{command}\n"
 
 
 def _one_line(text: str) -> str:
-    """Return a text without line breaks, which would begin another part of a card."""
     return _WHITE_SPACE.sub(" ", text).strip()
 
 
@@ -192,7 +165,6 @@ def _write_card(
     fields: dict[str, Any],
     text: str,
 ) -> None:
-    """Write README.md, by which the hub knows and shows a repository."""
     library = _library()
     make = library.DatasetCardData if kind == "dataset" else library.SpaceCardData
     parts = [f"# {_one_line(title)}", settings.description.strip(), text.strip()]
@@ -209,7 +181,6 @@ def _library() -> ModuleType:
 
 
 def _upload(folder: Path, repository: str, kind: RepositoryKind, message: str, token: str) -> str:
-    """Make a repository what a folder is, in one commit; return the address of its page."""
     library = _library()
     api = library.HfApi(token=token, library_name=TAG, library_version=__version__)
     options: dict[str, Any] = {"repo_id": repository, "repo_type": kind}
@@ -228,7 +199,6 @@ def _upload(folder: Path, repository: str, kind: RepositoryKind, message: str, t
 
 
 def _require_ours(info: Any, name: str) -> None:  # noqa: ANN401 - of the library
-    """Refuse to replace what is not ours."""
     files = {sibling.rfilename for sibling in info.siblings or ()}
     if TAG not in (info.tags or ()) and files - {".gitattributes"}:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Templates of pages, filled: what all pages of a site share, and a ballot as a page alone."""
+"""Templates of pages, filled."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def filled(
 ) -> str:
     """Fill the template of a page; the same values give the same text.
 
-    Texts of others are escaped by the template; a content security policy lets nothing but the
-    page's own scripts run. A page loads nothing, except that one ``view`` serves asks its server.
+    Texts of others are escaped, and a content security policy lets nothing but the page's own
+    scripts run.
     """
     from markupsafe import Markup
 
@@ -68,18 +68,14 @@ def filled(
 
 
 def rendered(template: str, **values: object) -> str:
-    """Fill a template, with every text of others escaped; the same values give the same text."""
+    """Fill a template, with every text of others escaped."""
     filled_template = _environment().get_template(f"{template}.jinja")
     text = filled_template.render(version=__version__, **values)
     return UNSTORABLE.sub("\ufffd", text)
 
 
 def ballot_page(ballot: Ballot) -> str:
-    """Write a ballot as one page that needs neither a server nor the network.
-
-    The same ballot gives the same bytes. Other people's texts are embedded as data and shown as
-    text.
-    """
+    """Write a ballot as one page that needs neither a server nor the network."""
     pairs = list(map(blind_pair, ballot.pairs))
     data = {"format": FORMAT, "ballot": ballot.id, "arena": ballot.arena, "pairs": pairs}
     scripts = ("vote_pair.js", "vote.js")
@@ -87,13 +83,7 @@ def ballot_page(ballot: Ballot) -> str:
 
 
 def voting_page(arena: str, languages: Sequence[str], overlap: int) -> str:
-    """Write the page on which people vote while ``view`` serves it.
-
-    Args:
-        arena: Its name.
-        languages: Codes of the languages that there are pairs in.
-        overlap: Every so many pairs one is shown that somebody else has judged.
-    """
+    """Write the page on which people vote while ``view`` serves it."""
     return filled(
         "vote",
         ("vote_pair.js", "vote_served.js"),
@@ -107,7 +97,7 @@ def voting_page(arena: str, languages: Sequence[str], overlap: int) -> str:
 
 
 def blind_pair(pair: BallotPair) -> dict[str, Any]:
-    """Return what a person sees of a pair, as a page reads it; no name of a system is in it."""
+    """Return what a person sees of a pair; no name of a system is in it."""
     comparison = pair.comparison
     language = comparison.key[0]
     passages = [

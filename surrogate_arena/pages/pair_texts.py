@@ -35,10 +35,6 @@ class Texts:
     """The texts and verdicts of an arena for all pages of a site."""
 
     def __init__(self, judged: Arena, seed: int, most: int = MOST_QUESTIONS) -> None:
-        """Look up texts and verdicts of one judge.
-
-        The seed draws the order of questions, of which so many are shown in a language at most.
-        """
         self.judgments = judged.judgments
         self._texts = ArenaTexts(judged)
         self._marks = AnswerMarks(judged)
@@ -56,11 +52,7 @@ class Texts:
         self._room = min(LONGEST_PAGE, LONGEST_SITE // max(len(languages), 1))
 
     def of(self, language: str, systems: Sequence[str], verdicts: pd.DataFrame) -> Row:
-        """Choose questions of a language, judged ones first, while there is room for them.
-
-        Verdicts have a column ``reason``, which takes room, too. Parts of answers are texts with
-        citations apart (``answer_parts``); what is ``cut`` are characters that are not shown.
-        """
+        """Choose questions of a language, judged ones first, while there is room for them."""
         # As text: without verdicts the column has no type of its own.
         reasons = verdicts["reason"].astype("str")
         reason_sizes = reasons.str.len().groupby(verdicts["query_id"]).sum()
@@ -110,19 +102,16 @@ class Texts:
         return question, sum(len(text.encode()) for text in _texts_of(question))
 
     def _turns(self, key: QuestionKey, names: Sequence[str]) -> list[ShownTurn]:
-        """Return the turns before a question as they are shown, long ones cut."""
         histories = shown_of_all({name: self._texts.history(key, name) for name in names})
         return [replace(turn, text=cut_text(turn.text, LONGEST_PASSAGE)) for turn in histories]
 
 
 def _answer(system: str, output: str, index_by_id: Mapping[str, int]) -> Row:
-    """Return an answer as it is shown, split at its citations."""
     parts = list(answer_parts(output[:LONGEST_ANSWER], index_by_id))
     return {"system": system, "parts": parts, "cut": max(len(output) - LONGEST_ANSWER, 0)}
 
 
 def _texts_of(question: Row) -> Iterator[str]:
-    """Yield the texts of a shown question, which take room on a page."""
     yield question["query"]
     for turn in question["turns"]:
         yield turn.text
@@ -135,7 +124,6 @@ def _texts_of(question: Row) -> Iterator[str]:
 
 
 def _passage(passage: ShownPassage, holders: Sequence[str], answering: Sequence[str]) -> Row:
-    """Return a passage as it is shown; who was given it in words, the shorter way."""
     without = [name for name in answering if name not in holders]
     given_to = ", ".join(holders)
     if len(holders) > len(without):
@@ -155,13 +143,9 @@ def _passage(passage: ShownPassage, holders: Sequence[str], answering: Sequence[
 def answer_parts(text: str, indices: Mapping[str, int]) -> Iterator[tuple[str, int | None, bool]]:
     """Split a text at its citations.
 
-    Args:
-        text: An answer.
-        indices: Id of each passage to its index among the passages that the page shows.
-
     Yields:
-        A piece of the text, the index of the passage it cites (None for none), and whether it
-        cites something that is no passage.
+        A piece of the text, the index of the passage it cites (None for none), and whether it cites
+        something that is no passage.
     """
     position = 0
     for marker in find_citations(text, tuple(indices)):

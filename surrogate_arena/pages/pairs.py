@@ -62,14 +62,6 @@ class PairPages:
         names: Mapping[str, str],
         languages: Sequence[str],
     ) -> None:
-        """Prepare what pages share.
-
-        Args:
-            board: The board.
-            texts: Texts and verdicts of its arena, or the reason why pages have none.
-            names: System to slug.
-            languages: The board's languages in the order in which pages list them.
-        """
         self._board = board
         self._texts = texts
         self._names = names
@@ -109,7 +101,6 @@ class PairPages:
     def _data(
         self, language: str, ratings: pd.DataFrame, differences: pd.DataFrame, met: pd.DataFrame
     ) -> Row:
-        """Return what scripts of a page read about the systems of its language."""
         board = self._board
         systems = list(ratings["system"])
         method = board.summary.settings.ratings
@@ -130,14 +121,13 @@ class PairPages:
 
 
 def _among(table: pd.DataFrame, language: str, systems: Sequence[str]) -> pd.DataFrame:
-    """Return the rows of a table of pairs that are of a language and of two of the systems."""
     is_shown = table["language"].eq(language)
     is_shown &= table["system"].isin(systems) & table["opponent"].isin(systems)
     return table[is_shown]
 
 
 def _questions(language: str, systems: Sequence[str], texts: Texts) -> tuple[Row, Row, int]:
-    """Return a page's questions, its results for scripts, and how many verdicts it leaves out."""
+    """Return questions, results for scripts, and the number of verdicts left out."""
     judged = texts.judgments[texts.judgments["language"] == language]
     is_shown = judged[["system_a", "system_b"]].isin(systems).all(axis=1)
     verdicts = judged[is_shown]
@@ -150,7 +140,6 @@ def _questions(language: str, systems: Sequence[str], texts: Texts) -> tuple[Row
 
 
 def _rows(systems: Sequence[str], differences: pd.DataFrame, met: pd.DataFrame) -> list[Row]:
-    """Return the rows of the table of pairs: each pair's difference and who won how often."""
     pair = ["system", "opponent"]
     table = differences.merge(met[[*pair, "wins", "ties", "losses"]], on=pair, how="left")
     if len(table) > MOST_ROWS:
@@ -163,17 +152,13 @@ def _rows(systems: Sequence[str], differences: pd.DataFrame, met: pd.DataFrame) 
 def _triangle(
     systems: Sequence[str], table: pd.DataFrame, columns: list[str]
 ) -> list[list[float | int | None]]:
-    """Return numbers of every pair of systems, in the order (0, 1), (0, 2) …, (1, 2) ….
-
-    Numbers are as seen from the first system of the pair; a pair that the table lacks has none.
-    """
+    """Return numbers of the pairs (0, 1), (0, 2) …, (1, 2) …; none where the table lacks one."""
     pairs = zip(table["system"], table["opponent"], strict=True)
     numbers_by_pair = dict(zip(pairs, compact_numbers(table[columns]), strict=True))
     return [numbers_by_pair.get(pair, []) for pair in combinations(systems, 2)]
 
 
 def _features(features: pd.DataFrame, language: str, systems: Sequence[str]) -> Row:
-    """Return each system's mean of each feature, and how these spread over systems."""
     in_language = features[features["language"] == language]
     means = group_means(in_language, ["system"]).reindex(list(systems)).dropna(axis=1, how="all")
     return {
@@ -194,13 +179,11 @@ def _results(
     texts: Texts,
     verdicts: pd.DataFrame,
 ) -> tuple[Row, int]:
-    """Return the judge's verdicts and reasons, question by question, for scripts to read.
+    """Return verdicts and reasons question by question, for scripts; and how many were left out.
 
-    Returns:
-        ``questions``: id, text and place among those shown (-1: not shown), these first;
-        ``verdicts``: of each question, numbers that stand for side A, side B and winner: ``(a *
-        systems + b) * 3 + winner``, a winner as in ``WINNERS``; ``reasons``: position of a shown
-        question to the reasons of its verdicts. Second, the number of verdicts that were left out.
+    ``questions``: id, title and place among those shown (-1: not shown), which come first;
+    ``verdicts``: numbers ``(a * systems + b) * 3 + winner``, a winner as in ``WINNERS``;
+    ``reasons``: place of a shown question to the reasons of its verdicts.
     """
     by_question = _coded_verdicts(verdicts, systems)
     shown_keys = [question["key"] for question in shown]
@@ -224,7 +207,6 @@ def _results(
 def _coded_verdicts(
     verdicts: pd.DataFrame, systems: Sequence[str]
 ) -> dict[str, tuple[list[int], list[str]]]:
-    """Return each question's verdicts in order, and their reasons; numbers as ``_results`` says."""
     index_of = {system: index for index, system in enumerate(systems)}
     code_of_winner = {name: code for code, name in enumerate(WINNERS)}
     first = verdicts["system_a"].map(index_of)

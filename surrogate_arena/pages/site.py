@@ -46,11 +46,7 @@ SCRIPTS = {"index": ("tables.js", "board.js"), "pairs": ("tables.js", "pairs.js"
 
 
 def check_replaceable(out: Path) -> None:
-    """Check that nothing but a site of ours would be lost.
-
-    Raises:
-        UsageError: If something else would be.
-    """
+    """Check that nothing but a site of ours would be lost."""
     if not out.exists():
         return
     if not out.is_dir():
@@ -101,23 +97,19 @@ def write_site(
 
     Args:
         board: The board.
-        out: Folder to write to, created if absent; a site that is there is replaced whole, and
-            stays as it was if anything fails.
-        arena: The arena the board was built from, or its folder, for results by question and
-            answers side by side; by default it is read from where it was. Pages say so where it
-            is not there any more, or has lost the verdicts of the board's judge.
+        out: Folder to write to; a site that is there is replaced whole, and stays if anything
+            fails.
+        arena: The board's arena, or its folder, for answers side by side; by default it is read
+            from where it was.
         settings: What the pages state and show.
-        parent: Title of the page over several sites, one folder up; empty where there is none.
+        parent: Title of the page over several sites, one folder up.
         is_served: Whether ``view`` serves the pages, next to one to vote on.
-        history: States of the board over time, oldest first, with the present one; none for a site
-            that shows no past.
-        options: Fields of ``SiteSettings``, over those of ``settings``: ``title``, ``description``,
-            ``license``, ``home``, ``date``, ``order``, and ``questions`` per language whose answers
-            are shown while a page has room for them (``pairs.LONGEST_PAGE``), 0 for none.
+        history: States of the board over time, oldest first, with the present one.
+        options: Fields of ``SiteSettings``, over those of ``settings``.
 
     Raises:
-        UsageError: If ``out`` holds anything but a site, the arena is not the board's, or a
-            setting cannot be used.
+        UsageError: If ``out`` holds anything but a site, the arena is not the board's, or a setting
+            cannot be used.
         DataError: If a file is damaged.
     """
     out = Path(out)
@@ -149,7 +141,7 @@ def site_files(out: Path) -> Iterator[Path]:
 
 
 def _judged_arena(board: Board, source: Arena | Path | str | None) -> Arena | str:
-    """Return the board's arena with the verdicts of its judge, or why it cannot be read."""
+    """Return the board's arena with its judge's verdicts, or why it cannot be read."""
     try:
         arena = open_arena(board.own_arena() if source is None else source)
         settings = board.summary.settings
@@ -170,7 +162,6 @@ def _judged_arena(board: Board, source: Arena | Path | str | None) -> Arena | st
 
 
 def _arena_folder_name(board: Board) -> str:
-    """Return the name of a board's arena folder, or of the arena if it had none."""
     if board.folder is None or board.summary.arena_folder is None:
         return board.summary.arena
     return (board.folder / board.summary.arena_folder).resolve().name
@@ -186,7 +177,6 @@ def _write_pages(
     *,
     is_served: bool,
 ) -> None:
-    """Write the pages; ``values`` are of all of them, as templates call them."""
     names = slugs(board.systems)
     files = slugs(board.languages)
     languages = in_order(board.languages, settings.order, board.summary.part)
@@ -236,7 +226,6 @@ def _write_pages(
 def _values_of_all_pages(
     board: Board, settings: SiteSettings, languages: Sequence[str]
 ) -> dict[str, Any]:
-    """Return what every page shows of a board."""
     summary = board.summary
     return {
         "board": board,

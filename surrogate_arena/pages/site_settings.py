@@ -61,11 +61,7 @@ class SiteSettings(PageSettings):
 
 
 def chosen_site(settings: SiteSettings | None, options: Mapping[str, object]) -> SiteSettings:
-    """Return settings of a site with some options in their place.
-
-    Raises:
-        UsageError: For an unknown option, or a value that cannot be used.
-    """
+    """Return settings of a site with some options in their place."""
     check_option_names(options, list(SiteSettings.model_fields))
     values = {} if settings is None else settings.model_dump(exclude_unset=True)
     try:
@@ -79,16 +75,7 @@ def chosen_site(settings: SiteSettings | None, options: Mapping[str, object]) ->
 
 
 def in_order(names: Iterable[str], first: Sequence[str], part: str) -> list[str]:
-    """Return the parts of a board as its pages list them: those named first, then the others.
-
-    Args:
-        names: The parts, such as languages.
-        first: Those that come first.
-        part: Word for one of them.
-
-    Raises:
-        UsageError: If one that comes first is none of them.
-    """
+    """Return the parts of a board, such as languages, as its pages list them."""
     present = list(names)
     for name in first:
         if name not in present:

@@ -86,9 +86,8 @@ def language_cautions(board: Board, language: str) -> tuple[str, ...]:
 def overview(
     board: Board, system_slugs: Mapping[str, str], languages: Sequence[str]
 ) -> dict[str, Any]:
-    """Prepare the overview: the board over all languages, and each language's for its filter.
+    """Prepare the overview, with languages in the order given.
 
-    Languages are listed in the order in which they are given.
     ``rows`` are ranked systems, best first, ``unranked`` the others with reasons; ``data`` is what
     scripts read.
     """
@@ -115,7 +114,6 @@ def overview(
 
 
 def _overview_data(board: Board, system_slugs: Mapping[str, str]) -> Row:
-    """Return what scripts of the overview read: the systems, and each language's rows."""
     # Scripts look systems and splits up by number: names would be most of the page.
     system_indices = {name: index for index, name in enumerate(board.systems)}
     split_indices = {name: index for index, name in enumerate(SPLIT_NAMES)}
@@ -149,7 +147,7 @@ def _overview_data(board: Board, system_slugs: Mapping[str, str]) -> Row:
 def _ranks(
     board: Board, languages: Sequence[str]
 ) -> list[tuple[str, list[tuple[float | None, ...]]]]:
-    """Return each system's rank in each language: its shade, itself, and by verdicts alone."""
+    """Return of each system, by language: shade, rank, and rank by verdicts alone."""
     ranks = board.by_language("rank")[list(languages)]
     verdict_ranks = board.by_language("arena_rank")[list(languages)]
     # The best rank of a language has the first shade, the worst one the last.
@@ -163,10 +161,7 @@ def _ranks(
 
 
 def _judges(board: Board) -> dict[str, Any]:
-    """Return the rank of each system by each judge alone, mean over languages; none of one judge.
-
-    Columns of a board that begin with ``BY_JUDGE`` are these judges' ratings.
-    """
+    """Return mean ranks by each judge alone; a board of one judge has no such columns."""
     names = [name for name in board.ratings if name.startswith(BY_JUDGE)]
     ranks = board.ratings.groupby("language")[names].rank(ascending=False, method="min")
     means = ranks.groupby(board.ratings["system"]).mean().reindex(board.systems)
@@ -217,7 +212,6 @@ class SystemPages:
     """The pages of all systems of a board; what they share is computed once."""
 
     def __init__(self, board: Board, languages: Sequence[str]) -> None:
-        """Look up what pages share; they list languages in the order given."""
         self._board = board
         self._place_of = {language: place for place, language in enumerate(languages)}
         self._features = _features(board)
@@ -255,10 +249,7 @@ class SystemPages:
 
 
 def _features(board: Board) -> dict[str, list[Row]]:
-    """Return each system's features (means over languages of equal weight) against the field's.
-
-    ``lower``, ``median`` and ``upper`` are quartiles over systems; the most important come first.
-    """
+    """Return each system's features against the field's quartiles, the most important first."""
     table = board.features
     language_means = group_means(table, ["system", "language"])
     means = group_means(language_means, ["system"])
@@ -286,7 +277,7 @@ def _features(board: Board) -> dict[str, list[Row]]:
 
 
 def _measured(features: Sequence[Row]) -> tuple[list[Row], dict[str, list[str]]]:
-    """Part a system's features into rows with a value, and names without one by their reason."""
+    """Part rows with a value from names without one, by reason."""
     rows: list[Row] = []
     unmeasured: dict[str, list[str]] = {}
     for row in features:
@@ -309,7 +300,6 @@ def group_means(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 
 
 def _missing(table: pd.DataFrame) -> dict[tuple[Any, str], str]:
-    """Return why values of a feature are missing, by system and feature."""
     answers = table["system"].value_counts()
     reasons: dict[tuple[Any, str], list[str]] = {}
     for row in missing_counts(table, by="system").itertuples(index=False):
@@ -320,7 +310,6 @@ def _missing(table: pd.DataFrame) -> dict[tuple[Any, str], str]:
 
 
 def _by_system(table: pd.DataFrame) -> dict[str, list[Row]]:
-    """Return each system's rows, missing values as None."""
     rows: dict[str, list[Row]] = {}
     for row in plain_records(table):
         rows.setdefault(row["system"], []).append(row)
@@ -328,7 +317,6 @@ def _by_system(table: pd.DataFrame) -> dict[str, list[Row]]:
 
 
 def _records(matrix: pd.DataFrame) -> pd.DataFrame:
-    """Sum up the battles of every system with every opponent, the best record first."""
     numbers = ["wins", "losses", "ties"]
     counts = matrix.groupby(["system", "opponent"], as_index=False)[numbers].sum()
     battles = counts[numbers].sum(axis=1)

@@ -48,8 +48,7 @@ def read_configuration(path: Path | str) -> Leaderboards:
 
     Raises:
         UsageError: If there is no such file, or it names no board.
-        DataError: If it is no TOML or something in it cannot be used; lists all problems with
-            the table and key at fault.
+        DataError: If something in it cannot be used; lists all problems.
     """
     path = Path(path)
     raw = _read_toml(path)
@@ -71,7 +70,6 @@ def read_configuration(path: Path | str) -> Leaderboards:
 def _configured_boards(
     configuration: Configuration, path: Path
 ) -> tuple[list[ConfiguredBoard], list[Problem]]:
-    """Return the boards of a file, and what is wrong with any of them."""
     boards: list[ConfiguredBoard] = []
     problems: list[Problem] = []
     for name, table in configuration.boards.items():
@@ -95,7 +93,6 @@ def _configured_boards(
 
 
 def _pages(of_all: RunSite, of_board: SiteSettings, name: str) -> SiteSettings:
-    """Return what the pages of a board state: its own settings, over those of all boards."""
     stated = of_all.model_dump(include=OF_ALL, exclude_unset=True)
     stated |= of_board.model_dump(exclude_unset=True)
     stated["title"] = of_board.title or name
@@ -117,7 +114,6 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 
 def _merged(defaults: Raw, options: Raw) -> Raw:
-    """Return a board's options: its own, over the defaults, over those of a preset."""
     merged = dict(defaults)
     for key, value in options.items():
         if key in FEATURE_SOURCES:
@@ -134,7 +130,6 @@ def _merged(defaults: Raw, options: Raw) -> Raw:
 
 
 def _problem(item: ErrorDetails, source: str, board: str = "") -> Problem:
-    """Return a problem that pydantic found; a value that may be a secret is not shown."""
     keys = [str(part) for part in item["loc"] if part != "[key]"]
     path = ".".join(["boards", board, *keys] if board else keys) or None
     value: object = HIDDEN if isinstance(item["input"], dict | list) else item["input"]
@@ -158,7 +153,6 @@ def _problem(item: ErrorDetails, source: str, board: str = "") -> Problem:
 
 
 def _table_of(names: list[str], *, is_of_board: bool) -> type[BaseModel]:
-    """Return the settings that a table of the file holds."""
     if "judging" in names:
         return JudgingSettings
     if "site" in names:
@@ -167,7 +161,6 @@ def _table_of(names: list[str], *, is_of_board: bool) -> type[BaseModel]:
 
 
 def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
-    """Find what pydantic cannot: what is missing, contradicts itself, or has no such name."""
     options = board.options
     table = f"boards.{board.name}"
     if board.judging is not None:
@@ -186,7 +179,6 @@ def _faults(board: ConfiguredBoard, source: str) -> Iterator[Problem]:
 def _judging_faults(
     board: ConfiguredBoard, judging: JudgingSettings, source: str
 ) -> Iterator[Problem]:
-    """Find whether a board's judge is missing, another than its ratings use, or cannot be used."""
     table = f"boards.{board.name}"
     if not (judging.model or judging.plug_in):
         hint = "name the model that judges"

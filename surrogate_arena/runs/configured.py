@@ -102,12 +102,7 @@ class Configuration(BaseModel):
 
 @dataclass(frozen=True)
 class ConfiguredBoard:
-    """A board to keep up to date: its name and options, and where its paths begin.
-
-    Attributes:
-        pages: What its pages state.
-        parent: Title of the page over it.
-    """
+    """A board to keep up to date: its name and options, and what its pages state."""
 
     name: str
     options: BoardOptions
@@ -170,11 +165,7 @@ class Leaderboards:
 
 
 def configuration_schema() -> dict[str, Any]:
-    """Return the schema of a configuration of leaderboards (TOML).
-
-    What only the command can tell is left to it: names of features and surrogates, and keys that
-    contradict each other.
-    """
+    """Return the schema of a configuration of leaderboards (TOML)."""
     options = BoardOptions.model_json_schema()
     definitions = options.pop("$defs")
     # The defaults may hold what a board must have.

@@ -1,9 +1,7 @@
 """The difference of two boards: what moved, and is it more than noise?
 
-The standard error of a rating is read off its 90% interval, as of normal errors, and a change is
-tested against the errors of both boards. The two are taken as independent. The errors of boards
-that share questions are correlated, and the true error of their difference is smaller: the test
-then misses changes rather than inventing them.
+Errors of the two are taken as independent. Those of boards that share questions are correlated: the
+test then misses changes rather than inventing them.
 """
 
 from __future__ import annotations
@@ -85,9 +83,9 @@ class BoardDiff:
     """What moved between two boards.
 
     Attributes:
-        changes: Columns ``DIFF_COLUMNS``, one row per system and language (``overall`` first):
-            ranks, ratings and their change, above 0 for up; ``p_value`` is Holm-adjusted;
-            ``verdict`` is ``moved``, ``within noise``, ``not comparable``, ``new`` or ``gone``.
+        changes: Columns ``DIFF_COLUMNS``, a row per system and language (``overall`` first);
+            changes above 0 are up; ``verdict`` is ``moved``, ``within noise``, ``not comparable``,
+            ``new`` or ``gone``.
         notes: Sentences on what limits the comparison.
         is_comparable: Whether the ratings of both boards are on one scale.
     """
@@ -97,7 +95,6 @@ class BoardDiff:
     is_comparable: bool
 
     def __str__(self) -> str:
-        """Return how many systems moved over all languages, and how many have other verdicts."""
         verdicts = self.changes.loc[self.changes["language"].eq(OVERALL), "verdict"]
         counts = verdicts.value_counts().items()
         return ", ".join(f"{count_of(number, 'system')} {name}" for name, number in counts)
@@ -105,9 +102,6 @@ class BoardDiff:
 
 def diff_boards(old: ComparedBoard, new: ComparedBoard) -> BoardDiff:
     """Compare two boards system by system.
-
-    Boards of different judges or tie rules have ratings on different scales, and a board's ratings
-    by different features, surrogates or priors are different measurements: they are not compared.
 
     Raises:
         UsageError: If they have no language in common.
@@ -155,17 +149,6 @@ def _incomparable(old: ComparedBoard, new: ComparedBoard) -> str:
 def _language_diff(
     old: ComparedBoard, new: ComparedBoard, language: str, reason: str
 ) -> pd.DataFrame:
-    """Compare one language.
-
-    Args:
-        old: The earlier board.
-        new: The later board.
-        language: The language.
-        reason: Why no rating is comparable; empty if they are.
-
-    Returns:
-        A row per system; ``recentered`` if changes are relative to systems on both boards.
-    """
     old_rows = _rated_rows(old, language)
     new_rows = _rated_rows(new, language)
     table = old_rows.merge(new_rows, on="system", how="outer", suffixes=("_old", "_new"))
@@ -190,7 +173,6 @@ def _language_diff(
 
 
 def _rated_rows(board: ComparedBoard, language: str) -> pd.DataFrame:
-    """Return a board's ratings of a language with their standard errors, NaN for no error."""
     rows = board.ratings[board.ratings["language"] == language]
     # A rating without an upper bound has no error that a test could use.
     errors = rows["standard_error"].where(np.isfinite(rows["high"]))
@@ -198,10 +180,10 @@ def _rated_rows(board: ComparedBoard, language: str) -> pd.DataFrame:
 
 
 def _overall_diff(old: ComparedBoard, new: ComparedBoard, languages: pd.DataFrame) -> pd.DataFrame:
-    """Compare the ranks over all languages, and test the mean change of the ratings.
+    """Compare ranks over all languages, and test the mean change of ratings.
 
-    The standard error is the mean of the languages', as if their errors were fully correlated (the
-    same systems, translated questions): never below the true one.
+    Its standard error is the mean of the languages', as if their errors were fully correlated:
+    never below the true one.
     """
     columns = ["system", "rank", "mean_rank"]
     old_rows = old.overall[columns].assign(is_present=True)
@@ -226,7 +208,6 @@ def _overall_diff(old: ComparedBoard, new: ComparedBoard, languages: pd.DataFram
 def _untested_languages(
     systems: pd.Series, languages: pd.DataFrame, codes: Sequence[str]
 ) -> list[str]:
-    """Return of each system in which languages it is not comparable; empty if in none."""
     is_tested = languages["p_value"].notna()
     tested = set(zip(languages["system"][is_tested], languages["language"][is_tested], strict=True))
     reasons = []
@@ -237,16 +218,12 @@ def _untested_languages(
 
 
 def _rank_change(old: pd.Series, new: pd.Series, is_in_both: pd.Series) -> pd.Series:
-    """Return places gained among the systems ranked on both boards; NaN for others."""
     is_ranked = is_in_both & old.notna() & new.notna()
     return old[is_ranked].rank(method="min") - new[is_ranked].rank(method="min")
 
 
 def _with_verdicts(table: pd.DataFrame) -> pd.DataFrame:
-    """Add ``p_value`` and ``verdict`` to a table of changes; two-sided tests, Holm-adjusted.
-
-    A change with an error of 0 has no p-value: an interval without width says nothing.
-    """
+    """Add two-sided, Holm-adjusted ``p_value`` and ``verdict``; an error of 0 tests nothing."""
     is_in_old = table["is_present_old"].notna()
     is_in_new = table["is_present_new"].notna()
     table.loc[~(is_in_old & is_in_new), "reason"] = ONE_BOARD

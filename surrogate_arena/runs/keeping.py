@@ -42,17 +42,7 @@ NO_CAUSES = ("arena/", "judge:", "site ", "publish:")
 
 
 def keep_board(board: Board, past: Path, ingredients: Ingredients, answers: pd.DataFrame) -> None:
-    """Add a board to the folder of past ones if it differs from the last of them.
-
-    Args:
-        board: The board as it was just made.
-        past: Folder of past boards; it may be absent.
-        ingredients: What the board was made from.
-        answers: The answers that it was made from.
-
-    Raises:
-        DataError: If a past board is damaged.
-    """
+    """Add a board to the folder of past ones if it differs from the last of them."""
     records = read_history(past)
     new = PastBoard(board.ratings, board.overall, board.summary)
     digest = _tables_digest(new)
@@ -89,7 +79,6 @@ def _tables_digest(board: PastBoard) -> str:
 
 
 def _answer_digests(answers: pd.DataFrame) -> dict[str, str]:
-    """Return each system's digest of its answers, in any order."""
     digests = {}
     for system, rows in answers.sort_values(ANSWER_KEY).groupby("system"):
         digest = hashlib.sha256()
@@ -102,14 +91,12 @@ def _answer_digests(answers: pd.DataFrame) -> dict[str, str]:
 
 
 def _free_name(date: datetime.date, records: Sequence[PastRecord]) -> str:
-    """Return the name of one more board of a day: the day, with a number from the second on."""
     # Boards of the day may have been removed since: their count may be the number of another.
     numbers = [record.entry.number for record in records if record.entry.date == date]
     return f"{date.isoformat()}-{max(numbers) + 1}" if numbers else date.isoformat()
 
 
 def _changes(old: PastBoard, new: PastBoard) -> dict[str, Any]:
-    """Return what moved between two boards, as fields of a ``HistoryEntry``."""
     try:
         difference = diff_boards(old, new)
     except UsageError as error:
@@ -130,7 +117,6 @@ def _changes(old: PastBoard, new: PastBoard) -> dict[str, Any]:
 def _causes(
     old: PastBoard, old_record: PastRecord, new: PastBoard, record: PastRecord
 ) -> Iterator[str]:
-    """Say what a board was made from that the one before was not."""
     before = old_record.ingredients
     after = record.ingredients
     has_other_judge = old.summary.judge != new.summary.judge
@@ -156,12 +142,10 @@ def _causes(
 
 
 def _total(board: PastBoard, attribute: str) -> int:
-    """Return the sum of a number, such as ``questions``, over a board's languages."""
     return sum(getattr(summary, attribute) for summary in board.summary.languages.values())
 
 
 def _changed_systems(old: PastBoard, new: PastBoard) -> Iterator[str]:
-    """Yield which systems a board has that the one before had not, or had."""
     before = set(old.ratings["system"])
     after = set(new.ratings["system"])
     for names, verb in ((after - before, "joined"), (before - after, "left")):
@@ -170,7 +154,6 @@ def _changed_systems(old: PastBoard, new: PastBoard) -> Iterator[str]:
 
 
 def _changed_inputs(old: Ingredients, new: Ingredients, counted: Collection[str]) -> Iterator[str]:
-    """Yield which files of the arena changed, but those of which there are more or fewer rows."""
     changed = {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
     for stem, noun in INPUT_NAMES.items():
         if noun not in counted and any(name.startswith(f"arena/{stem}.") for name in changed):
@@ -178,7 +161,6 @@ def _changed_inputs(old: Ingredients, new: Ingredients, counted: Collection[str]
 
 
 def _settings(ingredients: Mapping[str, str]) -> Ingredients:
-    """Return the settings and libraries that a board was made from, without ``NO_CAUSES``."""
     kept = {}
     for name, value in ingredients.items():
         if not f"{name}:".startswith(NO_CAUSES):

@@ -90,7 +90,6 @@ def ingredients_of(board: ConfiguredBoard) -> Ingredients:
 
 
 def _template_files(template: str | None) -> list[Path]:
-    """Return the file of a template, or the templates in a folder."""
     if not template:
         return []
     path = Path(template)
@@ -108,16 +107,6 @@ def make_board(
 
     Whatever is written replaces what was there whole, and the record is the caller's to write: a
     run that was killed makes the same board again, from replies and features that were kept.
-
-    Args:
-        board: The board.
-        out: Output folder.
-        web: Folder of the pages of all boards.
-        n_jobs: Processes to use.
-        progress: Called as stages advance.
-
-    Raises:
-        ArenaError: If it cannot be made.
     """
     # Before anything is made, so that a change meanwhile is noticed by the next run.
     ingredients = ingredients_of(board)
@@ -156,11 +145,7 @@ def _judged(
     n_jobs: int,
     progress: Progress | None,
 ) -> tuple[Arena, str]:
-    """Let an LLM judge; its verdicts are kept beside the board, and the arena folder as it is.
-
-    Returns:
-        The arena with the verdicts, and which pairs are to be asked again; empty if none are.
-    """
+    """Let an LLM judge; return the arena with its verdicts, and which pairs to ask again."""
     from arena.judging import judge, questions_to_judge
     from arena.judging.judging_result import lasting_failures, require_verdicts
 
@@ -209,7 +194,6 @@ def _build(
     n_jobs: int,
     progress: Progress | None,
 ) -> Board:
-    """Build a board and save it."""
     judging_records = None
     judges = board_judges(arena, board.settings)
     if judges:
@@ -236,7 +220,6 @@ def _build(
 def _write_pages(
     board: ConfiguredBoard, built: Board, arena: Arena, folder: Path, web: Path
 ) -> None:
-    """Write the pages of a board as ``publish`` does, with its past."""
     history = [record.entry for record in read_history(folder / HISTORY)]
     settings = board.pages
     if settings.date is None:
@@ -245,7 +228,6 @@ def _write_pages(
 
 
 def _cautions(board: Board) -> Sequence[str]:
-    """Return what readers must know of a board."""
     cautions = []
     if board.summary.macro.is_unreliable:
         cautions.append(board.summary.macro.judge_fault)

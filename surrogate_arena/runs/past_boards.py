@@ -44,11 +44,7 @@ class PastBoard:
 
     @classmethod
     def load(cls, folder: Path) -> PastBoard:
-        """Read a past board.
-
-        Raises:
-            DataError: If a file of it is absent or damaged.
-        """
+        """Read a past board."""
         names = [tables.TABLES[name].file for name in KEPT]
         absent = [name for name in (*names, tables.SUMMARY_FILE) if not (folder / name).is_file()]
         with _damage_named(folder):
@@ -72,10 +68,7 @@ class PastBoard:
 class PastRecord(BaseModel):
     """``record.json`` of a past board: what pages show of it, and what it was made from.
 
-    Attributes:
-        digest: Digest of its tables; a board that is made again with the same ones is no new one.
-        ingredients: What it was made from.
-        answers: System to the digest of its answers.
+    ``digest`` is of its tables, ``answers`` of each system's answers.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -87,23 +80,14 @@ class PastRecord(BaseModel):
 
 
 def open_compared(folder: Path) -> Board | PastBoard:
-    """Read a board that is to be compared: a board folder, or a past board that ``run`` kept.
-
-    Raises:
-        UsageError: If the folder holds neither.
-        DataError: If a file is damaged.
-    """
+    """Read a board folder, or a past board that ``run`` kept."""
     if (folder / RECORD_FILE).is_file():
         return PastBoard.load(folder)
     return Board.load(folder)
 
 
 def board_before(folder: Path) -> Path:
-    """Return the folder of the board before the one that a run made, or before a past one.
-
-    Raises:
-        UsageError: If there is none.
-    """
+    """Return the folder of the board before the one that a run made, or before a past one."""
     folder = folder.resolve()
     past = folder.parent if (folder / RECORD_FILE).is_file() else folder.parent / HISTORY
     names = [record.entry.name for record in read_history(past)]
@@ -115,11 +99,7 @@ def board_before(folder: Path) -> Path:
 
 
 def today() -> datetime.date:
-    """Return the day in UTC, or that of ``SOURCE_DATE_EPOCH`` (seconds since 1970) if it is set.
-
-    Raises:
-        UsageError: If the variable is no such number.
-    """
+    """Return the day in UTC, or that of ``SOURCE_DATE_EPOCH``."""
     text = os.environ.get(EPOCH)
     if not text:
         return datetime.datetime.now(datetime.UTC).date()
@@ -130,11 +110,7 @@ def today() -> datetime.date:
 
 
 def read_history(folder: Path) -> list[PastRecord]:
-    """Return the records of the past boards in a folder, oldest first; none if it is absent.
-
-    Raises:
-        DataError: If one is damaged.
-    """
+    """Return the records of the past boards in a folder, oldest first; none if it is absent."""
     records = []
     for path in folder.glob(f"*/{RECORD_FILE}"):
         with _damage_named(path.parent):

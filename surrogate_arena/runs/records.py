@@ -47,10 +47,7 @@ libraries to their versions."""
 class BoardRecord(BaseModel):
     """How a board was made last; without a clock time, so that equal boards give equal bytes.
 
-    Attributes:
-        conclusion: What the page over all boards says of it.
-        unfinished: Why it must be made again though nothing changed; empty if it is complete.
-        is_published: Whether it has pages.
+    ``unfinished`` says why it must be made again though nothing changed.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -69,11 +66,7 @@ class RunRecords(BaseModel):
 
     @classmethod
     def read(cls, out: Path) -> RunRecords:
-        """Read those of an output folder; none where there is no file.
-
-        Raises:
-            DataError: If the file is damaged.
-        """
+        """Read those of an output folder; none where there is no file."""
         path = out / RECORDS_FILE
         if not path.is_file():
             return cls()

@@ -28,8 +28,7 @@ Say = Callable[[str], object]
 class BoardOutcome:
     """The outcome of a board, and the reason.
 
-    The state is ``made``, ``current`` (nothing to do), ``failed``, ``awaited`` (replies in batches,
-    which the next run collects), or ``would run`` in a check; cautions are for its readers.
+    ``awaited`` are replies in batches, which the next run collects.
     """
 
     board: str
@@ -91,16 +90,15 @@ def bring_up_to_date(
     """Bring all boards up to date.
 
     A board is made again where its arena, settings or the libraries differ from what the manifest
-    records. The manifest is written after every board, so a run that was killed goes on with the
-    board at which it stopped. A board that fails does not keep the others from being made. Of two
-    runs on the same output folder, the second waits. The same boards give the same bytes.
+    records; this is written after every board, so that a run that was killed goes on. A board that
+    fails does not keep the others from being made. Of two runs on one folder, the second waits.
 
     Args:
         boards: Boards of the configuration file.
-        out: Output folder; created if absent.
+        out: Output folder.
         site: Folder of all pages, for a web server; by default ``_site`` in the output folder.
         check: Write nothing; report what would be made, and why.
-        n_jobs: Processes to use; -1 for all cores. The result is the same.
+        n_jobs: Processes to use; -1 for all cores.
         progress: Called as stages advance.
         say: Called with a sentence on every board.
 
@@ -140,7 +138,6 @@ def bring_up_to_date(
 
 
 def _checked(board: ConfiguredBoard, records: RunRecords, out: Path, web: Path) -> BoardOutcome:
-    """Say whether a board is current, would be made, or cannot be."""
     record = records.boards.get(board.name)
     # One board must not take the others with it, whatever fails in it.
     try:
@@ -168,7 +165,6 @@ def _made(
     n_jobs: int,
     progress: Progress | None,
 ) -> BoardOutcome:
-    """Make a board, and record how."""
     started = time.perf_counter()
     board_progress = progress and partial(_board_progress, progress, board.name)
     try:

@@ -26,13 +26,7 @@ OURS = {
 
 
 def check_web_root(web: Path, out: Path, boards: Leaderboards) -> None:
-    """Check that no store, arena, configuration or file of a board would be served.
-
-    Raises:
-        UsageError: If the output folder, an arena or the configuration lies in the root, or the
-            root in the folder of a board, also of one that the configuration has no more.
-        DataError: If the manifest is damaged.
-    """
+    """Check that no store, arena, configuration or file of a board would be served."""
     root = resolved(web)
     private = {"the output folder": out, "the configuration": boards.file}
     for board in boards.boards:
@@ -54,10 +48,7 @@ def check_web_root(web: Path, out: Path, boards: Leaderboards) -> None:
 
 
 def remove_withdrawn(records: RunRecords, published: set[str], web: Path) -> list[str]:
-    """Remove the pages of boards that are not published any more, and return their names.
-
-    Only folders that a run wrote and that hold nothing else are removed.
-    """
+    """Remove the pages of boards that are not published any more, and return their names."""
     withdrawn = []
     for name, record in records.boards.items():
         if not record.is_published or name in published:
@@ -83,15 +74,7 @@ def write_front(
 ) -> None:
     """Write the page over all boards and the feed of their changes.
 
-    A file that would stay the same, or that is another's, is left as it is; so is the feed where
-    a past board cannot be read, as readers would lose its entry.
-
-    Args:
-        boards: The configuration.
-        records: How each board was made.
-        faults: Board to what readers must know of it.
-        out: Output folder.
-        web: Folder of the pages.
+    The feed stays where a past board cannot be read, as readers would lose its entry.
     """
     web.mkdir(parents=True, exist_ok=True)
     rows = []
@@ -134,7 +117,6 @@ def _row(
     faults: Sequence[str],
     web: Path,
 ) -> dict[str, Any]:
-    """Return what the page over all boards says of one."""
     link = f"{board.name}/{INDEX}"
     last = past[-1] if past else None
     return {
@@ -151,7 +133,6 @@ def _row(
 def _changes(
     board: ConfiguredBoard, past: Sequence[HistoryEntry], link: str
 ) -> Iterator[FeedEntry]:
-    """Yield the entries of a feed on the states of a board."""
     for entry in past:
         causes = [f"Why: {'; '.join(entry.causes)}."] if entry.causes else []
         sentences = [f"{sentence}." for sentence in entry.sentences]
@@ -167,7 +148,6 @@ def _changes(
 
 
 def _write_ours(text: str, path: Path) -> None:
-    """Write a file of the root, or remove it where there is no text, unless it is another's."""
     present = _text(path)
     if present == text or (present and OURS[path.name] not in present):
         return
@@ -178,5 +158,4 @@ def _write_ours(text: str, path: Path) -> None:
 
 
 def _text(path: Path) -> str:
-    """Return the text of a file; empty if there is none."""
     return path.read_text("utf-8", "replace") if path.exists() else ""

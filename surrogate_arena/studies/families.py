@@ -37,11 +37,7 @@ def model_families(name: str) -> frozenset[str]:
 def families_of_systems(
     systems: Iterable[str], attributes: pd.DataFrame | None
 ) -> dict[str, frozenset[str]]:
-    """Return the families of systems.
-
-    They are stated by the attribute ``family``, or else read off the name of the ``model``, or of
-    the system itself.
-    """
+    """Return the families of systems, by the attribute ``family`` or by name."""
     records = {} if attributes is None else attributes.set_index("system").to_dict(orient="index")
     families: dict[str, frozenset[str]] = {}
     for system in systems:

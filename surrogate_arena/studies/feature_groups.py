@@ -39,11 +39,8 @@ COLUMNS = [
 class FeatureSubset:
     """Part of what a surrogate learns from.
 
-    Attributes:
-        family: The family that is left out or used alone; None for all features.
-        columns: Features in it.
-        has_texts: Whether the texts of the answers are in it.
-        family_columns: Columns of the family, with or without a value.
+    ``family`` is the one left out or used alone, None for all; ``family_columns`` are its columns,
+    with or without a value.
     """
 
     family: str | None
@@ -68,11 +65,9 @@ class FeatureSubset:
 
 
 def feature_families(columns: Sequence[str]) -> dict[str, list[str]]:
-    """Group columns of features, such as ``citation_recall@10``, by what they look at.
+    """Group columns of features by family: the module that declares them.
 
-    Returns:
-        Family (the module of ``features.measures`` that declares the features) to its columns; a
-        feature that is not of this project is a family of its own.
+    A feature that is not of this project is a family of its own.
     """
     groups: dict[str, list[str]] = {}
     for column in columns:
@@ -94,12 +89,7 @@ def feature_name(column: str) -> str:
 def feature_subsets(columns: Sequence[str], reads_texts: bool) -> dict[str, FeatureSubset]:
     """Return the subsets to compare: everything, without each family, each family alone.
 
-    Args:
-        columns: All features.
-        reads_texts: Whether the surrogate reads the answers, too; then texts are a family.
-
-    Raises:
-        UsageError: With fewer than two families.
+    Texts are a family where the surrogate reads the answers, too.
     """
     families: dict[str, tuple[str, ...]] = {TEXTS: ()} if reads_texts else {}
     for name, family_columns in feature_families(columns).items():
@@ -124,13 +114,8 @@ def compared_with_all(
 ) -> pd.DataFrame:
     """Tabulate tau of each subset and its paired difference from that of all features.
 
-    Systems that some subset has no prediction of are left out of all.
-
-    Args:
-        outcomes: Of each subset, in the languages where its family has values.
-        subsets: The subsets by name, ``all`` among them.
-        languages: All languages, for which every subset has a row.
-        seed: Of the resamples behind intervals.
+    Outcomes are in the languages where a subset's family has values. Systems that some subset has
+    no prediction of are left out of all.
     """
     outcomes = _on_common_systems(outcomes)
     order = [*languages, MACRO]
@@ -154,7 +139,6 @@ def compared_with_all(
 
 
 def _differences(outcomes: Sequence[Outcome], of_all: Sequence[Outcome], seed: int) -> pd.DataFrame:
-    """Score the outcomes of a subset, and their difference from those of all features."""
     scores = outcome_scores(outcomes, seed)
     scores["difference"] = scores["tau"] - outcome_scores(of_all, seed)["tau"]
     # The seed draws the same systems for both, so that their differences are paired.

@@ -46,8 +46,7 @@ def permuted_answers(
 ) -> pd.DataFrame:
     """Return the held-out systems' answers, plain and with others' values of each feature.
 
-    Every permutation is as of systems of its own (``permuted_name``), so that all are rated at
-    once.
+    Every permutation is as of a system of its own, so that all are rated at once.
     """
     judged = data.rows().set_index(["system", "query_id"])
     held_rows = judged.loc[judged.index.get_level_values("system").isin(list(held))]
@@ -73,7 +72,7 @@ def permuted_name(system: str, turn: int) -> str:
 
 
 def _donors(data: LanguageData, feature: str, repeat: int, turn: int, seed: int) -> dict[str, str]:
-    """Return the donor of a feature's values for each system: never itself, one for all folds."""
+    """Return whose values of a feature each system gets: never its own, one for all folds."""
     random = generator(seed, "permutation", data.language, feature, str(repeat), str(turn))
     systems = data.systems_by_content
     order = [systems[index] for index in random.permutation(len(systems))]
@@ -89,7 +88,7 @@ def _importance_table(
     """Tabulate the importances of a language's F features, those that matter most first.
 
     ``permuted`` holds ratings of S systems, shape (R, 1 + F x K, S): first the plain ones, then
-    those after K permutations of the first feature, and so on; and each one's fold, shape (R, S).
+    those after K permutations of each feature; and each system's fold, shape (R, S).
     """
     shares = _shares(data, features, surrogate)
     against_all = _lost(*permuted, data.arena_ratings[None], len(features))[:, 0]
@@ -104,7 +103,7 @@ def _importance_table(
 
 
 def _spread(name: str, values: Floats, middle: Floats) -> dict[str, Floats]:
-    """Return a column of estimates, shape (F,), and the bounds of their values, shape (T, F)."""
+    """Return estimates, shape (F,), and the bounds of their values, shape (T, F)."""
     bounds = np.array([percentile_interval(column) for column in values.T])
     return {name: middle, f"{name}_low": bounds[:, 0], f"{name}_high": bounds[:, 1]}
 

@@ -1,7 +1,4 @@
-"""Protocols that hold out languages or, as in the paper, two systems.
-
-``leave_systems_out``, the figure for new systems, is in ``surrogate.learning.cross_fitting``.
-"""
+"""Protocols that hold out languages, families, or, as in the paper, two systems."""
 
 from __future__ import annotations
 
@@ -45,11 +42,7 @@ def leave_language_out(
 ) -> list[Outcome]:
     """Rate the systems in each language by a surrogate trained on the other languages.
 
-    Features are standardized within each language, in the one left out by all its answers, of
-    which no judgment is known. Repeats differ by the surrogate's seed.
-
-    Raises:
-        UsageError: As ``check_languages`` does.
+    Features of the one left out are standardized by all its answers.
     """
     check_languages([data.language for data in languages], surrogate)
     tasks = []
@@ -69,11 +62,7 @@ def leave_language_out(
 
 
 def check_languages(languages: Collection[str], surrogate: Surrogate) -> None:
-    """Check that a surrogate can learn from some of the judged languages and rate in others.
-
-    Raises:
-        UsageError: With fewer than two, or if it learns each language alone.
-    """
+    """Check that a surrogate can learn from some of the judged languages and rate in others."""
     if not surrogate.pooled:
         raise UsageError(f"{surrogate.name} learns each language alone: it cannot rate in others")
     if len(languages) < FEWEST_LANGUAGES:
@@ -107,13 +96,8 @@ def mirage(
 ) -> list[Outcome]:
     """Hold two systems out of training, and rate all systems (MIRAGE-Bench, section 4.3).
 
-    A surrogate trained on the tournaments of all systems, but for the rows of those two, rates
-    all of them. R² is that of surrogates of single tournaments on the held-out systems; every
-    tournament has one, in one of the repeats. Its mean is reported, as in table 5; with two
-    systems, whose R² has no lower bound, it is often that of a few tournaments.
-
-    Raises:
-        UsageError: If a chosen system is not judged, or too few are left to train on.
+    R² is that of surrogates of single tournaments on the held-out systems, as in table 5; with two
+    systems, whose R² has no lower bound, its mean is often that of a few tournaments.
     """
     systems = systems_by_content(languages)
     tasks = []
@@ -143,7 +127,6 @@ def _mirage_outcome(
 
 
 def _tournament_seeds(n_tournaments: int, repeat: int, repeats: Repeats) -> dict[int, int]:
-    """Return the seed of each tournament that has its surrogate in a repeat."""
     seeds = {}
     for index in range(repeat, n_tournaments, repeats.times):
         seeds[index] = derived_seed(repeats.seed, "mirage", str(repeat), str(index))
@@ -151,7 +134,6 @@ def _tournament_seeds(n_tournaments: int, repeat: int, repeats: Repeats) -> dict
 
 
 def _gathered(ratings: Iterable[Rating]) -> HeldOutRatings:
-    """Put together the ratings of repeats that have no folds."""
     everyone = []
     for repeat, (table, reasons) in enumerate(ratings):
         everyone.append(FoldRatings(repeat, 0, table, reasons))
@@ -182,11 +164,7 @@ def _hold_out(
 def drawn_holdout(
     systems: Sequence[str], holdout: Sequence[str] | int | None, seed: int, *keys: str
 ) -> tuple[str, ...]:
-    """Take the systems to hold out, or draw so many of those in an order by content; sorted.
-
-    Raises:
-        UsageError: As ``check_holdout`` does, or if fewer than three are left to train on.
-    """
+    """Take the systems to hold out, or draw so many of those in an order by content; sorted."""
     if isinstance(holdout, Sequence):
         return check_holdout(holdout, systems)
     size = DEFAULT_HOLDOUT_SIZE if holdout is None else holdout
@@ -202,20 +180,9 @@ def drawn_holdout(
 def part_left(
     data: LanguageData, held: Sequence[str], repeat: int, axis: str, share: float, seed: int
 ) -> LanguageData:
-    """Draw what is learned from: a share of what is left without the held-out systems.
+    """Draw what is learned from: a share, along an axis, of what is left without held-out systems.
 
     A larger share holds all that a smaller one holds.
-
-    Args:
-        data: One language.
-        held: Systems that have no part in it.
-        repeat: Keys the draw.
-        axis: One of ``AXES``.
-        share: Part to keep; at least one of the axis is kept.
-        seed: The user's seed.
-
-    Raises:
-        UsageError: If no judgment is left.
     """
     random = generator(seed, "learning curve", axis, data.language, str(repeat))
 

@@ -32,8 +32,7 @@ class SamplingStudy:
     """Agreement of rankings from fewer judgments with the ranking of the whole arena.
 
     Attributes:
-        table: ``COLUMNS``: the mean number of judgments, the mean Kendall tau-b over repeats and
-            the interval that holds 95% of the repeats.
+        table: ``COLUMNS``: means of judgments and Kendall tau-b, and what 95% of repeats lie in.
         repeats: Random subsets of each design and share.
         signature: The settings that reproduce it.
     """
@@ -55,20 +54,16 @@ def study_sampling(
 ) -> SamplingStudy:
     """Rank from random parts of the judgments, language by language; larger parts hold smaller.
 
-    A system without a battle in a part has the coefficient of the prior, 0; a part that ranks no
-    system above another has tau 0.
-
     Args:
-        arena: The arena, the path of its folder, or judgments of one judge, with columns
-            ``query_id, language, system_a, system_b, winner``.
+        arena: The arena, its folder, or judgments of one judge.
         shares: Shares of the whole arena, each above 0 and at most 1.
         designs: Of ``DESIGNS``.
         repeats: Subsets of each design and share.
-        ties: ``half`` or ``drop``; dropped ties are no items.
+        ties: ``half`` or ``drop``.
         ridge: Precision of the prior on coefficients; 0 for the weakest that parts have a ranking
-            with, as tournaments have.
+            with.
         seed: Of all draws.
-        judge: Whose judgments of the arena; may be left out where there is one judge.
+        judge: Whose judgments of the arena, where there are several.
 
     Raises:
         UsageError: For a share or number out of range, an unknown judge, or fewer than three
@@ -106,7 +101,6 @@ def study_sampling(
 
 
 def _judgments_of(arena: Arena | Path | str | pd.DataFrame, judge: str | None) -> pd.DataFrame:
-    """Return one judge's judgments of an arena, or a table that holds no other's."""
     if not isinstance(arena, pd.DataFrame):
         return open_arena(arena).judged_by(judge).judgments
     if judge is not None:
@@ -117,10 +111,7 @@ def _judgments_of(arena: Arena | Path | str | pd.DataFrame, judge: str | None) -
 
 
 def _orders(battles: Battles, language: str, design: str, repeats: int, seed: int) -> Indices:
-    """Draw for each repeat the place of each question, or pair on a question, (repeats, units).
-
-    A part takes the first places, so that a larger part holds the smaller ones.
-    """
+    """Draw for each repeat an order of questions, or of pairs on questions, (repeats, units)."""
     n_units = battles.n_questions if design == "questions" else len(battles.items)
     permutations = []
     for repeat in range(repeats):
@@ -138,11 +129,7 @@ def _part_weights(battles: Battles, orders: Indices, share: float, design: str) 
 
 
 def connected_battles(judgments: pd.DataFrame, language: str, ties: TieRule = "half") -> Battles:
-    """Count the battles of the largest group of systems that one judge's verdicts connect.
-
-    Raises:
-        UsageError: If the group has fewer than three systems.
-    """
+    """Count the battles of the largest group of systems that one judge's verdicts connect."""
     battles = Battles.from_judgments(judgments)
     connected = (battles.decided() if ties == "drop" else battles).largest_group()
     if len(connected.systems) < FEWEST_SYSTEMS:
@@ -154,13 +141,7 @@ def connected_battles(judgments: pd.DataFrame, language: str, ties: TieRule = "h
 
 
 def _taus(battles: Battles, weights: Floats, ridge: float) -> tuple[Floats, float]:
-    """Return tau-b of parts with the whole arena, (repeats,), and the mean number of judgments.
-
-    Args:
-        battles: The B battles of the arena.
-        weights: 1 for the battles in a part and 0 for others, (repeats, B).
-        ridge: Precision of the prior.
-    """
+    """Return tau-b of parts with the whole arena, (repeats,), and the mean number of judgments."""
     items = battles.items
     points, counts = items.totals
     reference = fit_bradley_terry(points, counts, items.pairs, ridge).coefficients

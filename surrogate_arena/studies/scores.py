@@ -33,13 +33,10 @@ SCORES = [
 
 
 def replicate_taus(outcomes: Sequence[Outcome], seed: int) -> dict[str, Floats]:
-    """Return the bootstrap replicates behind the intervals of ``outcome_scores``.
+    """Return the mean tau of each resample of the systems, by language and ``macro``, shape (B,).
 
-    Replicates of two protocols' outcomes on the same systems and seed are of the same resamples,
-    so that their differences are paired.
-
-    Returns:
-        Language code, and ``macro``, to mean tau of each resample of the systems, shape (B,).
+    Those of two protocols on the same systems and seed are of the same resamples, so that their
+    differences are paired.
     """
     taus = resample_outcomes(outcomes, seed)
     return {**taus, MACRO: finite_means(np.array(list(taus.values())))}
@@ -49,12 +46,10 @@ def outcome_scores(outcomes: Sequence[Outcome], seed: int) -> pd.DataFrame:
     """Score what surrogates predicted of systems they have not seen.
 
     Returns:
-        Columns ``SCORES``, one row per language and ``macro``, the average over languages with a
-        defined score: Kendall tau-b of the systems held out together (0 without signal) with its
-        95% bootstrap interval over systems, the same systems in every language; share of their
-        pairs in the arena's order; R² (0 for the mean of the systems trained on); coverage (share
-        of ratings inside the predictions' 90% intervals); systems with a predicted and an arena
-        rating. NaN where a score is not defined, with the reason.
+        Columns ``SCORES``, one row per language and ``macro``: Kendall tau-b of the systems held
+        out together with its 95% bootstrap interval over systems; share of their pairs in the
+        arena's order; R² (0 for the mean of the systems trained on); share of ratings inside the
+        predictions' 90% intervals. NaN where a score is not defined, with the reason.
     """
     taus = resample_outcomes(outcomes, seed)
     rated = {outcome.language: _rated(outcome) for outcome in outcomes}
@@ -102,6 +97,5 @@ def _row(outcome: Outcome, taus: Floats, systems: int) -> dict[str, object]:
 
 
 def _rated(outcome: Outcome) -> list[str]:
-    """Systems with a predicted and an arena rating, in one repeat at least."""
     has_both = np.isfinite(outcome.predicted) & np.isfinite(outcome.arena_ratings)
     return [outcome.systems[place] for place in np.flatnonzero(has_both.any(axis=0))]

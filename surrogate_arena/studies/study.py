@@ -1,4 +1,4 @@
-"""Studies of a surrogate on an arena: how well it ranks what it has not seen, and by what."""
+"""Studies of a surrogate on an arena: how well it ranks what it has not seen."""
 
 from __future__ import annotations
 
@@ -82,19 +82,12 @@ REPLICATION = "replication"
 
 @dataclass(frozen=True)
 class StudyTable:
-    """The result of a study.
-
-    Attributes:
-        table: A row a language (and what is compared), then the mean over languages, ``macro``;
-            columns as the method of ``Study`` says.
-        signature: Settings that reproduce it.
-    """
+    """The result of a study: a row a language, then ``macro``."""
 
     table: pd.DataFrame
     signature: str
 
     def _repr_html_(self) -> str:
-        """Show the table in a notebook."""
         return notebook_html("Study", "", self.table, self.signature)
 
 
@@ -102,15 +95,7 @@ class StudyTable:
 class Study:
     """An arena's judged languages with their features, and a surrogate to be studied there.
 
-    Attributes:
-        languages: One a judged language.
-        features: Feature columns.
-        name: Name of the arena.
-        judge: Whose judgments they are.
-        settings: How tournaments are drawn, and the seed of everything random.
-        surrogate: Surrogate to train, unfitted.
-        repeats: How often to split, draw or reseed.
-        families: System to the families of models that it is of.
+    ``families`` are those of language models that a system is of.
     """
 
     languages: list[LanguageData]
@@ -137,8 +122,7 @@ class Study:
             arena: The arena, or the path of its folder.
             surrogate: Surrogate to study; by default that of ``settings``, or ``answers``.
             repeats: How often to split, draw or reseed.
-            options: ``settings``, ``feature_table``, ``n_jobs`` and ``progress``, see
-                ``STUDY_OPTIONS``; and those below.
+            options: See ``STUDY_OPTIONS``; and those below.
 
         Raises:
             UsageError: For an unknown option or surrogate, or fewer than one repeat.
@@ -186,14 +170,7 @@ class Study:
     def tabulated(
         self, table: pd.DataFrame, protocol: str, *further: str, surrogates: str = ""
     ) -> StudyTable:
-        """Return a table with the signature of the study that gave it.
-
-        Args:
-            table: The result.
-            protocol: Name of the protocol.
-            further: Fields of the signature that only this protocol has.
-            surrogates: Surrogates that were compared, instead of the study's.
-        """
+        """Return a table with the signature of the study that gave it."""
         parts = [
             f"protocol:{protocol}|arena:{self.name}|judge:{self.judge}",
             f"features:{','.join(self.features)}",
@@ -207,35 +184,21 @@ class Study:
         return self.tabulated(outcome_scores(outcomes, self.settings.seed), protocol, *further)
 
     def leave_systems_out(self) -> StudyTable:
-        """Rate every system by surrogates that have not seen it: what to expect for new systems.
-
-        Returns:
-            Columns ``surrogate_arena.studies.scores.SCORES``; see ``outcome_scores``.
-
-        Raises:
-            UsageError: With fewer than five systems.
-        """
+        """Rate every system by surrogates that have not seen it; columns of ``outcome_scores``."""
         return self._scored(self.unseen(), DEFAULT_PROTOCOL)
 
     def leave_families_out(self) -> StudyTable:
-        """Rate every system by surrogates that have seen none of its family.
+        """Rate every system by surrogates that have seen none of its family of language models.
 
-        Families are those of language models by systems' names, or the attribute ``family``.
-
-        Returns:
-            As ``leave_systems_out``; tau compares systems of one family, R² says how well the
-            families' mean ratings are predicted.
+        Tau compares systems of one family, R² says how well the families' mean ratings are
+        predicted.
         """
         folds = family_folds(self.languages, self.families)
         outcomes = leave_systems_out(self.languages, self.surrogate, self.repeats, folds=folds)
         return self._scored(outcomes, FAMILIES)
 
     def leave_best_out(self) -> StudyTable:
-        """Rate the best fifth of the systems by a surrogate of all others.
-
-        Returns:
-            As ``leave_systems_out``.
-        """
+        """Rate the best fifth of the systems by a surrogate of all others."""
         folds = best_fold(self.languages)
         outcomes = leave_systems_out(self.languages, self.surrogate, self.repeats, folds=folds)
         # Most systems have no prediction here by design, which is no reason to report.
@@ -243,22 +206,14 @@ class Study:
         return self._scored(without_reasons, BEST)
 
     def leave_language_out(self) -> StudyTable:
-        """Rate the systems in each language by surrogates of the other languages.
-
-        Returns:
-            As ``leave_systems_out``.
-        """
+        """Rate the systems in each language by surrogates of the other languages."""
         outcomes = leave_language_out(self.languages, self.surrogate, self.repeats)
         return self._scored(outcomes, LANGUAGE)
 
     def mirage(self, holdout: Sequence[str] | None = None) -> StudyTable:
         """Hold two systems out of training and rank all (MIRAGE-Bench, section 4.3).
 
-        Most of the systems ranked were trained on, so tau is higher than for new systems. Two are
-        drawn each time, unless some are named.
-
-        Returns:
-            As ``leave_systems_out``.
+        Most of the systems ranked were trained on, so tau is higher than for new systems.
         """
         outcomes = mirage(self.languages, self.surrogate, self.repeats, holdout)
         return self._scored(outcomes, MIRAGE, *holdout_text(holdout))
@@ -266,17 +221,8 @@ class Study:
     def ablate(self) -> StudyTable:
         """Rank unseen systems with all features, without each family of them, and each alone.
 
-        Where the surrogate reads the answers themselves (``answers``), texts are a family: they
-        are in every row but ``without texts`` and those of a single family. Every subset has the
-        same folds and tournaments, so differences are paired. For families see
-        ``feature_families``.
-
-        Returns:
-            Columns ``language, subset, features, tau, tau_low, tau_high, difference,
-            difference_low, difference_high, reason``: the number of features, Kendall tau of
-            unseen systems and its difference from that of all features, both with 95% intervals
-            over systems. NaN with the reason where tau is not defined, and for a family of which
-            no answer in the language has a value; ``macro`` leaves such languages out.
+        Texts are a family where the surrogate reads the answers. Every subset has the same folds
+        and tournaments, so differences are paired; intervals are 95% over systems.
 
         Raises:
             UsageError: With fewer than two families, or too few systems.
@@ -299,19 +245,10 @@ class Study:
     def importances(self) -> StudyTable:
         """Say how much the ranking rests on each feature.
 
-        **Permutation** (Breiman, 2001, "Random forests"): each system is rated by a surrogate
-        trained without it; once with its own values of a feature, and once with those of another
-        system's answers to the same questions. The importance is the Kendall tau that is lost.
-        Correlated features replace each other, so each seems to matter less.
-
-        **Share**: of the surrogate's own decisions, in surrogates of single tournaments; of a
-        forest the mean decrease in impurity, as in the paper. See ``Surrogate.importances``.
-
-        Returns:
-            Columns ``language, feature, permutation, permutation_low, permutation_high, share,
-            share_low, share_high``, those that matter most first; intervals hold 95% of the
-            tournaments. NaN: a feature without values in the language, and the share in a
-            surrogate that has none.
+        **Permutation** (Breiman, 2001, "Random forests"): the Kendall tau that is lost where an
+        unseen system is rated with another one's values of a feature. **Share**: of the surrogate's
+        own decisions; of a forest the mean decrease in impurity, as in the paper. Intervals hold
+        95% of the tournaments.
         """
         table = importances(self.languages, self.features, self.surrogate, self.repeats)
         return self.tabulated(table, "importances", f"permutations:{PERMUTATIONS}")
@@ -319,15 +256,8 @@ class Study:
     def learning_curves(self, shares: Sequence[float] = SHARES) -> StudyTable:
         """Rank unseen systems by surrogates that learned from random parts of what there is.
 
-        Every part is rated on the same folds, against the ratings that all judgments give.
-
-        Args:
-            shares: Parts to keep, each above 0 and at most 1.
-
-        Returns:
-            Columns ``language, axis, share`` and the further ones of ``SCORES``; the axis is what
-            there is less of: ``systems`` to train on, judged ``questions`` (with all their
-            judgments) or single ``judgments``.
+        Shares of ``systems``, of judged ``questions`` or of single ``judgments`` are kept; every
+        part is rated on the same folds, against the ratings that all judgments give.
 
         Raises:
             UsageError: For a share out of range, or too few systems.
@@ -348,22 +278,17 @@ class Study:
         return self.tabulated(table, "learning-curve", f"shares:{shown}")
 
     def replicate(self, judged: Sequence[int | None] = (None,)) -> StudyTable:
-        """Rate by the verdicts on part of the questions, and compare with those on the others.
+        """Rate by the verdicts on half of the questions, and compare with those on the others.
 
-        The judged questions of every language are split in half. Systems are rated by verdicts on
-        (some questions of) one half, by surrogate and verdicts together and by either alone; these
-        ratings are compared with those by the verdicts on the other half: neither these verdicts
-        nor the answers to their questions are learned from.
+        Neither these verdicts nor the answers to their questions are learned from.
 
         Args:
             judged: Numbers of judged questions to learn from in each language; None for the half.
 
         Returns:
-            A row a number of questions and language: mean numbers of ``questions`` and
-            ``judgments`` learned from; Kendall ``tau`` with the other half of ratings by both,
-            with a 95% bootstrap interval over systems; of ratings by verdicts or surrogate alone;
-            the ``gain`` of both over verdicts alone, with such an interval; and the share of the
-            other half's ratings ``inside`` the 90% intervals.
+            A row a number of questions and language: Kendall ``tau`` with the other half of ratings
+            by verdicts and surrogate, and by either alone; the ``gain`` of both over verdicts
+            alone; and the share of the other half's ratings ``inside`` the 90% intervals.
 
         Raises:
             UsageError: If no language has four judged questions.

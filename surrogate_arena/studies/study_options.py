@@ -44,13 +44,7 @@ measured, used instead of extracting ``features``; ``n_jobs`` are processes, -1 
 
 
 def study_settings(options: Mapping[str, Any]) -> BoardSettings:
-    """Return the settings that options state, by default with fewer tournaments than a board.
-
-    ``features`` that are values are left out.
-
-    Raises:
-        UsageError: As ``chosen_settings`` does.
-    """
+    """Return the settings that options state, by default with fewer tournaments than a board."""
     settings = options.get("settings")
     values = {name: value for name, value in options.items() if name in LEARNING_OPTIONS}
     values.pop("features", None)
@@ -61,11 +55,7 @@ def study_settings(options: Mapping[str, Any]) -> BoardSettings:
 
 
 def judged_view(arena: Arena, settings: BoardSettings) -> Arena:
-    """Return an arena as a study sees it: in its parts, judged by one criterion and judge.
-
-    Raises:
-        UsageError: If there is no such judge, part or criterion, or a choice to be made.
-    """
+    """Return an arena as a study sees it: in its parts, judged by one criterion and judge."""
     view = arena_view(arena, settings)
     return view.judged_by(resolved_judges(view, settings)[0])
 
@@ -79,18 +69,7 @@ def check_rated_systems(
 ) -> Arena:
     """Check that a study has enough judged systems, before features cost anything.
 
-    Args:
-        arena: The arena.
-        settings: Whose judgments count.
-        protocol: Name of the protocol, for the error.
-        fewest: Judged systems that it needs.
-        holdout: Systems to hold out, if some are named; then these are checked instead.
-
-    Returns:
-        The arena as a study sees it, see ``judged_view``.
-
-    Raises:
-        UsageError: If there are too few systems, or some cannot be held out.
+    Systems to hold out are checked instead, if some are named. Return the arena as a study sees it.
     """
     judged_arena = judged_view(arena, settings)
     if holdout is not None:

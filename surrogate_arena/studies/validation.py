@@ -46,13 +46,9 @@ PROTOCOLS_WITH = {"holdout": (MIRAGE, TABLE_4), "judged": (REPLICATION,)}
 
 @dataclass(frozen=True)
 class Protocol:
-    """A way of validating a surrogate.
+    """A way of validating a surrogate: a method of ``Study``, or a function of an arena.
 
-    Attributes:
-        study: What follows it: a method of ``Study``; for ``sampling``, which needs no surrogate,
-            and for the paper's tables, a function of an arena.
-        repeats: How often it repeats unless a user says otherwise.
-        fewest_systems: Judged systems that it needs.
+    ``repeats`` is how often it repeats unless a user says otherwise.
     """
 
     study: Callable[..., StudyTable]
@@ -63,7 +59,6 @@ class Protocol:
 def _sampling(
     arena: Arena | Path | str, repeats: int, settings: BoardSettings, options: Mapping[str, object]
 ) -> StudyTable:
-    """Rank by part of the verdicts alone; see ``study_sampling``."""
     options_of_surrogates = (
         "surrogate",
         "features",
@@ -84,14 +79,12 @@ def _sampling(
 
 
 def _table_3(*arguments: Any, **options: Any) -> StudyTable:  # noqa: ANN401
-    """Compare regressors as MIRAGE-Bench does."""
     from surrogate_arena.papers.mirage.tables import validate_table_3
 
     return validate_table_3(*arguments, **options)
 
 
 def _table_4(*arguments: Any, **options: Any) -> StudyTable:  # noqa: ANN401
-    """Compare groups of features as MIRAGE-Bench does."""
     from surrogate_arena.papers.mirage.tables import validate_table_4
 
     return validate_table_4(*arguments, **options)
@@ -129,27 +122,21 @@ def validate(
 ) -> StudyTable:
     """Say how well a surrogate ranks systems, languages or questions it was not trained on.
 
-    The same arguments give the same result, whatever ``n_jobs``. Options have the names and values
-    that they have in ``build_board``.
+    The same arguments give the same result, whatever ``n_jobs``.
 
     Args:
         arena: The arena, or the path of its folder.
-        protocol: One of ``PROTOCOLS``; see the method of ``Study`` that it names, for
-            ``sampling`` ``arena.study_sampling``, and for ``table3`` and ``table4``
-            ``surrogate_arena.papers.mirage.tables``.
-        surrogate: What to validate; by default that of ``settings``, the preset's, or
-            ``answers``. ``table3`` takes several, by default the paper's five; the default of
-            ``table4`` is the paper's.
-        repeats: How often to repeat with other folds, draws or seeds; the protocol's own number
-            if None.
+        protocol: One of ``PROTOCOLS``; see the method of ``Study`` that it names.
+        surrogate: What to validate; by default that of ``settings``, the preset's, or ``answers``.
+            ``table3`` takes several.
+        repeats: How often to repeat with other folds, draws or seeds; by default the protocol's.
         holdout: For ``mirage`` and ``table4``: systems to hold out.
         judged: For ``replication``: numbers of judged questions to learn from.
-        options: ``settings``, ``feature_table``, ``n_jobs`` and ``progress``, see
-            ``STUDY_OPTIONS``; and those below.
+        options: See ``STUDY_OPTIONS``; and those below.
 
     Raises:
-        UsageError: For an unknown option, protocol or surrogate, one the arena is too small for,
-            or an argument that the protocol does not take.
+        UsageError: For an unknown option, protocol or surrogate, one the arena is too small for, or
+            an argument that the protocol does not take.
     """
     check_option_names(options, STUDY_OPTIONS, ["surrogate", "repeats", "holdout", "judged"])
     rules = PROTOCOLS[checked_choice(protocol, list(PROTOCOLS), "protocol")]
@@ -190,13 +177,6 @@ def _check_arguments(
     surrogate: SurrogateLike | Sequence[SurrogateLike] | None,
     further: Mapping[str, object],
 ) -> None:
-    """Refuse arguments that the protocol does not take.
-
-    Args:
-        protocol: Name of the protocol.
-        surrogate: One surrogate, or several.
-        further: Arguments of ``PROTOCOLS_WITH`` by name; None where a user did not give one.
-    """
     for name, value in further.items():
         if value is not None and protocol not in PROTOCOLS_WITH[name]:
             takers = " and ".join(PROTOCOLS_WITH[name])

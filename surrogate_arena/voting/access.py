@@ -33,12 +33,7 @@ LINK_NEEDED = "Open the link with its token, which surrogate-arena view printed.
 
 @dataclass(frozen=True)
 class Tokens:
-    """Secrets in the links of a server that other machines reach.
-
-    Attributes:
-        board: Opens everything.
-        vote: Opens the page to vote on alone.
-    """
+    """Secrets in links: ``board`` opens everything, ``vote`` the page to vote alone."""
 
     board: str
     vote: str
@@ -46,13 +41,7 @@ class Tokens:
 
 @dataclass(frozen=True)
 class Access:
-    """The server's address, and what it takes to be answered.
-
-    Attributes:
-        host: Name or address that the server listens at.
-        port: Its port.
-        tokens: None where only this machine can reach the server.
-    """
+    """The server's address, and its tokens; None where only this machine can reach it."""
 
     host: str
     port: int
@@ -61,8 +50,7 @@ class Access:
     def is_known_host(self, header: str) -> bool:
         """Tell whether a request means this server by its ``Host``.
 
-        A page of another site can have its own name lead here (DNS rebinding), but neither an
-        address nor a name of this machine.
+        A page of another site can have its own name lead here (DNS rebinding).
         """
         try:
             name = urlsplit(f"//{header}").hostname or ""

@@ -46,15 +46,7 @@ class Wish(BaseModel):
 
 @dataclass(frozen=True)
 class Service:
-    """What the server answers from.
-
-    Attributes:
-        board: The board's pages.
-        board_folder: The board's folder.
-        arena_folder: The arena's folder; None where it is not there any more.
-        voting: None where nobody can vote.
-        why_not: Why nobody can vote.
-    """
+    """What the server answers from; ``why_not`` says why nobody can vote."""
 
     board: ServedBoard
     board_folder: Path
@@ -129,11 +121,7 @@ class Service:
 
 
 async def read_body(request: Request, model: type[Body]) -> Body:
-    """Read the JSON of a request.
-
-    Raises:
-        HTTPException: If it is no JSON, too long, too slow, or not what is expected.
-    """
+    """Read the JSON of a request."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise HTTPException(415, "Send JSON.")
     content = b""

@@ -99,7 +99,6 @@ def _collect(folder: Path, files: list[Path], as_json: bool) -> None:
 
 
 def _after_votes(arena: Arena, folder: Path) -> str:
-    """Return the command that tells most once people have voted."""
     if not all(map(is_person, arena.judges)):
         return command("agreement", folder, "--write")
     judged = {*arena.judgments["system_a"], *arena.judgments["system_b"]}
@@ -152,7 +151,6 @@ def view(
 
 
 def _service(folder: Path, named_arena: Path | None) -> Service:
-    """Read a board and its arena, and find out whether people can vote."""
     from arena.data.folder import VOTES_FILE, read_arena
     from surrogate.board.board import Board
     from surrogate_arena.voting.app import Service

@@ -19,16 +19,7 @@ Stamp = tuple[int, int]
 
 
 class ServedBoard:
-    """Pages of a board, as files of a site.
-
-    Args:
-        folder: The board's folder.
-        arena: The arena's folder; None where it is not there any more.
-
-    Raises:
-        UsageError: If there is no board, or it is not of this arena.
-        DataError: If a file is damaged.
-    """
+    """Pages of a board, as files of a site."""
 
     def __init__(self, folder: Path, arena: Path | None) -> None:
         self._folder = folder
@@ -49,7 +40,6 @@ class ServedBoard:
         return self._summary
 
     def _refresh(self) -> None:
-        """Make the pages again if the board was built again."""
         with self._lock:
             try:
                 stamp = self._read_stamp()

@@ -18,16 +18,7 @@ WILDCARDS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not list
 
 
 class Server:
-    """A server that listens, and answers once it runs.
-
-    Args:
-        service: What it answers from.
-        host: Name or address to listen at. Other machines need a token, unless none reaches it.
-        port: Port; 0 for any that is free.
-
-    Raises:
-        UsageError: If the address cannot be used.
-    """
+    """A server that listens, and answers once it runs; other machines need a token."""
 
     def __init__(self, service: Service, host: str, port: int) -> None:
         self._socket = listening_socket(host, port)
@@ -88,11 +79,7 @@ class Server:
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
-    """Return a socket that listens.
-
-    Raises:
-        UsageError: If there is no such host, or the port is taken or not allowed.
-    """
+    """Return a socket that listens."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

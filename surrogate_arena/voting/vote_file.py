@@ -14,18 +14,7 @@ from arena.data.folder import VOTES_FILE
 
 
 def append_vote(folder: Path, judgment: Mapping[str, str]) -> int:
-    """Write a vote at the end of the file; once this returns, no crash loses it.
-
-    Args:
-        folder: Arena folder.
-        judgment: The columns of ``judgments``.
-
-    Returns:
-        Size of the file in bytes.
-
-    Raises:
-        UsageError: If something that is no file is in its place.
-    """
+    """Write a vote, once and for all, and return the size of the file in bytes."""
     path = folder / VOTES_FILE
     line = json.dumps(dict(judgment), ensure_ascii=False) + "\n"
     with locked_folder(folder):
@@ -44,7 +33,7 @@ def append_vote(folder: Path, judgment: Mapping[str, str]) -> int:
 
 
 def _cut_torn_line(stream: IO[bytes]) -> None:
-    """Remove a last line that has no end: its writer was killed before it counted."""
+    """Remove a last line that has no end: its writer was killed."""
     stream.seek(0)
     content = stream.read()
     end = content.rfind(b"\n") + 1

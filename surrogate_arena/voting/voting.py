@@ -32,14 +32,7 @@ MOST_VOTE_BYTES = 2**20
 
 @dataclass
 class Voter:
-    """What a person did here.
-
-    Attributes:
-        choices: Pairs that the person judged: id to winner.
-        skipped: Pairs that are not shown again while the server runs.
-        held: The pair that is shown now, if any.
-        held_until: When others may be shown it, in seconds of the clock.
-    """
+    """What a person did here; nobody else is shown the pair that is ``held`` until then."""
 
     choices: dict[str, str] = field(default_factory=dict)
     skipped: set[str] = field(default_factory=set)
@@ -51,16 +44,8 @@ class Voting:
     """Pairs of an arena that people judge at the same time.
 
     A voter is shown pairs that nobody has judged, and every ``OVERLAP``-th time one that somebody
-    else has; when none is left, those with the fewest votes. The state follows from the arena
-    and the votes in its folder, so a server that is started again continues where it stopped.
-
-    Args:
-        arena: The arena; votes in it count.
-        folder: Its folder, which votes are written to.
-        clock: Seconds since any moment.
-
-    Raises:
-        UsageError: If there is no pair of answers that differ.
+    else has; when none is left, those with the fewest votes. The state follows from the arena and
+    the votes in its folder, so a server that is started again continues where it stopped.
     """
 
     def __init__(
@@ -108,16 +93,7 @@ class Voting:
     def next_pair(
         self, name: str, languages: Collection[str], skipped: str | None = None
     ) -> BallotPair | None:
-        """Return the pair to show to a person next; None if nothing is left.
-
-        Args:
-            name: The person.
-            languages: Those that the person reads.
-            skipped: A pair that the person does not want to judge.
-
-        Raises:
-            UsageError: If there are more than ``MOST_VOTERS`` people, or the answers have changed.
-        """
+        """Return the pair to show to a person next; None if none is left."""
         with self._lock:
             self._check_stamps()
             voter = self._voter(self._judge(name))
@@ -139,11 +115,7 @@ class Voting:
         return ballot_pair(self._texts, key)
 
     def cast(self, vote: NamedVote) -> None:
-        """Write a vote; it replaces an earlier one of the same person on the pair.
-
-        Raises:
-            UsageError: If it is not on a pair that is judged here, or the answers have changed.
-        """
+        """Write a vote; it replaces an earlier one of the same person on the pair."""
         if vote.id not in self._pairs:
             raise UsageError("that pair is not judged here; load the page again")
         with self._lock:
@@ -165,7 +137,6 @@ class Voting:
                 settle_votes(self._folder)
 
     def _check_stamps(self) -> None:
-        """Refuse votes on other answers than those that people see."""
         if table_stamps(self._folder) != self._stamps:
             raise UsageError("the arena's questions or answers have changed: start view again")
 
@@ -181,7 +152,6 @@ class Voting:
         return voter
 
     def _choose(self, voter: Voter, candidates: list[str]) -> str:
-        """Choose one of the pairs that are open for a voter; the first of those that tie."""
         now = self._clock()
         votes = dict.fromkeys(candidates, 0)
         held = dict.fromkeys(candidates, 0)

@@ -55,11 +55,7 @@ RIGHT: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
 
 
 def board_drawings(board: Board, language: str | None = None) -> Iterator[Drawing]:
-    """List the figures of a board: ranks of all languages, and ratings of each, or of one.
-
-    Raises:
-        UsageError: For an unknown language.
-    """
+    """List the figures of a board: ranks of all languages, and ratings of each, or of one."""
     if language is not None:
         checked_choice(language, board.languages, "language of this board")
     yield Drawing("heatmap", partial(rank_heat_map, board))
@@ -71,9 +67,7 @@ def board_drawings(board: Board, language: str | None = None) -> Iterator[Drawin
 def draw_ratings(board: Board, language: str) -> Figure:
     """Draw the ratings of one language with their intervals, best rank of the board at the top.
 
-    Each system has three: the board's, and those by surrogates that had not seen it and by
-    verdicts alone. Bands hold systems of one tier, which the board's ratings cannot distinguish;
-    on the right is the interval that holds all ranks at once.
+    Bands hold systems of one tier; the interval on the right holds all ranks at once.
 
     Raises:
         UsageError: If the board has no such language, or no rating in it.
@@ -105,7 +99,6 @@ def draw_ratings(board: Board, language: str) -> Figure:
 
 
 def _draw_intervals(axes: Axes, rows: pd.DataFrame, rated_by: str) -> dict[str, Any]:
-    """Draw ratings with their intervals, a row per system; return the legend's handles."""
     places = np.arange(len(rows))
     handles = {}
     for prefix, name, color, marker, shift in LOOKS:
@@ -124,7 +117,6 @@ def _draw_intervals(axes: Axes, rows: pd.DataFrame, rated_by: str) -> dict[str, 
 
 
 def _caption_of_ratings(board: Board, rows: pd.DataFrame, language: str) -> Caption:
-    """Say whose ratings these are, what they rest on, and what intervals mean."""
     summary, reproduces = board.summary, board.summary.signature
     judged = int(rows["arena_rating"].notna().sum())
     note = f"n = {count_of(len(rows), 'system')}, {judged or 'none'} judged"
@@ -147,7 +139,6 @@ def _caption_of_ratings(board: Board, rows: pd.DataFrame, language: str) -> Capt
 
 
 def _draw_tiers(axes: Axes, tiers: pd.DataFrame) -> None:
-    """Draw bands of adjacent systems of one tier, and rank intervals on the right."""
     if tiers["tier"].isna().all():
         return
     along = axes.get_yaxis_transform()
@@ -199,13 +190,7 @@ def rank_heat_map(board: Board) -> Figure:
 
 
 def _draw_ranks(axes: Axes, ranks: pd.DataFrame, *, upright: bool) -> None:
-    """Draw ranks and their mean; the shade of a cell is its place between first and last.
-
-    Args:
-        axes: The panel.
-        ranks: One row per system, one column per language.
-        upright: Whether names of columns are turned upright.
-    """
+    """Draw ranks and their mean; the shade is the place between first and last."""
     means = ranks.mean(axis=1, skipna=False)
     last_ranks = ranks.max()
     shades = (ranks - 1) / (last_ranks - 1).clip(lower=1)

@@ -149,17 +149,13 @@ def label_inches(names: Iterable[str]) -> float:
 
 
 def _label_width(name: str) -> float:
-    """Return the width of a name as a label, in those of a usual letter, with some room."""
+    """Return a width in those of a usual letter, with some room."""
     return sum(1.8 if unicodedata.east_asian_width(mark) in "WF" else 1.1 for mark in name)
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Set how everything made inside looks, whatever the user's settings.
-
-    Raises:
-        MissingDependencyError: If matplotlib is not installed.
-    """
+    """Set how everything made inside looks, whatever the user's settings."""
     try:
         import matplotlib.style
         from matplotlib.font_manager import fontManager
@@ -223,8 +219,7 @@ def draw_matrix(
 ) -> None:
     """Draw a matrix of colored cells that also say their value, first row at the top.
 
-    Shades, shape (R, C), are places on the color scale from 0 to 1; NaN for none. Names of columns
-    may be turned upright.
+    Shades, shape (R, C), are places on the color scale from 0 to 1; NaN for none.
     """
     from matplotlib.colors import LinearSegmentedColormap, to_hex
 
@@ -269,10 +264,7 @@ def draw_matrix(
 
 
 def save(figure: Figure, path: Path | str) -> None:
-    """Write a figure as PNG, SVG or PDF; the same figure gives the same bytes.
-
-    Its title and the signature in full are in the file's metadata. A character that no installed
-    font has is drawn as a box, with a warning.
+    """Write a figure as PNG, SVG or PDF, the signature in its metadata; the same bytes each time.
 
     Raises:
         UsageError: For another suffix, or if the folder does not exist.
@@ -320,7 +312,7 @@ def write_drawings(
 
 
 def _fix_layout(figure: Figure) -> None:
-    """Fix the layout, rounded: its solver's last digits differ from run to run."""
+    """Round the layout: its solver's last digits differ from run to run."""
     from matplotlib.transforms import Bbox
 
     figure.draw_without_rendering()
