@@ -29,7 +29,7 @@ class Entry(NamedTuple):
 
     @property
     def folder(self) -> str:
-        """Folder of ``surrogate_arena`` that has the command; it may have been deleted."""
+        """Folder that has the command; it may have been deleted."""
         return self.place.partition(".")[0]
 
     def load(self) -> Any:  # noqa: ANN401 - a function of any arguments
@@ -193,12 +193,12 @@ def _options(
 
 
 def flag_of(name: str) -> str:
-    """Return the option of an argument: its name, without the unit of time or the prefix ``n_``."""
+    """Return the option of an argument."""
     return f"--{name.removesuffix('_s').removeprefix('n_').replace('_', '-')}"
 
 
 def named_option(name: str) -> str:
-    """Return what to type for an argument: its option, or its key of ``--config``."""
+    """Return what to type for an argument: its option, or ``--config`` key."""
     flag = flag_of(name)
     if flag in LOADED_FLAGS or "--config" not in LOADED_FLAGS:
         return flag
@@ -206,7 +206,7 @@ def named_option(name: str) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; errors of input or use end with status 2 and a plain message."""
+    """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # what it cannot write is escaped, not a traceback
             stream.reconfigure(errors="backslashreplace")

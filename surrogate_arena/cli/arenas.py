@@ -147,7 +147,7 @@ def counts_line(counts: Mapping[str, int]) -> str:
 
 
 def answer_gaps(arena: Arena) -> Iterator[str]:
-    """Yield what is odd about an arena's names and answers, though its files are valid."""
+    """Yield what is odd about an arena's names and answers."""
     from arena.data.answer_digests import outdated_sentence
     from arena.data.schema import ANSWER_KEY, QUESTION_KEY
     from arena.data.systems import alike
@@ -178,7 +178,7 @@ def answer_gaps(arena: Arena) -> Iterator[str]:
 
 
 def judgment_gaps(arena: Arena) -> Iterator[str]:
-    """Yield which answers, judgments and passages an arena lacks; it need not have them."""
+    """Yield which answers, judgments and passages an arena lacks."""
     from arena.data.schema import QUESTION_KEY
 
     rated = set(arena.rated_systems)

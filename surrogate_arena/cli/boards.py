@@ -159,7 +159,7 @@ def _costs_of(board: Board, arena: Arena, out: Path) -> str:
 
 
 def board_site(board: Board, folder: Path, arena: Arena) -> Path | None:
-    """Write a board's pages, and return the first one; without the folder of pages say so."""
+    """Write a board's pages, and return the first one."""
     if not has_folder("pages"):
         print("No pages: surrogate_arena/pages, or what it needs, is absent", file=sys.stderr)
         return None
@@ -202,7 +202,7 @@ def publish_overview(
 
 
 def print_board(board: Board, then: str, index: Path | None = None, frontier: str = "") -> None:
-    """Print a board's ranks, what it concludes, what limits that, and what to do next."""
+    """Print a board's ranks, what limits them, and what to do next."""
     from surrogate.board.first_place import conclusion
 
     summary = board.summary.macro
@@ -237,7 +237,7 @@ def _first_remarks(remarks: Sequence[Remark]) -> list[str]:
 
 
 def fragile_places(board: Board) -> list[str]:
-    """Return how few verdicts a first place rests on, in the language where it is weakest."""
+    """Return how few verdicts the weakest first place rests on."""
     from arena.data.languages import language_name
 
     places = board.judge_report.first_places
@@ -250,7 +250,7 @@ def fragile_places(board: Board) -> list[str]:
 
 
 def next_command(board: Board, arena: Path) -> str:
-    """Return the command that helps a board most: one that checks its judge, if nobody has."""
+    """Return the command that helps a board most."""
     summary = board.summary
     if summary.is_first:
         return command("judge", arena, "--model", "MODEL", "--dry-run")

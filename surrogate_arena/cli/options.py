@@ -140,7 +140,7 @@ def named_columns(texts: Sequence[str] | None) -> dict[str, str]:
 
 
 def given_models(templates: Sequence[str] | None, **options: Any) -> ModelOptions:  # noqa: ANN401
-    """Return how features' models are run: with the templates that a user names, if any."""
+    """Return how features' models are run."""
     from features.models import ModelOptions
 
     if templates:
@@ -152,7 +152,7 @@ def given_models(templates: Sequence[str] | None, **options: Any) -> ModelOption
 
 
 def given_answers(path: Path, queries: pd.DataFrame, columns: Sequence[str] | None) -> pd.DataFrame:
-    """Read answers to an arena's questions: of any table, or without importers of our own."""
+    """Read answers to an arena's questions."""
     if has_folder("importers"):
         from surrogate_arena.importers.new_answers import read_answers
 
@@ -166,7 +166,7 @@ def given_answers(path: Path, queries: pd.DataFrame, columns: Sequence[str] | No
 
 
 def given_judgments(path: Path | None, arena: LoadedArena) -> pd.DataFrame | None:
-    """Read judgments on an arena's questions from the file that a user names, if any."""
+    """Read judgments on an arena's questions."""
     if path is None:
         return None
 
@@ -176,14 +176,13 @@ def given_judgments(path: Path | None, arena: LoadedArena) -> pd.DataFrame | Non
 
 
 def given_features(path: Path | None, answers: pd.DataFrame) -> pd.DataFrame | None:
-    """Read the feature table that a user names, if any; see ``read_feature_table``."""
+    """Read a feature table."""
     from surrogate.board.tables import read_feature_table
 
     return None if path is None else read_feature_table(path, answers)
 
 
 def given_board(folder: Path, features: str | None) -> LoadedBoard:
-    """Load a board, with the features of other packages that the user names for it, if any."""
     from features.measures.registry import parse_features
     from surrogate.board.board import Board
 
@@ -191,7 +190,7 @@ def given_board(folder: Path, features: str | None) -> LoadedBoard:
 
 
 def check_target(path: Path | str, is_folder: bool) -> None:
-    """Check before any work that a file or folder can be written, by writing next to it."""
+    """Check that a file or folder can be written, by a try."""
     try:
         if is_stream(Path(path)) and not is_folder:
             return

@@ -75,7 +75,7 @@ def show(
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - anything that JSON can hold
-    """Return a value as JSON holds it: tables as rows, records as objects, nothing for NaN."""
+    """Return a value as JSON holds it."""
     import pandas as pd
 
     from arena.data.tables import plain_records
@@ -101,7 +101,7 @@ def print_table(
     columns: Sequence[str] | None = None,
     width: int | None = None,
 ) -> None:
-    """Print a title, and a table, of some columns; numbers to the right, a dash for no value."""
+    """Print a title, and some columns of a table."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -247,7 +247,7 @@ def _lines(text: str, max_lines: int | None = None) -> list[str]:
 
 
 def cut_middle(name: str, longest: int) -> str:
-    """Shorten a long name in its middle: names of models often differ only at the end."""
+    """Shorten a long name in its middle."""
     if len(name) <= longest:
         return name
     half = longest // 2
@@ -275,7 +275,7 @@ def print_notes(notes: Sequence[object], title: str = "Note", most: int = SHOWN_
 
 
 def print_remarks(remarks: Sequence[Remark]) -> None:
-    """Print remarks, those of a kind together, so that one in every language fills no screen."""
+    """Print remarks, those of a kind together."""
     by_kind: dict[tuple[str, str], list[Remark]] = {}
     for remark in remarks:
         by_kind.setdefault((remark.severity, remark.name), []).append(remark)
@@ -291,7 +291,7 @@ def is_missing(value: object) -> bool:
 
 
 def cell(value: Any) -> str:  # noqa: ANN401 - any value of a table
-    """Show one value: three digits for numbers, a dash for a missing one."""
+    """Show one value: three decimals, a dash for a missing one."""
     if isinstance(value, str):
         return value
     if not isinstance(value, list | tuple | dict) and is_missing(value):
@@ -300,7 +300,7 @@ def cell(value: Any) -> str:  # noqa: ANN401 - any value of a table
 
 
 def two_decimals(value: float | None) -> str:
-    """Show a number with two decimals, a dash for a missing one."""
+    """Show a number with two decimals."""
     return cell(None) if is_missing(value) else f"{value:z.2f}"
 
 
@@ -311,7 +311,7 @@ def spans(
     between: str = " to ",
     shown: Callable[[Any], str] = two_decimals,
 ) -> list[str]:
-    """Show two columns of bounds as one, such as ``-0.12 to 0.40``; a dash where one is missing."""
+    """Show two columns of bounds as one, such as ``-0.12 to 0.40``."""
     texts = []
     for lower, upper in zip(table[low], table[high], strict=True):
         if is_missing(lower) or is_missing(upper):
@@ -356,7 +356,7 @@ def shown_board(ratings: pd.DataFrame, overall: pd.DataFrame) -> tuple[pd.DataFr
 
 
 def with_spans(table: pd.DataFrame) -> pd.DataFrame:
-    """Show decimals, two of them, and columns ``NAME_low`` and ``NAME_high`` as one."""
+    """Show two decimals, and ``NAME_low`` and ``NAME_high`` as one column."""
     for low in [name for name in table if str(name).endswith("_low")]:
         name = low.removesuffix("_low")
         table = table.assign(**{low: spans(table, low, f"{name}_high")})
@@ -382,7 +382,7 @@ def progress_lines() -> Callable[[str, int, int], None]:
 
 @contextmanager
 def plain_warnings() -> Iterator[None]:
-    """Print each warning once, such as of characters without a font, without its line of code."""
+    """Print each warning once, without its line of code."""
     with warnings.catch_warnings():
         warnings.simplefilter("once", UserWarning)
         warnings.showwarning = lambda message, *_: print(message, file=sys.stderr)

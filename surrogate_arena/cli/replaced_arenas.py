@@ -53,7 +53,7 @@ class Backup:
 
 
 def backup_of(folder: Path) -> Backup | None:
-    """Return where a folder goes if it is replaced; None if an import can make all of it again."""
+    """Return where a folder goes if it is replaced."""
     if not folder.is_dir():
         return None
     names = sorted(path.name for path in folder.iterdir())

@@ -136,7 +136,7 @@ def cost_table(board: Board, arena: Arena) -> pd.DataFrame:
 
 
 def write_costs(board: Board, arena: Arena, folder: Path) -> pd.DataFrame:
-    """Write ``cost_table`` beside the files of a board; no file where nothing is stated."""
+    """Write ``cost_table`` beside the files of a board."""
     costs = cost_table(board, arena)
     path = folder / COSTS_FILE
     path.unlink(missing_ok=True)
@@ -146,7 +146,7 @@ def write_costs(board: Board, arena: Arena, folder: Path) -> pd.DataFrame:
 
 
 def frontier_sentence(costs: pd.DataFrame) -> str:
-    """Say which systems have the best rating at their cost or less, or else at their latency."""
+    """Say which systems have the best rating at their cost or less."""
     if costs.empty:
         return ""
     measure = "cost" if costs["cost"].notna().any() else "latency"
@@ -215,7 +215,7 @@ def _frontier_column(quality: npt.ArrayLike, prices: npt.ArrayLike) -> Floats:
 
 
 def shown_amount(amount: float) -> str:
-    """Show an amount of any size with three digits, a large one whole."""
+    """Show an amount of any size with three digits."""
     return f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}"
 
 

@@ -208,7 +208,7 @@ def _ratings(board: Board) -> pd.DataFrame:
 
 
 def check_overview_target(out: Path) -> None:
-    """Check that a folder holds nothing, or an overview to replace; a UsageError if it does not."""
+    """Check that a folder holds nothing, or an overview to replace."""
     present = {path.name for path in out.iterdir()} if out.is_dir() else set()
     if present - {FEATURE_CACHE} and OVERVIEW not in present:
         raise UsageError(f"{out} is not empty and holds no overview of criteria; name a new folder")
@@ -217,7 +217,7 @@ def check_overview_target(out: Path) -> None:
 def save_overview(
     overview: Overview, out: Path, folder: Path, arena: Arena, *, site: bool
 ) -> tuple[dict[str, Board], Path | None]:
-    """Write each board in a folder of its own, the overview, and a page over all; return both."""
+    """Write the boards, the overview, and a page over all."""
     names = slugs(overview.boards)
     saved = {name: board.save(out / names[name], folder) for name, board in overview.boards.items()}
     write_text(guarded_csv(overview.table), out / OVERVIEW)
@@ -234,7 +234,7 @@ def save_overview(
 def overview_page(
     overview: Overview, links: Mapping[str, str], settings: SiteSettings, parent: str = ""
 ) -> str:
-    """Return the page of an overview, with a link to the first page of each board."""
+    """Return the page of an overview."""
     boards = []
     for name, board in overview.boards.items():
         entry = {"name": name, "conclusion": conclusion(board), "link": links[name], "fault": ""}

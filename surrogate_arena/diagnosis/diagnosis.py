@@ -87,7 +87,7 @@ class Diagnosis:
         return notebook_html("Diagnosis", "", remarks)
 
     def as_json(self) -> dict[str, Any]:
-        """Return remarks and tables as plain lists and dictionaries, missing values as None."""
+        """Return remarks and tables as plain lists and dictionaries."""
         return {
             "seed": self.seed,
             "worst": self.worst,
@@ -234,7 +234,7 @@ def _agreement(chosen: pd.DataFrame, all_judgments: pd.DataFrame, seed: int) -> 
 
 
 def with_people_as_one(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Give people one name if there are many, since each of them judged little."""
+    """Give people one name if there are many."""
     names = judgments["judge"].unique()
     people = [name for name in names if is_person(str(name))]
     if len(people) <= MOST_PEOPLE:
@@ -244,7 +244,7 @@ def with_people_as_one(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_voters(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Name voters as judges of their own, so that their agreement can be measured."""
+    """Name voters as judges of their own."""
     if VOTER not in judgments:
         return judgments
     judges = judgments["judge"].astype(object)
@@ -254,7 +254,7 @@ def with_voters(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def copy_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
-    """Report judgments that repeat others, and which of these count; see ``copies_of_others``."""
+    """Report judgments that repeat others."""
     if judgments.empty:
         return
     is_copy = copies_of_others(judgments)
@@ -287,14 +287,14 @@ def copy_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
 
 
 def outdated_remarks(outdated: pd.DataFrame) -> Iterator[Remark]:
-    """Report judgments that do not count, since an answer was edited after them."""
+    """Report judgments of answers that were edited."""
     for (language, judge), part in with_people_as_one(outdated).groupby(GROUP):
         subject = f"{language}, {judge}"
         yield Remark("edited answers", "warning", outdated_sentence(len(part)), subject=subject)
 
 
 def row_remarks(judgments: pd.DataFrame) -> Iterator[Remark]:
-    """Report how many judgments find both answers bad, and how much judgments weigh."""
+    """Report how many judgments find both bad, and their weights."""
     for (language, judge), part in judgments.groupby(GROUP):
         subject = f"{language}, {judge}"
         for note in judgment_notes(part):
@@ -316,7 +316,7 @@ def name_remarks(table: pd.DataFrame, declared: Iterable[str]) -> Iterator[Remar
 
 
 def agreement_remarks(agreement: pd.DataFrame) -> Iterator[Remark]:
-    """Report how far judges agree: each pair of judges, or many pairs together."""
+    """Report how far judges agree."""
     for language, part in agreement.groupby("language"):
         if len(part) <= 6:
             yield from (_pair_remark(str(language), row) for row in part.to_dict("records"))
@@ -347,7 +347,7 @@ def _pair_remark(language: str, row: dict[Any, Any]) -> Remark:
 
 
 def first_place_remarks(places: list[FirstPlace]) -> Iterator[Remark]:
-    """Yield how few verdicts decide first place, for each language and judge."""
+    """Yield how few verdicts decide first place."""
     for place in places:
         severity: Severity = "warning" if place.share < FRAGILE else "info"
         subject = f"{place.language}, {place.judge}"

@@ -73,17 +73,17 @@ class SystemComparison:
 
     @property
     def variance(self) -> float:
-        """Mean squared deviation of the scores from one half; NaN without any."""
+        """Mean squared deviation of the scores from one half."""
         return float(((self.scores["score"] - EVEN) ** 2).mean())
 
     @property
     def one_side(self) -> tuple[str, int] | None:
-        """The side that nearly all verdicts choose, and their number; None if there is none."""
+        """The side that nearly all verdicts choose, and their number."""
         return chosen_side(self.judgments)
 
 
 def chosen_side(judgments: pd.DataFrame) -> tuple[str, int] | None:
-    """Return the side that nearly all verdicts choose, and their number; None if there is none."""
+    """Return the side that nearly all verdicts choose, and their number."""
     if judgments.empty:
         return None
     same = same_verdict(without_identical(judgments)["winner"])

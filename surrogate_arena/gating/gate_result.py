@@ -78,7 +78,7 @@ class Gate:
 
     @property
     def win_rate(self) -> float | None:
-        """Win rate by verdicts; None without any, and by a judge that always names one side."""
+        """Win rate by verdicts."""
         verdicts = self.verdicts
         if verdicts is None or not len(verdicts.scores) or verdicts.one_side is not None:
             return None

@@ -111,7 +111,7 @@ class FunctionSystem:
 
 
 def import_from_here() -> None:
-    """Import modules of the working directory before others from now on, as ``python -m`` does."""
+    """Import modules of the working directory first, as ``python -m`` does."""
     directory = str(Path.cwd())
     if not sys.flags.safe_path and directory not in sys.path[:1]:
         sys.path.insert(0, directory)
@@ -145,7 +145,7 @@ def _imported(import_path: str) -> Callable[..., Any]:
 
 
 def _encoded(result: object) -> str:
-    """Write the columns of an answer as JSON; empty where there is none."""
+    """Write the columns of an answer as JSON."""
     try:
         columns = _columns(result)
     except ValueError as error:

@@ -70,7 +70,7 @@ class LlmSystem:
 
     @property
     def version(self) -> str:
-        """The template's name and digest, how passages are trimmed, and their order."""
+        """The template, and which passages it gets."""
         settings = self.settings
         parts = [self.template.version]
         if settings.passage_tokens is not None:
@@ -104,7 +104,7 @@ class LlmSystem:
         return Prompt((*turns, Message("user", text)), self.version)
 
     def read(self, completion: Completion) -> dict[str, Any]:
-        """Return the columns of an answer: its text, and why the model stopped."""
+        """Return the columns of an answer."""
         return {"answer": completion.text or "", "finish_reason": completion.finish_reason or ""}
 
     def _excess(self, text: str, question: GivenQuestion) -> int:

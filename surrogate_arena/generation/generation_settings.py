@@ -60,7 +60,7 @@ SHUFFLED = ("mirage",)
 
 
 class GenerationSettings(LlmSettings):
-    """How an LLM answers the questions of an arena; the paper's settings are the defaults."""
+    """How an LLM answers the questions of an arena."""
 
     name: str = Field(
         default="", description="Name in the system column. Default: the model or function"

@@ -62,7 +62,7 @@ class GivenQuestion:
 
 
 def given_questions(queries: pd.DataFrame, only_relevant: bool = False) -> Iterator[GivenQuestion]:
-    """Yield the questions of a table, in its order, with all passages or the relevant ones."""
+    """Yield the questions of a table, with all passages or the relevant ones."""
     table = selected_columns(queries, [*QUESTION_KEY, "query", "passages"], [HISTORY])
     rows = table.itertuples(index=False, name=None)
     for language, query_id, query, passages, history in rows:
@@ -88,7 +88,7 @@ class TimeFilter:
     def of(
         cls, settings: GenerationSettings, templates: Templates = NO_TEMPLATES
     ) -> TimeFilter | None:
-        """Return the filter that settings ask for; None for none."""
+        """Return the filter that settings ask for."""
         if not settings.skip_time_dependent and settings.filter_model is None:
             if templates.replacing(TIME_PROMPT) and TIME_PROMPT.name not in templates.from_folder:
                 raise UsageError(
@@ -107,7 +107,7 @@ class TimeFilter:
         return cls(settings=published.model_copy(update=update), template=templates.of(TIME_PROMPT))
 
     def prompt_for(self, row: tuple[str, str]) -> Prompt:
-        """Make the prompt that asks whether a question, by language and text, is time-dependent."""
+        """Return the prompt that asks whether a question is time-dependent."""
         language, question = row
         text = self.template.fill({"question": question, "language": named_language(language)})
         return Prompt.of(text, version=self.template.version)
@@ -140,7 +140,7 @@ def time_dependence(
 
 
 def read_label(completion: Completion) -> tuple[str, str]:
-    """Read the last ``<label>`` of a reply, outside of thoughts, and the rationale."""
+    """Read the last ``<label>`` of a reply, and the rationale."""
     text = completion.answer
     labels = _LABEL.findall(text)
     if not labels:

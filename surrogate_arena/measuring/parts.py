@@ -154,7 +154,7 @@ def _totals(notes: Sequence[dict[str, Any]], answers: Path) -> dict[str, Any]:
 
 
 def _scope(features: Sequence[Feature], models: Models) -> str | None:
-    """Return what values depend on besides the answers; None if they cannot be reused."""
+    """Return what values depend on besides the answers."""
     signature = models.signature(features)
     if signature is None:
         return None
@@ -244,7 +244,7 @@ def _write_part(file: Path, note: dict[str, Any], table: pa.Table) -> None:
 
 
 def _read_part(file: Path, scope: str | None) -> tuple[dict[str, Any], pa.Table]:
-    """Return a part's note and rows; nothing if its scope differs or it is not ours."""
+    """Return a part's note and rows."""
     with suppress(OSError, KeyError, TypeError, ValueError, pa.ArrowException):
         table = pq.ParquetFile(file).read()
         note: dict[str, Any] = json.loads(table.schema.metadata[NOTE])

@@ -19,7 +19,7 @@ _ORDER = ("not", "partly", "supported")
 
 @dataclass(frozen=True)
 class ShownNugget:
-    """A fact of a good answer: its text, importance, and how far an answer states it."""
+    """A fact of a good answer, and how far an answer states it."""
 
     text: str
     importance: str
@@ -45,7 +45,7 @@ class ShownMarks:
 
 
 class AnswerMarks:
-    """The marks of an arena's answers, found by question and answer."""
+    """The marks of an arena's answers."""
 
     def __init__(self, arena: Arena) -> None:
         marks = Nuggets.of(arena).counted_marks()
@@ -80,5 +80,5 @@ def _place(nugget: ShownNugget) -> tuple[int, bool]:
 
 
 def shown_texts(marks: ShownMarks | None) -> list[str]:
-    """Return the texts of an answer's marks, which take room on a page."""
+    """Return the texts of an answer's marks."""
     return [] if marks is None else [nugget.text for nugget in marks.nuggets]

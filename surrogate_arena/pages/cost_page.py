@@ -40,7 +40,7 @@ class Axis:
         return np.clip(100 * (scaled - low) / (high - low), 0, 100)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Return places in percent of values of two digits along the axis, and their texts."""
+        """Return places in percent along the axis, and their texts."""
         spaced = np.geomspace if self.is_log else np.linspace
         values = [float(f"{value:.2g}") for value in spaced(self.low, self.high, N_TICKS + 2)[1:-1]]
         places = self.places(np.array(values)).round(2).tolist()
@@ -52,7 +52,7 @@ class Axis:
 
 
 def price_axis(prices: Floats) -> Axis:
-    """Return the axis of prices: from 0, or logarithmic where they differ many times."""
+    """Return the axis of prices, logarithmic where they differ many times."""
     smallest = float(prices.min())
     largest = float(prices.max())
     if smallest > 0 and largest / smallest > LOG_SPAN:
@@ -73,7 +73,7 @@ def _tick_text(value: float) -> str:
 
 
 def cost_page(board: Board, costs: pd.DataFrame) -> Row:
-    """Prepare the page on costs: a sentence, a chart for each measure, and the table's rows."""
+    """Prepare the page on costs."""
     # The interval of a mean is the mean of the intervals: at least as wide as its own.
     bounds = board.ratings.groupby("system")[["low", "high"]].mean().astype(float)
     table = costs.merge(board.overall, on="system", how="left").join(bounds, on="system")

@@ -122,14 +122,14 @@ def interval(low: Number, high: Number, digits: int = 2) -> str:
 
 
 def rank_interval(low: Number, high: Number) -> str:
-    """Show ranks from best to worst, such as ``2–5``; one rank alone where they are the same."""
+    """Show ranks from best to worst, such as ``2–5``."""
     if finite(low) is None or finite(high) is None:
         return MISSING
     return whole(low) if finite(low) == finite(high) else f"{whole(low)}–{whole(high)}"
 
 
 def site_name(address: str) -> str:
-    """Return the name of the site that an address leads to, or the address within this one."""
+    """Return the name of the site that an address leads to."""
     return urlsplit(address).netloc or address
 
 
@@ -166,7 +166,7 @@ def slugs(names: Iterable[str]) -> dict[str, str]:
 
 
 def text_on(ground: str) -> str:
-    """Return black or white, whichever reads better on ``#RRGGBB``; never below 4.5 to 1 (WCAG)."""
+    """Return black or white, whichever reads better on ``#RRGGBB`` (WCAG)."""
     channels = [int(ground[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     linear = [
         value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4

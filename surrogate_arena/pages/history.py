@@ -26,7 +26,7 @@ OVERALL = "overall"
 
 
 class Move(BaseModel):
-    """A system that moved beyond noise between two boards, that is new, or that is gone."""
+    """A system that moved beyond noise, is new, or is gone."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -69,7 +69,7 @@ class PairPages:
         self._slugs = {language: files[language] for language in languages}
 
     def page(self, language: str) -> Row:
-        """Prepare the page of a language, as its template takes it; ``data`` is for scripts."""
+        """Prepare the page of a language; its ``data`` is for scripts."""
         board = self._board
         table = board.table(language)
         ratings = table[:MOST_SYSTEMS]
@@ -152,7 +152,7 @@ def _rows(systems: Sequence[str], differences: pd.DataFrame, met: pd.DataFrame) 
 def _triangle(
     systems: Sequence[str], table: pd.DataFrame, columns: list[str]
 ) -> list[list[float | int | None]]:
-    """Return numbers of the pairs (0, 1), (0, 2) …, (1, 2) …; none where the table lacks one."""
+    """Return numbers of the pairs (0, 1), (0, 2) …, (1, 2) …."""
     pairs = zip(table["system"], table["opponent"], strict=True)
     numbers_by_pair = dict(zip(pairs, compact_numbers(table[columns]), strict=True))
     return [numbers_by_pair.get(pair, []) for pair in combinations(systems, 2)]

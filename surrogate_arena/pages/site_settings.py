@@ -32,7 +32,7 @@ WebAddress = Annotated[str, AfterValidator(_web_address)]
 
 
 class PageSettings(BaseModel):
-    """What all pages state, those of one board and those over several."""
+    """What all pages state."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -46,7 +46,7 @@ Row = dict[str, Any]
 
 
 def compact_numbers(table: pd.DataFrame) -> list[list[float | int | None]]:
-    """Return a table's numbers, row by row, as short as JSON has them; missing ones as None."""
+    """Return a table's numbers, row by row, as short as JSON has them."""
     values = table.astype(float).round(STORED_DECIMALS).to_numpy().tolist()
     return [list(map(_compact, row)) for row in values]
 
@@ -57,7 +57,7 @@ def _compact(value: float) -> float | int | None:
 
 
 def cut_text(text: str, longest: int) -> str:
-    """Return a text of at most so many characters, with an ellipsis where it was cut."""
+    """Return a text of at most so many characters, with an ellipsis."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
@@ -76,7 +76,7 @@ def cautions(board: Board) -> list[str]:
 
 
 def language_cautions(board: Board, language: str) -> tuple[str, ...]:
-    """Return what limits a language of a board, as sentences, but for its judge's fault."""
+    """Return what limits a language, but for its judge's fault."""
     # Verdicts that are all the same say nothing of any language.
     if board.summary.macro.is_one_sided or language not in board.summary.languages:
         return ()
@@ -201,7 +201,7 @@ def _unranked(board: Board, ranked: set[str]) -> list[Row]:
 
 
 def unranked_reason(board: Board, note: str, language: str) -> str:
-    """Return why a language does not rank a system: its note there, or the language's."""
+    """Return why a language does not rank a system."""
     summary = board.summary.languages.get(language)
     if summary is None:
         return "the board gives no reason"
@@ -222,7 +222,7 @@ class SystemPages:
         self._met = board.win_matrix.groupby("system")["opponent"].nunique()
 
     def page(self, system: str) -> Row:
-        """Prepare the page of a system, as its template takes it."""
+        """Prepare the page of a system."""
         languages: list[Row] = []
         for row in self._languages.get(system, []):
             language = row["language"]

@@ -49,7 +49,7 @@ def _board_name(name: str) -> str:
 
 
 class BoardOptions(BoardSettings):
-    """One board: its settings, what it is made from, and what is published of it."""
+    """One board: its settings, its inputs, and what is published of it."""
 
     arena: str = Field(description="Arena folder, relative to this file.")
     preset: str | None = Field(
@@ -117,13 +117,13 @@ class ConfiguredBoard:
 
     @property
     def feature_table(self) -> Path | None:
-        """Its file of features; None where they are measured."""
+        """Its file of features."""
         table = self.options.feature_table
         return None if table is None else self.base / table
 
     @property
     def settings(self) -> BoardSettings:
-        """Settings of the board, by verdicts of the LLM that judges first, if one does."""
+        """Settings of the board, by the LLM that judges first."""
         judging = self.options.judging
         values = self.options.model_dump(include=set(BoardSettings.model_fields))
         if judging is not None and values["judge"] is None:
@@ -132,7 +132,7 @@ class ConfiguredBoard:
 
     @property
     def judging(self) -> JudgingSettings | None:
-        """How an LLM judges first, with paths resolved; None if none does."""
+        """How an LLM judges first, with paths resolved."""
         judging = self.options.judging
         if judging is None:
             return None
@@ -146,7 +146,7 @@ class ConfiguredBoard:
 
 @dataclass(frozen=True)
 class Leaderboards:
-    """The boards of a configuration file, what all pages state, and the folder it names."""
+    """The boards of a configuration file."""
 
     file: Path
     out: Path | None

@@ -133,7 +133,7 @@ def diff_boards(old: ComparedBoard, new: ComparedBoard) -> BoardDiff:
 
 
 def _incomparable(old: ComparedBoard, new: ComparedBoard) -> str:
-    """Return why two boards' ratings cannot be compared at all; empty if they can."""
+    """Return why two boards' ratings cannot be compared at all."""
     old_settings = old.summary.settings
     new_settings = new.summary.settings
     changed = []

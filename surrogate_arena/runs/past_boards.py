@@ -57,7 +57,7 @@ class PastBoard:
         return cls(summary=summary, **read)
 
     def save(self, folder: Path) -> None:
-        """Write it to a folder that is there; the same board gives the same bytes."""
+        """Write it to a folder that is there."""
         for name in KEPT:
             tables.TABLES[name].write(getattr(self, name), folder)
         # Where the arena lies says nothing of what it was.
@@ -87,7 +87,7 @@ def open_compared(folder: Path) -> Board | PastBoard:
 
 
 def board_before(folder: Path) -> Path:
-    """Return the folder of the board before the one that a run made, or before a past one."""
+    """Return the folder of the board before one that a run made."""
     folder = folder.resolve()
     past = folder.parent if (folder / RECORD_FILE).is_file() else folder.parent / HISTORY
     names = [record.entry.name for record in read_history(past)]
@@ -110,7 +110,7 @@ def today() -> datetime.date:
 
 
 def read_history(folder: Path) -> list[PastRecord]:
-    """Return the records of the past boards in a folder, oldest first; none if it is absent."""
+    """Return the records of past boards, oldest first."""
     records = []
     for path in folder.glob(f"*/{RECORD_FILE}"):
         with _damage_named(path.parent):

@@ -60,13 +60,13 @@ class BoardRecord(BaseModel):
 
 
 class RunRecords(BaseModel):
-    """``manifest.json`` of an output folder: each board to how it was made last."""
+    """``manifest.json`` of an output folder."""
 
     boards: dict[str, BoardRecord] = {}
 
     @classmethod
     def read(cls, out: Path) -> RunRecords:
-        """Read those of an output folder; none where there is no file."""
+        """Read those of an output folder."""
         path = out / RECORDS_FILE
         if not path.is_file():
             return cls()
@@ -78,14 +78,14 @@ class RunRecords(BaseModel):
             raise DataError.of_file(RECORDS_FILE, fault, hint) from error
 
     def write(self, out: Path) -> None:
-        """Write them in one step: a reader sees the old file or the new one."""
+        """Write them in one step."""
         write_text(self.model_dump_json(indent=2) + "\n", out / RECORDS_FILE)
 
 
 def folder_digests(
     folder: Path, names: Sequence[str] | None = None, prefix: str = ""
 ) -> Ingredients:
-    """Return the digests of a folder's files, or of those named that are there, by their path."""
+    """Return the digests of a folder's files, or of those named, by their path."""
     roots = [folder] if names is None else [folder / name for name in names]
     digests = {}
     for root in roots:
@@ -97,7 +97,7 @@ def folder_digests(
 
 
 def library_versions() -> Ingredients:
-    """Return the versions of this package, of Python, and of the libraries figures rest on."""
+    """Return the versions of this package, Python, and the libraries."""
     python = ".".join(platform.python_version_tuple()[:2])
     versions = {"surrogate-arena": __version__, "python": python}
     return versions | {library: _version(library) for library in LIBRARIES}

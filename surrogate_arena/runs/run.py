@@ -63,7 +63,7 @@ class RunReport:
 
     @property
     def failing(self) -> list[str]:
-        """Boards that failed, or that failed a check of what they are made from."""
+        """Boards that failed, or whose checks did."""
         return sorted(outcome.board for outcome in self.boards if outcome.faults)
 
     @property

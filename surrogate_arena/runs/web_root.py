@@ -26,7 +26,7 @@ OURS = {
 
 
 def check_web_root(web: Path, out: Path, boards: Leaderboards) -> None:
-    """Check that no store, arena, configuration or file of a board would be served."""
+    """Check that nothing private would be served."""
     root = resolved(web)
     private = {"the output folder": out, "the configuration": boards.file}
     for board in boards.boards:
@@ -48,7 +48,7 @@ def check_web_root(web: Path, out: Path, boards: Leaderboards) -> None:
 
 
 def remove_withdrawn(records: RunRecords, published: set[str], web: Path) -> list[str]:
-    """Remove the pages of boards that are not published any more, and return their names."""
+    """Remove the pages of boards that are not published any more."""
     withdrawn = []
     for name, record in records.boards.items():
         if not record.is_published or name in published:

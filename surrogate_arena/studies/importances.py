@@ -109,7 +109,7 @@ def _spread(name: str, values: Floats, middle: Floats) -> dict[str, Floats]:
 
 
 def _shares(data: LanguageData, features: Sequence[str], surrogate: Surrogate) -> Floats:
-    """Return feature shares in surrogates of single tournaments, (T, F); NaN if not used."""
+    """Return feature shares in surrogates of single tournaments, (T, F)."""
     times = len(data.tournaments.draws)
     if surrogate.pooled:
         return np.full((times, len(features)), np.nan)

@@ -62,7 +62,7 @@ def leave_language_out(
 
 
 def check_languages(languages: Collection[str], surrogate: Surrogate) -> None:
-    """Check that a surrogate can learn from some of the judged languages and rate in others."""
+    """Check that a surrogate can learn from some languages and rate in others."""
     if not surrogate.pooled:
         raise UsageError(f"{surrogate.name} learns each language alone: it cannot rate in others")
     if len(languages) < FEWEST_LANGUAGES:
@@ -72,7 +72,7 @@ def check_languages(languages: Collection[str], surrogate: Surrogate) -> None:
 def family_folds(
     languages: Sequence[LanguageData], families: Mapping[str, Collection[str]]
 ) -> list[Fold]:
-    """Hold out the systems of one family after the other, those of no family one by one."""
+    """Hold out one family after the other, and systems of none one by one."""
     groups: dict[str, list[str]] = {}
     for system in systems_by_content(languages):
         groups.setdefault(min(families[system], default=system), []).append(system)

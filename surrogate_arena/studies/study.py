@@ -164,13 +164,13 @@ class Study:
         return replace(self, languages=languages, features=tuple(features))
 
     def unseen(self, training: Training = everything_left) -> list[Outcome]:
-        """Rate every system by surrogates that have not seen it; see ``leave_systems_out``."""
+        """Rate every system by surrogates that have not seen it."""
         return leave_systems_out(self.languages, self.surrogate, self.repeats, training)
 
     def tabulated(
         self, table: pd.DataFrame, protocol: str, *further: str, surrogates: str = ""
     ) -> StudyTable:
-        """Return a table with the signature of the study that gave it."""
+        """Return a table with the signature of the study."""
         parts = [
             f"protocol:{protocol}|arena:{self.name}|judge:{self.judge}",
             f"features:{','.join(self.features)}",
@@ -314,7 +314,7 @@ class Study:
 
 
 def holdout_text(holdout: Sequence[str] | None) -> list[str]:
-    """Return the field of a signature that names held-out systems, if any are named."""
+    """Return the field of a signature that names held-out systems."""
     return [] if holdout is None else [f"holdout:{','.join(sorted(holdout))}"]
 
 

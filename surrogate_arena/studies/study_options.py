@@ -55,7 +55,7 @@ def study_settings(options: Mapping[str, Any]) -> BoardSettings:
 
 
 def judged_view(arena: Arena, settings: BoardSettings) -> Arena:
-    """Return an arena as a study sees it: in its parts, judged by one criterion and judge."""
+    """Return an arena by one criterion and judge."""
     view = arena_view(arena, settings)
     return view.judged_by(resolved_judges(view, settings)[0])
 
@@ -87,7 +87,7 @@ def holdout_names(names: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def is_chosen(name: str, options: Mapping[str, Any]) -> bool:
-    """Return whether an option, the settings or a preset choose a value."""
+    """Return whether options choose a value."""
     settings = options.get("settings")
     is_set = settings is not None and name in settings.model_fields_set
     return name in options or is_set or options.get(PRESET) is not None
@@ -96,7 +96,7 @@ def is_chosen(name: str, options: Mapping[str, Any]) -> bool:
 def surrogate_with_rules(
     surrogate: SurrogateLike, settings: BoardSettings, options: Mapping[str, Any]
 ) -> Surrogate:
-    """Return an unfitted surrogate, one by name with the rules of the settings."""
+    """Return an unfitted surrogate, by the rules of the settings."""
     if isinstance(surrogate, Surrogate):
         for name in ("rows", "missing"):
             if name in options:

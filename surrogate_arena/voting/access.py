@@ -41,14 +41,14 @@ class Tokens:
 
 @dataclass(frozen=True)
 class Access:
-    """The server's address, and its tokens; None where only this machine can reach it."""
+    """The server's address, and its tokens."""
 
     host: str
     port: int
     tokens: Tokens | None = None
 
     def is_known_host(self, header: str) -> bool:
-        """Tell whether a request means this server by its ``Host``.
+        """Return whether a request means this server by its ``Host``.
 
         A page of another site can have its own name lead here (DNS rebinding).
         """
@@ -63,12 +63,12 @@ class Access:
         return is_address(name) or name in {socket.gethostname().lower(), socket.getfqdn().lower()}
 
     def cookie(self, role: str) -> str:
-        """Return the name of the cookie that holds a token; ports of a host share cookies."""
+        """Return the name of the cookie that holds a token."""
         return f"surrogate-arena-{role}-{self.port}"
 
 
 def is_address(name: str) -> bool:
-    """Tell whether a host is an IP address, and not a name."""
+    """Return whether a host is an IP address, and not a name."""
     try:
         ipaddress.ip_address(name)
     except ValueError:
@@ -77,7 +77,7 @@ def is_address(name: str) -> bool:
 
 
 class Guard:
-    """Refuses requests that ``Access`` does not allow, before the application sees them."""
+    """Refuses requests that ``Access`` does not allow."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
@@ -134,7 +134,7 @@ class Guard:
 
 
 def read_token(query: str) -> str:
-    """Return the token in a query; an empty text if there is none, or too much else."""
+    """Return the token in a query."""
     try:
         fields = parse_qs(query, max_num_fields=MOST_FIELDS)
     except ValueError:
@@ -148,7 +148,7 @@ def is_equal(text: str, secret: str) -> bool:
 
 
 def is_same_origin(headers: Headers) -> bool:
-    """Tell whether a page of this server sent a request; browsers state a request's origin."""
+    """Return whether a page of this server sent a request."""
     try:
         origin = urlsplit(headers.get("origin", ""))
     except ValueError:

@@ -35,7 +35,7 @@ Body = TypeVar("Body", bound=BaseModel)
 
 
 class Wish(BaseModel):
-    """A person's wish for a pair to judge, and the pair that was skipped, if any."""
+    """A person's wish for a pair to judge."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
@@ -84,7 +84,7 @@ class Service:
         return HTMLResponse(text)
 
     async def news(self, _request: Request) -> Response:
-        """Return how many votes the board does not count, and the command that counts them."""
+        """Return how many votes the board does not count."""
         summary = await run_in_threadpool(lambda: self.board.summary)
         n_new = 0 if self.voting is None else new_vote_count(summary, self.voting.n_votes)
         words = ["surrogate-arena", "board", str(self.arena_folder)]
@@ -154,6 +154,6 @@ async def arena_error_reply(_request: Request, error: Exception) -> Response:
 
 
 async def disk_error_reply(_request: Request, error: Exception) -> Response:
-    """Say that a vote could not be written, such as to a full disk."""
+    """Say that a vote could not be written."""
     reason = getattr(error, "strerror", None) or "the disk failed"
     return JSONResponse({"error": f"Nothing was saved: {reason}."}, 507)

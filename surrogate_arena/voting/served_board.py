@@ -29,7 +29,7 @@ class ServedBoard:
         self._summary, self._pages = self._make()
 
     def page(self, place: str) -> str | None:
-        """Return the page at a path of the site; None if there is none."""
+        """Return the page at a path of the site."""
         self._refresh()
         return self._pages.get(place)
 
@@ -66,7 +66,7 @@ class ServedBoard:
 
 
 def has_settings(settings: ResolvedSettings) -> bool:
-    """Tell whether a board has other settings than the default ones, its judge aside."""
+    """Return whether a board has other settings than the default ones."""
     default_features = {str(feature) for feature in chosen_features("default")}
     if not set(settings.features) <= default_features:
         return True
@@ -77,7 +77,7 @@ def has_settings(settings: ResolvedSettings) -> bool:
 
 
 def new_vote_count(summary: BoardSummary, n_votes: int) -> int:
-    """Return how many of people's votes in an arena its board does not count."""
+    """Return how many of people's votes its board does not count."""
     if not is_person(summary.judge):
         return n_votes
     n_counted = 0

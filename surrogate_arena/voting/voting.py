@@ -93,7 +93,7 @@ class Voting:
     def next_pair(
         self, name: str, languages: Collection[str], skipped: str | None = None
     ) -> BallotPair | None:
-        """Return the pair to show to a person next; None if none is left."""
+        """Return the pair to show to a person next."""
         with self._lock:
             self._check_stamps()
             voter = self._voter(self._judge(name))
@@ -168,7 +168,7 @@ class Voting:
 
 
 def table_stamps(folder: Path) -> list[tuple[int, int]]:
-    """Return when the files of questions and answers were written last, and their sizes."""
+    """Return when questions and answers were written last."""
     stamps = []
     for name in ("queries", "answers"):
         path = find_table_file(folder, name)

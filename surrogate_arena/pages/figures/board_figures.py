@@ -55,7 +55,7 @@ RIGHT: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
 
 
 def board_drawings(board: Board, language: str | None = None) -> Iterator[Drawing]:
-    """List the figures of a board: ranks of all languages, and ratings of each, or of one."""
+    """List the figures of a board: ranks of all languages, and ratings."""
     if language is not None:
         checked_choice(language, board.languages, "language of this board")
     yield Drawing("heatmap", partial(rank_heat_map, board))

@@ -104,14 +104,14 @@ FONT_FAMILIES = (
 
 
 class Drawing(NamedTuple):
-    """A figure: the name of its file without suffix, and what draws it or says why it cannot."""
+    """The name of a figure's file without suffix, and what draws it."""
 
     name: str
     draw: Callable[[], Figure]
 
 
 class Caption(NamedTuple):
-    """Caption of a figure: what it shows, how to read it, and the settings that reproduce it."""
+    """What a figure shows, how to read it, and what reproduces it."""
 
     title: str
     note: str
@@ -119,7 +119,7 @@ class Caption(NamedTuple):
 
 
 def drawable(text: str) -> str:
-    """Replace what has no glyph or turns the direction of text: controls, marks of direction."""
+    """Replace what has no glyph or turns the direction of text."""
     return "".join(
         UNDRAWABLE if unicodedata.category(mark) in HIDDEN and mark not in JOINERS else mark
         for mark in text
@@ -127,7 +127,7 @@ def drawable(text: str) -> str:
 
 
 def shown_names(names: Iterable[str]) -> dict[str, str]:
-    """Return how each name is drawn: cut in its middle; those that look the same are numbered."""
+    """Return how each name is drawn: cut in its middle, and unlike all others."""
     found: dict[str, str] = {}
     for name in dict.fromkeys(map(str, names)):
         short = shown = drawable(name)
@@ -143,7 +143,7 @@ def shown_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def label_inches(names: Iterable[str]) -> float:
-    """Return the width in inches of the widest name as a label; 0 for none."""
+    """Return the width in inches of the widest name as a label."""
     widths = map(_label_width, shown_names(names).values())
     return LABEL_INCHES * max(widths, default=0.0)
 
@@ -177,7 +177,7 @@ def captioned_figure(
     panels: int = 1,
     **sharing: Any,  # noqa: ANN401 - of matplotlib's subplots
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure with its caption, and its panels side by side; within ``style``."""
+    """Return a figure with its caption, and its panels; within ``style``."""
     from matplotlib.figure import Figure
 
     title = _wrapped(caption.title, width, TITLE_POINTS)
