@@ -27,7 +27,7 @@ from arena.sample import sample_arena, sample_folder
 from features import extract
 from features.measures.registry import parse_features
 from surrogate import build_board
-from surrogate_arena.cli.hidden_verdicts import (
+from surrogate_arena.commands.hidden_verdicts import (
     HiddenVerdicts,
     compare_with_hidden,
     compare_with_truth,

@@ -38,13 +38,13 @@ TOGETHER = {
     ),
     "board": (
         *("tests/surrogate_arena/pages/", "tests/surrogate/ranking/test_rank.py"),
-        "tests/surrogate_arena/cli/test_commands.py",
+        "tests/surrogate_arena/commands/test_commands.py",
         *(
             f"tests/surrogate/board/test_{name}.py"
             for name in ("build", "board", "conclusions", "differences", "settings", "tiers")
         ),
         *(f"tests/surrogate/checks/test_{name}.py" for name in ("copies", "standing")),
-        "tests/surrogate/diff/test_board_diff.py",
+        "tests/surrogate_arena/runs/test_diff.py",
     ),
 }
 

@@ -74,7 +74,7 @@ def test_a_public_name_is_defined_once():
 
 
 def _is_of_commands(path):
-    return "/cli/" in path or path.endswith("/commands.py")
+    return path.startswith("surrogate_arena/commands/") or path.endswith("/commands.py")
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -33,7 +33,7 @@ from arena.data.frames import (
 )
 from arena.data.languages import is_language_code, language_hint
 from arena.data.published import no_published_ratings, published_ratings
-from arena.data.rows import Rows, selected_columns
+from arena.data.rows import Rows, named_by_criterion, selected_columns, without_rows
 from arena.data.schema import (
     ANSWER_KEY,
     ANSWERS,
@@ -47,14 +47,7 @@ from arena.data.schema import (
     REFERENCE,
     ArenaInfo,
 )
-from arena.data.selection import (
-    chosen_judges,
-    dropped_names,
-    judges_named,
-    named_by_criterion,
-    without_names,
-    without_rows,
-)
+from arena.data.selection import chosen_judges, dropped_names, judges_named, without_names
 from arena.data.systems import (
     name_problems,
     no_attributes,

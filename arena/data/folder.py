@@ -32,7 +32,7 @@ from arena.data.frames import (
     with_no_passages,
 )
 from arena.data.published import TABLE as PUBLISHED_TABLE
-from arena.data.rows import Rows, plain_table, rows_of_records
+from arena.data.rows import Rows, are_in, plain_table, rows_of_records
 from arena.data.schema import (
     ANSWERS,
     INFO_FILE,
@@ -41,7 +41,6 @@ from arena.data.schema import (
     QUESTION_KEY,
     ArenaInfo,
 )
-from arena.data.selection import are_in
 from arena.data.systems import SYSTEMS_TABLE
 from arena.data.tables import CSV_SUFFIXES, SUFFIXES, json_records, read_rows, write_rows
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from arena.data.errors import (
@@ -20,7 +21,8 @@ from arena.data.errors import (
     place_of,
 )
 from arena.data.files import MOST_CELLS, refuse_beyond
-from arena.data.types import Record
+from arena.data.schema import CRITERION
+from arena.data.types import Flags, Record
 
 _TRUE = frozenset({"true", "1", "1.0"})
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -205,3 +207,32 @@ def selected_columns(
     if absent:
         raise KeyError(f"the table has no column {', '.join(absent)}")
     return table.reindex(columns=[*required, *optional])
+
+
+def are_in(table: pd.DataFrame, others: pd.DataFrame, key: Sequence[str]) -> Flags:
+    """Flag the rows of a table whose key a row of another table has, shape (N,)."""
+    columns = list(key)
+    keys = pd.MultiIndex.from_frame(others[columns])
+    return np.asarray(pd.MultiIndex.from_frame(table[columns]).isin(keys))
+
+
+def without_rows(table: pd.DataFrame, dropped: Mapping[str, Collection[str]]) -> pd.DataFrame:
+    """Drop the rows that hold a dropped name in its column."""
+    is_dropped = np.zeros(len(table), np.bool_)
+    for column, names in dropped.items():
+        if names and column in table:
+            is_dropped |= table[column].isin(names).to_numpy()
+    if is_dropped.any():
+        table = table[~is_dropped]
+    return table.reset_index(drop=True)
+
+
+def named_by_criterion(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Append the criterion to the names of judges, where judgments have one: ``gpt-4o:fluency``."""
+    if CRITERION not in judgments:
+        return judgments
+    names = []
+    for judge, criterion in zip(judgments["judge"], judgments[CRITERION], strict=True):
+        is_named = is_null(criterion) or judge.endswith(f":{criterion}")
+        names.append(judge if is_named else f"{judge}:{criterion}")
+    return judgments.assign(judge=pd.Series(names, judgments.index, judgments["judge"].dtype))

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from html import escape
 from itertools import islice
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_LISTED = 12
 """Number of names that messages list."""

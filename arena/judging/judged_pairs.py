@@ -10,8 +10,8 @@ import pandas as pd
 from arena.data.answer_digests import with_digests
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.rows import are_in
 from arena.data.schema import ADAPTIVE, CHOSEN, JUDGMENTS, REPEAT
-from arena.data.selection import are_in
 from arena.data.types import Progress
 from arena.data.wording import repeated
 from arena.judging.answer_pairs import PAIR_COLUMNS

@@ -13,7 +13,7 @@ from arena.data.checks import check_table, probability_problems, self_judgments
 from arena.data.errors import DataError, UsageError
 from arena.data.frames import as_rows, frame_of, with_language_of
 from arena.data.languages import UNDETERMINED
-from arena.data.rows import plain_table, whole_digits, with_numbers
+from arena.data.rows import named_by_criterion, plain_table, whole_digits, with_numbers
 from arena.data.schema import (
     ALL,
     BOTH_BAD,
@@ -33,7 +33,6 @@ from arena.data.selection import (
     chosen_judges,
     is_person,
     judges_named,
-    named_by_criterion,
     names_one_judge,
 )
 from arena.data.systems import name_problems, row_name_problems

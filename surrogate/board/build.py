@@ -11,7 +11,7 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.folder import open_arena
-from arena.data.selection import are_in
+from arena.data.rows import are_in
 from arena.data.types import Progress, finish
 from arena.data.wording import Remark
 from arena.quality.judge_label import JudgingRecords

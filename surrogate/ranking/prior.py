@@ -9,8 +9,8 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.rows import are_in
 from arena.data.schema import QUESTION_KEY
-from arena.data.selection import are_in
 from arena.rating.posterior import PRIOR_COLUMNS
 from features.engine.extraction import extract
 from features.measures.registry import FEATURES

@@ -1,1 +1,1 @@
-"""The command line: one file per topic, one function per command."""
+"""What every command uses: the list of commands, options, settings, printing."""

@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from io import TextIOWrapper
 from typing import Annotated, Any, NamedTuple
 
@@ -15,6 +14,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from arena.data.errors import ARGUMENT_MARK, ArenaError
+from surrogate_arena.cli.folders import has_folder, imported
 
 ARGUMENT = re.compile(rf"`{ARGUMENT_MARK}([a-z]+(?:_[a-z]+)*)`")
 """How messages name an argument of Python, whose option has the same name; see ``argument``."""
@@ -34,8 +34,7 @@ class Entry(NamedTuple):
 
     def load(self) -> Any:  # noqa: ANN401 - a function of any arguments
         """Import the command's function."""
-        module, _, name = self.place.partition(":")
-        return getattr(import_module(f"surrogate_arena.{module}"), name)
+        return imported(self.place)
 
 
 ARENAS = "Arenas"
@@ -45,19 +44,21 @@ SHOWING = "Showing"
 STUDYING = "Studying"
 
 COMMANDS = {
-    "demo": Entry(ARENAS, "cli.demo:demo", "Build a board of the sample arena, and its pages."),
-    "init": Entry(ARENAS, "cli.arenas:init", "Write a small arena folder to start from."),
+    "demo": Entry(
+        ARENAS, "commands.demo:demo", "Build a board of the sample arena, and its pages."
+    ),
+    "init": Entry(ARENAS, "commands.arenas:init", "Write a small arena folder to start from."),
     "import": Entry(
         ARENAS, "importers.commands:import_command", "Make an arena of tables or published data."
     ),
-    "check": Entry(ARENAS, "cli.arenas:check", "Report problems of an arena."),
-    "add": Entry(ARENAS, "cli.arenas:add", "Add new systems' answers to an arena."),
+    "check": Entry(ARENAS, "commands.arenas:check", "Report problems of an arena."),
+    "add": Entry(ARENAS, "commands.arenas:add", "Add new systems' answers to an arena."),
     "select": Entry(ARENAS, "generation.commands:select", "Write part of an arena."),
     "generate": Entry(
         ARENAS, "generation.commands:generate", "Answer an arena's questions with an LLM."
     ),
-    "judge": Entry(JUDGING, "cli.judging:judge_command", "Judge pairs of answers with LLMs."),
-    "prompts": Entry(JUDGING, "cli.prompts:prompts", "Show what LLMs are asked."),
+    "judge": Entry(JUDGING, "commands.judging:judge_command", "Judge pairs of answers with LLMs."),
+    "prompts": Entry(JUDGING, "commands.prompts:prompts", "Show what LLMs are asked."),
     "vote": Entry(JUDGING, "voting.commands:vote", "Let people judge pairs of answers."),
     "agreement": Entry(
         JUDGING,
@@ -70,9 +71,9 @@ COMMANDS = {
     "features": Entry(
         RATING, "measuring.commands:features", "Measure answers; list what can be measured."
     ),
-    "fit": Entry(RATING, "cli.fitting:fit", "Rate systems by judgments alone."),
-    "board": Entry(RATING, "cli.boards:board", "Rate every system by verdicts and surrogate."),
-    "rank": Entry(RATING, "cli.ranking:rank", "Place new systems on a board."),
+    "fit": Entry(RATING, "commands.fitting:fit", "Rate systems by judgments alone."),
+    "board": Entry(RATING, "commands.boards:board", "Rate every system by verdicts and surrogate."),
+    "rank": Entry(RATING, "commands.ranking:rank", "Place new systems on a board."),
     "gate": Entry(
         RATING, "gating.commands:gate_command", "Decide whether a new version is better."
     ),
@@ -99,28 +100,6 @@ COMMANDS = {
     "trainset": Entry(STUDYING, "papers.commands:trainset", "Make a training set of an arena."),
 }
 """All commands by name, in the order of ``--help``."""
-
-
-NEEDS = {
-    "criteria": ["pages"],
-    "gating": ["costs"],
-    "pages": ["costs"],
-    "papers": ["generation", "importers", "studies"],
-    "runs": ["costs", "pages"],
-    "voting": ["pages"],
-}
-"""Folders of ``surrogate_arena`` that do nothing without others; all other ones stand alone."""
-
-
-def has_folder(name: str) -> bool:
-    """Return whether a folder of ``surrogate_arena`` and those that it needs are there.
-
-    Each can be deleted.
-    """
-    spec = find_spec(f"surrogate_arena.{name}")
-    # Without its files a folder may stay behind, with what Python compiled.
-    is_there = spec is not None and spec.origin is not None
-    return is_there and all(map(has_folder, NEEDS.get(name, ())))
 
 
 def present_commands() -> dict[str, Entry]:

@@ -6,13 +6,13 @@ import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from typer import Argument, Context, Option
 
 from arena.data.errors import UsageError
 from arena.data.files import is_stream, resolved
-from surrogate_arena.cli.app import has_folder
+from surrogate_arena.cli.folders import has_folder, imported
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,9 +154,8 @@ def given_models(templates: Sequence[str] | None, **options: Any) -> ModelOption
 def given_answers(path: Path, queries: pd.DataFrame, columns: Sequence[str] | None) -> pd.DataFrame:
     """Read answers to an arena's questions."""
     if has_folder("importers"):
-        from surrogate_arena.importers.new_answers import read_answers
-
-        return read_answers(path, queries, named_columns(columns))
+        read_answers = imported("importers.new_answers:read_answers")
+        return cast("pd.DataFrame", read_answers(path, queries, named_columns(columns)))
 
     from arena.data.folder import read_own_answers
 
@@ -170,9 +169,8 @@ def given_judgments(path: Path | None, arena: LoadedArena) -> pd.DataFrame | Non
     if path is None:
         return None
 
-    from surrogate_arena.importers.judgments import read_judgments
-
-    return read_judgments(path, arena.queries)
+    read_judgments = imported("importers.judgments:read_judgments")
+    return cast("pd.DataFrame", read_judgments(path, arena.queries))
 
 
 def given_features(path: Path | None, answers: pd.DataFrame) -> pd.DataFrame | None:

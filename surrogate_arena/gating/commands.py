@@ -14,7 +14,7 @@ from arena.data.wording import split_names
 from arena.judging.judging_settings import JudgingSettings
 from arena.llm.llm_settings import fields_by_use
 from surrogate_arena.cli import options as opt
-from surrogate_arena.cli.judging import STORE, kept_replies
+from surrogate_arena.cli.model_calls import STORE, kept_replies
 from surrogate_arena.cli.options import check_target, given_answers, given_board, given_features
 from surrogate_arena.cli.printing import command, plain, print_notes, progress_lines, show
 from surrogate_arena.cli.setting_options import takes_settings

@@ -14,8 +14,8 @@ from typer import Option
 from arena.data.errors import UsageError
 from arena.data.wording import count_of, split_names
 from surrogate_arena.cli import options as opt
-from surrogate_arena.cli.arenas import arena_counts, counts_line
-from surrogate_arena.cli.judging import DRY_RUN, kept_replies
+from surrogate_arena.cli.counts import arena_counts, counts_line
+from surrogate_arena.cli.model_calls import DRY_RUN, kept_replies
 from surrogate_arena.cli.options import OUT_FILE
 from surrogate_arena.cli.printing import command, progress_lines, show
 from surrogate_arena.cli.setting_options import takes_settings

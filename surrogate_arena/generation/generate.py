@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from arena.data.languages import named_language
+from arena.data.rows import are_in
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
-from arena.data.selection import are_in
 from arena.data.types import Progress
 from arena.data.wording import count_of
 from arena.judging.answer_pairs import ShownPassage

@@ -21,7 +21,7 @@ from arena.data.types import Record
 from surrogate_arena.importers.files import files_below, shown_path
 from surrogate_arena.importers.tables import read_table
 from surrogate_arena.importers.values import name_text
-from surrogate_arena.importers.verdict_values import PairVerdict
+from surrogate_arena.importers.verdict_values import StatedVerdict
 
 Key = tuple[str, str]
 """Language and id of a question."""
@@ -227,7 +227,7 @@ class Collected:
         place: Place,
         key: tuple[str, Any],
         sides: tuple[Any, Any],
-        verdict: PairVerdict,
+        verdict: StatedVerdict,
         judge: object,
         *,
         columns: Mapping[str, object] = _NO_FURTHER,

@@ -13,8 +13,8 @@ from arena.data.errors import UsageError
 from arena.data.languages import UNDETERMINED
 from arena.data.wording import split_names
 from surrogate_arena.cli import options as opt
-from surrogate_arena.cli.app import has_folder
-from surrogate_arena.cli.arenas import counts_line
+from surrogate_arena.cli.counts import counts_line
+from surrogate_arena.cli.folders import has_folder
 from surrogate_arena.cli.options import named_columns
 from surrogate_arena.cli.printing import command, show
 from surrogate_arena.cli.setting_options import configured

@@ -20,7 +20,7 @@ from surrogate_arena.importers.files import checked_language
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
 from surrogate_arena.importers.record_values import at
 from surrogate_arena.importers.values import name_text, number_of
-from surrogate_arena.importers.verdict_values import PairVerdict, verdict_of_word
+from surrogate_arena.importers.verdict_values import StatedVerdict, verdict_of_word
 
 FAILED = "$ERROR$"
 """What FastChat writes where a model has not answered."""
@@ -143,7 +143,7 @@ class _Benchmark:
             winner = record[column]
             verdict = verdict_of_word(winner)
             if winner in (model_a, model_b):
-                verdict = PairVerdict("a" if winner == model_a else "b")
+                verdict = StatedVerdict("a" if winner == model_a else "b")
             sides = (record[model_a], record[model_b])
             self._judgment(place, key, sides, verdict, winner, _judge(record))
 
@@ -169,7 +169,7 @@ class _Benchmark:
         place: Place,
         key: tuple[str, str],
         sides: tuple[object, object],
-        verdict: PairVerdict | None,
+        verdict: StatedVerdict | None,
         value: object,
         judge: object,
     ) -> None:

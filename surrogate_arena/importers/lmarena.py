@@ -25,7 +25,7 @@ from surrogate_arena.importers.files import checked_language, files_below, shown
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
 from surrogate_arena.importers.judgments import skips_of
 from surrogate_arena.importers.values import name_text, number_of
-from surrogate_arena.importers.verdict_values import PairVerdict, stated_values
+from surrogate_arena.importers.verdict_values import StatedVerdict, stated_values
 
 _CONVERSATIONS = ("conversation_a", "conversation_b")
 _TEXTS = ("question", "answer_a", "answer_b")
@@ -110,7 +110,7 @@ def _add(collected: Collected, table: ColumnTable, read: ReadBattles) -> None:
             for name, value in judgment.items()
             if name not in known and value is not None and value == value
         }
-        verdict = PairVerdict(judgment["winner"])
+        verdict = StatedVerdict(judgment["winner"])
         collected.judgment(place, key, sides, verdict, judgment["judge"], columns=further)
 
 

@@ -28,7 +28,7 @@ _STRONG = 2
 
 
 @dataclass(frozen=True)
-class PairVerdict:
+class StatedVerdict:
     """A verdict on a pair.
 
     Attributes:
@@ -46,15 +46,15 @@ class PairVerdict:
     probability_a: float | None = None
 
 
-NO_VERDICT = PairVerdict("none")
+NO_VERDICT = StatedVerdict("none")
 UNREAD = NO_VERDICT
 """Of a cell that names a system, whose side differs by row."""
 _BY_MEANING = MappingProxyType(
     {
-        "a": PairVerdict("a"),
-        "b": PairVerdict("b"),
-        "tie": PairVerdict("tie"),
-        "bad": PairVerdict("tie", is_both_bad=True),
+        "a": StatedVerdict("a"),
+        "b": StatedVerdict("b"),
+        "tie": StatedVerdict("tie"),
+        "bad": StatedVerdict("tie", is_both_bad=True),
         "none": NO_VERDICT,
     }
 )
@@ -72,10 +72,10 @@ class StatedValues:
     """
 
     column: str
-    verdicts: Mapping[str, PairVerdict] = field(default_factory=dict)
+    verdicts: Mapping[str, StatedVerdict] = field(default_factory=dict)
     scale: tuple[float, float, str, str] | None = None
 
-    def verdict_of(self, cell: object) -> PairVerdict | None:
+    def verdict_of(self, cell: object) -> StatedVerdict | None:
         """Return what a cell means; None if nothing is said of it."""
         number = number_of(cell)
         text = _value_text(cell)
@@ -88,8 +88,8 @@ class StatedValues:
             return None
         middle = (low + high) / 2
         if number == middle:
-            return PairVerdict("tie")
-        return PairVerdict(first if number < middle else last)
+            return StatedVerdict("tie")
+        return StatedVerdict(first if number < middle else last)
 
 
 def stated_values(texts: Sequence[str]) -> dict[str, StatedValues]:
@@ -106,7 +106,7 @@ def stated_values(texts: Sequence[str]) -> dict[str, StatedValues]:
         column, colon, listed = text.partition(":")
         if not colon or not listed:
             raise _unreadable(text)
-        verdicts: dict[str, PairVerdict] = {}
+        verdicts: dict[str, StatedVerdict] = {}
         scale = None
         for part in listed.split(","):
             matched_range = _RANGE.fullmatch(part.strip())
@@ -119,7 +119,7 @@ def stated_values(texts: Sequence[str]) -> dict[str, StatedValues]:
                 raise _unreadable(text)
             verdict = _BY_MEANING[match["meaning"]]
             weight = float(match["weight"] or 1)
-            verdicts[_value_text(match["value"])] = PairVerdict(
+            verdicts[_value_text(match["value"])] = StatedVerdict(
                 verdict.winner, verdict.is_both_bad, weight=weight
             )
         stated[column] = StatedValues(column, verdicts, scale)
@@ -151,7 +151,7 @@ class ReadValues:
         names: Values that may be the name of a system, or compare two by name.
     """
 
-    verdicts: Mapping[object, PairVerdict]
+    verdicts: Mapping[object, StatedVerdict]
     assumed: str = ""
     names: frozenset[object] = frozenset()
 
@@ -190,7 +190,7 @@ def read_values(
     if stated is not None:
         return _stated(cells, column, stated)
     names = {_value_text(name) for name in systems}
-    words: dict[object, PairVerdict] = {}
+    words: dict[object, StatedVerdict] = {}
     numbers: dict[object, float] = {}
     named: set[object] = set()
     for cell in cells:
@@ -217,7 +217,7 @@ def read_values(
 
 
 def _stated(cells: Sequence[object], column: str, stated: StatedValues) -> ReadValues:
-    verdicts: dict[object, PairVerdict] = {}
+    verdicts: dict[object, StatedVerdict] = {}
     for cell in cells:
         verdict = stated.verdict_of(cell)
         if verdict is None and is_missing_cell(cell):
@@ -232,7 +232,7 @@ def _stated(cells: Sequence[object], column: str, stated: StatedValues) -> ReadV
     return ReadValues(verdicts)
 
 
-def _word(text: str) -> PairVerdict | None:
+def _word(text: str) -> StatedVerdict | None:
     """Return what a word says, such as ``model_a``, ``[[B]]``, ``tie (bothbad)`` or ``A>>B``."""
     plain = _plain(text)
     meaning = words_for_winners().get(plain)
@@ -246,9 +246,9 @@ def _word(text: str) -> PairVerdict | None:
         return None
     sign = match["sign"]
     if sign[0] == "=":
-        return PairVerdict("tie")
+        return StatedVerdict("tie")
     winner = str(sides[0] if sign[0] == ">" else sides[1])
-    return PairVerdict(winner, is_strong=len(sign) >= _STRONG)
+    return StatedVerdict(winner, is_strong=len(sign) >= _STRONG)
 
 
 def _plain(text: str) -> str:
@@ -270,7 +270,9 @@ _SCALES: tuple[tuple[frozenset[float], Mapping[float, str]], ...] = (
 """Numbers that a column must hold to be read so, and what numbers mean then."""
 
 
-def _numbers(numbers: Mapping[object, float], column: str) -> tuple[dict[object, PairVerdict], str]:
+def _numbers(
+    numbers: Mapping[object, float], column: str
+) -> tuple[dict[object, StatedVerdict], str]:
     """Read numbers by the only scale that fits them, and say what was assumed."""
     present = frozenset(numbers.values())
     is_soft = not all(number.is_integer() or number == _MIDDLE for number in present)
@@ -304,9 +306,9 @@ _SECOND = 2.0
 """A place: 1 is the first, 2 the second, as AlpacaEval's preferences are."""
 
 
-def _soft(probability_a: float) -> PairVerdict:
+def _soft(probability_a: float) -> StatedVerdict:
     winner = likeliest_winner(probability_a, 1 - probability_a)
-    return PairVerdict(winner, probability_a=probability_a)
+    return StatedVerdict(winner, probability_a=probability_a)
 
 
 def _no_meaning(cell: object, column: str, cells: Sequence[object]) -> UnclearValuesError:
@@ -326,7 +328,7 @@ def two_meanings(cell: object, column: str) -> UnclearValuesError:
     return UnclearValuesError(cell, fault, hint)
 
 
-def verdict_of_word(value: object) -> PairVerdict | None:
+def verdict_of_word(value: object) -> StatedVerdict | None:
     """Return what a word alone says, such as ``tie``, ``[[A]]`` or ``A>>B``; None if nothing."""
     if is_missing_cell(value):
         return NO_VERDICT

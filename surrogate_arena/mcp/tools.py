@@ -17,10 +17,10 @@ from pydantic import BaseModel, Field
 
 from arena.data import __version__
 from arena.data.errors import ArenaError, DataError, UsageError, argument
-from surrogate_arena.cli import arenas, boards, ranking
-from surrogate_arena.cli.app import has_folder
+from surrogate_arena.cli.folders import has_folder
 from surrogate_arena.cli.options import given_answers, given_judgments
 from surrogate_arena.cli.printing import plain, print_notes
+from surrogate_arena.commands import arenas, boards, ranking
 
 if TYPE_CHECKING:
     from surrogate.board.board import Board
@@ -106,7 +106,7 @@ class Tools:
     def check(self, arena: ArenaPath) -> Annotated[CallToolResult, ArenaReport]:
         """Report every problem of an arena, what it lacks, and what it holds, by language."""
         from arena.data.folder import read_arena_to_answer
-        from surrogate_arena.cli.contents import arena_contents, white_space_words
+        from surrogate_arena.commands.contents import arena_contents, white_space_words
 
         folder = self.existing(arena)
         try:

@@ -12,6 +12,7 @@ from typer import Argument, Option, echo
 from arena.data.errors import UsageError, checked_choice
 from arena.data.wording import split_names
 from surrogate_arena.cli import options as opt
+from surrogate_arena.cli.folders import imported
 from surrogate_arena.cli.options import check_target
 from surrogate_arena.cli.printing import plain_warnings
 from surrogate_arena.cli.setting_options import takes_settings
@@ -25,6 +26,7 @@ NOT_DONE = 1
 SITE = "site"
 FIGURES = "figures"
 TABLES = ("csv", "latex")
+STUDY_DRAWINGS = "papers.figures:study_drawings"
 
 
 @takes_settings(SiteSettings, "title", "license")
@@ -85,8 +87,8 @@ def publish(
 
     if form == FIGURES and source.is_file():
         from surrogate_arena.pages.figures.figure import Drawing
-        from surrogate_arena.papers.figures import study_drawings
 
+        study_drawings = imported(STUDY_DRAWINGS)
         drawings = [Drawing(*drawing) for drawing in study_drawings(source)]
         _draw(drawings, out or Path(FIGURES), file_format, signature)
         return

@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from arena.data.errors import UnusableRepliesError, UsageError, checked_choice
 from surrogate_arena.cli import options as opt
-from surrogate_arena.cli.judging import DRY_RUN, NO_COST
+from surrogate_arena.cli.model_calls import DRY_RUN, NO_COST
 from surrogate_arena.cli.options import FOLDER, OUT_FILE
 from surrogate_arena.cli.printing import print_table, progress_lines, show
 from surrogate_arena.cli.setting_options import takes_settings

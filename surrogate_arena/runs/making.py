@@ -12,8 +12,8 @@ from arena.data.arena import Arena
 from arena.data.files import file_digest, replaced_folder
 from arena.data.folder import FAILED_JUDGMENTS, VOTES_FILE, read_arena
 from arena.data.published import TABLE as PUBLISHED_TABLE
+from arena.data.rows import are_in
 from arena.data.schema import INFO_FILE
-from arena.data.selection import are_in
 from arena.data.tables import SUFFIXES, write_rows
 from arena.data.types import Progress
 from arena.judging.answer_pairs import PAIR_COLUMNS

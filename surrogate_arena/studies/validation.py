@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument, checked_choice
 from arena.data.folder import open_arena
 from surrogate.board.settings import BoardSettings, check_option_names, lists_options
 from surrogate.learning.cross_fitting import FEWEST_SYSTEMS_TO_FOLD
+from surrogate_arena.cli.folders import imported
 from surrogate_arena.studies.protocols import LANGUAGE, check_languages
 from surrogate_arena.studies.sampling import FEWEST_SYSTEMS as FEWEST_TO_SAMPLE
 from surrogate_arena.studies.sampling import study_sampling
@@ -79,15 +80,13 @@ def _sampling(
 
 
 def _table_3(*arguments: Any, **options: Any) -> StudyTable:  # noqa: ANN401
-    from surrogate_arena.papers.mirage.tables import validate_table_3
-
-    return validate_table_3(*arguments, **options)
+    study = imported("papers.mirage.tables:validate_table_3")
+    return cast(StudyTable, study(*arguments, **options))
 
 
 def _table_4(*arguments: Any, **options: Any) -> StudyTable:  # noqa: ANN401
-    from surrogate_arena.papers.mirage.tables import validate_table_4
-
-    return validate_table_4(*arguments, **options)
+    study = imported("papers.mirage.tables:validate_table_4")
+    return cast(StudyTable, study(*arguments, **options))
 
 
 PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(

@@ -36,7 +36,8 @@ def vote(
 ) -> None:
     """Write a page on which people judge blind pairs, or read their votes back as judgments."""
     from arena.data.folder import read_arena
-    from arena.data.selection import dropped_names, without_rows
+    from arena.data.rows import without_rows
+    from arena.data.selection import dropped_names
     from arena.judging.choosing.drawn_pairs import choose_pairs
 
     if collect == (out is not None):

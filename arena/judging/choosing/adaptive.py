@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from arena.data.arena import Arena
+from arena.data.rows import are_in
 from arena.data.schema import QUESTION_KEY
-from arena.data.selection import are_in
 from arena.data.wording import count_of
 from arena.judging.answer_pairs import (
     PAIR_COLUMNS,

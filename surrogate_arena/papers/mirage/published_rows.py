@@ -17,7 +17,7 @@ from arena.data.schema import ANSWER_KEY, Text
 from arena.data.types import Record
 from features.engine.extraction import MISSING_SUFFIX
 from surrogate_arena.importers.collected import Collected, Place, StorableText
-from surrogate_arena.importers.verdict_values import PairVerdict
+from surrogate_arena.importers.verdict_values import StatedVerdict
 
 PUBLISHED_FEATURES = MappingProxyType(
     {
@@ -269,6 +269,6 @@ def add_judgments(collected: Collected, rows: Rows, language: str) -> None:
             continue
         key = (language, record["query_id"])
         sides = (record["model_A"], record["model_B"])
-        collected.judgment(place, key, sides, PairVerdict(VERDICTS[verdict]), record["judge"])
+        collected.judgment(place, key, sides, StatedVerdict(VERDICTS[verdict]), record["judge"])
         if "output" in rows.table:
             collected.judgments[-1]["reason"] = record["output"]

@@ -71,13 +71,13 @@ def test_help_lists_commands_without_importing_them():
         "import sys; from surrogate_arena.cli.app import main\n"
         "try: main(['--help'])\n"
         "except SystemExit: pass\n"
-        "print(sorted(name for name in sys.modules if name.startswith('surrogate_arena.cli.')))\n"
+        "print(sorted(name for name in sys.modules if name.startswith('surrogate_arena.')))\n"
         "print('pydantic' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     *shown, loaded, with_pydantic = done.stdout.splitlines()
-    assert "surrogate_arena.cli.judging" not in loaded
-    assert "surrogate_arena.cli.boards" not in loaded
+    assert "surrogate_arena.commands.judging" not in loaded
+    assert "surrogate_arena.commands.boards" not in loaded
     assert with_pydantic == "False"
     group = get_command(app)
     for name in group.list_commands(None):

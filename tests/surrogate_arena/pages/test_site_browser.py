@@ -10,7 +10,6 @@ from arena.quality import JudgeLabel
 from arena.quality.influence import FirstPlace
 from arena.quality.judge_tests import JudgeTest
 from surrogate.board.summary import HELD_OUT
-from surrogate_arena.cli.boards import print_board
 from surrogate_arena.pages.site import write_site
 
 pytestmark = pytest.mark.slow
@@ -119,6 +118,8 @@ def test_held_out_systems_are_marked_and_ranks_by_verdicts_stand_beside(
         assert column(page, table, 2) == rows["arena_rank"].astype(str).tolist()
         assert [text[-1:] == "*" for text in column(page, table, 1)] == list(rows["system"] == name)
         assert page.get_by_text(HELD_OUT).is_visible()
+    from surrogate_arena.commands.boards import print_board
+
     print_board(known, "")
     said = capsys.readouterr().out
     assert "arena rank" in said

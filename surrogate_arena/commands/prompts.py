@@ -11,7 +11,7 @@ from typer import Argument
 
 from arena.data.errors import UsageError
 from surrogate_arena.cli import options as opt
-from surrogate_arena.cli.app import has_folder
+from surrogate_arena.cli.folders import has_folder
 from surrogate_arena.cli.printing import show
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from arena.data.wording import count_of
 from surrogate_arena.cli import options as opt
-from surrogate_arena.cli.boards import SITE, board_site, print_board
 from surrogate_arena.cli.printing import command, progress_lines, wrapped
+from surrogate_arena.commands.boards import SITE, board_site, print_board
 
 if TYPE_CHECKING:
-    from surrogate_arena.cli.hidden_verdicts import HiddenComparison, HiddenVerdicts
+    from surrogate_arena.commands.hidden_verdicts import HiddenComparison, HiddenVerdicts
 
 DEMO_QUESTIONS = 6
 """Judged questions of each language in the demo."""
@@ -30,7 +30,7 @@ def demo(out: opt.BoardFolder = Path("out/demo")) -> None:
     check_board_target(out)
     from arena.sample import sample_arena, sample_folder
     from surrogate.board.build import build_board
-    from surrogate_arena.cli.hidden_verdicts import compare_with_hidden, hide_verdicts
+    from surrogate_arena.commands.hidden_verdicts import compare_with_hidden, hide_verdicts
 
     hidden = hide_verdicts(sample_arena(), DEMO_QUESTIONS)
     built = build_board(hidden.shown, n_jobs=-1, progress=progress_lines())

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from arena import Arena, ArenaInfo
-from surrogate_arena.cli.contents import arena_contents, citation_remarks
+from surrogate_arena.commands.contents import arena_contents, citation_remarks
 
 
 def passage(number, text, label, title=None):

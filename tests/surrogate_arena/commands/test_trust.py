@@ -17,7 +17,7 @@ from arena.data.files import atomic_path
 from arena.data.systems import alike, name_problems
 from arena.judging.pairwise import REPLY_FORMS
 from surrogate import Board
-from surrogate_arena.cli.boards import publish_board
+from surrogate_arena.commands.boards import publish_board
 
 
 def test_what_is_no_regular_file_is_written_into_and_stays(board_of, run, tmp_path):

@@ -12,7 +12,7 @@ pytest.importorskip("openai", reason="needs the extra llm")
 from chat_server import ChatServer, completion
 
 from arena import write_arena
-from surrogate_arena.cli.prompts import all_prompts
+from surrogate_arena.commands.prompts import all_prompts
 
 GUIDE = Path(__file__).parents[3] / "docs" / "reference" / "prompts.md"
 

@@ -8,7 +8,7 @@ from scipy.stats import kendalltau
 
 from arena import UsageError
 from arena.rating.ratings import rate
-from surrogate_arena.cli.hidden_verdicts import (
+from surrogate_arena.commands.hidden_verdicts import (
     compare_with_hidden,
     hide_verdicts,
     rated_systems,

@@ -20,7 +20,7 @@ from surrogate import Board
 from surrogate.board.first_place import conclusion
 from surrogate.board.rating_rows import BEYOND
 from surrogate.board.tables import BOARD_FILES
-from surrogate_arena.cli.hidden_verdicts import hide_verdicts
+from surrogate_arena.commands.hidden_verdicts import hide_verdicts
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +13,7 @@ from arena.data.errors import DataError, UsageError
 from arena.data.selection import PEOPLE, is_person
 from arena.data.wording import count_of, first_of, split_names
 from surrogate_arena.cli import options as opt
+from surrogate_arena.cli.counts import arena_counts, counts_line
 from surrogate_arena.cli.options import FILE, given_answers
 from surrogate_arena.cli.printing import command, print_notes, show
 
@@ -40,8 +41,8 @@ def init(
 
 
 def _template(name: str) -> Arena:
+    from arena.data.rows import are_in
     from arena.data.schema import QUESTION_KEY
-    from arena.data.selection import are_in
     from arena.judging.choosing.drawn_questions import choose_questions
     from arena.simulation import simulated_arena
 
@@ -82,7 +83,7 @@ def check(
     """
     from arena.data.folder import read_arena_to_answer
     from arena.llm.trimming import read_tokenizer
-    from surrogate_arena.cli.contents import arena_contents, white_space_words
+    from surrogate_arena.commands.contents import arena_contents, white_space_words
 
     try:
         read = read_arena_to_answer(arena)
@@ -127,25 +128,6 @@ def print_checked(arena: Arena, gaps: Sequence[str], folder: Path) -> None:
     print(command("board", folder, *choice, "--out", "out/board"))
 
 
-def arena_counts(arena: Arena) -> dict[str, int]:
-    """Count what an arena holds, table by table."""
-    return {
-        "questions": len(arena.queries),
-        "answers": len(arena.answers),
-        "judgments": len(arena.judgments),
-        "systems": len(arena.info.systems),
-        "languages": len(arena.info.languages),
-    }
-
-
-def counts_line(counts: Mapping[str, int]) -> str:
-    """Write counts in a line, such as ``8 systems, 1 judgment``."""
-    parts: list[str] = []
-    for key, number in counts.items():
-        parts.append(count_of(number, key.replace("_", " ").removesuffix("s")))
-    return ", ".join(parts)
-
-
 def answer_gaps(arena: Arena) -> Iterator[str]:
     """Yield what is odd about an arena's names and answers."""
     from arena.data.answer_digests import outdated_sentence
@@ -155,7 +137,7 @@ def answer_gaps(arena: Arena) -> Iterator[str]:
     from arena.rating.ratings import copies_note
     from arena.text.notes import thoughts_note
     from surrogate.checks.inspection import same_answer_remarks
-    from surrogate_arena.cli.contents import citation_remarks
+    from surrogate_arena.commands.contents import citation_remarks
 
     note = thoughts_note(zip(arena.answers["system"], arena.answers["answer"], strict=True))
     if note:

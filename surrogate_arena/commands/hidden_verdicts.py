@@ -8,8 +8,8 @@ import pandas as pd
 
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
+from arena.data.rows import are_in
 from arena.data.schema import QUESTION_KEY
-from arena.data.selection import are_in
 from arena.judging.choosing.drawn_questions import choose_questions
 from arena.rating.ratings import rate
 from arena.statistics.bootstrap import by_content, generator

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.judging.judging_settings import JudgingSettings
 from surrogate_arena.cli import options as opt
+from surrogate_arena.cli.model_calls import DRY_RUN, NO_COST, STORE, kept_replies
 from surrogate_arena.cli.printing import command, print_notes, progress_lines, show
 from surrogate_arena.cli.setting_options import takes_settings
 
@@ -20,14 +20,11 @@ if TYPE_CHECKING:
     from arena.judging.judging_summary import JudgingSummary
     from arena.llm import Price
 
-STORE = "judging.sqlite"
 PAIRS = "Pairs, each order counted"
-DRY_RUN = "Dry run: nothing was asked; tokens are estimates"
 RANDOM_DRY_RUN = (
     "Dry run of as many random pairs: nothing was asked; the same prompt takes one call; tokens "
     "are estimates"
 )
-NO_COST = "not known; give each model's price (--prices FILE)"
 NO_BATCH_COST = "not known; give each model's price in batches (--prices FILE: batch_tokens_in, …)"
 
 
@@ -178,21 +175,6 @@ def _show_judging(judging: Judging, file: Path, n_added: int, as_json: bool) -> 
         "renewed": "Verdicts made again from these tables as they are now",
     }
     show(shown, as_json, titles)
-
-
-@contextmanager
-def kept_replies(store: Path | str) -> Iterator[None]:
-    """On Ctrl-C, say where replies are kept and how to continue."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        print(
-            f"Interrupted. Replies that came are kept in {store}; run the same command again to "
-            "continue: no call is repeated.",
-            file=sys.stderr,
-        )
-        interrupted = 130  # the exit status after Ctrl-C, as shells have it
-        raise SystemExit(interrupted) from None
 
 
 def _counts_of(chosen: ChosenPairs, as_json: bool) -> dict[str, Any]:
