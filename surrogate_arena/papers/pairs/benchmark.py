@@ -30,7 +30,7 @@ from surrogate_arena.papers.settings import MetaevalSettings
 
 RECORDED = "recorded:"
 ORDER_COLUMNS = ["split", *PAIR_COLUMNS, "truth"]
-"""Columns that tell apart what is asked: pairs in one order, with the side of the better answer."""
+"""``truth`` is the side of the better answer."""
 
 
 class PairLine(VerdictRecord):
@@ -50,9 +50,6 @@ class PairBenchmark(Benchmark):
     """Pairs of answers with a known better one; each is asked in both orders.
 
     Verdicts have the columns ``ORDER_COLUMNS`` and ``value``: ``a``, ``b`` or ``tie``.
-
-    Attributes:
-        gold: The pairs, see ``read_gold_pairs``.
     """
 
     record = PairLine
@@ -90,7 +87,7 @@ class PairBenchmark(Benchmark):
 
     @property
     def items(self) -> pd.DataFrame:
-        """Every pair in both orders, columns ``ORDER_COLUMNS``."""
+        """Every pair in both orders."""
         return self.orders[ORDER_COLUMNS]
 
     @cached_property

@@ -19,14 +19,10 @@ GOLD_COLUMNS = ["split", "question", "language", "query_id", "system_a", "system
 
 @dataclass(frozen=True)
 class GoldPairs:
-    """Pairs of answers with a known better one.
+    """Pairs of answers with a known better one, columns ``GOLD_COLUMNS``.
 
-    Attributes:
-        name: Name of the data; of the pairs of an arena, who decides them.
-        pairs: One row per pair, columns ``GOLD_COLUMNS``.
-        arena: Questions and answers; and judgments, where the pairs are those of an arena.
-        reference: Judges who say which answer is better; none where the data say it.
-        skipped: Number of pairs that are left out, by reason.
+    ``name`` is that of the data, or who decides the pairs of an arena: the ``reference`` judges.
+    ``skipped`` counts pairs that are left out, by reason.
     """
 
     name: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
 
 import pandas as pd
 
@@ -55,9 +54,7 @@ class PairPrompts(JudgePrompts[AskedPair]):
     """Asks which of two answers is better, as ``judge`` does."""
 
     templates: Templates
-    kind = "llm"
     max_tokens = 2048
-    replaceable: ClassVar[ReplaceablePrompt] = PAIRWISE
 
     @property
     def version(self) -> str:
@@ -79,13 +76,7 @@ class PairPrompts(JudgePrompts[AskedPair]):
 
 @dataclass(frozen=True)
 class RecordedJudge:
-    """The verdicts of a judge in an arena, which cost no call.
-
-    Attributes:
-        name: Its name in the ``judge`` column.
-        judgments: Its judgments; several in the same order count as their majority.
-        prompt: Empty: an arena does not say how its judges were asked.
-    """
+    """The verdicts of a judge in an arena; of several in the same order the majority counts."""
 
     name: str
     judgments: pd.DataFrame = field(repr=False, compare=False)

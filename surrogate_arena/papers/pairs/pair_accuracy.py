@@ -29,7 +29,6 @@ _RATIOS: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
 """Each score as the mean of ratios of counts; a judge without a preference has a mean of one half
 in ``share_a`` and ``share_longer``, however good it is."""
 SCORES: tuple[str, ...] = tuple(_RATIOS)
-"""Names of the scores of ``score_pairs``."""
 COUNTS = (
     "asked",
     "judged",
@@ -48,19 +47,13 @@ COUNTS = (
     "judged_twice",
     "flipped",
 )
-"""What is counted by question."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A score with its uncertainty over questions; all NaN where it is not defined.
+    """A score of ``n`` pairs, verdicts or pairs of systems, with its 95% interval over questions.
 
-    Attributes:
-        value: The score.
-        standard_error: By bootstrap over questions; NaN with a single question.
-        low: Lower bound of the 95% interval.
-        high: Upper bound.
-        n: Number of pairs or verdicts (or pairs of systems) that it is computed from.
+    All are NaN where the score is not defined; so is the error of a single question.
     """
 
     value: float
@@ -79,21 +72,14 @@ def score_pairs(
     judge picks the better answer twice (Xu et al., 2025, ContextualJudgeBench). ``accuracy`` is
     that of single verdicts; a tie counts one half. A verdict that failed is wrong in both.
     ``flip_rate`` is the share of pairs with two verdicts in which the other answer wins in the
-    other order. ``share_a`` and ``share_longer`` are the shares of decided verdicts for side A and
-    for the longer answer, with equal weight for the pairs in which these are the better and the
-    worse ones: a judge that goes by quality alone has one half.
+    other order. ``share_a`` and ``share_longer`` are of decided verdicts, with equal weight for
+    pairs whose better answer is on side A (or longer) and for the others.
 
     Args:
-        verdicts: One row per pair and order that the judge was asked about. Columns ``question``
-            (drawn by the bootstrap), ``pair`` (the same in both orders), ``better_on_a`` (is the
-            better answer on side A?), ``winner`` (``a``, ``b``, ``tie``; None after a failure) and
-            ``longer_on_a`` (1 if the answer on side A is the longer one, -1 if the other; else 0).
-        replicates: Number of resamples of the questions.
-        seed: Seed of the resamples, which all judges of the same questions share.
-
-    Returns:
-        An estimate for each of ``SCORES``. Where a share is 0 or 1, which no resample changes, its
-        interval is Wilson's with the questions as trials.
+        verdicts: Columns ``question``, ``pair`` (the same in both orders), ``better_on_a``,
+            ``winner`` (None after a failure) and ``longer_on_a`` (1, -1, or 0 for equal lengths).
+        replicates: Resamples of the questions, which all judges of the same questions share.
+        seed: Seed of the resamples.
     """
     return scores_of_counts(_counts_by_question(verdicts), replicates, seed)
 
@@ -101,35 +87,32 @@ def score_pairs(
 def scores_of_counts(
     counts: pd.DataFrame, replicates: int = 1000, seed: int = 0
 ) -> dict[str, Estimate]:
-    """Compute the scores of counts by question, whatever the order of their columns."""
+    """Compute the scores of ``COUNTS`` by question, whatever the order of the columns."""
     # Draws go to questions in the order of their counts, read from the first column on.
     counts = counts[list(COUNTS)]
-    totals = counts.sum()
+    totals = counts.sum().to_frame().T
     n_questions = len(counts)
     n_replicates = replicates if n_questions > 1 else 0
     random = generator(seed, "pair accuracy")
     sums = pd.DataFrame(resampled_sums(counts, n_replicates, random), columns=COUNTS)
     estimates = {}
     for name, ratios in _RATIOS.items():
-        value = float(_mean_ratio(totals.to_frame().T, ratios)[0])
         resampled = _mean_ratio(sums, ratios)
-        n = int(sum(totals[denominator] for _, denominator in ratios))
+        n = sum(int(totals[denominator].iloc[0]) for _, denominator in ratios)
+        value = float(_mean_ratio(totals, ratios)[0])
         estimate = estimate_of(value, resampled[np.isfinite(resampled)], n)
-        estimates[name] = _with_wilson_interval(estimate, n_questions)
+        if value in (0.0, 1.0):
+            # No resample changes a share of 0 or 1: its interval is Wilson's.
+            (low,), (high,) = wilson_interval([value * n_questions], [n_questions])
+            estimate = replace(estimate, low=float(low), high=float(high))
+        estimates[name] = estimate
     return estimates
-
-
-def _with_wilson_interval(estimate: Estimate, n_questions: int) -> Estimate:
-    if estimate.value not in (0.0, 1.0):
-        return estimate
-    (low,), (high,) = wilson_interval([estimate.value * n_questions], [n_questions])
-    return replace(estimate, low=float(low), high=float(high))
 
 
 def estimate_of(value: float, replicates: Floats, n: int) -> Estimate:
     """Return a value with the standard error and the 95% interval of its finite replicates."""
     if not np.isfinite(value):
-        return Estimate(value=np.nan, standard_error=np.nan, low=np.nan, high=np.nan, n=n)
+        return Estimate(np.nan, np.nan, np.nan, np.nan, n)
     low, high = percentile_interval(replicates)
     standard_error = float(replicates.std(ddof=1)) if len(replicates) > 1 else np.nan
     return Estimate(value, standard_error, low, high, n)
@@ -145,7 +128,7 @@ def _mean_ratio(counts: pd.DataFrame, ratios: tuple[tuple[str, str], ...]) -> Fl
 
 
 def _counts_by_question(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Count verdicts and pairs, one row per question, sorted; columns are those of ``_RATIOS``."""
+    """Count verdicts and pairs, one row per question, sorted."""
     winner = verdicts["winner"]
     better_on_a = verdicts["better_on_a"].astype(bool)
     is_tie = winner == "tie"
@@ -156,11 +139,14 @@ def _counts_by_question(verdicts: pd.DataFrame) -> pd.DataFrame:
     is_unlike = is_decided & (side_of_longer != 0)
     picks_longer = is_unlike & (picks_a == (side_of_longer > 0))
     is_better_longer = better_on_a == (side_of_longer > 0)
-    by_verdict = pd.DataFrame(
+    marks = pd.DataFrame(
         {
             "question": verdicts["question"],
+            "pair": verdicts["pair"],
             "asked": 1,
             "judged": winner.notna(),
+            "right": is_right,
+            "wrong": is_decided & ~is_right,
             "ties": is_tie,
             "credit": is_right + 0.5 * is_tie,
             "better_a": is_decided & better_on_a,
@@ -173,32 +159,9 @@ def _counts_by_question(verdicts: pd.DataFrame) -> pd.DataFrame:
             "longer_of_better_shorter": picks_longer & ~is_better_longer,
         }
     )
-    by_verdict = by_verdict.groupby("question").sum()
-    return by_verdict.join(_pair_counts(verdicts, is_right, is_decided)).astype(np.float64)
-
-
-def _pair_counts(
-    verdicts: pd.DataFrame, is_right: pd.Series, is_decided: pd.Series
-) -> pd.DataFrame:
-    """Count the pairs asked in both orders, and what came of them, by question."""
-    marks = pd.DataFrame(
-        {
-            "question": verdicts["question"],
-            "pair": verdicts["pair"],
-            "asked": 1,
-            "judged": verdicts["winner"].notna(),
-            "right": is_right,
-            "wrong": is_decided & ~is_right,
-        }
-    )
     pairs = marks.groupby(["question", "pair"]).sum()
-    in_both_orders = pairs["asked"] == 2
-    counts = pd.DataFrame(
-        {
-            "in_both_orders": in_both_orders,
-            "right_twice": in_both_orders & (pairs["right"] == 2),
-            "judged_twice": in_both_orders & (pairs["judged"] == 2),
-            "flipped": (pairs["right"] == 1) & (pairs["wrong"] == 1),
-        }
-    )
-    return counts.groupby("question").sum()
+    pairs["in_both_orders"] = pairs["asked"] == 2
+    pairs["right_twice"] = pairs["in_both_orders"] & (pairs["right"] == 2)
+    pairs["judged_twice"] = pairs["in_both_orders"] & (pairs["judged"] == 2)
+    pairs["flipped"] = (pairs["right"] == 1) & (pairs["wrong"] == 1)
+    return pairs.groupby("question").sum().astype(np.float64)

@@ -52,7 +52,7 @@ class GoldRow(StrictRecord):
         return self.answer_a, self.answer_b
 
     def passages(self) -> list[dict[str, Any]]:
-        """Return the context as passages of an arena."""
+        """The context as passages of an arena."""
         texts = [self.context] if isinstance(self.context, str) else self.context or []
         return [
             {"passage_id": str(number), "text": text, "title": None, "relevance": None}
@@ -71,8 +71,7 @@ def read_gold_pairs(
     column, the split is the name of the file.
 
     Args:
-        path: An arena folder, whose reference judges say which answer is better; else a file in
-            any format of tables, or a folder of such files.
+        path: An arena folder, or a file or folder of tables.
         reference: Judges of an arena who are right, by majority; by default its people.
         languages: Languages to keep; by default all.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -16,17 +16,15 @@ from arena.llm import Usage
 from arena.rating.biases import LENGTH, answer_traits
 from surrogate_arena.papers.pairs.gold_pairs import GoldPairs
 from surrogate_arena.papers.pairs.judges import NOT_RECORDED
-from surrogate_arena.papers.pairs.pair_accuracy import Estimate, score_pairs
+from surrogate_arena.papers.pairs.pair_accuracy import score_pairs
 from surrogate_arena.papers.pairs.soft_accuracy import soft_pairwise_accuracy
 from surrogate_arena.papers.reports import (
-    BY_JUDGE,
     NO_VALUE,
     Report,
     ReportTable,
-    failure_notes,
-    judge_labels,
     judges_of,
     judges_table,
+    left_out_notes,
     metaevaluations,
     named,
     verdict_counts,
@@ -38,18 +36,6 @@ ALL = "all"
 """Name of the rows of all splits together."""
 CONSISTENT, RIGHT = "consistent_accuracy", "accuracy"
 SOFT = "soft_pairwise_accuracy"
-PAIR_SCORE_COLUMNS = [
-    *BY_JUDGE,
-    "split",
-    "score",
-    "value",
-    "standard_error",
-    "low",
-    "high",
-    "n",
-    "failures",
-    "not_asked",
-]
 _HEADINGS = {
     CONSISTENT: "right in both orders",
     RIGHT: "right",
@@ -70,19 +56,17 @@ _NOTES = (
 def pair_report(
     gold: GoldPairs, verdicts: pd.DataFrame, settings: MetaevalSettings, usages: Sequence[Usage]
 ) -> Report:
-    """Report on judges of pairs.
-
-    Args:
-        gold: The pairs.
-        verdicts: As of ``Evaluation``, with the ``question`` and the ``pair`` of each.
-        settings: Replicates and seed of the bootstrap.
-        usages: What LLMs used.
-    """
+    """Report on judges of pairs, whose verdicts have a ``question`` and a ``pair``."""
     scores = pair_scores(gold, verdicts, settings)
     totals = scores[scores["split"] == ALL]
     tables = [_totals_table(totals, gold, verdicts)]
     if scores["split"].nunique() > 2:
-        tables.append(_split_table(scores))
+        by_split = scores[scores["score"] == CONSISTENT].assign(reason=None)
+        title = "Right in both orders, percent of pairs with standard errors, by split"
+        if by_split["value"].isna().all():
+            by_split = scores[scores["score"] == RIGHT].assign(reason=None)
+            title = "Right, percent of verdicts with standard errors, by split"
+        tables.append(judges_table(by_split, "split", title))
     content = {
         "data": gold.name,
         "reference": list(gold.reference),
@@ -100,7 +84,10 @@ def pair_report(
 def pair_scores(
     gold: GoldPairs, verdicts: pd.DataFrame, settings: MetaevalSettings
 ) -> pd.DataFrame:
-    """Score judges of pairs on each split and on all; columns ``PAIR_SCORE_COLUMNS``."""
+    """Score judges of pairs on each split and on all; columns of counts and of ``Estimate``.
+
+    Soft pairwise accuracy is there where an arena's votes rank systems.
+    """
     lengths = answer_traits(gold.arena.answers)[LENGTH]
     sides = []
     for side in ("system_a", "system_b"):
@@ -111,28 +98,23 @@ def pair_scores(
         better_on_a=verdicts["truth"] == "a",
         longer_on_a=np.sign(np.nan_to_num(sides[0] - sides[1], nan=0.0)),
     )
+    replicates, seed = settings.replicates, settings.seed
     rows = []
-    for key, judged in judges_of(scored).items():
-        for split, part in [*judged.groupby("split", sort=False), (ALL, judged)]:
-            counts = verdict_counts(part)
-            for name, estimate in _estimates(gold, part, split == ALL, settings):
-                row = {**dict(zip(BY_JUDGE, key, strict=True)), "split": split, "score": name}
-                rows.append({**row, **counts, **asdict(estimate)})
-    return pd.DataFrame(rows, columns=PAIR_SCORE_COLUMNS)
-
-
-def _estimates(
-    gold: GoldPairs, part: pd.DataFrame, is_whole: bool, settings: MetaevalSettings
-) -> Iterator[tuple[str, Estimate]]:
-    judged = part[part["was_asked"].astype(bool)]
-    yield from score_pairs(judged, settings.replicates, settings.seed).items()
-    decided = judged[judged["winner"].notna()]
-    if is_whole and gold.reference and len(decided):
-        judgments = gold.arena.judgments
-        votes = judgments[judgments["judge"].isin(gold.reference)]
-        soft = soft_pairwise_accuracy(decided, votes, settings.replicates, settings.seed)
-        if np.isfinite(soft.value):
-            yield SOFT, soft
+    for (judge, prompt), judge_verdicts in judges_of(scored).items():
+        for split, part in [*judge_verdicts.groupby("split", sort=False), (ALL, judge_verdicts)]:
+            judged = part[part["was_asked"].astype(bool)]
+            estimates = score_pairs(judged, replicates, seed)
+            decided = judged[judged["winner"].notna()]
+            if split == ALL and gold.reference and len(decided):
+                judgments = gold.arena.judgments
+                votes = judgments[judgments["judge"].isin(gold.reference)]
+                soft = soft_pairwise_accuracy(decided, votes, replicates, seed)
+                if np.isfinite(soft.value):
+                    estimates[SOFT] = soft
+            for name, estimate in estimates.items():
+                key = {"judge": judge, "prompt": prompt, "split": split, "score": name}
+                rows.append({**key, **verdict_counts(part), **asdict(estimate)})
+    return pd.DataFrame(rows)
 
 
 def _totals_table(totals: pd.DataFrame, gold: GoldPairs, verdicts: pd.DataFrame) -> ReportTable:
@@ -147,16 +129,9 @@ def _totals_table(totals: pd.DataFrame, gold: GoldPairs, verdicts: pd.DataFrame)
     title = f"The better answer ({source}), percent with 95% intervals over questions"
     notes = [*_NOTES]
     notes += [f"Left out: {count_of(n, 'pair')}: {why}" for why, n in gold.skipped.items()]
-    return ReportTable(title, table, [*notes, *_missing_notes(totals, verdicts)])
-
-
-def _split_table(scores: pd.DataFrame) -> ReportTable:
-    name = CONSISTENT
-    title = "Right in both orders, percent of pairs with standard errors, by split"
-    if scores.loc[scores["score"] == CONSISTENT, "value"].isna().all():
-        name = RIGHT
-        title = "Right, percent of verdicts with standard errors, by split"
-    return judges_table(scores[scores["score"] == name].assign(reason=None), "split", title)
+    reasons = verdicts[verdicts["failure"] != NOT_RECORDED]
+    notes += left_out_notes(totals[totals["score"] == RIGHT], reasons, "verdicts", "winner")
+    return ReportTable(title, table, notes)
 
 
 def _cell(row: Mapping[Any, Any]) -> str:
@@ -166,20 +141,3 @@ def _cell(row: Mapping[Any, Any]) -> str:
     if np.isfinite(row["low"]):
         cell += f" ({100 * row['low']:.0f}–{100 * row['high']:.0f})"
     return cell
-
-
-def _missing_notes(totals: pd.DataFrame, verdicts: pd.DataFrame) -> list[str]:
-    names = judge_labels(totals)
-    notes = []
-    for row in totals[totals["score"] == CONSISTENT].to_dict("records"):
-        name = names[row["judge"], row["prompt"]]
-        if row["n"] == 0:
-            notes.append(f"{name}: no pair in both orders, so flips are not known")
-        if row["failures"]:
-            failed = count_of(row["failures"], "verdict")
-            notes.append(f"{name}: {failed} without a winner, counted as wrong")
-        if row["not_asked"]:
-            orders = count_of(row["not_asked"], "order of a pair", "orders of pairs")
-            notes.append(f"{name}: {orders} without a reply or a record, left out")
-    reasons = verdicts[verdicts["failure"] != NOT_RECORDED]
-    return [*notes, *failure_notes(reasons, names)]

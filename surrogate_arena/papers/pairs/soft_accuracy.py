@@ -28,15 +28,8 @@ def soft_pairwise_accuracy(
     draws permutations. Both are scored on the question and pairs that both judged, and languages
     have equal weight.
 
-    Args:
-        judgments: Verdicts of the judge, or of several that count as one.
-        reference: Verdicts of the reference, such as people.
-        replicates: Number of resamples of the questions.
-        seed: Seed of the resamples.
-
-    Returns:
-        Its ``n`` is the number of pairs of systems; NaN where the two share fewer than
-        ``FEWEST_SYSTEMS`` systems in every language.
+    ``n`` is the number of pairs of systems; the value is NaN where the two share fewer than
+    ``FEWEST_SYSTEMS`` systems in every language.
     """
     shared = _mean_points(judgments).merge(
         _mean_points(reference), on=QUESTION_PAIR, suffixes=("", "_reference")
@@ -83,15 +76,9 @@ def _question_scores(items: pd.DataFrame, systems: pd.Index, points: str) -> Flo
 
 
 def _agreement(scores: Floats, reference: Floats, weights: Integers) -> tuple[Floats, int]:
-    """Compute SPA in resamples of the questions.
+    """Return SPA of scores, shape (Q, S), in resamples, shape (B,), and the number of pairs.
 
-    Args:
-        scores: Of Q questions and S systems, shape (Q, S).
-        reference: Those of the reference.
-        weights: How often each of B resamples holds each question, shape (B, Q).
-
-    Returns:
-        SPA, shape (B,), and the number of pairs of systems that share a question.
+    ``weights`` say how often each resample holds each question, shape (B, Q).
     """
     first, second = np.triu_indices(scores.shape[1], 1)
     differences = scores[:, first] - scores[:, second]
