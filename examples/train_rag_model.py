@@ -26,7 +26,7 @@ import pandas as pd
 from arena import read_arena
 from surrogate_arena.generation import GenerationSettings, LlmSystem
 from surrogate_arena.papers.finetune import finetune
-from surrogate_arena.papers.mirage.training_set import mirage_examples
+from surrogate_arena.papers.mirage.training_set import mirage_chats
 
 ROOT = Path(__file__).parents[1]
 
@@ -37,19 +37,19 @@ def main() -> None:
     out, arena = options.out, options.arena
     out.mkdir(parents=True, exist_ok=True)
     base = options.base or smollm2(out / "models" / "base-135m")
-    draw = ["--questions", options.questions]
+    draw = ["--questions", options.questions, "--languages", options.language]
     short, generation = out / "short.toml", out / "generation.toml"
     short.write_text("context_tokens = 900\n", encoding="utf-8")
     generation.write_text(
         f"context_tokens = 900\ntemperature = 0.0\nmax_tokens = {options.max_tokens}\n",
         encoding="utf-8",
     )
-    rows, unseen, tuned = out / "rows.jsonl", out / "unseen.jsonl", out / "tuned"
+    rows, seen, tuned = out / "rows.jsonl", out / "seen", out / "tuned"
     if not rows.is_file():
-        teach = ["--teacher", options.teacher, "--config", f"languages={options.language}"]
-        files = ["--out", rows, "--unseen", unseen]
-        run("trainset", "mirage", arena, *teach, *draw, "--config", short, *files)
+        run("select", arena, *draw, "--out", seen)
         run("select", arena, *draw, "--others", "--out", out / "rest")
+        teach = ["--teacher", options.teacher, "--config", short]
+        run("trainset", "mirage", seen, *teach, "--out", rows)
     merged = out / "models" / "tuned-135m"
     if not merged.is_dir():
         size = {"gradient_accumulation_steps": 2, "num_train_epochs": 4, "learning_rate": 5e-4}
@@ -60,17 +60,10 @@ def main() -> None:
             file = out / f"{name}.jsonl"
             if file.is_file():
                 continue
-            asked = [
-                "--model",
-                model.resolve(),
-                "--name",
-                name,
-                "--config",
-                f"languages={options.language}",
-            ]
+            asked = ["--model", model.resolve(), "--name", name]
             asked += ["--base-url", address, "--config", generation, "--out", file]
             run("generate", out / "rest", *asked)
-    print_curated(out, options.language)
+    print_curated(out)
     if not (out / "board").is_dir():
         run("board", arena, "--out", out / "board")
     for name in ("base-135m", "tuned-135m"):
@@ -94,7 +87,7 @@ def served(port: int) -> Iterator[str]:
         server.terminate()
 
 
-def print_curated(out: Path, language: str) -> None:
+def print_curated(out: Path) -> None:
     """Print how many answers of each model would pass as a teacher's."""
     rest = read_arena(out / "rest")
     counts = {}
@@ -105,9 +98,9 @@ def print_curated(out: Path, language: str) -> None:
         arena = type(rest)(
             rest.info, rest.queries, pd.concat([there, known], ignore_index=True), rest.judgments
         )
-        sieve = mirage_examples(arena, name, LlmSystem.of(GenerationSettings()), [language])
-        counts[name] = {"answers": len(answers), "sound": len(sieve.examples)} | {
-            reason: count for (_, reason), count in sieve.left_out.items()
+        chats = mirage_chats(arena, name, LlmSystem.of(GenerationSettings()))
+        counts[name] = {"answers": len(answers), "sound": len(chats.rows)} | {
+            reason: count for (_, reason), count in chats.left_out.items()
         }
     print(pd.DataFrame(counts).T.fillna(0).astype(int).to_string())
 

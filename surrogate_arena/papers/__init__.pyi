@@ -28,8 +28,7 @@ from .memerag.label_spread import label_distributions as label_distributions
 from .memerag.sentences import read_memerag as read_memerag
 from .mirage.figures import sampling_curves as sampling_curves
 from .mirage.reader import read_mirage as read_mirage
-from .mirage.recipe import run_recipe as run_recipe
-from .mirage.training_set import mirage_examples as mirage_examples
+from .mirage.training_set import mirage_chats as mirage_chats
 from .pairs.benchmark import PairBenchmark as PairBenchmark
 from .pairs.gold_pairs import GoldPairs as GoldPairs
 from .pairs.gold_pairs import gold_pairs_of_arena as gold_pairs_of_arena

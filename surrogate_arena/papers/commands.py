@@ -202,7 +202,6 @@ def _print_report(
     TrainsetSettings,
     "teacher",
     "base_url",
-    "questions",
     "balance",
 )
 def trainset(
@@ -210,36 +209,24 @@ def trainset(
     arena: opt.Arena,
     out: Annotated[Path, Option(help="File of chats to write, such as train.jsonl.", **OUT_FILE)],
     settings: TrainsetSettings,
-    unseen: Annotated[Path | None, Option(help="File for the test split.", **OUT_FILE)] = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Make a training set of an arena: chats that trl reads.
+    """Make a training set of an arena's questions: chats that trl reads.
 
     mirage teaches to answer as a teacher does, from noisy passages (MIRAGE-Bench, 3.3); grouse to
     score an answer by all metrics in one reply (GroUSE, section 5).
     """
-    from arena.data.tables import row_suffix
-    from surrogate_arena.papers.chats import write_train_set
+    import pandas as pd
+
+    from arena.data.folder import read_arena
+    from arena.data.tables import row_suffix, write_rows
     from surrogate_arena.papers.training_sets import make_trainset
 
-    for file in filter(None, (out, unseen)):
-        row_suffix(file)  # before a teacher is paid
-    train_set = make_trainset(
-        kind,
-        arena,
-        settings,
-        split=unseen is not None,
-        progress=progress_lines(),
-    )
-    write_train_set(train_set, out, unseen)
-    content = {
-        "rows": len(train_set.rows),
-        "unseen": len(train_set.unseen),
-        "languages": train_set.counts,
-        "left_out": train_set.left_out,
-        "file": out,
-    }
-    show(content, as_json, {"languages": "Rows by language"})
+    row_suffix(out)  # before a teacher is paid
+    chats = make_trainset(kind, read_arena(arena), settings, progress_lines())
+    write_rows(pd.DataFrame(chats.rows), out)
+    content = {"rows": len(chats.rows), "outcomes": chats.outcomes, "file": out}
+    show(content, as_json, {"outcomes": "Kept and left out"})
 
 
 def sent_prompts() -> dict[str, tuple[ReplaceablePrompt, ...]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
@@ -98,13 +97,6 @@ class TrainsetSettings(JudgeOptions):
         "",
         description="Who is learned from: a system of the arena (mirage) or an LLM (grouse).",
     )
-    languages: Names = Field((), description="Comma-separated languages. Default: all")
-    questions: int | None = Field(
-        None,
-        ge=1,
-        description="Questions of each language to train on, those that 'select --questions' "
-        "draws. Default: all",
-    )
     seed: int = Field(0, ge=0, description="Random seed.")
     passage_tokens: int | None = Field(
         None, ge=1, description="mirage: tokens of a passage to show. Default: 800"
@@ -118,12 +110,5 @@ class TrainsetSettings(JudgeOptions):
     )
 
 
-SHARED_BY_KINDS = frozenset({"teacher", "languages", "questions", "seed"})
-FIELDS_OF_KINDS = MappingProxyType(
-    {
-        "mirage": frozenset({"passage_tokens", "context_tokens"}),
-        "grouse": frozenset({"systems", "balance"}) | frozenset(JudgeOptions.model_fields),
-    }
-)
-KINDS = tuple(FIELDS_OF_KINDS)
+KINDS = ("mirage", "grouse")
 """Kinds of training sets."""

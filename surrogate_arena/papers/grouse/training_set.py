@@ -19,7 +19,7 @@ from arena.llm.replies import Completion, UnparsableError
 from arena.statistics.bootstrap import generator
 from arena.text.answers import parse_answer
 from arena.text.citations import find_citations
-from surrogate_arena.papers.chats import Sieve, TrainExample
+from surrogate_arena.papers.chats import Chats
 from surrogate_arena.papers.evaluation import JudgeFactory
 from surrogate_arena.papers.grouse.joint_prompts import JOINT_PROMPT, JointPrompts
 from surrogate_arena.papers.grouse.metrics import JUDGED_METRICS, AnswerSample
@@ -40,7 +40,7 @@ GradedAnswer = tuple[QuestionKey, str, AnswerSample]
 """Question, system, and the answer with what it is compared with."""
 
 
-def answers_of_arena(arena: Arena, systems: Sequence[str], sieve: Sieve) -> list[GradedAnswer]:
+def answers_of_arena(arena: Arena, systems: Sequence[str], chats: Chats) -> list[GradedAnswer]:
     """Return the answers of an arena as GroUSE has them: references and citations numbered.
 
     The reference system's answers are the expected ones; the others' are scored, if none is named.
@@ -61,12 +61,12 @@ def answers_of_arena(arena: Arena, systems: Sequence[str], sieve: Sieve) -> list
         if systems:
             scored = [name for name in systems if name in available]
         if key not in references.index:
-            sieve.drop(key[0], NO_EXPECTED, len(scored))
+            chats.drop(key[0], NO_EXPECTED, len(scored))
             continue
         for system in scored:
             passages = texts.passages(key, system)
             if not passages:
-                sieve.drop(key[0], NO_PASSAGES)
+                chats.drop(key[0], NO_PASSAGES)
                 continue
             # GroUSE's references are numbered from 1, and answers cite these numbers.
             numbers = {
@@ -98,11 +98,11 @@ def numbered(text: str, numbers: Mapping[str, int]) -> str:
     return "".join(parts)
 
 
-def grouse_examples(
+def grouse_chats(
     graded: Sequence[GradedAnswer],
     teacher: str,
     prompts: JointPrompts,
-    sieve: Sieve,
+    chats: Chats,
     options: JudgeOptions,
     progress: Progress | None = None,
 ) -> None:
@@ -118,21 +118,24 @@ def grouse_examples(
     for key, system, sample in graded:
         traces_by_metric = {metric: next(verdicts).value for metric in JUDGED_METRICS}
         if None in traces_by_metric.values():
-            sieve.drop(key[0], NO_SCORE)
+            chats.drop(key[0], NO_SCORE)
             continue
         prompt = prompts.prompts_for(ScoringTask(JUDGED_METRICS[0], sample))[0]
         reply = _joined(traces_by_metric, prompts)
-        sieve.examples.append(TrainExample(key, prompt, reply, {"system": system}))
+        chats.add(key, prompt, reply, system)
 
 
-def balance(sieve: Sieve, count: int, seed: int = 0) -> None:
+def balance(chats: Chats, count: int, seed: int = 0) -> None:
     """Keep rows whose scores are as evenly spread as can be (appendix J).
 
     One after the other, the row is taken whose scores are rarest among those taken so far, over
     all metrics together; of equals, the first in an order drawn.
     """
     # A metric and a score of it, such as ("usefulness", 1), is what is counted.
-    scores = [list(reply_scores(example.reply).items()) for example in sieve.examples]
+    scores = []
+    for row in chats.rows:
+        reply = row["messages"][-1]["content"]
+        scores.append(list(reply_scores(reply).items()))
     random = generator(seed, "training", "balance")
     remaining = [int(index) for index in random.permutation(len(scores))]
     n_chosen: Counter[tuple[str, int | None]] = Counter()
@@ -143,8 +146,8 @@ def balance(sieve: Sieve, count: int, seed: int = 0) -> None:
         chosen.append(rarest)
         n_chosen.update(scores[rarest])
     for index in remaining:
-        sieve.drop(sieve.examples[index].key[0], NOT_BALANCED)
-    sieve.examples = [sieve.examples[index] for index in sorted(chosen)]
+        chats.drop(chats.rows[index]["language"], NOT_BALANCED)
+    chats.rows = [chats.rows[index] for index in sorted(chosen)]
 
 
 def reply_scores(reply: str) -> dict[str, int | None]:

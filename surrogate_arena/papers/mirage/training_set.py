@@ -8,13 +8,13 @@ from dataclasses import replace
 from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.judging.answer_pairs import ArenaTexts, QuestionKey, ShownPassage
-from arena.judging.choosing.drawn_questions import choose_questions, question_keys
+from arena.judging.choosing.drawn_questions import question_keys
 from arena.text.answers import parse_answer
 from arena.text.citations import cited_passages, strip_citations
 from features.measures.language import identify
 from surrogate_arena.generation.generate import LlmSystem
 from surrogate_arena.generation.questions import GivenQuestion
-from surrogate_arena.papers.chats import Sieve, TrainExample
+from surrogate_arena.papers.chats import Chats
 
 NO_ANSWER = "questions without an answer of the teacher"
 NO_MARKERS = "answers without ##Reason and ##Answer"
@@ -25,36 +25,33 @@ OTHER_LANGUAGE = "answers in another language than the question"
 NO_RELEVANT = "questions without a relevant passage"
 
 
-def mirage_examples(
-    arena: Arena, teacher: str, system: LlmSystem, languages: Sequence[str] = ()
-) -> Sieve:
+def mirage_chats(arena: Arena, teacher: str, system: LlmSystem) -> Chats:
     """Make chats of a teacher's answers, curated.
 
     The teacher answered from relevant passages alone (``generate --relevant-passages``); the
-    prompts of the rows show all passages, so that the tuned model learns to leave the others
-    aside. Kept are answers with both markers, whose citations are passages of the question and
-    not labeled irrelevant, in the question's language (where the language is one that can be
-    told).
+    prompts show all passages, so that the tuned model learns to leave the others aside. Kept are
+    answers with both markers, whose citations are passages of the question and not labeled
+    irrelevant, in the question's language.
     """
     answers = _answers_of(arena, teacher)
     texts = ArenaTexts(arena)
-    sieve = Sieve()
-    for key in question_keys(choose_questions(arena.queries, languages)):
+    chats = Chats()
+    for key in question_keys(arena.queries):
         language, _ = key
         answer = answers.get(key)
         if answer is None:
-            sieve.drop(language, NO_ANSWER)
+            chats.drop(language, NO_ANSWER)
             continue
         passages = texts.passages(key, teacher)
         fault = _fault(language, answer, passages)
         if fault is not None:
-            sieve.drop(language, fault)
+            chats.drop(language, fault)
             continue
         shown = tuple(replace(passage, relevance=None) for passage in passages)
         turns = texts.history(key, teacher)
         prompt = system.prompt_for(GivenQuestion(key, texts.question(key), shown, turns))
-        sieve.examples.append(TrainExample(key, prompt, answer.strip(), {"system": teacher}))
-    return sieve
+        chats.add(key, prompt, answer.strip(), teacher)
+    return chats
 
 
 def _answers_of(arena: Arena, teacher: str) -> dict[QuestionKey, str]:

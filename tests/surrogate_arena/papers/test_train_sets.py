@@ -7,13 +7,12 @@ import pandas as pd
 import pytest
 from chat_server import ChatServer, completion
 
-from arena import read_arena, write_arena
+from arena import write_arena
 from arena.data.errors import UsageError
-from arena.judging.choosing.drawn_questions import is_drawn
 from arena.llm.prompts import NO_TEMPLATES, read_templates
 from arena.llm.replies import Completion
 from surrogate_arena.generation import GenerationSettings, LlmSystem
-from surrogate_arena.papers.chats import Sieve
+from surrogate_arena.papers.chats import Chats
 from surrogate_arena.papers.finetune import RECIPES
 from surrogate_arena.papers.grouse.joint_prompts import JOINT_PROMPT, JointPrompts
 from surrogate_arena.papers.grouse.metrics import JUDGED_METRICS, SCALES
@@ -23,11 +22,11 @@ from surrogate_arena.papers.grouse.scoring_prompts import (
 )
 from surrogate_arena.papers.grouse.training_set import (
     answers_of_arena,
-    grouse_examples,
+    grouse_chats,
     reply_scores,
 )
-from surrogate_arena.papers.settings import JudgeOptions, TrainsetSettings
-from surrogate_arena.papers.training_sets import make_trainset, mirage_examples
+from surrogate_arena.papers.mirage.training_set import mirage_chats
+from surrogate_arena.papers.settings import JudgeOptions
 
 TEACHER = "sim-atlas-large"
 ASKED = LlmSystem.of(GenerationSettings())
@@ -41,8 +40,8 @@ def test_the_numbers_are_those_of_the_papers():
     assert (grouse.warmup, grouse.is_quantized) == (10, True)
 
 
-def left_out(sieve):
-    return {reason: count for (_, reason), count in sieve.left_out.items()}
+def left_out(chats):
+    return {reason: count for (_, reason), count in chats.left_out.items()}
 
 
 @pytest.fixture
@@ -76,42 +75,26 @@ def test_answers_that_teach_the_wrong_thing_are_left_out(small_arena, relevant, 
     query = small_arena.queries[small_arena.queries["language"] == "en"].iloc[[0]]
     rows = small_arena.answers.merge(query[["language", "query_id"]])
     rows = rows[rows["system"] == TEACHER].assign(answer=text)
-    sieve = mirage_examples(replace(small_arena, queries=query, answers=rows), TEACHER, ASKED)
-    assert len(sieve.examples) == (reason is None)
-    assert all(reason in said for said in left_out(sieve))
-    assert len(sieve.examples) + sum(sieve.left_out.values()) == 1
+    chats = mirage_chats(replace(small_arena, queries=query, answers=rows), TEACHER, ASKED)
+    assert len(chats.rows) == (reason is None)
+    assert all(reason in said for said in left_out(chats))
+    assert len(chats.rows) + sum(chats.left_out.values()) == 1
 
 
 def test_the_prompts_show_all_passages_as_the_systems_see_them(small_arena):
-    sieve = mirage_examples(small_arena, TEACHER, ASKED, ["en"])
+    chats = mirage_chats(small_arena, TEACHER, ASKED)
     queries = small_arena.queries.set_index(["language", "query_id"])
-    assert sieve.examples
-    for example in sieve.examples:
-        shown = example.prompt.messages[0].content
-        passages = queries.loc[example.key, "passages"]
+    assert chats.rows
+    for row in chats.rows:
+        shown = row["messages"][0]["content"]
+        passages = queries.loc[(row["language"], row["query_id"]), "passages"]
         assert all(passage["text"] in shown for passage in passages)
-    assert mirage_examples(small_arena, TEACHER, ASKED, ["en"]).examples == sieve.examples
+    assert mirage_chats(small_arena, TEACHER, ASKED).rows == chats.rows
+    kept = chats.outcomes[chats.outcomes["outcome"] == "kept"]
+    assert kept["count"].sum() == len(chats.rows)
+    assert chats.outcomes["count"].sum() == len(small_arena.queries)
     with pytest.raises(UsageError, match="generate ARENA --relevant-passages"):
-        mirage_examples(small_arena, "nobody", ASKED)
-
-
-def test_sets_are_split_by_question_as_select_draws_them(small_arena, run, tmp_path):
-    write_arena(small_arena, tmp_path / "arena")
-    asked = TrainsetSettings(teacher=TEACHER, questions=6, seed=4)
-    made = make_trainset("mirage", tmp_path / "arena", asked, split=True)
-    keys = [set(zip(t["language"], t["query_id"], strict=True)) for t in (made.rows, made.unseen)]
-    assert not keys[0] & keys[1]
-    options = ["--questions", 6, "--seed", 4]
-    assert run("select", tmp_path / "arena", "--out", tmp_path / "seen", *options) == 0
-    assert run("select", tmp_path / "arena", "--out", tmp_path / "rest", "--others", *options) == 0
-    for name, part in zip(("seen", "rest"), keys, strict=True):
-        queries = read_arena(tmp_path / name).queries
-        assert part <= set(zip(queries["language"], queries["query_id"], strict=True))
-    counts = made.counts.set_index("language")
-    assert counts["kept"].sum() == len(made.rows) + len(made.unseen)
-    assert counts["candidates"].sum() == len(small_arena.queries)
-    dropped = made.left_out.groupby("language")["count"].sum().reindex(counts.index, fill_value=0)
-    assert (counts["candidates"] == counts["kept"] + dropped).all()
+        mirage_chats(small_arena, "nobody", ASKED)
 
 
 @pytest.fixture
@@ -138,25 +121,28 @@ def test_an_llms_reasons_are_joined_and_asked_for_once(small_arena, tmp_path, te
     file.write_text("{{ question }} {{ answer_1 }} {{ answer_2 }}")
     own = read_templates([f"all={file}"], [JOINT_PROMPT]) if is_own else NO_TEMPLATES
     prompts = JointPrompts("text", ReplyFields(()), own)
-    sieve = Sieve()
-    graded = answers_of_arena(small_arena, ["sim-cedar-pro"], sieve)[:3]
+    chats = Chats()
+    graded = answers_of_arena(small_arena, ["sim-cedar-pro"], chats)[:3]
     options = JudgeOptions(
         base_url=teacher.url, store=str(tmp_path / "store.sqlite"), api_key_env=None
     )
     for _ in range(2):
-        grouse_examples(graded, "teacher", prompts, sieve, options)
+        grouse_chats(graded, "teacher", prompts, chats, options)
     assert len(teacher.bodies) == 3 * len(JUDGED_METRICS)
-    assert len(sieve.examples) == 6
-    reply = json.loads(sieve.examples[0].reply)
+    assert len(chats.rows) == 6
+    said = [row["messages"][-1]["content"] for row in chats.rows]
+    reply = json.loads(said[0])
     assert reply["answer_2"]["completeness"] == {"justification": "on completeness", "score": 5}
     assert list(reply) == (["answer_2"] if is_own else ["answer_1", "answer_2"])
     expected = {"answer_relevancy": 5, "completeness": 5, "usefulness": None, "faithfulness": 1}
-    assert reply_scores(sieve.examples[0].reply) == expected
-    for example, (*_, sample) in zip(sieve.examples, [*graded, *graded], strict=True):
+    assert reply_scores(said[0]) == expected
+    for row, (*_, sample) in zip(chats.rows, [*graded, *graded], strict=True):
         asked = prompts.prompts_for(ScoringTask(JUDGED_METRICS[0], sample))[0]
-        assert asked.messages == example.prompt.messages
+        assert [message.content for message in asked.messages] == [
+            message["content"] for message in row["messages"][:-1]
+        ]
         for metric, score in expected.items():
-            reply = Completion(example.reply)
+            reply = Completion(row["messages"][-1]["content"])
             assert prompts.read(reply, metric) == score  # as metaeval reads it
 
 
@@ -164,8 +150,7 @@ def test_the_commands_write_chats_and_say_what_they_left_out(
     small_arena, tmp_path, run, capsys, teacher
 ):
     write_arena(small_arena, tmp_path / "arena")
-    out, unseen = tmp_path / "rows.jsonl", tmp_path / "unseen.jsonl"
-    common = ["--out", out, "--questions", 6, "--unseen", unseen, "--json"]
+    out = tmp_path / "rows.jsonl"
     rare = tmp_path / "rare.toml"
     rare.write_text(f'store = "{tmp_path / "s.sqlite"}"\napi_key_env = "NO_KEY"\n')
     at = ["--teacher", "llm:m", "--base-url", teacher.url, "--config", rare]
@@ -173,42 +158,34 @@ def test_the_commands_write_chats_and_say_what_they_left_out(
         ("mirage", ["--teacher", TEACHER]),
         ("grouse", [*at, "--config", "systems=sim-cedar-pro", "--balance", 12]),
     ):
-        assert run("trainset", kind, tmp_path / "arena", *options, *common) == 0, kind
+        asked = ["trainset", kind, tmp_path / "arena", *options, "--out", out, "--json"]
+        assert run(*asked) == 0, kind
         told = json.loads(capsys.readouterr().out)
         assert told["rows"] == len(pd.read_json(out, lines=True)) > 0
-        assert told["unseen"] == len(pd.read_json(unseen, lines=True)) > 0
-        assert {row["language"] for row in told["languages"]} == {"en", "sw"}
-    assert told["rows"] + told["unseen"] == 12
-    asked = len(teacher.bodies)
-    for options in ([], ["--questions", 10]):  # nothing would be unseen: nothing is asked
-        files = ["--out", out, "--unseen", unseen, *options]
-        assert run("trainset", "grouse", tmp_path / "arena", *at, *files) == 2
-        assert "none is unseen" in capsys.readouterr().err
-    assert len(teacher.bodies) == asked
+        assert {row["language"] for row in told["outcomes"]} == {"en", "sw"}
+    assert told["rows"] == 12
     assert run("trainset", "mirage", tmp_path / "arena", "--out", out, "--balance", 3) == 2
     assert "mirage takes no --balance" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("has_expected", "name", "message"),
-    [
-        ("trained", "rows.jsonl", "no answer to an unseen question can be scored"),
-        ("unseen", "rows.jsonl", "nothing is left to train on"),
-        ("all", "rows.txt", "rows.txt"),
-    ],
+    [(False, "rows.jsonl", "nothing is left to train on"), (True, "rows.txt", "rows.txt")],
 )
 def test_what_no_row_can_come_of_is_said_before_the_teacher_is_asked(
     small_arena, tmp_path, run, capsys, teacher, has_expected, name, message
 ):
-    queries, answers = small_arena.queries, small_arena.answers
-    drawn = queries[is_drawn(queries, 2, 0) == (has_expected == "trained")]
+    answers = small_arena.answers
     is_expected = answers["system"] == small_arena.info.reference_system
-    key = ["language", "query_id"]
-    chosen = pd.MultiIndex.from_frame(drawn[key])
-    there = pd.MultiIndex.from_frame(answers[key]).isin(chosen) | (has_expected == "all")
-    write_arena(replace(small_arena, answers=answers[~is_expected | there]), tmp_path / "arena")
-    files = ["--out", tmp_path / name, "--unseen", tmp_path / "unseen.jsonl", "--questions", 2]
-    asked = ["--teacher", "llm:m", "--base-url", teacher.url, *files]
+    if not has_expected:
+        # One expected answer, to a question that nobody else answered.
+        answers = answers[~is_expected | (answers["query_id"] == answers["query_id"].iloc[0])]
+        answers = answers[
+            (answers["system"] == small_arena.info.reference_system)
+            | (answers["query_id"] != answers["query_id"].iloc[0])
+        ]
+    write_arena(replace(small_arena, answers=answers), tmp_path / "arena")
+    asked = ["--teacher", "llm:m", "--base-url", teacher.url, "--out", tmp_path / name]
     assert run("trainset", "grouse", tmp_path / "arena", *asked) == 2
     assert message in capsys.readouterr().err
     assert not teacher.bodies

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import sacrebleu
 from langid.langid import LanguageIdentifier, model
+from mirage_recipe import fit_with_choix, run_recipe
 from rouge_score.rouge_scorer import RougeScorer
 from scipy.stats import kendalltau
 from simulations import simulated_part
@@ -18,7 +19,6 @@ from arena.text.citations import strip_citations
 from features import extract, parse_features
 from features.engine.extraction import FEATURE_KEY
 from surrogate import Board, build_board, place_systems
-from surrogate_arena.papers.mirage.recipe import fit_with_choix, run_recipe
 
 pytestmark = pytest.mark.slow
 

@@ -1,9 +1,7 @@
 """MIRAGE-Bench's recipe (Algorithm 1, section 4.3), step by step, on the packages the paper used.
 
-choix fits the tournaments; scikit-learn or xgboost learns; ``extract(arena, "as-published")``
-measures by langid, sacrebleu, rouge-score and sentence-transformers. Install them with
-``pip install 'surrogate-arena[paper]'``. ``build_board(arena, preset="mirage")`` gives the same
-numbers, much faster: it solves all tournaments at once.
+choix fits the tournaments; scikit-learn or xgboost learns. ``build_board(arena, preset="mirage")``
+gives the same numbers, much faster: it solves all tournaments at once.
 """
 
 from __future__ import annotations
@@ -11,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
+import choix
 import numpy as np
 import pandas as pd
 
-from arena.data.errors import MissingDependencyError, UsageError
+from arena.data.errors import UsageError
 from arena.data.types import Flags, Floats
 from arena.rating.battles import Battles
 from arena.rating.tournaments import DECIMALS
@@ -59,10 +57,6 @@ def fit_with_choix(
         Coefficients centered on 0, shape (S,), and whether the likelihood has no maximum, so that
         ``opt_pairwise`` with its weak prior fitted them.
     """
-    if find_spec("choix") is None:
-        raise MissingDependencyError("the published recipe", "choix", "paper")
-    import choix
-
     index = {system: number for number, system in enumerate(systems)}
     n_draws = Counter(drawn)
     comparisons = []
@@ -177,7 +171,7 @@ def _feature_values(
 
 
 def _predictions(
-    regressor: Any,  # noqa: ANN401 - of scikit-learn's form
+    regressor: Any,
     rows: Floats,
     targets: Floats,
     is_trained: Flags,
