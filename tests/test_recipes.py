@@ -17,7 +17,6 @@ ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 FOLDERS = "arena|features|surrogate|surrogate_arena|tests"
 FILE_NAME = re.compile(rf"(?:# |\{{# )((?:{FOLDERS})/\S+)(?: #\}})?\n")
-APPENDED = re.compile(r"# (\S+), at the end\n")
 
 
 def section(title):
@@ -40,9 +39,8 @@ def follow(recipe, root):
             if path.suffix == ".py":
                 run_in(root, "-m", "ruff", "check", "--config", ROOT / "pyproject.toml", path)
     for table in blocks(recipe, "toml"):
-        named = APPENDED.match(table)
-        with (root / named[1]).open("a", encoding="utf-8") as file:
-            file.write("\n" + table.removeprefix(named[0]))
+        named = FILE_NAME.match(table)
+        (root / named[1]).write_text(table.removeprefix(named[0]), encoding="utf-8")
     for diff in blocks(recipe, "diff"):
         header, _, hunks = diff.partition("\n")
         path = root / header.removeprefix("--- ")

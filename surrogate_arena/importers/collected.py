@@ -58,6 +58,7 @@ class Collected:
         notes: Remarks for the user on how the files were read.
         problems: Everything wrong in the files.
         skips: Source, item and reason of what was left out, with counts.
+        tally: How many ``records`` there are, and what became of them.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
@@ -70,6 +71,7 @@ class Collected:
     notes: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     skips: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    tally: Counter[str] = field(default_factory=Counter)
 
     def files(self, paths: Sequence[Path | str]) -> Iterator[tuple[Path, Rows]]:
         """Read files, also those in folders; damaged files become problems."""

@@ -188,11 +188,11 @@ def _lines_of_rows(path: Path) -> Iterator[int]:
             first = reader.line_num + 1
 
 
-_DELIMITERS = (",", ";", "\t")
+DELIMITERS = (",", ";", "\t")
 
 
 def delimiter_of(path: Path) -> str:
     """Return the delimiter of a file: the one that its first line has most."""
     with path.open(encoding="utf-8-sig", newline="") as stream:
         header = stream.readline()
-    return max(_DELIMITERS, key=header.count)
+    return max(DELIMITERS, key=header.count)

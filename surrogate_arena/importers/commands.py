@@ -41,7 +41,7 @@ def import_command(
             help="csv (your table: CSV, JSONL, Parquet, JSON); deepeval, inspect, langfuse, "
             "langsmith, open-rag-eval, opentelemetry, phoenix, promptfoo, ragchecker, ragelo "
             "(tools); fastchat, lmarena, memerag, miracl, mirage, mtrag, trec-rag "
-            "(published); or an importer of another installed package."
+            "(published); or an importer of another installed package. With --map, the first file."
         ),
     ],
     out: opt.ArenaFolder,
@@ -54,9 +54,13 @@ def import_command(
             "--column",
             metavar="FIELD=NAME",
             help="Column of a table, or path in a record, such as question=vars.topic, "
-            "question=input.args.0 or system=file (the file's name); repeatable. The guide lists "
+            "question=input.args[0] or system=file (the file's name); repeatable. The guide lists "
             "the fields.",
         ),
+    ] = None,
+    map_file: Annotated[
+        Path | None,
+        Option("--map", help="TOML that says where records of another tool have their fields."),
     ] = None,
     judge: Annotated[str | None, Option(help="Judge of rows that name none.")] = None,
     scores: Annotated[
@@ -97,6 +101,9 @@ def import_command(
     from surrogate_arena.cli.replaced_arenas import check_arena_target
     from surrogate_arena.importers import import_arena, reader_options
 
+    if map_file is not None:
+        paths = [Path(kind), *(paths or [])]
+        kind = str(map_file)
     source = _reader_or_kind(kind)
     check_arena_target(out, replace_there)
     if not paths and not download:
@@ -130,7 +137,10 @@ def _reader_or_kind(kind: str) -> str | Reader:
         UsageError: If nothing reads this kind.
     """
     from surrogate_arena.importers import READERS, check_kind
+    from surrogate_arena.importers.tool_maps import MAP_ENDING
 
+    if kind.endswith(MAP_ENDING):
+        return kind
     papers = PAPERS if has_folder("papers") else {}
     check_kind(kind, [*READERS, *papers])
     if kind not in papers:

@@ -22,7 +22,13 @@ import pandas as pd
 from arena.data.errors import UsageError, checked_choice
 from arena.data.types import Flags
 from arena.data.wording import first_of
-from surrogate_arena.importers.values import is_value, number_of, opened_or_same, option
+from surrogate_arena.importers.values import (
+    is_value,
+    number_of,
+    opened_or_same,
+    option,
+    with_places,
+)
 
 FILE = "file"
 """What a user writes for a field that is the name of a row's file."""
@@ -121,7 +127,9 @@ def value_at(record: object, path: str) -> object:
         UsageError: If it is no path.
     """
     try:
-        return jmespath.search(path, record)
+        return jmespath.search(with_places(path), record)
+    except jmespath.exceptions.JMESPathTypeError:
+        return None  # a function of the path does not fit what is there
     except jmespath.exceptions.JMESPathError as error:
         raise UsageError(f"{path!r} is neither a column nor a path: {error}") from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from arena.data.schema import ROLES
 from arena.data.types import Record
@@ -19,6 +19,8 @@ OUR_ROLES: Mapping[str, str] = MappingProxyType(
         "ai": "assistant",
         "agent": "assistant",
         "gpt": "assistant",
+        "model": "assistant",
+        "chatbot": "assistant",
     }
 )
 """Published role to ours; turns of any other, such as systems and tools, are left out."""
@@ -40,27 +42,81 @@ def last_exchange(messages: object) -> Exchange:
     """
     if not isinstance(messages, list):
         return Exchange([], "", "")
+    while len(messages) == 1 and isinstance(messages[0], list) and not _is_pair(messages[0]):
+        messages = messages[0]
     turns: list[Record] = []
     question_index = -1
     for message in messages:
-        if not isinstance(message, dict):
+        turn = _turn_of(message)
+        if turn is None:
             continue
-        role = OUR_ROLES.get(str(message.get("role", message.get("speaker"))).lower())
-        if role is None:
-            continue
-        text = message.get("content", message.get("text"))
-        # Parts of a message may be images, which have no text.
-        if isinstance(text, list):
-            parts = [part for part in text if isinstance(part, dict)]
-            text = "\n".join(str(part["text"]) for part in parts if "text" in part)
-        if role == "user":
+        if turn["role"] == "user":
             question_index = len(turns)
-        turns.append({"role": role, "content": str(text or "")})
-    reply = "\n\n".join(turn["content"] for turn in turns[question_index + 1 :])
+        turns.append(turn)
+    replies = [turn["content"] for turn in turns[question_index + 1 :]]
+    reply = "\n\n".join(filter(str.strip, replies))
     # Without a question, all that was said is the reply.
     if question_index < 0:
         return Exchange([], "", reply)
     return Exchange(turns[:question_index], turns[question_index]["content"], reply)
+
+
+_NO_WORDS = ("reasoning", "thinking", "redacted_thinking", "tool_call", "tool_use", "function_call")
+"""Types of parts that are no words of the one who speaks."""
+
+
+def _is_pair(message: object) -> TypeGuard[list[str]]:
+    """Tell whether a message is a pair such as ``["human", "Why?"]``."""
+    if not isinstance(message, list) or len(message) != 2:
+        return False
+    return all(isinstance(item, str) for item in message)
+
+
+def _turn_of(message: object) -> Record | None:
+    """Return a message with our role, or None: it is no message, or of a tool or the like.
+
+    A message without a role is a part of what an assistant says.
+    """
+    if _is_pair(message):
+        message = dict(zip(("role", "content"), message, strict=True))
+    if not isinstance(message, dict):
+        return None
+    role = message.get("role", message.get("speaker"))
+    for holder in ("kwargs", "data"):
+        inner = message.get(holder)
+        if isinstance(inner, dict) and "content" in inner:
+            # LangChain writes the class of a message, such as HumanMessage or AIMessageChunk.
+            classes = message.get("id")
+            role = (
+                str(classes[-1]) if isinstance(classes, list) and classes else message.get("type")
+            )
+            role = str(role).removesuffix("Chunk").removesuffix("Message")
+            message = inner
+    if role is None and str(message.get("type")) in OUR_ROLES:
+        role = message["type"]
+    text = _words(message)
+    if role is None and text:
+        role = "assistant"
+    our_role = OUR_ROLES.get(str(role).lower())
+    return None if our_role is None else {"role": our_role, "content": text}
+
+
+def _words(message: Record) -> str:
+    """Return the text of a message; parts of one may be images or thoughts, which have none."""
+    if message.get("type") in _NO_WORDS or message.get("thought") is True:
+        return ""
+    for name in ("content", "text", "parts"):
+        value = message.get(name)
+        if isinstance(value, str) and value:
+            return value
+        if isinstance(value, list) and value:
+            words = [
+                item if isinstance(item, str) else _words(item)
+                for item in value
+                if isinstance(item, str | dict)
+            ]
+            return "\n".join(filter(None, words))
+    return ""
 
 
 def exchanges_of(cells: Sequence[object], turn: int | None) -> list[Exchange]:

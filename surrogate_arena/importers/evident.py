@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from arena.data.errors import ArenaError
 from arena.data.files import parsed_json
-from surrogate_arena.importers.field_maps import evident_kinds
-from surrogate_arena.importers.files import JSON, files_below
-from surrogate_arena.importers.record_values import at
-from surrogate_arena.importers.tables import TABLE_SUFFIXES, text_of_file
+from surrogate_arena.importers.columnar import DELIMITERS
+from surrogate_arena.importers.contract import value_at
+from surrogate_arena.importers.files import files_below
+from surrogate_arena.importers.opened import opened_record
+from surrogate_arena.importers.tables import (
+    DELIMITED,
+    JSON,
+    PARQUET,
+    TABLE_SUFFIXES,
+    text_of_file,
+)
+from surrogate_arena.importers.tool_maps import shipped_maps
 
 MOST_READ = 16 * 2**20
 """Characters of a file that are looked at."""
-
-_DELIMITED = re.compile(r"\.(csv|tsv|txt)(\.gz|\.zst)?$", re.IGNORECASE)
-_DELIMITERS = (",", ";", "\t")
-_PARQUET = ".parquet"
+_WITH_READERS = {
+    "ragelo": ("a table of RAGElo", ("qid && agent && answer", "qid && agent_a && agent_b")),
+    "fastchat": (
+        "a file of FastChat's",
+        ("question_id && g1_winner && g2_winner", "games[0].score && model && judge"),
+    ),
+}
+"""Kinds with a reader of their own: what to call a file, and paths that tell it."""
 
 
 def evident_kind(paths: Sequence[Path | str]) -> tuple[str, str] | None:
@@ -33,34 +44,32 @@ def evident_kind(paths: Sequence[Path | str]) -> tuple[str, str] | None:
         None if no kind, or nothing, is evident.
     """
     try:
-        record = _beginning(files_below(paths, (JSON, *TABLE_SUFFIXES))[0])
+        record = _beginning(files_below(paths, (*JSON, *TABLE_SUFFIXES))[0])
     # This only adds a hint to another error, which says what is wrong with the files.
     except (ArenaError, OSError, ValueError):
         return None
-    for name, kind in evident_kinds().items():
-        for sign in kind.signs:
-            if all(at(record, path) is not None for path in sign):
-                return name, kind.title
+    if not isinstance(record, Mapping):
+        return None
+    record = opened_record(record)
+    kinds = {name: (tool.title, tuple(tool.signs)) for name, tool in shipped_maps().items()}
+    for name, (title, signs) in {**_WITH_READERS, **kinds}.items():
+        if any(value_at(record, sign) for sign in signs):
+            return name, title
     return None
 
 
 def _beginning(path: Path) -> Any:  # noqa: ANN401 - whatever JSON holds
     """Return the first record of a file, or the object that it is; of a table, its columns."""
-    if path.name.endswith(_PARQUET):
+    if path.name.endswith(PARQUET):
         import pyarrow.parquet as pq
 
         return dict.fromkeys(pq.read_schema(path).names, True)
     with text_of_file(path, path.name) as stream:
-        if _DELIMITED.search(path.name):
+        if path.name.lower().endswith(DELIMITED):
             header = stream.readline(MOST_READ)
-            mark = max(_DELIMITERS, key=header.count)
-            names = next(csv.reader([header], delimiter=mark), [])
+            names = next(csv.reader([header], delimiter=max(DELIMITERS, key=header.count)), [])
             return {name.strip(): True for name in names}
         # Of a table of lines, the first says what all are.
-        if path.name.endswith(JSON):
-            value = parsed_json(stream.read(MOST_READ))
-        else:
-            value = parsed_json(stream.readline(MOST_READ))
-    if isinstance(value, list) and value and isinstance(value[0], Mapping):
-        return value[0]
-    return value
+        is_whole = path.name.endswith(JSON)
+        value = parsed_json(stream.read(MOST_READ) if is_whole else stream.readline(MOST_READ))
+    return value[0] if isinstance(value, list) and value else value

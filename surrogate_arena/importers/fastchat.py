@@ -16,9 +16,9 @@ from arena.data.schema import REFERENCE
 from arena.data.types import Record
 from arena.data.wording import count_of
 from surrogate_arena.importers.collected import Collected, Place, PlacedRecord
+from surrogate_arena.importers.contract import value_at
 from surrogate_arena.importers.files import checked_language
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
-from surrogate_arena.importers.record_values import at
 from surrogate_arena.importers.values import name_text, number_of
 from surrogate_arena.importers.verdict_values import StatedVerdict, verdict_of_word
 
@@ -155,7 +155,7 @@ class _Benchmark:
             self.collected.fault(place, "baseline", opponent, "names no baseline", hint)
             return
         games = record["games"]
-        scores = [at(game, "score") for game in games] if isinstance(games, list) else []
+        scores = [value_at(game, "score") for game in games] if isinstance(games, list) else []
         sides = (opponent, record["model"])
         for number, score in enumerate(scores):
             order = sides if number % 2 == 0 else sides[::-1]
@@ -210,8 +210,9 @@ class _Benchmark:
     def _texts(self, place: Place, name: str, value: object) -> list[str]:
         # Arena-Hard writes a record a turn.
         turns = value if isinstance(value, list) else []
-        texts = [at(turn, "content") if isinstance(turn, dict) else turn for turn in turns]
-        if texts and all(isinstance(text, str) for text in texts):
+        contents = [turn.get("content") if isinstance(turn, dict) else turn for turn in turns]
+        texts = [text for text in contents if isinstance(text, str)]
+        if texts and len(texts) == len(contents):
             return texts
         self.collected.fault(
             place, name, value, "holds no turns", hint="write the turns as a list of texts"
@@ -235,8 +236,8 @@ def _in_usual_form(rows: Rows) -> Rows:
 def _replies(messages: object) -> Record:
     """Return the replies of a conversation as one choice of FastChat."""
     turns = messages if isinstance(messages, list) else []
-    replies = [at(turn, "content") for turn in turns if at(turn, "role") == "assistant"]
-    return {"turns": [at(reply, "answer") or reply for reply in replies]}
+    replies = [value_at(turn, "content") for turn in turns if value_at(turn, "role") == "assistant"]
+    return {"turns": [value_at(reply, "answer") or reply for reply in replies]}
 
 
 def _only_baseline(judged: Sequence[Record], collected: Collected) -> str | None:

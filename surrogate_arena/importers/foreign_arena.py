@@ -59,7 +59,6 @@ def foreign_arena(
     source: str | None = None,
     reference: str | None = None,
     note: str = "",
-    most_pairs: int | None = None,
     with_judged: bool = False,
     features: pd.DataFrame | None = None,
 ) -> ForeignArena:
@@ -71,7 +70,6 @@ def foreign_arena(
         source: Where the data come from; the files' names by default.
         reference: System whose answers serve as reference.
         note: Anything a reader should know.
-        most_pairs: Pairs of marked answers to keep of each question and judge; None keeps all.
         with_judged: Whether systems that are judged are in it whose answers are not in the files.
         features: Published features, if there are any.
 
@@ -85,7 +83,7 @@ def foreign_arena(
     answers = _rows(collected.answers.values(), ANSWERS)
     # The winners of marks at fault would be wrong.
     if collected.marks and not collected.problems:
-        _add_judgments_of_marks(collected, f"verdicts of {answers.source}", most_pairs)
+        _add_judgments_of_marks(collected, f"verdicts of {answers.source}")
     judgments = _rows(_completed_judgments(collected), JUDGMENTS)
     if collected.problems:
         problems = list(collected.problems)
@@ -126,10 +124,10 @@ def _replace_half_surrogates(collected: Collected) -> None:
                 )
 
 
-def _add_judgments_of_marks(collected: Collected, source: str, most_pairs: int | None) -> None:
+def _add_judgments_of_marks(collected: Collected, source: str) -> None:
     for mark in collected.marks:
         mark["system"] = str(mark["system"]).strip()
-    table = judgments_of_marks(pd.DataFrame(collected.marks), most_pairs)
+    table = judgments_of_marks(pd.DataFrame(collected.marks))
     for line, row in enumerate(table.to_dict(orient="records"), start=1):
         collected.judgments.append({**row, "place": Place(source, line)})
 
@@ -177,14 +175,13 @@ def _rows(records: Iterable[Record], schema: TableSchema) -> Rows:
     )
 
 
-def judgments_of_marks(marks: pd.DataFrame, most_pairs: int | None) -> pd.DataFrame:
+def judgments_of_marks(marks: pd.DataFrame) -> pd.DataFrame:
     """Turn marks of single answers into judgments of pairs: the higher mark wins, equal is a tie.
 
-    Who is shown as ``a`` and which pairs are kept is drawn from their content.
+    Who is shown as ``a`` is drawn from their content.
 
     Args:
         marks: Columns ``language, query_id, system, judge, mark``, one row per answer and judge.
-        most_pairs: Pairs to keep of each question and judge; None keeps all.
 
     Returns:
         An arena's ``judgments``, sorted.
@@ -196,10 +193,6 @@ def judgments_of_marks(marks: pd.DataFrame, most_pairs: int | None) -> pd.DataFr
     # A digest of names draws the same in every run, whatever the order of rows.
     names = pairs[[*key, "system_a", "system_b"]].astype(str)
     draw = pd.util.hash_pandas_object(names, index=False)
-    if most_pairs is not None:
-        ranks = draw.groupby([pairs[name] for name in key]).rank(method="first")
-        pairs = pairs[ranks <= most_pairs]
-        draw = draw[ranks <= most_pairs]
     mirrored = pairs.rename(
         columns={
             "system_a": "system_b",

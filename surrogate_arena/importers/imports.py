@@ -24,11 +24,11 @@ from surrogate_arena.cli.replaced_arenas import (
 from surrogate_arena.importers.answers import TABLE, read_answer_tables
 from surrogate_arena.importers.evident import evident_kind
 from surrogate_arena.importers.fastchat import read_fastchat
-from surrogate_arena.importers.field_maps import kinds
 from surrogate_arena.importers.foreign_arena import ForeignArena
 from surrogate_arena.importers.lmarena import read_battles
 from surrogate_arena.importers.miracl import read_miracl
 from surrogate_arena.importers.ragelo import read_ragelo
+from surrogate_arena.importers.tool_maps import MAP_ENDING, map_of_file, shipped_maps
 from surrogate_arena.importers.tool_records import ToolReader
 
 Reader = Callable[..., ForeignArena]
@@ -40,7 +40,7 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         "fastchat": read_fastchat,
         "ragelo": read_ragelo,
         TABLE: read_answer_tables,
-        **{tool: ToolReader(tool) for tool in kinds()},
+        **{name: ToolReader(name, tool) for name, tool in shipped_maps().items()},
     }
 )
 """Reader of each kind of source, called with paths, and with options by name."""
@@ -52,9 +52,9 @@ def import_arena(
     """Read what others published as an arena.
 
     Args:
-        kind: One of ``READERS``, the name of an importer of another installed package, or a
-            reader: a function of paths and options, such as ``read_mirage`` of
-            ``surrogate_arena.papers``, or one of your own.
+        kind: One of ``READERS``, a map of your own (``FILE.toml``), the name of an importer of
+            another installed package, or a reader: a function of paths and options, such as
+            ``read_mirage`` of ``surrogate_arena.papers``, or one of your own.
         paths: Files, folders, or clones of repositories; or a single one.
         options: Options of that kind's reader, such as ``language`` or ``name``.
 
@@ -68,7 +68,7 @@ def import_arena(
     if isinstance(paths, Path | str):
         paths = [paths]
     reader = _reader_of(kind)
-    shown_kind = kind if isinstance(kind, str) else reader.__name__
+    shown_kind = kind if isinstance(kind, str) else getattr(reader, "__name__", "this reader")
     for name in options:
         checked_choice(name, reader_options(kind), f"option of {shown_kind}")
     try:
@@ -128,6 +128,8 @@ def reader_options(kind: str | Reader) -> list[str]:
 def _reader_of(kind: str | Reader) -> Reader:
     if not isinstance(kind, str):
         return kind
+    if kind.endswith(MAP_ENDING):
+        return ToolReader(Path(kind).stem, map_of_file(kind))
     check_kind(kind, READERS)
     plug_in = find_plug_in("importer", kind)
     return READERS[kind] if plug_in is None else plug_in.load_function()

@@ -73,8 +73,10 @@ def read_battles(
         read = battles_of(table, options)
         collected.skips.update(skips_of(read, table.source))
         collected.notes += [note for note in read.understood if note not in collected.notes]
-        _add(collected, table, read)
-        shown = shown or _shown(read)
+        collected.tally["records"] += len(table.frame)
+        collected.tally["verdicts"] += len(read.table)
+        add_battles(collected, table, read)
+        shown = shown or shown_battle(read)
     note = ""
     if not collected.answers:
         note = "Battles only: questions are known by their id, there are no answers."
@@ -82,14 +84,14 @@ def read_battles(
     return replace(arena, shown=shown)
 
 
-def _shown(read: ReadBattles) -> tuple[str, ...]:
+def shown_battle(read: ReadBattles) -> tuple[str, ...]:
     """Return the first battle as it was understood."""
     first = read.table.iloc[0]
     fields = ("query_id", "system_a", "system_b", "winner", "judge")
     return tuple(f"{name}: {first[name]}" for name in fields)
 
 
-def _add(collected: Collected, table: ColumnTable, read: ReadBattles) -> None:
+def add_battles(collected: Collected, table: ColumnTable, read: ReadBattles) -> None:
     """Add the judgments of a file, its questions, and its answers if it has them."""
     rows = read.frame.iloc[read.rows]
     turns = _turns(read)

@@ -8,124 +8,114 @@ from math import fsum
 
 from arena.data.types import Record
 from surrogate_arena.importers.collected import Collected, Place
-from surrogate_arena.importers.field_maps import FieldMap
-from surrogate_arena.importers.record_values import (
-    at,
-    opened_list,
-    opened_record,
-    opened_value,
-    score_of,
-)
+from surrogate_arena.importers.opened import found
+from surrogate_arena.importers.tool_maps import Scores
+from surrogate_arena.importers.values import mark_of
 
-_LABEL_COLUMNS = ("tags", "scores")
-"""Columns of texts that are no scores."""
+_NAMES = ("name", "key", "metric", "metric_name", "metricName")
+_VALUES = ("score", "value", "avg", "result")
+_LABELS = ("stringValue", "string_value", "label")
+_TYPES = ("dataType", "data_type")
+"""Fields of a score, the first with a value."""
 
 
 @dataclass(frozen=True)
-class Category:
+class _Category:
     """A score that is a label, not a number."""
 
-    label: str
+
+_CATEGORY = _Category()
 
 
-def scores_of(kind: FieldMap, record: Record) -> dict[str, list[object]]:
-    """Return the values of each score of a record: numbers, categories, or None if one lacks."""
+def marks_of(
+    collected: Collected, place: Place, scores: Scores, record: Record, named: Mapping[str, str]
+) -> dict[str, float]:
+    """Return the mark of each score: the mean of its values, the higher the better.
+
+    Values that are no numbers are counted as left out.
+
+    Args:
+        collected: Counts what is left out.
+        place: The record's file and line.
+        scores: Where they are, and which are better where they are lower.
+        record: The record, opened.
+        named: Further scores to their paths.
+    """
     values_by_score: dict[str, list[object]] = {}
-    for name, path in kind.scores.items():
-        holder, star, rest = path.partition("*")
-        if not star:
-            value = at(record, path)
-            if value is not None:
-                values_by_score.setdefault(name, []).extend(_values(value))
+    for name, value in _scores_in(scores, record, named):
+        if name is None:
+            collected.skip(place, "score", "it has no name")
             continue
-        for score, value in _scores_in(kind, record, holder.removesuffix("."), rest):
-            if score is None:
-                continue  # ``unnamed_scores`` counts it
-            for part, values in _parts(score, value):
-                values_by_score.setdefault(part, []).extend(values)
-    return values_by_score
+        for part, values in _parts(name, value):
+            values_by_score.setdefault(part, []).extend(values)
+    marks: dict[str, float] = {}
+    for name, values in values_by_score.items():
+        numbers: list[float] = []
+        for value in values:
+            number = _number(value, scores.words)
+            if number is None:
+                collected.skip(place, "score", f"{name!r} {_fault(value)}")
+            else:
+                numbers.append(number)
+        if numbers:
+            # The mean of 0.1 and 0.1 and 0.1 is not 0.1 in floating point, and would beat it.
+            mean = round(fsum(numbers) / len(numbers), 12)
+            marks[name] = -mean if name in scores.lower_is_better else mean
+    return marks
 
 
 def _scores_in(
-    kind: FieldMap, record: Record, holder: str, rest: str
+    scores: Scores, record: Record, named: Mapping[str, str]
 ) -> Iterator[tuple[str | None, object]]:
-    """Yield the scores that a record of scores, a list of them, or columns hold, with their names.
-
-    Args:
-        kind: Says which columns hold something else.
-        record: The record.
-        holder: Path of the scores; the whole record if it is empty.
-        rest: The path behind the name of a score, such as ``.value``.
-    """
-    if not holder:
-        yield from _columns_of_lists(kind, record)
-        return
-    held = at(record, holder)
-    for name, value in opened_record(held).items():
-        yield str(name), at(value, rest[1:]) if rest else value
-    for element in opened_list(held):
-        title = _first(opened_record(element), ("name", "key", "metric", "metric_name"))
-        yield None if title is None else str(title), opened_value(element)
-    start = f"{holder}."
+    for name, path in {**scores.named, **named}.items():
+        value = found(record, path)
+        if value is not None:
+            yield name, value
+    for path in scores.at:
+        holder = found(record, path)
+        if isinstance(holder, Mapping):
+            yield from holder.items()
+        elif isinstance(holder, list):
+            for item in holder:
+                title = _first(item, _NAMES) if isinstance(item, Mapping) else None
+                yield None if title is None else str(title), item
     for column, value in record.items():
-        if column.startswith(start) and column.endswith(rest) and value is not None:
-            yield column.removeprefix(start).removesuffix(rest), value
+        for prefix in scores.prefixes:
+            if column.startswith(prefix) and not isinstance(value, list | dict):
+                yield column.removeprefix(prefix), value
+        is_free = column not in named and column not in scores.not_columns
+        if scores.columns and is_free and _is_listed_score(value):
+            yield column, value
 
 
-def unnamed_scores(kind: FieldMap, record: Record) -> int:
-    """Return how many items of a record's lists of scores have no name, such as mere ids."""
-    count = 0
-    for path in kind.scores.values():
-        holder, star, rest = path.partition("*")
-        if star and holder:
-            scores = _scores_in(kind, record, holder.removesuffix("."), rest)
-            count += sum(name is None for name, _ in scores)
-    return count
+def _is_listed_score(value: object) -> bool:
+    """Tell whether a column holds a list of numbers, or of labels."""
+    items = [item for item in value if item is not None] if isinstance(value, list) else []
+    return bool(items) and all(isinstance(item, str | int | float) for item in items)
 
 
-def plain_scores(kind: FieldMap, record: Record) -> list[str]:
-    """Return the names of numbers and truth values other than the usual scores."""
-    if kind.no_scores is None:
+def numbers_beside(scores: Scores, record: Record) -> list[str]:
+    """Return the columns of single numbers, which are scores only if they are known or named."""
+    if not scores.columns:
         return []
-    passed = {_plain_name(name) for name in (*kind.no_scores, *kind.roots, *_LABEL_COLUMNS)}
-    names = [name for name in record if _plain_name(name) not in passed]
-    return [name for name in names if score_of(record[name], kind.words) is not None]
+    return [
+        column
+        for column, value in record.items()
+        if column not in scores.not_columns
+        and not isinstance(value, list | dict)
+        and mark_of(value) is not None
+    ]
 
 
-def _plain_name(name: str) -> str:
-    """Return a name in lower case, without marks between its words."""
-    return "".join(filter(str.isalnum, name.lower()))
-
-
-def _columns_of_lists(kind: FieldMap, record: Record) -> Iterator[tuple[str, list[object]]]:
-    """Yield columns that hold lists of numbers, of which some may be missing, or of labels."""
-    for name, value in record.items():
-        values = opened_list(value)
-        items = [element for element in values if element is not None]
-        if not items:
-            continue
-        if all(score_of(element, kind.words) is not None for element in items):
-            yield name, values
-            continue
-        # In a table, an export of Langfuse writes the labels of a score as text of a list.
-        is_label = isinstance(value, str) and name not in (*kind.roots, *_LABEL_COLUMNS)
-        if is_label and all(isinstance(element, str) for element in items):
-            yield name, [Category(element) for element in items]
-
-
-def _parts(score: str, value: object) -> Iterator[tuple[str, list[object]]]:
-    """Yield a score, or the parts of one that is a record of several."""
-    inside = opened_value(value)
-    if not isinstance(inside, Mapping) or _is_score(inside):
-        yield score, _values(inside)
+def _parts(name: str, value: object) -> Iterator[tuple[str, list[object]]]:
+    """Yield the values of a score, or of each part of one that is a record of several."""
+    if isinstance(value, Mapping) and isinstance(_first(value, _VALUES), Mapping):
+        value = _first(value, _VALUES)
+    if isinstance(value, Mapping) and not _is_score(value):
+        for part, inner in value.items():
+            yield f"{name}.{part}", _values(inner)
         return
-    for part, inner in inside.items():
-        yield f"{score}.{part}", _values(inner)
-
-
-_VALUES = ("score", "value", "avg")
-_TYPES = ("dataType", "data_type")
-_LABELS = ("stringValue", "string_value", "label")
+    yield name, _values(value)
 
 
 def _is_score(record: Mapping[str, object]) -> bool:
@@ -134,86 +124,39 @@ def _is_score(record: Mapping[str, object]) -> bool:
 
 def _values(value: object) -> list[object]:
     """Return a score's values, one after another."""
-    inside = opened_value(value)
-    if isinstance(inside, list):
+    if isinstance(value, list):
         values: list[object] = []
-        for element in inside:
-            values += _values(element)
+        for item in value:
+            values += _values(item)
         return values
-    if isinstance(inside, Mapping) and _is_score(inside):
-        return [_value_of_score(inside)]
-    return [inside]
+    return [_value_of_score(value) if isinstance(value, Mapping) else value]
 
 
 def _value_of_score(record: Mapping[str, object]) -> object:
-    """Return the number of a score with its type, or its category."""
+    """Return the number of a score, or that it is a category."""
     value = _first(record, _VALUES)
     label = _first(record, _LABELS)
-    counts = record.get("values")  # where LangSmith counts the labels of a score
-    if value is None and label is None and isinstance(counts, Mapping) and counts:
-        return Category(", ".join(map(str, counts)))
-    type_name = _first(record, _TYPES)
-    if type_name is not None:
-        if str(type_name).upper() in ("NUMERIC", "BOOLEAN"):
-            return _first(record, (*_VALUES, *_LABELS))
-        return Category(str(_first(record, (*_LABELS, *_VALUES))))
-    if label is None or (value is not None and score_of(label, {}) is not None):
-        return value
-    # A label and a number, without a type: 0 is what tools write where no number is set.
-    return Category(str(label)) if value in (None, 0) else value
+    stated = str(_first(record, _TYPES) or "").upper()
+    if stated in ("NUMERIC", "BOOLEAN"):
+        return label if value is None else value
+    if stated:
+        return _CATEGORY
+    is_labelled = label is not None or isinstance(record.get("values"), Mapping)
+    if value is None and is_labelled:
+        return _CATEGORY
+    # Langfuse writes 0 where a score has a label alone.
+    return _CATEGORY if value == 0 and "stringValue" in record and mark_of(label) is None else value
 
 
 def _first(record: Mapping[str, object], names: tuple[str, ...]) -> object:
-    for name in names:
-        if record.get(name) is not None:
-            return record[name]
-    return None
+    return next((record[name] for name in names if record.get(name) is not None), None)
 
 
-def marks_of(
-    collected: Collected, place: Place, kind: FieldMap, record: Record, judges: tuple[str, ...]
-) -> dict[str, float | None]:
-    """Return the mark of each score: the mean of its values, the higher the better.
-
-    Values that are no numbers are counted as left out.
-
-    Args:
-        collected: Counts what is left out.
-        place: The record's file and line.
-        kind: Says where the scores are, and which are better where they are lower.
-        record: The record.
-        judges: Names of the scores to read, or their paths.
-    """
-    values_by_score = scores_of(kind, record)
-    marks: dict[str, float | None] = {}
-    for judge in judges:
-        values = values_by_score.get(judge)
-        if values is None:
-            values = _values(at(record, judge))
-        numbers: list[float] = []
-        for value in values or [None]:
-            number = score_of(value, kind.words)  # of a category there is none
-            if number is None:
-                collected.skip(place, "score", f"{judge!r} {_fault(value)}")
-            else:
-                numbers.append(number)
-        mark = _mean(numbers)
-        if mark is not None and judge in kind.lower_is_better:
-            mark = -mark
-        marks[judge] = mark
-    return marks
-
-
-def _mean(numbers: list[float]) -> float | None:
-    """Return the mean, rounded so that equal values have the same mean, however many they are."""
-    # The mean of 0.1 and 0.1 and 0.1 is not 0.1 in floating point, and would beat it.
-    digits = 12
-    return round(fsum(numbers) / len(numbers), digits) if numbers else None
+def _number(value: object, words: Mapping[str, float]) -> float | None:
+    if isinstance(value, str) and value.strip() in words:
+        return words[value.strip()]
+    return None if value is _CATEGORY else mark_of(value)
 
 
 def _fault(value: object) -> str:
-    if value is None:
-        return "is missing"
-    if isinstance(value, Category):
-        return "is a category, not a number"
-    return "is no number"
+    return "is missing" if value is None else "is a category, not a number"

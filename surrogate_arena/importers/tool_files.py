@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +10,26 @@ from arena.data.errors import DataError, Problem, UsageError, counted_problems
 from arena.data.types import Record
 from surrogate_arena.importers.collected import Collected, Place, PlacedRecord
 from surrogate_arena.importers.contract import FILE
-from surrogate_arena.importers.field_maps import FieldMap
 from surrogate_arena.importers.files import bare_name, files_below, shown_path
-from surrogate_arena.importers.passage_rows import joined_passage_rows
-from surrogate_arena.importers.record_values import at
+from surrogate_arena.importers.opened import found, opened_record
+from surrogate_arena.importers.spans import joined_spans
 from surrogate_arena.importers.tables import (
+    DELIMITED,
     JSON,
     READ_SUFFIXES,
     TABLE_SUFFIXES,
     read_json,
     read_table,
 )
-from surrogate_arena.importers.traces import joined_spans, with_retrieved
-from surrogate_arena.importers.trec_rag import joined_runs
+from surrogate_arena.importers.tool_maps import Part, ToolMap
+from surrogate_arena.importers.trec_rag import joined_runs, read_topics
+
+EXPORT = "export"
+"""Field of a record with the object around all records of its file."""
+ROWS = "rows"
 
 
-def tool_files(kind: FieldMap, paths: Sequence[Path | str]) -> list[Path]:
+def tool_files(tool: ToolMap, paths: Sequence[Path | str]) -> list[Path]:
     """List the files of a tool, also one that it hides in a folder.
 
     Raises:
@@ -33,129 +37,144 @@ def tool_files(kind: FieldMap, paths: Sequence[Path | str]) -> list[Path]:
     """
     named: list[Path | str] = []
     for path in paths:
-        hidden = [Path(path, name) for name in kind.hidden_files if Path(path, name).is_file()]
+        hidden = [Path(path, name) for name in tool.hidden_files if Path(path, name).is_file()]
         named += hidden[:1] or [path]
     return files_below(named, (*JSON, *TABLE_SUFFIXES))
 
 
 def records_of_files(
-    kind: FieldMap, files: Sequence[Path], paths: Sequence[Path | str], collected: Collected
-) -> Iterator[PlacedRecord]:
-    """Yield the records of all files; those that belong together are joined to one.
+    tool: ToolMap, files: Sequence[Path], paths: Sequence[Path | str], collected: Collected
+) -> list[PlacedRecord]:
+    """Return the records of all files, opened; those that belong together are joined to one.
 
     Args:
-        kind: The tool, and how its files are built.
+        tool: How its files are built.
         files: The files.
         paths: Files and folders that the user named; messages call files by their path in these.
-        collected: Counts what is left out.
+        collected: Counts what is read and left out.
 
     Raises:
         UsageError: For a file of an unknown ending.
         DataError: For a damaged file, items that are no records, and where no file has any.
     """
     records: list[PlacedRecord] = []
-    without_list: list[Problem] = []
+    problems: list[Problem] = []
     for path in files:
-        source = shown_path(path, paths)
         try:
-            records += _records_of(kind, path, source, collected)
-        except _NoListError as error:
-            without_list.append(error.problem)
-    if without_list and not records:
-        raise DataError(without_list)
-    for problem in without_list:
+            records += _records_of(tool, path, shown_path(path, paths))
+        except _NoRecordsError as error:
+            problems.append(error.problem)
+    if problems and not records:
+        raise DataError(problems)
+    for problem in problems:
         collected.skip(problem.source, "file", problem.fault)
-    if kind.pieces == "spans":
-        return joined_spans(records)
-    if kind.pieces == "trec-rag":
-        return joined_runs(records, collected)
-    if kind.pieces == "observations":
-        return with_retrieved(records)
-    if kind.pieces == "passage rows":
-        return joined_passage_rows(records, collected)
-    return iter(records)
+    if tool.join == "spans":
+        records = list(joined_spans(records))
+    elif tool.join == "topics":
+        records = list(joined_runs(records, collected))
+    if tool.rows_by:
+        records = _joined_rows(records, tool.rows_by)
+    collected.tally["records"] += len(records)
+    return _with_parts(records, tool.parts, collected)
 
 
-class _NoListError(Exception):
+class _NoRecordsError(Exception):
     """A JSON file without a list of records."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
 
 
-def _records_of(
-    kind: FieldMap, path: Path, source: str, collected: Collected
-) -> Iterator[PlacedRecord]:
-    """Yield the records of a file with their places."""
+def _records_of(tool: ToolMap, path: Path, source: str) -> Iterator[PlacedRecord]:
     stem = bare_name(path).lstrip(".")
     problems = []
-    for line, element in _items_of(kind, path, source, collected):
+    for line, element in _items_of(tool, path, source):
         if isinstance(element, Mapping):
-            yield Place(source, int(line)), {FILE: stem, **element}
+            yield Place(source, int(line)), {FILE: stem, **opened_record(element)}
         else:
             fault = "is not a record"
-            problems.append(Problem(source, int(line), None, element, fault, kind.hint))
+            problems.append(Problem(source, int(line), None, element, fault, tool.hint))
     if problems:
         raise DataError(counted_problems(problems))
 
 
-def _items_of(
-    kind: FieldMap, path: Path, source: str, collected: Collected
-) -> Iterable[tuple[int, Any]]:
-    """Return the items of a file, each with its line, or its place in a list.
-
-    Raises:
-        UsageError: If it is no file of a known ending.
-        DataError: If it is damaged.
-    """
-    if path.suffix and not path.name.lower().endswith(READ_SUFFIXES):
-        raise UsageError(f"{source} is none of {', '.join(READ_SUFFIXES)}; {kind.hint}")
-    if not path.suffix or path.name.lower().endswith(JSON):
-        value = read_json(path, source)
-        return enumerate(_listed_items(kind, value, source, collected), start=1)
+def _items_of(tool: ToolMap, path: Path, source: str) -> Iterator[tuple[int, Any]]:
+    """Yield the items of a file, each with its line, or its place in a list."""
+    name = path.name.lower()
+    if path.suffix and not name.endswith(READ_SUFFIXES):
+        raise UsageError(f"{source} is none of {', '.join(READ_SUFFIXES)}; {tool.hint}")
+    if not path.suffix or name.endswith(JSON):
+        yield from enumerate(_listed(tool, read_json(path, source), source), start=1)
+        return
+    if tool.join == "topics" and name.endswith(DELIMITED):
+        yield from read_topics(path, source)
+        return
     rows = read_table(path, source)
     if rows.problems:
         raise DataError(rows.problems)
     records = rows.table.to_dict(orient="records") or [{} for _ in rows.lines]
-    return zip(map(int, rows.lines), records, strict=True)
+    yield from zip(map(int, rows.lines), records, strict=True)
 
 
-def _listed_items(kind: FieldMap, value: Any, source: str, collected: Collected) -> list[Any]:  # noqa: ANN401
-    """Return the records of a JSON value, each with what the value says of all of them."""
-    if isinstance(value, list):
-        return value
-    for unread in kind.other_lists:
-        items = at(value, unread["at"])
-        if isinstance(items, list) and items:
-            collected.skip(source, "record", unread["reason"], len(items))
-    lists = []
-    for path in kind.lists:
-        items = at(value, path)
-        if isinstance(items, list):
-            lists.append(items)
-    if not lists:
-        if isinstance(value, Mapping) and (not kind.lists or _is_one_record(kind, value)):
-            return [value]
-        places = " or ".join(map(repr, kind.lists)) or "the top"
-        fault = f"holds no records of {kind.tool}: no list at {places}"
-        raise _NoListError(Problem(source, None, None, None, fault, kind.hint))
-    # Spans and log records are lists of their own, and belong together.
-    if kind.pieces == "spans":
-        return [element for items in lists for element in items]
-    header: Record = {}
-    for path in kind.header:
-        shared = at(value, path)
-        if shared is not None:
-            header[path] = shared
-    records = next((items for items in lists if items), lists[0])
-    return [
-        {**header, **element} if isinstance(element, Mapping) else element for element in records
-    ]
+def _listed(tool: ToolMap, value: Any, source: str) -> list[Any]:  # noqa: ANN401
+    """Return the records of a JSON value, each with the object around them."""
+    if not isinstance(value, Mapping):
+        return value if isinstance(value, list) else [value]
+    lists = [found(value, path) for path in tool.records]
+    lists = [items for items in lists if isinstance(items, list)]
+    if lists:
+        around = {EXPORT: opened_record({**value, **dict.fromkeys(tool.records)})}
+        items = next((items for items in lists if items), lists[0])
+        return [{**around, **item} if isinstance(item, Mapping) else item for item in items]
+    if tool.records and not _is_one_record(tool, value):
+        places = " or ".join(map(repr, tool.records))
+        fault = f"holds no records: no list at {places}"
+        raise _NoRecordsError(Problem(source, None, None, None, fault, tool.hint))
+    return [value]
 
 
-def _is_one_record(kind: FieldMap, value: Mapping[str, Any]) -> bool:
-    """Return whether a JSON object is a record itself: it has a question and an answer."""
-    for field in ("question", "answer"):
-        if all(at(value, path) is None for path in kind.fields[field]):
-            return False
-    return True
+def _is_one_record(tool: ToolMap, value: Mapping[str, Any]) -> bool:
+    opened = opened_record(value)
+    return all(
+        any(found(opened, path) is not None for path in tool.fields.get(name, ()))
+        for name in ("question", "answer")
+    )
+
+
+def _joined_rows(records: Sequence[PlacedRecord], shared: Sequence[str]) -> list[PlacedRecord]:
+    """Join rows that share some values to the first of them, with all as its rows."""
+    joined: dict[tuple[str, ...], PlacedRecord] = {}
+    for place, record in records:
+        key = tuple(str(found(record, path)) for path in (FILE, *shared))
+        _, first = joined.setdefault(key, (place, {**record, ROWS: []}))
+        first[ROWS].append(record)
+    return list(joined.values())
+
+
+def _with_parts(
+    records: list[PlacedRecord], parts: Mapping[str, Part], collected: Collected
+) -> list[PlacedRecord]:
+    """Put rows that belong to others into the records that they name."""
+    for name, part in parts.items():
+        by_id: dict[str, list[Record]] = {}
+        places: dict[str, list[Place]] = {}
+        rest: list[PlacedRecord] = []
+        for place, record in records:
+            if found(record, part.when):
+                key = str(found(record, part.id))
+                by_id.setdefault(key, []).append(record)
+                places.setdefault(key, []).append(place)
+            else:
+                rest.append((place, record))
+        joined = {str(found(record, part.of)) for _, record in rest}
+        for key, listed in places.items():
+            for place in listed:
+                if key in joined:
+                    collected.tally["parts"] += 1
+                else:
+                    collected.skip(place, "record", f"no record has the {part.id} that it names")
+        records = [
+            (place, {**record, name: by_id.get(str(found(record, part.of)), [])})
+            for place, record in rest
+        ]
+    return records

@@ -1,35 +1,43 @@
-"""Records that tools for evaluation and tracing write, read as one arena.
+"""Records that tools for evaluation and tracing write, read by a map.
 
-``tools.toml`` says for each tool which lists of a file are its records and which paths may hold
-their fields; all else is the same for all. Every score is a judge: of two answers to a question
-the one it marks higher wins.
+A map says where a file has its records and which paths hold their fields. Every score is a judge:
+of two answers to a question the one it marks higher wins.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from arena.data.checks import history_fault
-from arena.data.errors import UsageError, checked_choice
+from arena.data.errors import DataError, UsageError, checked_choice
 from arena.data.schema import HISTORY, OWN_PASSAGES
 from arena.data.types import Record
+from arena.data.wording import count_of, first_of
 from surrogate_arena.importers.answers import AnswerRows, Repeats, default_languages
-from surrogate_arena.importers.collected import Collected, Place, PlacedRecord
-from surrogate_arena.importers.contract import NO_COLUMNS
-from surrogate_arena.importers.field_maps import FieldMap, kinds
-from surrogate_arena.importers.field_paths import FieldPaths, chosen_paths
+from surrogate_arena.importers.collected import Collected, Place, PlacedRecord, question_id
+from surrogate_arena.importers.contract import FILE, NO_COLUMNS, contract
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
+from surrogate_arena.importers.map_battles import battles_of_records
+from surrogate_arena.importers.opened import found, texts_in
 from surrogate_arena.importers.plain_tables import NEEDED, shown_row
-from surrogate_arena.importers.record_values import at, opened_value
-from surrogate_arena.importers.scoped_ids import ToolRow, name_variants, scope_ids
-from surrogate_arena.importers.scores import marks_of, plain_scores, scores_of, unnamed_scores
-from surrogate_arena.importers.tool_files import records_of_files, tool_files
+from surrogate_arena.importers.scores import marks_of, numbers_beside
+from surrogate_arena.importers.tool_fields import (
+    MOST_PATHS,
+    Reading,
+    stated_paths,
+    with_one_path_for_names,
+    without_file,
+)
+from surrogate_arena.importers.tool_files import EXPORT, ROWS, records_of_files, tool_files
+from surrogate_arena.importers.tool_maps import Scores, ToolMap
+from surrogate_arena.importers.values import id_text, option
+
+Row = tuple[Place, Record, Record]
+"""A record with its place, and its fields."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +45,12 @@ class ToolReader:
     """Reader of records that a tool for evaluation or tracing wrote.
 
     Attributes:
-        tool: One of ``kinds()``.
+        tool: Name of the tool.
+        map: Where its records have their fields.
     """
 
     tool: str
+    map: ToolMap
 
     def __call__(
         self,
@@ -48,10 +58,10 @@ class ToolReader:
         *,
         columns: Mapping[str, str] = NO_COLUMNS,
         scores: Sequence[str] = (),
+        values: Sequence[str] = (),
         language: str | None = None,
         name: str | None = None,
         reference_system: str | None = None,
-        most_pairs: int | None = None,
         repeats: Repeats = "first",
     ) -> ForeignArena:
         """Read records that the tool wrote.
@@ -59,18 +69,17 @@ class ToolReader:
         Args:
             paths: Files, or folders of them.
             columns: Field to its path in a record, such as ``question`` to ``vars.topic`` or
-                ``input.args.0``; ``file`` is the name of the file without its ending.
-            scores: Scores to read, each a judge; all by default.
+                ``input.args[0]``; ``file`` is the name of the file without its ending.
+            scores: Further scores, by column or path.
+            values: What the values of a winner mean, where records are battles.
             language: Language of records that name none; detected by default.
             name: Name of the arena; that of the tool by default.
             reference_system: System whose answers serve as reference.
-            most_pairs: Pairs of marked answers to keep of each question and score; None keeps all.
             repeats: What becomes of a question that a system answers again: the first answer is
                 kept, or each asking is a question of its own.
 
         Returns:
-            The arena, whose note says which path each field was read from; and what was left out:
-            records of failed calls, without a text, and later answers of a system to a question.
+            The arena, whose note says which path each field was read from; and what was left out.
 
         Raises:
             UsageError: For an absent file, an unknown field, path or score, and where no path holds
@@ -78,44 +87,202 @@ class ToolReader:
             DataError: With every problem of all files.
         """
         checked_choice(repeats, get_args(Repeats), "way to read repeated questions")
-        kind = kinds()[self.tool]
         collected = Collected()
-        files = tool_files(kind, paths)
-        placed = _answers(kind, records_of_files(kind, files, paths, collected), collected)
-        records = [record for _, record in placed]
-        chosen = chosen_paths(kind, records, columns, len(files))
-        collected.names = chosen.names
-        for path, count in chosen.unread.items():
+        files = tool_files(self.map, paths)
+        try:
+            records = records_of_files(self.map, files, paths, collected)
+        except DataError as error:
+            raise self._with_hint(error) from None
+        records = self._answers(records, collected)
+        if self.map.battles:
+            return battles_of_records(
+                self.map, records, collected, columns, values, name or self.tool, language
+            )
+        if len(files) > 1:
+            fields = self.map.fields
+        else:
+            fields = {field: without_file(at) for field, at in self.map.fields.items()}
+        chosen = stated_paths(fields, columns, records, self.tool)
+        chosen = with_one_path_for_names(chosen, records)
+        reading = Reading(self.map, chosen, frozenset(columns))
+        rows = [(place, record, reading.values(record)) for place, record in records]
+        self._check_needed(records, rows)
+        collected.names = {name: paths[0] for name, paths in reading.used().items()}
+        _name_variants(self.map, rows)
+        if "query_id" not in columns:
+            _tell_ids_apart(collected, [values for *_, values in rows])
+        for path, count in reading.unread.items():
             collected.skip(self.tool, "passages", f"{path!r} holds none that can be read", count)
-        judges = _chosen_scores(kind, records, scores)
-        if not scores:
-            _count_plain_scores(collected, kind, placed, [*chosen.names.values(), *judges])
-        rows = AnswerRows(collected, repeats=repeats)
-        tool_rows = _tool_rows(kind, placed, chosen)
-        rows_of_values = [row.values for row in tool_rows]
-        defaults = default_languages(collected, rows_of_values, language)
-        marked = _add_rows(rows, kind, list(zip(tool_rows, defaults, strict=True)), chosen, judges)
-        note = _note(kind, chosen, [judge for judge in judges if judge in marked])
+        marks = self._marks(collected, reading, rows, scores)
+        answers = AnswerRows(collected, repeats=repeats)
+        defaults = default_languages(collected, [values for *_, values in rows], language)
+        for (place, _, fields_read), marked, default in zip(rows, marks, defaults, strict=True):
+            if _is_complete(collected, place, fields_read, reading):
+                answers.add(place, fields_read, marked, default)
         collected.share(OWN_PASSAGES)
-        collected.share(HISTORY)
-        arena = foreign_arena(
-            collected,
-            name or self.tool,
-            reference=reference_system,
-            note=note,
-            most_pairs=most_pairs,
+        note = f"Fields: {reading.shown()}. Scores: {self._judges(marks)}."
+        arena = foreign_arena(collected, name or self.tool, reference=reference_system, note=note)
+        return replace(arena, shown=shown_row(rows[0][-1], marks[0]))
+
+    def _judges(self, marks: Iterable[Mapping[str, float]]) -> str:
+        """Return the judges of some marks, and of which of them the lower mark is better."""
+        judges = dict.fromkeys(judge for marked in marks for judge in marked)
+        listed = [
+            f"{judge} (lower is better)" if judge in self.map.scores.lower_is_better else judge
+            for judge in judges
+        ]
+        return ", ".join(listed) or "none"
+
+    def _with_hint(self, error: DataError) -> DataError:
+        """Say in the first problem of damaged files what to write or export instead."""
+        first, *further = error.problems
+        if self.map.hint and self.map.hint not in first.hint:
+            first = replace(first, hint=f"{first.hint}; {self.map.hint}")
+        return DataError([first, *further])
+
+    def _answers(self, records: Iterable[PlacedRecord], collected: Collected) -> list[PlacedRecord]:
+        """Return the records that are answers; others are counted, with the reason.
+
+        Raises:
+            UsageError: If there are none.
+        """
+        answers = []
+        for place, record in records:
+            for reason, path in self.map.left_out.items():
+                if found(record, path):
+                    collected.skip(place, "record", reason)
+                    break
+            else:
+                answers.append((place, record))
+        if not answers:
+            left_out = _left_out(collected)
+            raise UsageError(f"there is no record of an answer{left_out}; {self.map.hint}")
+        return answers
+
+    def _check_needed(self, records: Sequence[PlacedRecord], rows: Sequence[Row]) -> None:
+        """Refuse records of which none has a question, a system or an answer; say all at once."""
+        lacking = [name for name in NEEDED if all(name not in values for *_, values in rows)]
+        if not lacking:
+            return
+        if self.map.join == "topics" and lacking == ["question"]:
+            raise UsageError("topics are missing: add their file (ids with titles or narratives)")
+        texts: dict[str, str] = {}
+        for _, record in records[:100]:
+            shown = {name: value for name, value in record.items() if name not in (EXPORT, ROWS)}
+            texts.update(texts_in(shown))
+        texts.pop(FILE, None)
+        roots = [path.partition(".")[0] for name in NEEDED for path in self.map.fields[name]]
+        listed = sorted(texts, key=lambda path: (_rank(path, roots), path))
+        options = [
+            option("column", f"{name}={_suggested(name, listed, self.map)}") for name in lacking
+        ]
+        raise UsageError(
+            f"no record says its {' or '.join(lacking)} where {self.tool} has it; there are texts "
+            f"at {first_of(listed, MOST_PATHS)}; say where: {' '.join(options)}; or {self.map.hint}"
         )
-        shown = {name: value for name, value in tool_rows[0].values.items() if value is not None}
-        return replace(arena, shown=shown_row(shown, {}))
+
+    def _marks(
+        self,
+        collected: Collected,
+        reading: Reading,
+        rows: Sequence[Row],
+        asked: Sequence[str],
+    ) -> list[dict[str, float]]:
+        """Return the marks of each record by judge; numbers that nobody declared are counted."""
+        scores = _without_columns_of_fields(self.map, reading)
+        known = contract()["scores"]["known"]
+        marks = []
+        for place, record, _ in rows:
+            named = {name: name for name in asked}
+            for column in numbers_beside(scores, record):
+                if column in known:
+                    named[column] = column
+                elif column not in asked:
+                    reason = f"{column!r} is a score only if named: {option('scores', column)}"
+                    collected.skip(place, "column", reason)
+            marks.append(marks_of(collected, place, scores, record, named))
+        judges = dict.fromkeys(judge for marked in marks for judge in marked)
+        for name in asked:
+            checked_choice(name, list(judges), "score")
+        return marks
 
 
-def _note(kind: FieldMap, chosen: FieldPaths, judges: Sequence[str]) -> str:
-    """Return which paths and scores were read."""
-    note = f"Fields: {chosen.shown()}. Scores: {', '.join(judges) or 'none'}."
-    lower = [judge for judge in judges if judge in kind.lower_is_better]
-    if lower:
-        note += f" Lower is better: {', '.join(lower)}."
-    return note
+def _rank(path: str, roots: Sequence[str]) -> int:
+    root = path.partition(".")[0].partition("[")[0]
+    return roots.index(root) if root in roots else len(roots)
+
+
+def _suggested(name: str, listed: Sequence[str], tool: ToolMap) -> str:
+    """Return a path to try for a field: a text where the field usually is."""
+    if name == "system":
+        return FILE
+    roots = {path.partition(".")[0] for path in tool.fields[name]}
+    usual = [path for path in listed if path.partition(".")[0].partition("[")[0] in roots]
+    return next(iter(usual), "PATH")
+
+
+def _name_variants(tool: ToolMap, rows: Sequence[Row]) -> None:
+    """Name a system with several prompts once for each prompt."""
+    variants: dict[object, set[str]] = {}
+    for _, record, values in rows:
+        variants.setdefault(values.get("system"), set()).add(_variant(tool, record))
+    for _, record, values in rows:
+        if len(variants[values.get("system")]) > 1 and "system" in values:
+            values["system"] = f"{values['system']} | {_variant(tool, record)}"
+
+
+def _variant(tool: ToolMap, record: Record) -> str:
+    """Return a short name of the prompt of a record."""
+    for path in tool.variant:
+        value = found(record, path)
+        if isinstance(value, int):
+            return f"prompt {value + 1}"
+        if isinstance(value, str) and len(value) <= 60 and not {"\n", "{"} & {*value}:
+            return value
+    return ""
+
+
+def _tell_ids_apart(collected: Collected, rows: Sequence[Record]) -> None:
+    """Put digits of its text behind an id that several questions have, as those of two tasks."""
+    texts: dict[str, set[str]] = {}
+    for values in rows:
+        texts.setdefault(id_text(values.get("query_id")), set()).add(values.get("question", ""))
+    shared = [key for key, named in texts.items() if len(named - {""}) > 1 and key != "None"]
+    if not shared:
+        return
+    collected.notes.append(
+        f"{count_of(len(shared), 'id')} that several questions have, such as {shared[0]!r}, are "
+        "told apart by the question's text"
+    )
+    for values in rows:
+        query_id = id_text(values.get("query_id"))
+        if query_id in shared and "question" in values:
+            values["query_id"] = f"{query_id}-{question_id(values['question'])[:6]}"
+
+
+def _without_columns_of_fields(tool: ToolMap, reading: Reading) -> Scores:
+    """Return where scores are, less the columns that fields are read from."""
+    if not tool.scores.columns:
+        return tool.scores
+    paths = [path for listed in reading.fields.values() for path in listed]
+    roots = {path.partition(".")[0].partition("[")[0] for path in paths}
+    passed = [*tool.scores.not_columns, *roots, *tool.scores.at, *tool.parts, FILE]
+    return tool.scores.model_copy(update={"not_columns": passed})
+
+
+def _is_complete(collected: Collected, place: Place, values: Record, reading: Reading) -> bool:
+    """Return whether a record lacks nothing; others are counted, and so is a wrong history."""
+    fault = history_fault(values.get(HISTORY, []))
+    if fault is not None:
+        collected.skip(place, "history", fault)
+        del values[HISTORY]
+    for name in NEEDED:
+        if name not in values:
+            path = reading.used()[name][-1]
+            reason = f"it has no text at {path!r}, for the {name}"
+            collected.skip(place, "record", reason)
+            return False
+    return True
 
 
 def _left_out(collected: Collected) -> str:
@@ -125,153 +292,3 @@ def _left_out(collected: Collected) -> str:
         counts[reason] += count
     listed = "; ".join(f"{reason}: {count}" for reason, count in sorted(counts.items()))
     return f" (left out: {listed})" if listed else ""
-
-
-def _answers(
-    kind: FieldMap, records: Iterable[PlacedRecord], collected: Collected
-) -> list[PlacedRecord]:
-    """Return the records that are answers; others are counted, with the reason.
-
-    Raises:
-        UsageError: If there are none.
-    """
-    answers = []
-    for place, record in records:
-        reason = _reason_to_leave_out(kind, record)
-        if reason is None:
-            answers.append((place, record))
-        else:
-            collected.skip(place, "record", reason)
-    if not answers:
-        left_out = _left_out(collected)
-        raise UsageError(f"there is no record of an answer to read{left_out}; {kind.hint}")
-    return answers
-
-
-def _reason_to_leave_out(kind: FieldMap, record: Record) -> str | None:
-    for rule in kind.left_out:
-        value = at(record, rule["at"])
-        # A rule without a value to compare with leaves out whatever has one.
-        is_met = bool(value)
-        if "is" in rule:
-            is_met = value == rule["is"]
-        if is_met:
-            return str(rule["reason"])
-    return None
-
-
-def _chosen_scores(
-    kind: FieldMap, records: Sequence[Record], named: Sequence[str]
-) -> tuple[str, ...]:
-    names = set(chain.from_iterable(scores_of(kind, record) for record in records))
-    for score in named:
-        # A score may be named by its path, as a column that is no list.
-        if all(at(record, score) is None for record in records):
-            checked_choice(score, sorted(names), "score")
-    return tuple(named or sorted(names))
-
-
-def _count_plain_scores(
-    collected: Collected, kind: FieldMap, records: Sequence[PlacedRecord], taken: Sequence[str]
-) -> None:
-    """Count numbers other than the usual scores, which are scores only if the user names them."""
-    for place, record in records:
-        for name in plain_scores(kind, record):
-            if name not in taken:
-                collected.skip(
-                    place,
-                    "column",
-                    f"{name!r} is read as a score only if named: --scores {name}",
-                )
-
-
-def _tool_rows(
-    kind: FieldMap, records: Sequence[PlacedRecord], chosen: FieldPaths
-) -> list[ToolRow]:
-    """Return each record with its values, systems and ids made distinct."""
-    rows = [ToolRow(place, record, chosen.values(record)) for place, record in records]
-    # Variants come first: they may make systems of one name that answer the same ids.
-    name_variants(kind, rows)
-    if "query_id" not in chosen.user_fields:
-        scope_ids(kind, rows, chosen.names["system"])
-    return rows
-
-
-def _add_rows(
-    rows: AnswerRows,
-    kind: FieldMap,
-    tool_rows: Sequence[tuple[ToolRow, str]],
-    chosen: FieldPaths,
-    judges: tuple[str, ...],
-) -> set[str]:
-    """Add the answers with their marks, and return the scores that marked any."""
-    collected = rows.collected
-    answered: set[tuple[str, ...]] = set()
-    marked: set[str] = set()
-    n_split = 0
-    for (place, record, values), default in tool_rows:
-        unnamed = unnamed_scores(kind, record)
-        if unnamed:
-            collected.skip(place, "score", "it has no name", unnamed)
-        marks = marks_of(collected, place, kind, record, judges)
-        marked.update(judge for judge, mark in marks.items() if mark is not None)
-        passages = values.get("passages")
-        parts = _split_passages(kind, passages)
-        if parts is not passages and len(parts) > 1:
-            n_split += 1
-        values["passages"] = parts
-        if not _is_complete(collected, place, values, chosen):
-            continue
-        # Traces of a running app hold the same question many times.
-        if rows.repeats == "first" and _is_answered(values, answered):
-            collected.skip(
-                place,
-                "record",
-                "its system has answered the question before: the first answer is kept",
-            )
-            continue
-        known_marks = {judge: mark for judge, mark in marks.items() if mark is not None}
-        filled = {name: value for name, value in values.items() if value is not None}
-        rows.add(place, filled, known_marks, default)
-    if n_split:
-        collected.notes.append(f"texts split into passages at '|' or ';': {n_split}")
-    return marked
-
-
-def _split_passages(kind: FieldMap, value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return the passages that a tool joined to one text; any other value as it is."""
-    if not isinstance(value, str) or opened_value(value) is not value:
-        return value
-    # The tool writes no mark of its own: the first separator that parts the text is taken.
-    for separator in kind.passage_separators:
-        parts = [part.strip() for part in re.split(separator, value)]
-        if len(parts) > 1:
-            return list(filter(None, parts))
-    return value
-
-
-def _is_complete(collected: Collected, place: Place, values: Record, chosen: FieldPaths) -> bool:
-    """Return whether a record lacks nothing; others are counted, and so is a wrong history."""
-    fault = history_fault(values[HISTORY])
-    if fault is not None:
-        collected.skip(place, "history", fault)
-        values[HISTORY] = []
-    for field in NEEDED:
-        if values[field] is None:
-            collected.skip(
-                place,
-                "record",
-                f"it has no text at {chosen.names[field]!r}, for the {field}",
-            )
-            return False
-    return True
-
-
-def _is_answered(values: Record, answered: set[tuple[str, ...]]) -> bool:
-    """Return whether a system has answered a question before; if not, keep that it now has."""
-    names = ("query_id", "question", "language", HISTORY)
-    key = (*(str(values.get(name)) for name in names), values["system"])
-    if key in answered:
-        return True
-    answered.add(key)
-    return False

@@ -3,40 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+from arena.data.errors import DataError, Problem
 from arena.data.rows import whole_digits
 from arena.data.types import Record
 from surrogate_arena.importers.collected import Collected, Place, PlacedRecord
-from surrogate_arena.importers.record_values import (
-    first_at,
-    opened_list,
-    opened_record,
-    opened_value,
-    with_citations,
-)
+from surrogate_arena.importers.opened import found
+from surrogate_arena.importers.tables import text_of_file
 from surrogate_arena.importers.values import id_text
 
 _TOPIC_IDS = (
-    "topic_id",
-    "metadata.narrative_id",
-    "metadata.topic_id",
-    "narrative_id",
-    "query.qid",
-    "qid",
-    "query_id",
-    "id",
+    "topic_id || request_id || narrative_id",
+    "metadata.[topic_id, request_id, narrative_id] | [?@] | [0]",
+    "query.qid || qid || query_id || id",
 )
 _TOPICS = (
-    "topic",
-    "metadata.narrative",
-    "metadata.topic",
-    "narrative",
-    "query.text",
-    "query",
-    "title",
-    "text",
+    "problem_statement && join('. ', [title, problem_statement][?@])",
+    "topic || narrative",
+    "metadata.narrative || metadata.topic",
+    "query.text || query || title || text",
 )
+_DROPPED = ("background", "narrative_background")
+"""Fields of a topic that are not part of the question."""
+
+
+def read_topics(path: Path, source: str) -> Iterator[tuple[int, Record]]:
+    """Yield the topics of a table of the track: an id and a text a line, with or without a header.
+
+    Raises:
+        DataError: If a line has no text.
+    """
+    with text_of_file(path, source) as stream:
+        for number, line in enumerate(stream, start=1):
+            topic_id, mark, text = line.rstrip("\r\n").partition("\t")
+            if number == 1 and topic_id.strip().casefold() in ("id", "qid", "topic_id", "query_id"):
+                continue
+            if not mark and line.strip():
+                fault = "is no topic: an id, a tab and a text"
+                raise DataError([Problem(source, number, None, line, fault, "add the text")])
+            if text.strip():
+                yield number, {"topic_id": topic_id.strip(), "topic": text.strip()}
 
 
 def joined_runs(records: Iterable[PlacedRecord], collected: Collected) -> Iterator[PlacedRecord]:
@@ -59,16 +67,21 @@ def joined_runs(records: Iterable[PlacedRecord], collected: Collected) -> Iterat
         if _sentences_of(record) is not None:
             answers.append((place, record))
             continue
-        topic_id = first_at(record, _TOPIC_IDS)
-        topic = first_at(record, _TOPICS)
+        topic_id = _first(record, _TOPIC_IDS)
+        topic = _first(record, _TOPICS)
         if topic_id is not None and isinstance(topic, str):
             topics.setdefault(_id(topic_id), topic)
+            collected.tally["records"] += 1
+            collected.tally["parts"] += 1
+            for name in _DROPPED:
+                if record.get(name):
+                    collected.skip(place, "field of a topic", f"{name!r} is not read")
     # A topic or a segment may follow the runs that name it.
     for place, record in answers:
         answer = _with_text(place, record, collected)
         topic_id = answer["query_id"]
         answer["passages"] = _passages_of(place, answer.pop("references"), documents, collected)
-        answer["question"] = first_at(record, _TOPICS)
+        answer["question"] = _first(record, _TOPICS)
         if answer["question"] is None and topic_id is not None:
             answer["question"] = topics.get(topic_id)
         yield place, {**record, **answer}
@@ -76,14 +89,15 @@ def joined_runs(records: Iterable[PlacedRecord], collected: Collected) -> Iterat
 
 def _with_text(place: Place, record: Record, collected: Collected) -> Record:
     """Return id, text and references of an answer, those included that only sentences cite."""
-    references = [_reference_id(element) for element in opened_list(record.get("references"))]
+    references = [_reference_id(element) for element in _listed(record.get("references"))]
     sentences = []
     for sentence in _sentences_of(record) or ():
         text = sentence.get("text")
         if isinstance(text, str) and text.strip():
             numbers = _numbers(place, sentence.get("citations"), references, collected)
-            sentences.append(with_citations(text, numbers))
-    topic_id = first_at(record, _TOPIC_IDS)
+            marks = "".join(f"[{number}]" for number in numbers)
+            sentences.append(f"{text.strip()} {marks}".strip())
+    topic_id = _first(record, _TOPIC_IDS)
     if topic_id is not None:
         topic_id = _id(topic_id)
     return {
@@ -118,7 +132,7 @@ _SENTENCES = ("answer", "responses", "response", "generated_answer")
 def _sentences_of(record: Record) -> list[Mapping[str, Any]] | None:
     """Return the sentences of a run's answer; None if a record is no answer."""
     for name in _SENTENCES:
-        inside = opened_value(record.get(name))
+        inside = record.get(name)
         if isinstance(inside, str):
             return [{"text": inside}]
         if isinstance(inside, list):
@@ -133,11 +147,11 @@ def _numbers(
     place: Place, citations: object, references: list[str], collected: Collected
 ) -> list[int]:
     """Return the numbers, from 1, of what a sentence cites; new ids join the references."""
-    inside = opened_value(citations)
-    if isinstance(inside, Mapping):  # id to how well it supports the sentence
-        inside = sorted(inside, key=lambda cited: -_support(inside[cited]))
+    if isinstance(citations, Mapping):  # id to how well it supports the sentence
+        supports = {str(cited): _support(value) for cited, value in citations.items()}
+        citations = sorted(supports, key=lambda cited: -supports[cited])
     numbers: list[int] = []
-    for cited in opened_list(inside):
+    for cited in _listed(citations):
         name = _reference_id(cited)
         index = _index(cited)
         # An id is sure; a number may be an index into the references.
@@ -176,12 +190,12 @@ def _documents_of(record: Record) -> Iterator[Record]:
         yield from _document(record, None)
     for name in _DOCUMENTS:
         value = record.get(name)
-        for key, element in opened_record(value).items():
+        for key, element in value.items() if isinstance(value, Mapping) else ():
             if isinstance(element, str):
                 yield {"id": str(key), "text": element}
             else:
                 yield from _document(element, str(key))
-        for element in opened_list(value):
+        for element in _listed(value):
             yield from _document(element, None)
 
 
@@ -192,18 +206,28 @@ _TEXTS = ("text", "segment", "contents", "content", "body", "passage")
 def _document(document: object, key: str | None) -> Iterator[Record]:
     if not isinstance(document, Mapping):
         return
-    holder = opened_record(document.get("doc")) or document
-    name = first_at(document, _IDS) or first_at(holder, _IDS) or key
-    text = first_at(holder, _TEXTS)
+    holder = document["doc"] if isinstance(document.get("doc"), Mapping) else document
+    name = _first(document, _IDS) or _first(holder, _IDS) or key
+    text = _first(holder, _TEXTS)
     if name is not None and isinstance(text, str):
-        yield {"id": _id(name), "text": text, "title": first_at(holder, ("title",))}
+        yield {"id": _id(name), "text": text, "title": _first(holder, ("title",))}
 
 
 def _reference_id(element: object) -> str:
     if isinstance(element, Mapping):
-        return _id(first_at(element, _IDS))
+        return _id(_first(element, _IDS))
     return _id(element)
 
 
 def _id(value: object) -> str:
     return id_text(value).strip()
+
+
+def _first(record: Mapping[str, Any], paths: Iterable[str]) -> Any:  # noqa: ANN401 - of JSON
+    """Return the first value at one of some paths that is neither None nor an empty text."""
+    values = (found(record, path) for path in paths)
+    return next((value for value in values if value not in (None, "")), None)
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

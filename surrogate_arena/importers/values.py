@@ -121,6 +121,31 @@ def opened_or_same(value: object) -> object:
         return value
 
 
+_PLACE = re.compile(r"\.(-?\d+)(?=\.|$)")
+
+
+def with_places(path: str) -> str:
+    """Return a path with its places in lists in brackets: ``args[0]`` of ``args.0``."""
+    return _PLACE.sub(r"[\1]", path)
+
+
+def unquoted(text: str) -> str:
+    """Return the text of a JSON string, also of a string in a string; any other text as it is."""
+    most_quoted = 8
+    for _ in range(most_quoted):
+        stripped = text.strip()
+        if len(stripped) < 2 or stripped[0] != '"' or stripped[-1] != '"':
+            break
+        try:
+            inside = parsed_json(stripped)
+        except ValueError:
+            break
+        if not isinstance(inside, str) or not inside.strip():
+            break
+        text = inside
+    return text
+
+
 def first_text(value: object) -> object:
     """Return the first of a list of texts; anything else is unchanged."""
     if isinstance(value, list) and value and all(isinstance(item, str) for item in value):

@@ -183,7 +183,7 @@ def test_embeddings_are_left_out(tmp_path):
     spans.append(span("b", "1", {"gen_ai.operation.name": "embeddings"}))
     (tmp_path / "spans.json").write_text(json.dumps(otlp(spans)))
     read = import_arena("opentelemetry", [tmp_path])
-    assert read.skipped["reason"].tolist() == ["it embeds, and answers nothing"]
+    assert read.skipped["reason"].tolist() == ["it retrieves or embeds, and answers nothing"]
 
 
 def phoenix_rows():

@@ -1,21 +1,18 @@
-"""The recipe for a source of one's own, as CONTRIBUTING has it: a reader, or a table of paths."""
+"""The recipe for a source of one's own, as CONTRIBUTING has it: a reader, or a map."""
 
 import json
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from pydantic import BaseModel, Field
 
-from arena import read_arena
+from arena import UsageError, read_arena
 from arena.data.schema import Text
 from surrogate_arena import importers
-from surrogate_arena.importers import READERS, ForeignArena, field_maps, import_arena, imports
+from surrogate_arena.importers import READERS, ForeignArena, import_arena, imports
 from surrogate_arena.importers.collected import Collected
 from surrogate_arena.importers.foreign_arena import foreign_arena
-from surrogate_arena.importers.tool_records import ToolReader
 
 
 class QuizRow(BaseModel):
@@ -84,31 +81,50 @@ def test_faults_of_a_reader_of_ones_own_name_file_line_and_field(quiz):
         import_arena(read_quiz, [quiz])
 
 
-def test_records_of_another_tool_need_a_table_alone(tmp_path, monkeypatch):
-    text = """
-    [quiz-app]
-    title = "an export of the quiz app"
-    hint = "export replies as JSON"
-    lists = ["replies"]
-    scores = { points = "points" }
-    [quiz-app.fields]
-    question = ["asked.text"]
-    system = ["team"]
-    answer = ["reply"]
-    """
-    tables = {**field_maps._tables(), **tomllib.loads(text)}
-    monkeypatch.setattr(field_maps, "_tables", lambda: tables)
-    field_maps.kinds.cache_clear()
+MAP = """
+title = "an export of the quiz app"
+hint = "export replies as JSON"
+records = ["replies"]
+[fields]
+question = "asked.text"
+system = "team"
+answer = "reply"
+[scores]
+named = { points = "points" }
+"""
+
+
+@pytest.fixture
+def export(tmp_path):
     replies = [
         {"asked": {"text": "Where?"}, "team": "red", "reply": "Paris", "points": 2},
         {"asked": {"text": "Where?"}, "team": "blue", "reply": "Oslo", "points": 1},
     ]
     path = tmp_path / "export.json"
     path.write_text(json.dumps({"replies": replies}), encoding="utf-8")
-    try:
-        arena = ToolReader("quiz-app")([path]).arena
-    finally:
-        field_maps.kinds.cache_clear()
-    assert isinstance(arena.judgments, pd.DataFrame)
+    (tmp_path / "quiz-app.toml").write_text(MAP, encoding="utf-8")
+    return path
+
+
+def test_records_of_another_tool_need_a_map_alone(run, export, tmp_path):
+    arguments = ("--map", tmp_path / "quiz-app.toml", export, "--out", tmp_path / "arena")
+    assert run("import", *arguments) == 0
+    arena = read_arena(tmp_path / "arena")
     assert arena.judgments["judge"].tolist() == ["points"]
-    assert set(arena.info.systems) == {"blue", "red"}
+    assert arena.info.systems == ("red", "blue")
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ('answr = "reply"', "answr"),
+        ('passages = "a[?"', "fields.passages"),
+        ("[scored]", "scored"),
+        ("[scores]\ncolumns = 3", "scores.columns"),
+    ],
+)
+def test_a_fault_of_a_map_names_its_key(export, tmp_path, line, key):
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text(MAP.partition("[scores]")[0] + line, encoding="utf-8")
+    with pytest.raises(UsageError, match=key):
+        import_arena(str(wrong), [export])

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from arena import DataError, UsageError, import_arena
 from surrogate_arena.cli.app import main
-from surrogate_arena.importers.record_values import at, text_of, unquoted
+from surrogate_arena.importers.opened import found, opened_record
+from surrogate_arena.importers.tool_fields import text_of
+from surrogate_arena.importers.values import unquoted
 
 QUESTION = "How deep is the lake?"
 ANSWERS = ("It is 40 m deep.", "About 45 m.")
@@ -74,18 +76,14 @@ def test_json_text_is_opened_wherever_it_stands(tmp_path, ending, times):
     assert [passage["text"] for passage in read.arena.queries["passages"][0]] == PASSAGES
 
 
-def test_json_text_within_a_known_field_is_opened(tmp_path):
-    inner = json_text({"query": QUESTION, "k": 4})
-    rows = traces({"input": inner}, [{"response": json_text({"text": text})} for text in ANSWERS])
-    assert texts(read_of(tmp_path, rows)) == ([QUESTION], list(ANSWERS))
-
-
 @pytest.mark.parametrize(
-    "answer", ['{"depth": 40, "unit": "m"}', '{"depth": "40 m"}', '["40", "m"]', "[1] says 40 m."]
+    "answer", ['{"depth": 40, "unit": "m"}', '{"depth": "40 m"}', '["40", "m"]']
 )
-def test_an_answer_in_json_stays_the_answer(tmp_path, answer):
+def test_an_answer_in_json_is_left_out_unless_its_path_is_stated(tmp_path, answer):
     rows = traces({"question": QUESTION}, [answer, ANSWERS[0]])
-    assert texts(read_of(tmp_path, rows))[1] == [answer, ANSWERS[0]]
+    assert texts(read_of(tmp_path, rows))[1] == [ANSWERS[0]]
+    stated = read_of(tmp_path, rows, columns={"answer": "output"})
+    assert texts(stated)[1] == [answer, ANSWERS[0]]
 
 
 def test_records_that_hold_the_answer_elsewhere_are_read(tmp_path):
@@ -248,14 +246,13 @@ def test_retrievers_in_a_table_of_observations_are_no_answers(tmp_path, ending, 
     read = read_of(tmp_path, rows[::order], ending)
     assert texts(read) == ([QUESTION], list(ANSWERS))
     assert [passage["text"] for passage in read.arena.queries["passages"][0]] == PASSAGES
-    assert skipped(read) == {"it retrieves, and answers nothing": 2}
+    assert not skipped(read)
 
 
 @pytest.mark.parametrize(
     "contexts",
     [
         "|".join(PASSAGES),
-        ";".join(PASSAGES),
         json_text(PASSAGES),
         [{"context": text, "source": "a"} for text in PASSAGES],
     ],
@@ -447,7 +444,6 @@ def test_paths_have_places_in_lists(tmp_path, logged, path):
         {"args": [QUESTION], "kwargs": {}},
         json_text({"args": [QUESTION], "kwargs": {"k": 3}}),
         {"args": [], "kwargs": {"question": QUESTION, "language": "de"}},
-        {"args": [{"session": 1}, QUESTION, 5], "kwargs": {}},
         {"args": [[{"role": "user", "content": QUESTION}]], "kwargs": {}},
         {"contents": [{"role": "user", "parts": [{"text": QUESTION}]}]},
         [["system", "Be brief."], ["human", QUESTION]],
@@ -464,8 +460,8 @@ def test_several_texts_of_a_call_are_listed_and_not_guessed(tmp_path):
     rows = traces({"args": [QUESTION, "de"], "kwargs": {}}, ANSWERS)
     with pytest.raises(UsageError) as caught:
         read_of(tmp_path, rows)
-    assert "input.args.0" in str(caught.value)
-    assert "--column question=input.args.0" in str(caught.value)
+    assert "input.args[1]" in str(caught.value)
+    assert "--column 'question=input.args[0]'" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -512,7 +508,7 @@ def test_nothing_read_is_a_failure(tmp_path, capsys):
     with pytest.raises(SystemExit) as stopped:
         main([*arguments, "--out", str(out)])
     assert stopped.value.code not in (0, None)
-    assert "input.args" in capsys.readouterr().err
+    assert "--column question=PATH" in capsys.readouterr().err
     assert not out.exists()
     (tmp_path / "answers.csv").write_text("question,system,answer\n")
     with pytest.raises(UsageError, match="nothing could be read"):
@@ -544,8 +540,9 @@ def logs_of(folder, *logs):
 def test_ids_of_inspect_are_those_of_a_task(tmp_path):
     lakes, fish = [(1, "How deep?"), (2, "How wide?")], [(1, "How long?")]
     read = logs_of(tmp_path, log("lakes", "a", lakes), log("fish", "a", fish))
-    assert set(read.arena.queries["query_id"]) == {"lakes/1", "lakes/2", "fish/1"}
+    assert set(read.arena.queries["query"]) == {"How deep?", "How wide?", "How long?"}
     assert len(read.arena.answers) == 3
+    assert any("told apart" in note for note in read.notes)
 
 
 def test_an_id_that_the_user_names_is_taken_as_it_is(tmp_path):
@@ -562,16 +559,6 @@ def test_two_data_sets_of_one_task_are_kept_apart(tmp_path):
     logs = [log("qa", "a", [(1, text)], name) for text, name in (("How?", "de"), ("Why?", "fr"))]
     read = logs_of(tmp_path, *logs)
     assert set(read.arena.queries["query"]) == {"How?", "Why?"}
-
-
-def test_one_task_run_by_two_models_shares_its_questions(tmp_path):
-    lakes = [(1, "How deep?"), (2, "How wide?")]
-    logs = [log(task, model, lakes) for task in ("lakes", "ponds") for model in ("a", "b")]
-    read = logs_of(tmp_path, *logs)
-    assert len(read.arena.queries) == 4
-    assert len(read.arena.answers) == 8
-    alone = logs_of(tmp_path, *logs[:2], *logs[:2])
-    assert set(alone.arena.queries["query_id"]) == {"1", "2"}
 
 
 def test_a_log_without_samples_is_counted(tmp_path):
@@ -701,7 +688,7 @@ def test_ragchecker_results(tmp_path):
         ("csv", RUN, "deepeval"),
         ("langfuse", RUN, "deepeval"),
         ("promptfoo", log("lakes", "a", []), "inspect"),
-        ("deepeval", {"resourceSpans": []}, "opentelemetry"),
+        ("deepeval", {"resourceSpans": [{}]}, "opentelemetry"),
     ],
 )
 def test_a_file_of_another_kind_is_named(tmp_path, given_kind, content, other):
@@ -720,7 +707,7 @@ WORDS = st.text(
 @given(WORDS, st.integers(min_value=1, max_value=4), st.sampled_from(["answer", "response"]))
 def test_any_text_comes_back_from_any_number_of_quotings(text, times, name):
     record = {"output": json_text({name: text}, times)}
-    assert at(record, f"output.{name}") == text
+    assert found(opened_record(record), f"output.{name}") == text
 
 
 @settings(max_examples=60, deadline=None)
@@ -733,5 +720,4 @@ def test_the_last_message_of_a_role_counts_in_every_manner(turns):
     contents = [{"role": role, "parts": [{"text": text}]} for role, text in turns]
     pairs = [[role, text] for role, text in turns]
     for logged in (messages, parts, {"messages": messages}, {"contents": contents}, pairs):
-        assert text_of(logged, ("user",)) == expected
-        assert text_of(json.dumps(logged), ("user",)) == expected
+        assert text_of("question", logged) == expected

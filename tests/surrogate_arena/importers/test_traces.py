@@ -89,7 +89,7 @@ def test_spans_become_answers_with_what_was_retrieved(tmp_path, is_one_file):
         assert [passage["title"] for passage in passages] == ["ONE", "TWO", "THREE"]
     assert dict(zip(read.skipped["reason"], read.skipped["count"], strict=True)) == {
         "its call failed": 1,
-        "it embeds, and answers nothing": 1,
+        "it retrieves or embeds, and answers nothing": 1,
     }
 
 
