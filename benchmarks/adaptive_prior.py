@@ -26,8 +26,8 @@ from arena.data.types import Floats, Integers
 from arena.judging.choosing.pairing import AdaptivePairing, round_size
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import fit_bradley_terry
+from arena.statistics.agreement import kendall_tau, kendall_taus
 from arena.statistics.bootstrap import generator
-from arena.statistics.rank_agreement import kendall_tau, kendall_taus
 from surrogate.board.first_board import first_prior, first_ratings
 from surrogate.board.tables import read_feature_table
 from surrogate.learning.language_data import (

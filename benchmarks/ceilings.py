@@ -20,7 +20,7 @@ from few_verdicts import CASES
 from judge_preferences import study_of
 
 from arena.data.errors import UsageError
-from arena.statistics.rank_agreement import kendall_taus
+from arena.statistics.agreement import kendall_taus
 from surrogate.learning.estimation.observations import joint_posterior, observe
 from surrogate.learning.language_data import LanguageData
 from surrogate.learning.training import training_ratings

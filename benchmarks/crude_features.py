@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from arena.text.citations import Citations, cited_passages
+from arena.text.answers import Citations, cited_passages
 from features.declare.feature import Feature, Value
 from features.declare.sample import EMPTY_ANSWER, Sample
 from features.text.tokens import words

@@ -29,8 +29,8 @@ from scipy.special import stdtrit
 from arena import Arena, read_arena
 from arena.data.errors import UsageError
 from arena.data.types import Floats
+from arena.statistics.agreement import kendall_tau
 from arena.statistics.bootstrap import percentile_interval
-from arena.statistics.rank_agreement import kendall_tau
 from surrogate.board.conclusions import Agreements
 from surrogate.board.intervals import unseen_intervals
 from surrogate.learning.cross_fitting import (

@@ -27,7 +27,7 @@ import pandas as pd
 from judge_preferences import Moments, all_moments, learned_weights, study_of
 
 from arena.data.errors import UsageError
-from arena.statistics.rank_agreement import kendall_tau
+from arena.statistics.agreement import kendall_tau
 from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.cross_fitting import train_and_rate
 from surrogate.learning.language_data import LanguageData

@@ -27,7 +27,7 @@ import pandas as pd
 from arena import read_arena
 from arena.data import __version__
 from arena.data.types import Floats
-from arena.statistics.rank_agreement import kendall_tau
+from arena.statistics.agreement import kendall_tau
 from surrogate.board.first_board import first_ratings
 from surrogate.learning.answers_surrogate import AnswersSurrogate
 from surrogate.learning.estimation.question_scores import solved_language

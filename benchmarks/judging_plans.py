@@ -41,8 +41,8 @@ from arena.judging.llm_judge import FAILURE_COLUMNS
 from arena.rating.battles import Battles
 from arena.rating.bradley_terry import fit_bradley_terry
 from arena.rating.posterior import RatingPrior, battle_posterior
+from arena.statistics.agreement import kendall_tau
 from arena.statistics.bootstrap import generator
-from arena.statistics.rank_agreement import kendall_tau
 from surrogate.board.first_board import first_prior, first_ratings, preferences_for
 from surrogate.board.tables import read_feature_table
 from surrogate.learning.language_data import with_answers

@@ -33,7 +33,7 @@ from arena.judging.answer_pairs import PAIR_COLUMNS
 from arena.rating.battles import Battles
 from arena.rating.likelihood import BattleLikelihood
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE, NormalPrior
-from arena.statistics.rank_agreement import kendall_tau
+from arena.statistics.agreement import kendall_tau
 
 SIZES = (2, 4, 8, 16)
 METHODS = ("majority", "each verdict", "mean")

@@ -23,8 +23,8 @@ from arena.data.types import Flags, Floats
 from arena.rating.battles import Battles
 from arena.rating.penalized_likelihood import DEFAULT_RIDGE
 from arena.rating.tournaments import fit_coefficients
+from arena.statistics.agreement import kendall_tau
 from arena.statistics.bootstrap import generator, percentile_interval
-from arena.statistics.rank_agreement import kendall_tau
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.intervals import unseen_distances, unseen_intervals
 from surrogate.board.summary import RatingInterval

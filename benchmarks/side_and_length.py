@@ -35,8 +35,8 @@ from arena.rating.battles import Battles
 from arena.rating.biases import EQUAL, LENGTH, with_traits
 from arena.rating.posterior import RatingPosterior, battle_posterior
 from arena.rating.soft_verdicts import calibrated_judgments
+from arena.statistics.agreement import kendall_tau
 from arena.statistics.bootstrap import generator
-from arena.statistics.rank_agreement import kendall_tau
 from arena.statistics.significance import NORMAL_95
 
 ARENAS = Path("../shared/data/arenas")

@@ -24,9 +24,8 @@ from arena.judging.panel import Panel, panel_verdicts
 from arena.judging.rounds import JudgedRounds, joined_rows, stacked_verdicts
 from arena.llm.store import Store
 from arena.llm.usage import Budget, Price, Usage
-from arena.quality.agreement import agreement_table
+from arena.quality.agreement import agreement_table, oriented_verdicts
 from arena.quality.people_agreement import PeopleAgreement
-from arena.quality.verdicts import oriented_verdicts
 
 
 def judge_pairs(

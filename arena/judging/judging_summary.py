@@ -17,10 +17,10 @@ from arena.judging.choosing.chosen_pairs import ChosenPairs, Verdicts
 from arena.judging.llm_judge import LlmJudge, pairs_left
 from arena.llm.replies import CONTENT_FILTER, REFUSAL, UNPARSABLE
 from arena.llm.usage import Price, Usage
+from arena.quality.agreement import without_identical
 from arena.quality.judge_label import JudgeLabel, label_judge
 from arena.quality.judge_tests import NOTABLE_INVALID
 from arena.quality.people_agreement import PeopleAgreement
-from arena.quality.verdicts import without_identical
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from arena.data.errors import ArenaError, UsageError
 from arena.data.folder import FAILED_JUDGMENTS, read_arena
 from arena.data.selection import PEOPLE, UNKNOWN_JUDGE, is_person, judges_named
 from arena.data.tables import read_rows
+from arena.quality.agreement import oriented_verdicts, without_identical
 from arena.quality.influence import LISTED, FirstPlace, first_places
 from arena.quality.judge_tests import (
     FAULTS,
@@ -39,7 +40,6 @@ from arena.quality.people_agreement import (
     recorded_agreements,
 )
 from arena.quality.preferences import length_test, side_test
-from arena.quality.verdicts import oriented_verdicts, without_identical
 
 WORDS: dict[Grade, str] = {
     "unreliable": "unreliable",

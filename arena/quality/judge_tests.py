@@ -14,7 +14,7 @@ from scipy.special import expit
 from arena.data.schema import REPEAT
 from arena.data.types import Floats, Indices
 from arena.data.wording import count_of
-from arena.quality.verdicts import GROUP, ITEM, majorities, oriented_verdicts
+from arena.quality.agreement import GROUP, ITEM, majorities, oriented_verdicts
 from arena.rating.battles import Battles
 from arena.rating.posterior import battle_posterior
 from arena.statistics.codes import distinct, row_keys, text_codes

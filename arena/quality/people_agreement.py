@@ -17,9 +17,16 @@ from arena.data.selection import is_person
 from arena.data.tables import read_record
 from arena.data.types import Floats
 from arena.data.wording import count_of
-from arena.quality.agreement import FEWEST_ITEMS, LOW_KAPPA, agreement_with_reference
+from arena.quality.agreement import (
+    FEWEST_ITEMS,
+    LOW_KAPPA,
+    PAIR,
+    QUESTION_PAIR,
+    agreement_with_reference,
+    majorities,
+    oriented_verdicts,
+)
 from arena.quality.judge_tests import Grade, JudgeTest
-from arena.quality.verdicts import PAIR, QUESTION_PAIR, majorities, oriented_verdicts
 from arena.rating.judgments import named_voters
 from arena.statistics.agreement import cohen_kappas
 from arena.statistics.bootstrap import generator, resampled_sums

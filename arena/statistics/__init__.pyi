@@ -1,5 +1,5 @@
-from .agreement import agreement_report as agreement_report
+from .agreement import kendall_tau as kendall_tau
 from .bootstrap import percentile_interval as percentile_interval
-from .rank_agreement import kendall_tau as kendall_tau
+from .rater_agreement import agreement_report as agreement_report
 from .significance import holm_adjusted as holm_adjusted
 from .significance import wilson_interval as wilson_interval

@@ -9,8 +9,7 @@ from hashlib import blake2b
 from typing import Any, Literal, TypeVar, cast
 
 from arena.data.schema import Passage
-from arena.text.answers import RagAnswer, parse_answer
-from arena.text.citations import Citations, cited_passages, strip_citations
+from arena.text.answers import Citations, RagAnswer, cited_passages, parse_answer, strip_citations
 from features.text.sentences import Statement, cut_statements
 from features.text.tokens import folded_words
 

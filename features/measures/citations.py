@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.text.citations import strip_citations
+from arena.text.answers import strip_citations
 from features.declare.feature import SENTENCES, THIS_PACKAGE, Value, cutoff, declared
 from features.declare.sample import (
     EMPTY_ANSWER,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from arena.data.errors import MissingDependencyError
-from arena.text.citations import strip_citations
+from arena.text.answers import strip_citations
 from features.declare.feature import Value, choice, declared
 from features.declare.sample import (
     EMPTY_ANSWER,

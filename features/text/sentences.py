@@ -17,7 +17,7 @@ from operator import itemgetter
 import regex
 
 from arena.data.errors import MissingDependencyError
-from arena.text.citations import find_citations
+from arena.text.answers import find_citations
 from features.text.tokens import tokens_per_word, without_surrogates, words
 
 THAI = "th"

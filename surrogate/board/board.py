@@ -20,7 +20,7 @@ from arena.data.wording import count_of, notebook_html
 from arena.quality.judge_label import JudgeReport
 from features.declare.feature import Feature, offer
 from surrogate.board import tables
-from surrogate.board.summary import HELD_MARK, HELD_OUT, BoardSummary
+from surrogate.board.summary import HELD_MARK, HELD_OUT, NO_RATINGS, BoardSummary, RatingInterval
 from surrogate.learning.saving import load_surrogate, save_surrogate
 from surrogate.learning.surrogate import Surrogate
 
@@ -96,6 +96,11 @@ class Board:
     def languages(self) -> Sequence[str]:
         """Languages with ratings."""
         return sorted(self.ratings["language"].unique())
+
+    def prediction_interval(self, language: str) -> RatingInterval:
+        """Return how wide a language's intervals are of what its surrogate predicts."""
+        summary = self.summary.languages.get(language)
+        return NO_RATINGS if summary is None else summary.interval
 
     def by_language(self, column: str) -> pd.DataFrame:
         """Return a column of the ratings: a row per system, a column per language."""

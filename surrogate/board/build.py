@@ -22,7 +22,6 @@ from features.declare.feature import Feature, Models
 from features.engine.extraction import FEATURE_KEY, feature_columns
 from surrogate.board.board import Board
 from surrogate.board.by_verdicts import comparable_judges, estimate_by_verdicts
-from surrogate.board.holdout import check_holdout, choose_holdout
 from surrogate.board.learned import learn
 from surrogate.board.settings import (
     NOBODY,
@@ -157,9 +156,13 @@ def _check_pair_counts(arena: Arena) -> None:
 def _holdout(judged: Arena, holdout: Sequence[str] | None, surrogate: Surrogate) -> tuple[str, ...]:
     """Choose the systems to hold out, for R² of surrogates of single tournaments."""
     if holdout is not None:
+        from surrogate.board.holdout import check_holdout
+
         return check_holdout(holdout, judged.rated_systems)
     if surrogate.pooled:  # it does not learn from single tournaments
         return ()
+    from surrogate.board.holdout import choose_holdout
+
     return choose_holdout(by_content(judged.rated_systems, judged.answers), surrogate.seed)
 
 

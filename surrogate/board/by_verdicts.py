@@ -18,7 +18,7 @@ from arena.quality.agreement import rating_differences
 from arena.quality.judge_label import report_judge
 from arena.quality.preferences import equal_length_ratings
 from arena.rating.posterior import RatingPosterior
-from arena.statistics.rank_agreement import kendall_tau
+from arena.statistics.agreement import kendall_tau
 from surrogate.board.estimation import Estimation, Rated, arena_table, joint_covariance, stacked
 from surrogate.board.language_study import (
     importances_table,

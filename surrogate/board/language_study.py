@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -17,13 +17,12 @@ import pandas as pd
 from arena.data.errors import UsageError
 from arena.data.types import Floats, Progress, finish
 from arena.data.wording import Remark, first_of
-from arena.quality.verdicts import SHOWN_NAMES
+from arena.quality.agreement import SHOWN_NAMES
 from arena.rating.posterior import RatingPosterior
 from arena.rating.published import PublishedTournaments
 from arena.rating.ratings import Ratings
+from arena.statistics.agreement import Agreement, agreement
 from arena.statistics.bootstrap import generator, percentile_interval
-from arena.statistics.rank_agreement import Agreement, agreement
-from surrogate.board.holdout import fit_tournaments
 from surrogate.board.settings import ResolvedSettings
 from surrogate.board.summary import HoldoutR2
 from surrogate.learning.cross_fitting import (
@@ -38,6 +37,9 @@ from surrogate.learning.language_data import FEW_TOURNAMENTS, LanguageData, othe
 from surrogate.learning.outcomes import MANY_SYSTEMS, Outcome
 from surrogate.learning.surrogate import Surrogate
 from surrogate.learning.training import training_ratings
+
+if TYPE_CHECKING:
+    from surrogate.board.holdout import TournamentFit
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,11 @@ def study_languages(
     finish(progress, "ratings by both")
     halves = _split_halves(data, surrogate, n_jobs, progress)
     held_out = [[name for name in settings.holdout if name in part.systems] for part in data]
-    fits = fit_tournaments(data, surrogate, held_out, settings, n_jobs, progress)
+    fits: list[list[TournamentFit]] = [[] for _ in data]
+    if any(held_out):
+        from surrogate.board.holdout import fit_tournaments
+
+        fits = fit_tournaments(data, surrogate, held_out, settings, n_jobs, progress)
     studies = []
     for index, part in enumerate(data):
         shares = np.array([fit.shares for fit in fits[index]])

@@ -18,7 +18,7 @@ from arena.rating.judgments import copies_of_others
 from arena.rating.published import published_remarks
 from arena.rating.ratings import copies_note, judgment_notes
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED
-from arena.statistics.rank_agreement import Agreement, macro_agreement, tau_interval
+from arena.statistics.agreement import Agreement, macro_agreement, tau_interval
 from features.engine.extraction import missing_counts
 from surrogate.board.intervals import unseen_intervals
 from surrogate.board.language_study import LanguageStudy, arena_agreement, holdout_r2

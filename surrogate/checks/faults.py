@@ -7,7 +7,12 @@ told.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import re
+import tomllib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -21,11 +26,46 @@ from features.engine.extraction import answers_of
 from features.measures.fluency import repetition
 from features.measures.grounding import passage_support
 from features.measures.language import PY3LANGID, target_language
-from features.text.refusals import refuses
 from features.text.sentences import breaks_off, ends_in_mid_sentence, is_prose
 from features.text.tokens import tokens_per_word, words
 from surrogate.checks.fit import is_most_frequent_or_empty
 from surrogate.learning.estimation.answer_texts import document_weights, hashed, unit_rows
+
+MOST_WORDS = 40
+"""Words of a refusal, or parts of words twice: a longer text answers after all."""
+OPENING = 200
+"""Characters in which a refusal says that it is one."""
+
+
+@cache
+def phrases() -> Mapping[str, Sequence[str]]:
+    """Return the patterns of what refusals say, by language."""
+    text = files("surrogate.checks").joinpath("refusals.toml").read_text(encoding="utf-8")
+    return MappingProxyType(tomllib.loads(text))
+
+
+def refuses(text: str, language: str) -> bool | None:
+    """Return whether an answer only says that it does not answer.
+
+    Args:
+        text: The answer, without citations.
+        language: Language code of its question.
+
+    Returns:
+        None for languages whose refusals are not listed.
+    """
+    if language not in phrases():
+        return None
+    if _pattern(language).search(text[:OPENING].replace("’", "'")) is None:
+        return False
+    tokens = words(text)
+    return len(tokens) <= MOST_WORDS * tokens_per_word(tokens)
+
+
+@cache
+def _pattern(language: str) -> re.Pattern[str]:
+    """Return the pattern of a language, and of English, in which models often fall back."""
+    return re.compile("|".join([*phrases()[language], *phrases()["en"]]), re.IGNORECASE)
 
 
 def is_empty(sample: Sample) -> float:

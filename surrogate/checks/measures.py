@@ -16,7 +16,7 @@ import pandas as pd
 
 from arena.data.systems import PassageRecord
 from arena.data.types import Flags, Floats, Indices
-from arena.text.citations import strip_citations
+from arena.text.answers import strip_citations
 from features.declare.sample import titled_text
 from features.text.tokens import folded_line, folded_words
 from surrogate.checks.likeness import FEWEST_JUDGED, measure_likeness

@@ -21,7 +21,6 @@ import pandas as pd
 from arena.data.schema import QUESTION_KEY
 from arena.data.types import Floats
 from features.engine.extraction import FEATURE_KEY, feature_columns
-from surrogate.learning.blend import Blend
 from surrogate.learning.estimation.field import (
     ANSWER,
     CONSENSUS,
@@ -32,9 +31,13 @@ from surrogate.learning.estimation.field import (
 )
 from surrogate.learning.estimation.kernels import Scale, SystemVectors
 from surrogate.learning.estimation.observations import rating_reliability
-from surrogate.learning.estimation.question_scores import QuestionScores, Scored
-from surrogate.learning.estimation.system_ridge import SystemRidge
-from surrogate.learning.explanations import explained, feature_effects
+from surrogate.learning.estimation.question_scores import (
+    QuestionScores,
+    Scored,
+    explained,
+    feature_effects,
+)
+from surrogate.learning.estimation.system_ridge import Blend, SystemRidge
 from surrogate.learning.preferences import preference_slopes, shipped_weights
 from surrogate.learning.surrogate import (
     EFFECT_COLUMNS,

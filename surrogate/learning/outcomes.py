@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from arena.data.types import Floats, Indices
+from arena.statistics.agreement import kendall_taus, resampled_taus
 from arena.statistics.bootstrap import bootstrap_weights, generator
-from arena.statistics.rank_agreement import kendall_taus, resampled_taus
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.training import finite_means
 

@@ -20,16 +20,8 @@ from arena.rating.judgments import copies_of_others
 from arena.rating.posterior import PRIOR_COLUMNS, RatingPrior, battle_posterior
 from arena.statistics.significance import NORMAL_90
 from surrogate.board.board import Board
-from surrogate.board.summary import NO_RATINGS, RatingInterval
+from surrogate.ranking.ranked_systems import JUDGED_COLUMNS
 
-JUDGED_COLUMNS = [
-    "language",
-    "system",
-    "judgments",
-    "rating",
-    "standard_error",
-    "verdict_share",
-]
 NOBODY = "no judgment is of a new system and a judged one, on a question of the arena"
 
 
@@ -202,18 +194,12 @@ def _predicted_prior(board: Board, predictions: pd.DataFrame) -> pd.DataFrame:
     errors = predictions.get("standard_error", pd.Series(np.nan, predictions.index))
     calibrated = []
     for language, error in zip(predictions["language"], errors.to_numpy(np.float64), strict=True):
-        half_width = float(interval_of(board, language).width(np.array(error)))
+        half_width = float(board.prediction_interval(language).width(np.array(error)))
         calibrated.append(half_width / NORMAL_90)
     prior = predictions.assign(
         standard_error=pd.Series(calibrated, predictions.index).fillna(errors)
     )
     return prior[list(PRIOR_COLUMNS)]
-
-
-def interval_of(board: Board, language: str) -> RatingInterval:
-    """Return how wide a language's intervals are of what its surrogate predicts."""
-    summary = board.summary.languages.get(language)
-    return NO_RATINGS if summary is None else summary.interval
 
 
 def _involves(judgments: pd.DataFrame, systems: set[str]) -> pd.Series:

@@ -37,13 +37,7 @@ from surrogate.checks.notes import Findings
 from surrogate.checks.status import absence, ranking_status, without_ranks
 from surrogate.learning.language_data import with_answers
 from surrogate.learning.surrogate import known_features
-from surrogate.ranking.judged import (
-    JUDGED_COLUMNS,
-    counted_judgments,
-    interval_of,
-    judged_ratings,
-)
-from surrogate.ranking.ranked_systems import RankedSystems
+from surrogate.ranking.ranked_systems import JUDGED_COLUMNS, RankedSystems
 
 NOTHING_FOUND = Findings()
 NO_SURROGATE = "the board has no surrogate here"
@@ -93,6 +87,8 @@ def place_systems(
     if judgments is None:
         judgments = pd.DataFrame(columns=[*QUESTION_KEY, "system_a", "system_b", "winner"])
     else:
+        from surrogate.ranking.judged import counted_judgments, judged_ratings
+
         judgments, judgment_notes = counted_judgments(board, set(systems), judgments, queries)
         judged = judged_ratings(board, predictions, judgments)
     by_language = {}
@@ -151,7 +147,7 @@ def _placed_rows(
     unproven: pd.Index = pd.Index([])
     if not board.summary.ranks_unseen_in(language):
         unproven = estimates.index[~(estimates["verdict_share"] >= SUBSTANTIAL_SHARE)]
-    rows = rated_rows(estimates, interval_of(board, language), status, unproven, on_board)
+    rows = rated_rows(estimates, board.prediction_interval(language), status, unproven, on_board)
     rows = rows.round(DECIMALS)
     # The better the rating, the lower the rank: an interval's high end gives the lowest rank.
     columns = {"rank": "rating", "rank_low": "high", "rank_high": "low"}
@@ -195,7 +191,7 @@ def _notes(board: Board, languages: Sequence[str]) -> Iterator[str]:
         return
     trained = _trained_languages(board)
     for language in languages:
-        interval = interval_of(board, language)
+        interval = board.prediction_interval(language)
         if interval.reason and language in trained:
             yield f"no interval of ratings in {language}: {interval.reason}"
         if interval.narrowing:

@@ -97,6 +97,15 @@ def feature_clause(feature: str, difference: float) -> str:
     return higher if difference > 0 else lower
 
 
+JUDGED_COLUMNS = [
+    "language",
+    "system",
+    "judgments",
+    "rating",
+    "standard_error",
+    "verdict_share",
+]
+"""Of new systems rated by verdicts, too."""
 MOST_NAMED = 2
 """Features in either direction, and questions, that reasons name."""
 

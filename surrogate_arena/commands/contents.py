@@ -11,8 +11,7 @@ from arena.data.arena import Arena
 from arena.data.errors import checked_choice
 from arena.data.schema import OWN_PASSAGES, QUESTION_KEY
 from arena.data.wording import Remark
-from arena.text.answers import parse_answer
-from arena.text.citations import cited_passages
+from arena.text.answers import cited_passages, parse_answer
 
 FEWEST_ANSWERS = 5
 """Number of answers with dead citations from which it is said."""

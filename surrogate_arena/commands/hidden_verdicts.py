@@ -12,8 +12,8 @@ from arena.data.rows import are_in
 from arena.data.schema import QUESTION_KEY
 from arena.judging.choosing.drawn_questions import choose_questions
 from arena.rating.ratings import rate
+from arena.statistics.agreement import kendall_tau
 from arena.statistics.bootstrap import by_content, generator
-from arena.statistics.rank_agreement import kendall_tau
 from surrogate.board.board import Board
 
 

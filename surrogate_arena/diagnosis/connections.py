@@ -9,7 +9,7 @@ import pandas as pd
 
 from arena.data.types import Indices
 from arena.data.wording import Remark, count_of, first_of
-from arena.quality.verdicts import PAIR, SHOWN_NAMES
+from arena.quality.agreement import PAIR, SHOWN_NAMES
 from arena.rating.pairs import connected_groups
 from surrogate_arena.diagnosis.judged_counts import CheckResult
 

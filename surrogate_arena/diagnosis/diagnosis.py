@@ -21,14 +21,15 @@ from arena.data.selection import PEOPLE, is_derived, is_person
 from arena.data.systems import alike
 from arena.data.tables import plain_records
 from arena.data.wording import Remark, Severity, by_severity, count_of, notebook_html
-from arena.quality.agreement import LOW_KAPPA, agreement_table
+from arena.quality.agreement import (
+    GROUP,
+    LOW_KAPPA,
+    agreement_table,
+    oriented_verdicts,
+)
 from arena.quality.influence import VERDICT_COLUMNS, FirstPlace, first_places
 from arena.quality.judge_label import verdict_tests
 from arena.quality.judge_tests import FAULTS, JudgeTest
-from arena.quality.verdicts import (
-    GROUP,
-    oriented_verdicts,
-)
 from arena.rating.biases import LENGTH, answer_traits
 from arena.rating.judgments import (
     checked_judgments,

@@ -9,7 +9,7 @@ import pandas as pd
 
 from arena.data.schema import ANSWER_KEY, QUESTION_KEY
 from arena.data.wording import Remark, count_of, first_of
-from arena.quality.verdicts import SHOWN_NAMES
+from arena.quality.agreement import SHOWN_NAMES
 
 
 class CheckResult(NamedTuple):

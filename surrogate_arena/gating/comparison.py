@@ -19,8 +19,8 @@ from arena.judging.choosing.drawn_pairs import asked_pairs, by_draw
 from arena.judging.judged_pairs import judge_pairs
 from arena.judging.llm_judge import LlmJudge
 from arena.llm.usage import Usage
+from arena.quality.agreement import without_identical
 from arena.quality.judge_tests import same_verdict
-from arena.quality.verdicts import without_identical
 from arena.rating.judgments import points_of_a
 from arena.rating.soft_verdicts import calibrated_judgments
 from arena.statistics.significance import EVEN, Difference, SequentialTest

@@ -22,7 +22,6 @@ from arena.statistics.significance import EVEN, Difference
 from surrogate.board.board import Board, open_board
 from surrogate.board.uncompared import uncompared_systems
 from surrogate.checks.answer_checks import compare_answers
-from surrogate.ranking.judged import interval_of
 from surrogate.ranking.rank import rank_systems
 from surrogate.ranking.ranked_systems import RankedSystems
 from surrogate_arena.gating.arena_verdicts import compare_by_arena
@@ -197,14 +196,14 @@ def _compared_ratings(
         return ratings
     reasons = [ratings.reason]
     for language in languages:
-        narrowing = interval_of(board, language).narrowing
+        narrowing = board.prediction_interval(language).narrowing
         if narrowing:
             reasons.append(f"intervals in {language} are wide: {narrowing}")
     return replace(ratings, reason="; ".join(reasons))
 
 
 def _freedom(board: Board, language: str) -> float:
-    freedom = interval_of(board, language).freedom
+    freedom = board.prediction_interval(language).freedom
     return math.inf if freedom is None else freedom
 
 

@@ -11,8 +11,8 @@ from scipy.special import expit
 
 from arena.data.answer_digests import outdated_sentence
 from arena.data.wording import count_of
+from arena.quality.agreement import without_identical
 from arena.quality.judge_label import JudgeLabel
-from arena.quality.verdicts import without_identical
 from arena.statistics.significance import SequentialTest
 from surrogate.checks.answer_checks import FEWEST_DIFFERENT, AnswerChecks
 from surrogate_arena.gating.comparison import ORDERS, SystemComparison

@@ -17,7 +17,7 @@ from arena.judging.answer_pairs import (
     shown_of_all,
 )
 from arena.statistics.bootstrap import seed_sequence
-from arena.text.citations import find_citations
+from arena.text.answers import find_citations
 from surrogate_arena.pages.answer_nuggets import AnswerMarks, shown_texts
 from surrogate_arena.pages.site_settings import MOST_QUESTIONS
 from surrogate_arena.pages.views import Row, cut_text

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from arena.data.types import Floats
+from arena.statistics.agreement import kendall_taus
 from arena.statistics.bootstrap import generator, percentile_interval
-from arena.statistics.rank_agreement import kendall_taus
 from surrogate.learning.cross_fitting import Repeats, derived_seed, held_out_ratings
 from surrogate.learning.language_data import LanguageData
 from surrogate.learning.surrogate import FEW_TREES, Surrogate, reseeded

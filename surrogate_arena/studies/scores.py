@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from arena.data.types import Floats
-from arena.statistics.rank_agreement import tau_interval
+from arena.statistics.agreement import tau_interval
 from surrogate.learning.outcomes import Outcome, resample_outcomes
 from surrogate.learning.training import finite_means
 

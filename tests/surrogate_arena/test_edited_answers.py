@@ -13,7 +13,7 @@ from judged_systems import QUALITY, better, build_arena
 from arena import read_arena, write_arena
 from arena.data.tables import read_rows, write_rows
 from arena.judging.ballots import NamedVote
-from arena.quality.verdicts import without_identical
+from arena.quality.agreement import without_identical
 from surrogate import build_board
 from surrogate_arena.gating.gate import gate
 from surrogate_arena.importers.judgments import read_judgments

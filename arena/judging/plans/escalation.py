@@ -34,7 +34,7 @@ from arena.judging.plans.escalated_pairs import (
 )
 from arena.judging.plans.fixed import FixedPlan, draw_pairs
 from arena.judging.plans.plan import JudgingPlan, JudgingRun, judging_budget
-from arena.quality.verdicts import without_identical
+from arena.quality.agreement import without_identical
 from arena.rating.posterior import PRIOR_COLUMNS
 from arena.statistics.bootstrap import generator
 from arena.statistics.significance import NORMAL_90

@@ -20,13 +20,13 @@ from arena.data.types import Floats
 from arena.rating.bradley_terry import ConvergenceError
 from arena.rating.posterior import RatingPosterior
 from arena.rating.tournaments import DECIMALS
-from arena.statistics.bootstrap import generator
-from arena.statistics.rank_agreement import (
+from arena.statistics.agreement import (
     difference_interval,
     kendall_tau,
     resampled_taus,
     tau_interval,
 )
+from arena.statistics.bootstrap import generator
 from arena.statistics.significance import NORMAL_90
 from surrogate.learning.cross_fitting import Repeats, leave_systems_out
 from surrogate.learning.estimation.observations import Observation, observe

@@ -17,8 +17,7 @@ from arena.judging.choosing.drawn_questions import question_keys
 from arena.llm.json_replies import JsonReplyError, last_json_object
 from arena.llm.replies import Completion, UnparsableError
 from arena.statistics.bootstrap import generator
-from arena.text.answers import parse_answer
-from arena.text.citations import find_citations
+from arena.text.answers import find_citations, parse_answer
 from surrogate_arena.papers.chats import Chats
 from surrogate_arena.papers.evaluation import JudgeFactory
 from surrogate_arena.papers.grouse.joint_prompts import JOINT_PROMPT, JointPrompts

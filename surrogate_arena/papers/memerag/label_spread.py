@@ -8,7 +8,7 @@ import pandas as pd
 
 from arena.data.schema import QUESTION_KEY
 from arena.data.tables import plain_records
-from arena.statistics.agreement import AgreementReport, agreement_report
+from arena.statistics.rater_agreement import AgreementReport, agreement_report
 from surrogate_arena.papers.memerag.benchmark import NOTICE
 from surrogate_arena.papers.memerag.sentences import (
     CHALLENGING,

@@ -17,7 +17,7 @@ from joblib import delayed
 from arena.data.arena import Arena
 from arena.data.errors import UsageError
 from arena.data.folder import open_arena
-from arena.statistics.rank_agreement import kendall_tau
+from arena.statistics.agreement import kendall_tau
 from features.measures.registry import GROUPS
 from surrogate.board.holdout import fit_tournament
 from surrogate.learning.cross_fitting import (

@@ -9,8 +9,7 @@ from arena.data.arena import Arena
 from arena.data.errors import UsageError, argument
 from arena.judging.answer_pairs import ArenaTexts, QuestionKey, ShownPassage
 from arena.judging.choosing.drawn_questions import question_keys
-from arena.text.answers import parse_answer
-from arena.text.citations import cited_passages, strip_citations
+from arena.text.answers import cited_passages, parse_answer, strip_citations
 from features.measures.language import identify
 from surrogate_arena.generation.generate import LlmSystem
 from surrogate_arena.generation.questions import GivenQuestion

@@ -15,7 +15,7 @@ from arena.judging.verdict_parsing import read_verdict
 from arena.llm.prompts import ReplaceablePrompt, Templates
 from arena.llm.replies import Completion
 from arena.llm.requests import Prompt
-from arena.quality.verdicts import QUESTION_PAIR, majorities, oriented_verdicts, won_by_a
+from arena.quality.agreement import QUESTION_PAIR, majorities, oriented_verdicts, won_by_a
 from surrogate_arena.papers.judges import FunctionJudge, JudgePrompts
 from surrogate_arena.papers.verdict import Verdict
 

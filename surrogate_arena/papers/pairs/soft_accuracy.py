@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from arena.data.types import Floats, Integers
-from arena.quality.verdicts import PAIR, QUESTION_PAIR, oriented_verdicts
+from arena.quality.agreement import PAIR, QUESTION_PAIR, oriented_verdicts
 from arena.statistics.bootstrap import bootstrap_weights, generator
 from surrogate_arena.papers.pairs.pair_accuracy import Estimate, estimate_of
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import kendalltau
 
-from arena.statistics.bootstrap import generator, percentile_interval
-from arena.statistics.rank_agreement import (
+from arena.statistics.agreement import (
     Agreement,
     agreement,
     difference_interval,
@@ -21,6 +20,7 @@ from arena.statistics.rank_agreement import (
     resampled_taus,
     tau_interval,
 )
+from arena.statistics.bootstrap import generator, percentile_interval
 
 RATINGS = arrays(np.float64, 6, elements=st.sampled_from([-2.0, -1.0, 0.0, 1.0, np.nan]))
 

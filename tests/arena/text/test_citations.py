@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.text.citations import Citations, cited_passages, find_citations, strip_citations
+from arena.text.answers import Citations, cited_passages, find_citations, strip_citations
 
 MSMARCO = "msmarco_v2.1_doc_00_528303199#9_967565969"
 KNOWN = ("0", "1", "2", "3", "12#3", "140086#29", MSMARCO)

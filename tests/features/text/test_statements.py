@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.text.citations import cited_passages
+from arena.text.answers import cited_passages
 from features.text.sentences import Statement, cut_statements
 
 SEGMENT = "msmarco_v2.1_doc_12_345#3_678"

@@ -9,7 +9,7 @@ from pandas.testing import assert_frame_equal
 from scipy.stats import kendalltau
 
 from arena.data.errors import UsageError
-from arena.statistics.rank_agreement import kendall_tau
+from arena.statistics.agreement import kendall_tau
 from surrogate import build_board
 from surrogate.board.rating_rows import UNJUDGED
 from surrogate.board.summary_builder import BORROWED

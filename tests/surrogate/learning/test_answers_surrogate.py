@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from arena.data.errors import UsageError
 from arena.rating.tournaments import bootstrap_tournaments
 from surrogate.learning.answers_surrogate import AnswersSurrogate
-from surrogate.learning.blend import Blend
 from surrogate.learning.estimation.field import AnswerField
 from surrogate.learning.estimation.kernels import Scale, SystemVectors
 from surrogate.learning.estimation.observations import rating_reliability
@@ -19,7 +18,7 @@ from surrogate.learning.estimation.question_scores import (
     Scored,
 )
 from surrogate.learning.estimation.ratings import posterior_ratings
-from surrogate.learning.estimation.system_ridge import SystemRidge
+from surrogate.learning.estimation.system_ridge import Blend, SystemRidge
 from surrogate.learning.training import training_ratings
 
 WORDS = ["the", "a", "river", "flows", "under", "old", "bridges", "while", "markets", "close"]

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import kendalltau
 from sklearn.metrics import r2_score
 
-from arena.statistics.rank_agreement import resampled_taus
+from arena.statistics.agreement import resampled_taus
 from surrogate.learning.cross_fitting import fold_count
 from surrogate.learning.outcomes import Outcome
 from surrogate_arena.studies.scores import ALIKE, NOT_RATED, outcome_scores

@@ -14,8 +14,7 @@ from simulations import simulated_part
 
 from arena.data.errors import UsageError
 from arena.rating.tournaments import TOURNAMENTS_REGULARIZED, bootstrap_tournaments
-from arena.text.answers import parse_answer
-from arena.text.citations import strip_citations
+from arena.text.answers import parse_answer, strip_citations
 from features import extract, parse_features
 from features.engine.extraction import FEATURE_KEY
 from surrogate import Board, build_board, place_systems

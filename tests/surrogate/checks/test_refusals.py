@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from features.text.refusals import phrases, refuses
+from surrogate.checks.faults import phrases, refuses
 
 
 @pytest.mark.parametrize(
