@@ -109,6 +109,8 @@ def _with_evident_kind(
         return error
     evident_name, title = evident
     hint = f"this looks like {title}: use 'import {evident_name}'"
+    if evident_name in shipped_maps():
+        hint += f"; {shipped_maps()[evident_name].hint}"
     if isinstance(error, UsageError):
         return UsageError(f"{error}; {hint}")
     first, *further = problems

@@ -137,7 +137,7 @@ class ToolReader:
         """Say in the first problem of damaged files what to write or export instead."""
         first, *further = error.problems
         if self.map.hint and self.map.hint not in first.hint:
-            first = replace(first, hint=f"{first.hint}; {self.map.hint}")
+            first = replace(first, hint=f"{self.map.hint}; or {first.hint}")
         return DataError([first, *further])
 
     def _answers(self, records: Iterable[PlacedRecord], collected: Collected) -> list[PlacedRecord]:
