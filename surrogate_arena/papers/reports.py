@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 NO_VALUE = "–"
 BY_JUDGE = ["judge", "prompt"]
-VALUES = ["value", "standard_error", "n", "failures", "not_asked", "reason"]
-"""A score, on how many items, how many of them had no verdict, and how many were not asked."""
 
 
 @dataclass(frozen=True)
@@ -57,22 +55,17 @@ def scores_by_part(
     verdicts: pd.DataFrame,
     part: str,
     score: Callable[[pd.DataFrame, str], Mapping[str, Any]],
-    columns: Sequence[str],
     names: Sequence[str] = (),
     total: str | None = None,
 ) -> pd.DataFrame:
-    """Score each judge on each part of its verdicts.
+    """Score each judge on each part of its verdicts, one row per judge and part.
 
     Args:
         verdicts: As of ``Evaluation``.
         part: Column that tells the parts apart, such as ``metric``.
         score: Computes the scores of a part, by column, from its verdicts and its name.
-        columns: Columns of the table: ``BY_JUDGE``, ``part`` and the scores.
         names: The parts; by default those that the judge's verdicts have, in their order.
         total: Name of a last row, of all parts together; None for no such row.
-
-    Returns:
-        One row per judge and part.
     """
     rows = []
     for (judge, prompt), judge_verdicts in judges_of(verdicts).items():
@@ -83,7 +76,7 @@ def scores_by_part(
             tables[total] = judge_verdicts
         for name, table in tables.items():
             rows.append({"judge": judge, "prompt": prompt, part: name, **score(table, name)})
-    table = pd.DataFrame(rows, columns=columns)
+    table = pd.DataFrame(rows)
     if "reason" in table:
         # Without any reason, pandas would take the column for one of numbers.
         table["reason"] = table["reason"].astype(object)
@@ -109,7 +102,7 @@ def verdict_counts(verdicts: pd.DataFrame, may_be_null: bool = False) -> dict[st
 def metaevaluations(
     scores: Iterable[Mapping[Any, Any]], dataset: str, metric: str, languages: Iterable[object]
 ) -> list[MetaEvaluation]:
-    """Sum up scores, rows with ``BY_JUDGE`` and ``VALUES``, for an arena's ``metaevaluation.json``.
+    """Sum up scores, for an arena's ``metaevaluation.json``.
 
     Those without a value or a standard error are left out.
     """
@@ -189,10 +182,17 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(judge=[names[key] for key in keys])
 
 
-def wide_table(cells: pd.DataFrame, column: str, row: str = "judge") -> pd.DataFrame:
-    """Spread each ``cell`` over a row and a column, in their order; what is absent is a dash."""
-    table = cells.pivot(index=row, columns=column, values="cell")
-    table = table.reindex(index=cells[row].unique(), columns=cells[column].unique())
+def wide_table(cells: pd.DataFrame, column: str, *rows: str) -> pd.DataFrame:
+    """Spread each ``cell`` over rows and a column, in their order; what is absent is a dash.
+
+    Rows are judges, unless other columns are named.
+    """
+    index = list(rows or ["judge"])
+    table = cells.set_index([*index, column])["cell"].unstack(column)
+    places = pd.MultiIndex.from_frame(cells[index].drop_duplicates())
+    if len(index) == 1:
+        places = places.get_level_values(0)
+    table = table.reindex(index=places, columns=cells[column].unique())
     return table.fillna(NO_VALUE).rename_axis(columns=None).reset_index()
 
 
@@ -216,7 +216,7 @@ def left_out_notes(
     """Return how many items judges gave no value for, and how many they were not asked about.
 
     Args:
-        scores: Rows with ``BY_JUDGE`` and ``VALUES``.
+        scores: One row per judge, with counts of ``verdict_counts``.
         verdicts: Verdicts behind the scores, see ``Evaluation``; they give each judge's reasons.
         items: Name for the items.
         value: Name for a value.

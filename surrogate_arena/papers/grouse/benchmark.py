@@ -72,14 +72,9 @@ class Grouse(Benchmark):
     """Unit tests for judges of grounded answers.
 
     A judge is asked as the pipeline says, see ``score_answers``. Verdicts have six rows a test,
-    one a metric, with the columns ``test_id``, ``language``, ``topic``, ``question``,
-    ``test_type``, ``metric``, ``condition`` on the score, and ``value``, which is None if the
-    metric is not defined, or ``failure`` says why there is no score. ``passed`` is False where
-    there is a failure, and None if the judge could not be reached or the test calls for none.
-
-    Attributes:
-        tests: The tests; those that come with this project if left out.
-        source: The tests' file; None for those of this project.
+    one a metric. ``value`` is None if the metric is not defined, or ``failure`` says why there is
+    no score; ``passed`` is False where there is a failure, and None if the judge could not be
+    reached or the test calls for no score. ``source`` is the tests' file, None for this project's.
     """
 
     record = ScoreVerdict
@@ -177,14 +172,18 @@ class Grouse(Benchmark):
         verdicts = evaluation.verdicts
         checked = verdicts[verdicts["condition"].notna()]
         results = {"scores": verdicts}
+        tables = []
         if len(checked):
             results["pass_rates"] = scores.pass_rates(checked)
             results["failure_modes"] = scores.failure_mode_rates(checked)
             results["matrix"] = scores.type_matrix(checked)
-            tables = self._pass_tables(checked, results)
+            tables.append(self._pass_table(results["pass_rates"], checked))
+            if len(results["failure_modes"]):
+                tables.append(_mode_table(results["failure_modes"]))
+            tables.append(_type_table(results["matrix"]))
         else:
             results["means"] = scores.mean_scores(verdicts)
-            tables = [means_table(results["means"], verdicts, len(self.tests))]
+            tables.append(_means_table(results["means"], verdicts))
         reference = self.settings.reference
         judged = verdicts[~verdicts["is_reference"]]
         content: dict[str, Any] = {
@@ -196,26 +195,11 @@ class Grouse(Benchmark):
             content["reference"] = reference
             results["calibration"] = scores.calibration(judged, trusted)
             results["confusion"] = scores.confusion(judged, trusted)
-            tables += calibration_tables(results["calibration"], reference)
+            tables += _calibration_tables(results["calibration"], reference)
         content |= {name: plain_records(table) for name, table in results.items()}
         return Report(content, tables, self._entries(checked), evaluation.usages)
 
-    def _pass_tables(
-        self, checked: pd.DataFrame, results: Mapping[str, pd.DataFrame]
-    ) -> list[ReportTable]:
-        rates = results["pass_rates"].replace({"metric": HEADINGS})
-        totals = rates[rates["metric"] == TOTAL]
-        notes = self._notes_on_tests(checked)
-        notes += left_out_notes(totals, checked, "checks", "score")
-        title = "Pass rate in percent, with standard errors"
-        tables = [judges_table(rates, "metric", title, notes)]
-        if len(results["failure_modes"]):
-            tables.append(mode_table(results["failure_modes"]))
-        for (judge, prompt), matrix in judges_of(results["matrix"]).items():
-            tables.append(type_table(judge, prompt, matrix))
-        return tables
-
-    def _notes_on_tests(self, checked: pd.DataFrame) -> list[str]:
+    def _pass_table(self, rates: pd.DataFrame, checked: pd.DataFrame) -> ReportTable:
         source = self.source or "this project"
         tests = checked.drop_duplicates("test_id")
         notes = [f"{count_of(len(tests), 'test')} of {source}"]
@@ -223,22 +207,24 @@ class Grouse(Benchmark):
         if len(unknown):
             counts = ", ".join(f"{count} {name}" for name, count in unknown.value_counts().items())
             notes.append(f"Tests of other types than figure 4's are in no failure mode: {counts}")
-        return notes
+        notes += left_out_notes(rates[rates["metric"] == TOTAL], checked, "checks", "score")
+        notes += [f"Prompts and settings: {name}" for name in rates["prompt"].unique() if name]
+        title = "Pass rate in percent, with standard errors"
+        return judges_table(rates.replace({"metric": HEADINGS}), "metric", title, notes)
 
     def _entries(self, checked: pd.DataFrame) -> list[MetaEvaluation]:
+        # Tests in no known language are left out.
         dataset = BUILTIN_DATASET
         if self.source is not None:
             dataset = f"grouse:{self.source.stem}"
         elif self.settings.training:
             dataset = f"{BUILTIN_DATASET}-training"
-        rates = scores.pass_rates(checked)
-        totals = judges_of(rates[rates["metric"] == TOTAL])
         entries = []
-        for key, part in judges_of(checked).items():
+        for part in judges_of(checked).values():
             scored = part[part["was_asked"].astype(bool)]
             languages = scored["language"].dropna().unique()
             if len(languages):
-                rows = totals[key].to_dict("records")
+                rows = scores.pass_rates(part).tail(1).to_dict("records")
                 entries += metaevaluations(rows, dataset, "pass_rate", languages)
         return entries
 
@@ -257,47 +243,35 @@ def _checks(test: UnitTest, metric_scores: Mapping[str, Verdict]) -> Iterator[di
         yield row
 
 
-def means_table(means: pd.DataFrame, verdicts: pd.DataFrame, answers: int) -> ReportTable:
-    """Show the means of judges' scores, and of how many answers (section 4.4)."""
+def _means_table(means: pd.DataFrame, verdicts: pd.DataFrame) -> ReportTable:
     is_mean = means["metric"] == MEAN
     # The mean over metrics is of different answers for each metric.
     n_answers = (" (" + means["answers"].astype(str) + ")").where(~is_mean, "")
     cells = named(means).assign(cell=means["value"].map(_two_decimals) + n_answers)
     totals = cells[is_mean]
-    shares = totals["readable"].map(percent_with_error)
-    cells = pd.concat([cells, totals.assign(metric="readable, %", cell=shares)])
+    shares = totals.assign(metric="readable, %", cell=totals["readable"].map(percent_with_error))
     notes = ["In parentheses the answers that the metric is defined for"]
     for row in totals[totals["not_asked"] > 0].to_dict("records"):
-        notes.append(f"{row['judge']}: {row['not_asked']} scores got no answer; run again")
+        notes.append(f"{row['judge']}: {row['not_asked']} scores got no answer: left out")
     notes += failure_notes(verdicts, judge_labels(means))
-    title = f"Scores of {count_of(answers, 'answer')}, on average"
-    return ReportTable(title, _by_metric(cells), notes)
+    title = f"Scores of {count_of(verdicts['test_id'].nunique(), 'answer')}, on average"
+    return ReportTable(title, _by_metric(pd.concat([cells, shares])), notes)
 
 
-def mode_table(modes: pd.DataFrame) -> ReportTable:
-    """Show how often failure modes are found, one column per judge (table 1, figure 4)."""
-    table = wide_table(_passed_of(named(modes)), "judge", "failure_mode")
-    modes_by_name = {mode.name: mode for mode in unit_tests.FAILURE_MODES}
-    shown = [modes_by_name[name] for name in table["failure_mode"]]
-    table.insert(1, "what is wrong", [mode.meaning for mode in shown])
-    table.insert(2, "found by", [mode.metric for mode in shown])
+def _mode_table(modes: pd.DataFrame) -> ReportTable:
+    cells = _passed_of(named(modes)).rename(columns={"metric": "found by"})
+    table = wide_table(cells, "judge", "failure_mode", "meaning", "found by")
     return ReportTable("Failure modes found, of the tests that have them", table)
 
 
-def type_table(judge: str, prompt: str, matrix: pd.DataFrame) -> ReportTable:
-    """Show how many tests of each type a judge passes, metric by metric (figures 13 to 15)."""
-    totals = matrix.groupby("test_type", sort=False)[["passed", "tests"]].sum().reset_index()
-    cells = _passed_of(pd.concat([matrix, totals.assign(metric=TOTAL)]))
-    notes = [f"Prompts and settings: {prompt}"] if prompt else []
-    return ReportTable(f"Tests passed by {judge}", _by_metric(cells, "test_type"), notes)
+def _type_table(matrix: pd.DataFrame) -> ReportTable:
+    by_type = [*BY_JUDGE, "test_type"]
+    totals = matrix.groupby(by_type, sort=False)[["passed", "tests"]].sum().reset_index()
+    cells = _passed_of(named(pd.concat([matrix, totals.assign(metric=TOTAL)])))
+    return ReportTable("Tests passed, by type", _by_metric(cells, "judge", "test_type"))
 
 
-def _passed_of(counts: pd.DataFrame) -> pd.DataFrame:
-    return counts.assign(cell=counts["passed"].astype(str) + "/" + counts["tests"].astype(str))
-
-
-def calibration_tables(table: pd.DataFrame, reference: str) -> list[ReportTable]:
-    """Show how judges' scores follow a reference's (tables 4 and 9), and are the same (table 5)."""
+def _calibration_tables(table: pd.DataFrame, reference: str) -> list[ReportTable]:
     judged = named(table)
     agreement = judged.assign(cell=judged["value"].map(_two_decimals))
     # Table 5's last column is over all metrics: it has no value where one of them has none.
@@ -316,8 +290,12 @@ def calibration_tables(table: pd.DataFrame, reference: str) -> list[ReportTable]
     ]
 
 
-def _by_metric(cells: pd.DataFrame, row: str = "judge") -> pd.DataFrame:
-    return wide_table(cells, "metric", row).rename(columns=HEADINGS)
+def _passed_of(counts: pd.DataFrame) -> pd.DataFrame:
+    return counts.assign(cell=counts["passed"].astype(str) + "/" + counts["tests"].astype(str))
+
+
+def _by_metric(cells: pd.DataFrame, *rows: str) -> pd.DataFrame:
+    return wide_table(cells, "metric", *rows).rename(columns=HEADINGS)
 
 
 def _two_decimals(value: float) -> str:

@@ -10,121 +10,30 @@ import pandas as pd
 from arena.data.errors import UsageError
 from surrogate_arena.papers.grouse.metrics import LIKERT, METRICS, SCALES
 from surrogate_arena.papers.grouse.unit_tests import FAILURE_MODES, TEST_TYPES
-from surrogate_arena.papers.reports import (
-    BY_JUDGE,
-    VALUES,
-    judges_of,
-    scores_by_part,
-    verdict_counts,
-)
+from surrogate_arena.papers.reports import BY_JUDGE, judges_of, scores_by_part, verdict_counts
 
 TOTAL, MEAN = "total", "mean"
 SPEARMAN, MACRO_F1 = "spearman", "macro_f1"
-RATE_COLUMNS = [*BY_JUDGE, "metric", *VALUES, "passed"]
-MODE_COLUMNS = [*BY_JUDGE, "failure_mode", "metric", "passed", "tests"]
-MEAN_COLUMNS = [*BY_JUDGE, "metric", "value", "answers", "nulls", "readable", "not_asked"]
-CALIBRATION_COLUMNS = [
-    *BY_JUDGE,
-    "metric",
-    "measure",
-    "value",
-    "n",
-    "nulls_left_out",
-    "failures_left_out",
-    "exact",
-    "reason",
-]
-
 _KEY = ["test_id", "metric"]
-_NULL = -1
 
 
 def pass_rates(scores: pd.DataFrame) -> pd.DataFrame:
-    """Count passed tests by judge and metric (table 3).
+    """Count passed tests by judge and metric (table 3), and over all metrics as ``total``.
 
-    Tests of one question share texts and are passed or failed together, so the standard error
-    takes questions for the units (a ratio estimate over clusters); it needs two questions.
-
-    Returns:
-        Columns ``RATE_COLUMNS``, a row for each metric of each judge and one for ``total``, over
-        the checks by all. ``failures`` are among the tests and not passed; ``not_asked`` are
-        left out of them. ``reason`` says why a number is missing.
+    Tests of one question are passed or failed together, so the standard error takes questions for
+    the units; it needs two. ``failures`` are among the tests and not passed; ``not_asked`` are left
+    out of them.
     """
     checked = scores[scores["condition"].notna()]
-    return scores_by_part(checked, "metric", _rate, RATE_COLUMNS, METRICS, TOTAL)
-
-
-def type_matrix(scores: pd.DataFrame) -> pd.DataFrame:
-    """Count passed tests by judge, test type and metric (figures 13 to 15).
-
-    Returns:
-        Columns ``judge, prompt, test_type, metric, passed, tests``, types in order of the tests. A
-        type and metric of which no test could be asked has no row.
-    """
-    by = [*BY_JUDGE, "test_type", "metric"]
-    groups = _checks_made(scores).groupby(by, sort=False)
-    return groups.agg(passed=("passed", "sum"), tests=("passed", "size")).reset_index()
-
-
-def failure_mode_rates(scores: pd.DataFrame) -> pd.DataFrame:
-    """Count how often each failure mode is found where it is (table 1, figure 4).
-
-    Returns:
-        Columns ``MODE_COLUMNS``, one row per judge and mode that some test has: how many tests
-        have it, and how many of these pass by the metric that measures it.
-    """
-    rows = []
-    for key, checks in judges_of(_checks_made(scores)).items():
-        for mode in FAILURE_MODES:
-            types = [kind.name for kind in TEST_TYPES if mode.name in kind.failure_modes]
-            # Figure 4: a mode counts as found where the metric that measures it is right.
-            has_mode = checks["test_type"].isin(types)
-            passed = checks.loc[has_mode & (checks["metric"] == mode.metric), "passed"]
-            if len(passed):
-                rows.append((*key, mode.name, mode.metric, int(passed.sum()), len(passed)))
-    return pd.DataFrame(rows, columns=MODE_COLUMNS)
-
-
-def mean_scores(scores: pd.DataFrame) -> pd.DataFrame:
-    """Average each judge's scores of answers by metric (section 4.4).
-
-    Returns:
-        Columns ``MEAN_COLUMNS``, a row for each metric and one for ``MEAN``, the mean of the
-        metrics' means. ``value`` is the mean over ``answers``, the number of answers for which the
-        metric is defined; ``nulls`` is the number of the others. ``readable`` is the share of
-        requested scores that could be read. Tasks that were ``not_asked`` are left out.
-    """
-    return scores_by_part(scores, "metric", _mean, MEAN_COLUMNS, METRICS, MEAN)
-
-
-def _mean(scores: pd.DataFrame, metric: str) -> dict[str, Any]:
-    judged = scores[scores["was_asked"].astype(bool)]
-    values = judged["value"].astype(float)
-    is_read = judged["failure"].isna()
-    mean = values.mean()
-    if metric == MEAN:
-        # Each metric weighs alike, however many answers it is defined for.
-        mean = values.groupby(judged["metric"], sort=False).mean().mean()
-    return {
-        "value": float(mean),
-        "answers": int(values.count()),
-        "nulls": int((values.isna() & is_read).sum()),
-        "readable": is_read.mean(),
-        "not_asked": len(scores) - len(judged),
-    }
-
-
-def _checks_made(scores: pd.DataFrame) -> pd.DataFrame:
-    checks = scores[scores["condition"].notna() & scores["was_asked"].astype(bool)]
-    return checks.assign(passed=checks["passed"].eq(True).astype(int))
+    return scores_by_part(checked, "metric", _rate, METRICS, TOTAL)
 
 
 def _rate(part: pd.DataFrame, metric: str) -> dict[str, Any]:  # noqa: ARG001
     checks = _checks_made(part)
     n_checks = len(checks)
     rate = float(checks["passed"].mean())
-    # Tests of one question fail together, so questions are the units: the standard error is that
-    # of a ratio of two sums over them, sqrt(m / (m - 1) * sum of squared residual sums) / n.
+    # The standard error is that of a ratio of two sums over questions:
+    # sqrt(m / (m - 1) * sum of squared residual sums) / n.
     questions = checks["language"].fillna("") + "\x1f" + checks["question"]
     residual_sums = (checks["passed"] - rate).groupby(questions).sum()
     n_questions = len(residual_sums)
@@ -146,42 +55,57 @@ def _rate(part: pd.DataFrame, metric: str) -> dict[str, Any]:  # noqa: ARG001
     }
 
 
-def calibration(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
-    """Compare judges' scores with reference scores, by people or by a trusted judge (table 4).
+def _checks_made(scores: pd.DataFrame) -> pd.DataFrame:
+    checks = scores[scores["condition"].notna() & scores["was_asked"].astype(bool)]
+    return checks.assign(passed=checks["passed"].eq(True).astype(int))
 
-    Answer relevancy and completeness are graded, so their ranks are compared (Spearman); where
-    either score is null there is no rank, and the pair is left out and counted. The other metrics
-    have three classes, 0, 1 and null, which a macro-averaged F1 compares (section 5.1).
 
-    Args:
-        scores: Verdicts, see ``Grouse``.
-        human: Columns ``test_id, metric, value``, one row per test and metric; missing is null.
+def type_matrix(scores: pd.DataFrame) -> pd.DataFrame:
+    """Count tests ``passed``, of ``tests``, by judge, type and metric (figures 13 to 15)."""
+    groups = _checks_made(scores).groupby([*BY_JUDGE, "test_type", "metric"], sort=False)
+    return groups.agg(passed=("passed", "sum"), tests=("passed", "size")).reset_index()
 
-    Returns:
-        Columns ``CALIBRATION_COLUMNS``, a row for each metric of each judge. ``n`` counts the
-        pairs that were compared. Classes that neither side uses do not count in F1. ``exact`` is
-        the share of answers with the same score on both sides, null or not (table 5).
+
+def failure_mode_rates(scores: pd.DataFrame) -> pd.DataFrame:
+    """Count how often each failure mode is found where it is (table 1, figure 4)."""
+    rows = []
+    for (judge, prompt), checks in judges_of(_checks_made(scores)).items():
+        for mode in FAILURE_MODES:
+            types = [kind.name for kind in TEST_TYPES if mode.name in kind.failure_modes]
+            # Figure 4: a mode counts as found where the metric that measures it is right.
+            has_mode = checks["test_type"].isin(types)
+            passed = checks.loc[has_mode & (checks["metric"] == mode.metric), "passed"]
+            row = {"judge": judge, "prompt": prompt, "failure_mode": mode.name}
+            row |= {"meaning": mode.meaning, "metric": mode.metric}
+            if len(passed):
+                rows.append({**row, "passed": int(passed.sum()), "tests": len(passed)})
+    return pd.DataFrame(rows)
+
+
+def mean_scores(scores: pd.DataFrame) -> pd.DataFrame:
+    """Average each judge's scores of answers by metric, and over metrics as ``mean`` (section 4.4).
+
+    ``value`` is the mean over ``answers``, for which the metric is defined; ``nulls`` counts the
+    others. ``readable`` is the share of requested scores that could be read.
     """
-    joint = scores[[*BY_JUDGE, *_KEY, "value", "failure"]].merge(
-        human[[*_KEY, "value"]], on=_KEY, suffixes=("", "_human"), validate="many_to_one"
-    )
-    if joint.empty:
-        raise UsageError("scores and human have no test and metric in common")
-    return scores_by_part(joint, "metric", _agreement, CALIBRATION_COLUMNS, METRICS)
+    return scores_by_part(scores, "metric", _mean, METRICS, MEAN)
 
 
-def confusion(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
-    """Count answers by reference score and judge's score (figure 6).
-
-    Returns:
-        Columns ``judge, prompt, metric, reference, value, answers``, a row for each pair of scores
-        that occurs; a missing score is null. Answers that the judge gave no score for are left out.
-    """
-    joint = scores[scores["failure"].isna()][[*BY_JUDGE, *_KEY, "value"]].merge(
-        human[[*_KEY, "value"]].rename(columns={"value": "reference"}), on=_KEY
-    )
-    by = [*BY_JUDGE, "metric", "reference", "value"]
-    return joint.groupby(by, sort=False, dropna=False).size().rename("answers").reset_index()
+def _mean(scores: pd.DataFrame, metric: str) -> dict[str, Any]:
+    judged = scores[scores["was_asked"].astype(bool)]
+    values = judged["value"].astype(float)
+    is_read = judged["failure"].isna()
+    mean = values.mean()
+    if metric == MEAN:
+        # Each metric weighs alike, however many answers it is defined for.
+        mean = values.groupby(judged["metric"], sort=False).mean().mean()
+    return {
+        "value": float(mean),
+        "answers": int(values.count()),
+        "nulls": int((values.isna() & is_read).sum()),
+        "readable": is_read.mean(),
+        "not_asked": len(scores) - len(judged),
+    }
 
 
 def reference_scores(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
@@ -192,6 +116,37 @@ def reference_scores(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
     return scored[[*_KEY, "value"]]
 
 
+def calibration(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
+    """Compare judges' scores with reference scores, by people or by a trusted judge (table 4).
+
+    Answer relevancy and completeness are graded, so their ranks are compared (Spearman), without
+    pairs that hold a null. The other metrics have three classes, 0, 1 and null, which a
+    macro-averaged F1 compares (section 5.1). ``exact`` is the share of answers with the same score
+    on both sides, null or not (table 5).
+
+    Args:
+        scores: Verdicts, see ``Grouse``.
+        human: Columns ``test_id, metric, value``, one row per test and metric; missing is null.
+    """
+    joint = scores[[*BY_JUDGE, *_KEY, "value", "failure"]].merge(
+        human[[*_KEY, "value"]], on=_KEY, suffixes=("", "_human"), validate="many_to_one"
+    )
+    if joint.empty:
+        raise UsageError("scores and human have no test and metric in common")
+    return scores_by_part(joint, "metric", _agreement, METRICS)
+
+
+def confusion(scores: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
+    """Count ``answers`` by ``reference`` score and the judge's ``value`` (figure 6).
+
+    A missing score is null. Answers that the judge gave no score for are left out.
+    """
+    reference = human[[*_KEY, "value"]].rename(columns={"value": "reference"})
+    joint = scores[scores["failure"].isna()][[*BY_JUDGE, *_KEY, "value"]].merge(reference, on=_KEY)
+    by = [*BY_JUDGE, "metric", "reference", "value"]
+    return joint.groupby(by, sort=False, dropna=False).size().rename("answers").reset_index()
+
+
 def _agreement(pairs: pd.DataFrame, metric: str) -> dict[str, Any]:
     from scipy.stats import spearmanr
     from sklearn.metrics import f1_score
@@ -199,29 +154,29 @@ def _agreement(pairs: pd.DataFrame, metric: str) -> dict[str, Any]:
     answered = pairs[pairs["failure"].isna()]
     scores = answered[["value_human", "value"]].astype(float)
     # Null is a class of its own: macro F1 and the share of equal scores count it.
-    classes = scores.fillna(_NULL).astype(int)
+    classes = scores.fillna(-1).astype(int)
     ranked = scores.dropna()
-    is_graded = SCALES[metric] == LIKERT
     result: dict[str, Any] = {
         "measure": MACRO_F1,
         "value": math.nan,
-        "reason": None,
         "n": len(scores),
         "nulls_left_out": 0,
         "failures_left_out": len(pairs) - len(answered),
         "exact": float((classes["value"] == classes["value_human"]).mean()),
+        "reason": None,
     }
-    if is_graded:
-        n_nulls = len(scores) - len(ranked)
-        result |= {"measure": SPEARMAN, "n": len(ranked), "nulls_left_out": n_nulls}
-    if is_graded and len(ranked) < 2:
-        result["reason"] = "fewer than two answers have a score on both sides"
-    elif is_graded and (ranked.nunique() < 2).any():
-        result["reason"] = "one side gives the same score to all answers"
+    if SCALES[metric] == LIKERT:
+        result["measure"] = SPEARMAN
+        result["n"] = len(ranked)
+        result["nulls_left_out"] = len(scores) - len(ranked)
+        if len(ranked) < 2:
+            result["reason"] = "fewer than two answers have a score on both sides"
+        elif (ranked.nunique() < 2).any():
+            result["reason"] = "one side gives the same score to all answers"
+        else:
+            result["value"] = float(spearmanr(ranked).statistic)
     elif classes.empty:
         result["reason"] = "no answer has a score on both sides"
-    elif is_graded:
-        result["value"] = float(spearmanr(ranked).statistic)
     else:
         f1 = f1_score(classes["value_human"], classes["value"], average="macro", zero_division=0)
         result["value"] = float(f1)

@@ -27,14 +27,23 @@ from surrogate_arena.papers.memerag.sentences import (
     JUDGED_RELEVANCE,
     SENTENCE_KEY,
 )
-from surrogate_arena.papers.reports import BY_JUDGE, VALUES, judges_of, verdict_counts
+from surrogate_arena.papers.reports import BY_JUDGE, judges_of, verdict_counts
 
 MACRO = "macro"
 REPLICATES = 1000
 PERMUTATIONS = 10_000
 SIGNIFICANCE = 0.05
 BEST, DAGGER = "best", "†"
-SCORE_COLUMNS = [*BY_JUDGE, "language", *VALUES]
+SCORE_COLUMNS = [
+    *BY_JUDGE,
+    "language",
+    "value",
+    "standard_error",
+    "reason",
+    "n",
+    "failures",
+    "not_asked",
+]
 AVERAGE_COLUMNS = ["prompt", "language", "judges", "value", "standard_error", "reason"]
 FINE_COLUMNS = [
     *BY_JUDGE,

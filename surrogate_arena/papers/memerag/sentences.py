@@ -171,15 +171,15 @@ class LabeledAnswer(StrictRecord):
     answer: list[LabeledSentence] = Field(min_length=1)
 
 
-def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFrame:
-    """Read a folder of MEMERAG files (``data/memerag`` of the public repository).
+def read_memerag(path: Path | str, languages: Sequence[str] = ()) -> pd.DataFrame:
+    """Read MEMERAG's files (``data/memerag`` of the public repository).
 
     A field of a sentence holds one label, or a list of them, one a person (MEMERAG-Ext, appendix
     B). Of several the one with the most votes counts; where two have as many, the one given first,
     as in the authors' files of majorities. Of fine-grained labels only those vote that belong to
     the coarse one that won.
 
-    The folder holds ``LANGUAGE.jsonl`` for each language, plain or compressed.
+    The path is a file LANGUAGE.jsonl, plain or compressed, or a folder of such files.
 
     Returns:
         One row a sentence, columns ``COLUMNS``; ``passages`` holds a tuple of texts, ``answer``
@@ -187,33 +187,31 @@ def read_memerag(folder: Path | str, languages: Sequence[str] = ()) -> pd.DataFr
         labels that people gave, by field, ``comments`` their notes. Sentences that are challenging
         to determine are there, too; a label is missing where nobody gave one.
     """
-    files = _files(Path(folder))
+    files = _files(Path(path))
     problems: list[Problem] = []
     rows = []
     for language in dict.fromkeys(languages or sorted(files)):
-        path = files[checked_choice(language, files, "language")]
-        answers = read_records(path, LabeledAnswer, problems)
-        problems += repeats(path, [(line, answer.query_id) for line, answer in answers], "query_id")
+        file = files[checked_choice(language, files, "language")]
+        answers = read_records(file, LabeledAnswer, problems)
+        problems += repeats(file, [(line, answer.query_id) for line, answer in answers], "query_id")
         for line, answer in answers:
             ids = [sentence.sentence_id for sentence in answer.answer]
             if len(set(ids)) < len(ids):
                 field, hint = "answer.sentence_id", "number the sentences"
-                problems.append(Problem(path.name, line, field, ids, "holds one twice", hint))
+                problems.append(Problem(file.name, line, field, ids, "holds one twice", hint))
             rows += _sentences(answer, language)
     raise_if(problems)
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _files(folder: Path) -> dict[str, Path]:
-    if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}; give the one with en.jsonl, de.jsonl, …")
+def _files(path: Path) -> dict[str, Path]:
     files: dict[str, Path] = {}
-    for path in sorted(folder.iterdir()):
-        stem, dot, rest = path.name.partition(".")
+    for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+        stem, dot, rest = file.name.partition(".")
         if dot + rest in JSONL_SUFFIXES and _CODE.fullmatch(stem):
-            files.setdefault(stem, path)
+            files.setdefault(stem, file)
     if not files:
-        raise UsageError(f"{folder} holds no LANGUAGE.jsonl, such as en.jsonl")
+        raise UsageError(f"{path} holds no LANGUAGE.jsonl, such as en.jsonl")
     return files
 
 

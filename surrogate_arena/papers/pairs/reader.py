@@ -14,7 +14,7 @@ from arena.data.arena import Arena
 from arena.data.errors import Problem, UsageError
 from arena.data.folder import read_arena
 from arena.data.languages import UNDETERMINED
-from arena.data.schema import INFO_FILE, LanguageCode, Winner
+from arena.data.schema import INFO_FILE, LanguageCode
 from arena.data.tables import SUFFIXES
 from surrogate_arena.papers.pairs.gold_pairs import GOLD_COLUMNS, GoldPairs, gold_pairs_of_arena
 from surrogate_arena.papers.records import (
@@ -31,25 +31,14 @@ _PART = re.compile(r"-\d{5}-of-\d{5}$")
 
 
 class GoldRow(StrictRecord):
-    """A row of a table of pairs: the better and the worse answer, or two answers and a winner."""
+    """A row of a table of pairs, as ContextualJudgeBench's are."""
 
     question: FilledText
+    positive_response: FilledText
+    negative_response: FilledText
     context: FilledText | list[FilledText] | None = None
     split: str | None = None
     language: LanguageCode = UNDETERMINED
-    positive_response: FilledText | None = None
-    negative_response: FilledText | None = None
-    answer_a: FilledText | None = None
-    answer_b: FilledText | None = None
-    winner: Winner | None = None
-
-    def answers(self) -> tuple[str | None, str | None]:
-        """Return the better answer and the worse one; the first of two where neither is better."""
-        if self.positive_response is not None:
-            return self.positive_response, self.negative_response
-        if self.winner == "b":
-            return self.answer_b, self.answer_a
-        return self.answer_a, self.answer_b
 
     def passages(self) -> list[dict[str, Any]]:
         """The context as passages of an arena."""
@@ -65,10 +54,9 @@ def read_gold_pairs(
 ) -> GoldPairs:
     """Read pairs with a known better answer.
 
-    A row of a table has a ``question`` and two answers: ``positive_response`` and
-    ``negative_response``, as ContextualJudgeBench is published, or ``answer_a``, ``answer_b`` and
-    ``winner`` (a, b or tie); and may have ``context``, ``split`` and ``language``. Without a
-    column, the split is the name of the file.
+    A row of a table has a ``question``, a ``positive_response`` and a ``negative_response``, as
+    ContextualJudgeBench is published; and may have ``context``, ``split`` and ``language``.
+    Without a column, the split is the name of the file.
 
     Args:
         path: An arena folder, or a file or folder of tables.
@@ -91,22 +79,16 @@ def read_gold_pairs(
         for line, row in read_records(file, GoldRow, problems):
             if languages and row.language not in languages:
                 continue
-            better, worse = row.answers()
-            if better is None or worse is None:
-                hint = "give positive_response and negative_response, or answer_a and answer_b"
-                problems.append(Problem(file.name, line, None, None, "has not two answers", hint))
-                continue
-            reason = _not_decided(row, better, worse)
-            if reason is not None:
-                skipped[reason] += 1
+            if row.positive_response == row.negative_response:
+                skipped["equal answers"] += 1
                 continue
             query_id = f"{name}:{line}"
             key = {"query_id": query_id, "language": row.language}
             split = row.split or _split_name(file)
             pairs.append([split, row.question, row.language, query_id, BETTER, WORSE, "a"])
             questions.append({**key, "query": row.question, "passages": row.passages()})
-            answers.append({**key, "system": BETTER, "answer": better})
-            answers.append({**key, "system": WORSE, "answer": worse})
+            answers.append({**key, "system": BETTER, "answer": row.positive_response})
+            answers.append({**key, "system": WORSE, "answer": row.negative_response})
     raise_if(problems)
     if not pairs:
         noun = f"pair in {' or '.join(languages)}" if languages else "pair"
@@ -117,14 +99,6 @@ def read_gold_pairs(
         arena=Arena.from_frames(pd.DataFrame(questions), pd.DataFrame(answers)),
         skipped=dict(skipped),
     )
-
-
-def _not_decided(row: GoldRow, better: str, worse: str) -> str | None:
-    if better == worse:
-        return "equal answers"
-    if row.positive_response is not None or row.winner in ("a", "b"):
-        return None
-    return "no winner" if row.winner is None else "a tie"
 
 
 def _split_name(file: Path) -> str:

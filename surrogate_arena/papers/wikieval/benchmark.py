@@ -28,8 +28,6 @@ from surrogate_arena.papers.evaluation import (
 from surrogate_arena.papers.judges import Judge
 from surrogate_arena.papers.records import VerdictRecord
 from surrogate_arena.papers.reports import (
-    BY_JUDGE,
-    VALUES,
     Report,
     judges_table,
     left_out_notes,
@@ -43,7 +41,6 @@ from surrogate_arena.papers.wikieval.judges import FIRST, LANGUAGE, RANKING, SCO
 from surrogate_arena.papers.wikieval.pairs import read_wikieval
 
 DATASET = "wikieval"
-SCORE_COLUMNS = [*BY_JUDGE, "criterion", *VALUES, "ties"]
 WIKIEVAL_PROMPTS = (SCORE, RANKING, *RAGAS_PROMPTS)
 """Prompts that a user's templates may replace."""
 
@@ -61,12 +58,8 @@ class ChoiceVerdict(VerdictRecord):
 class Wikieval(Benchmark):
     """Pairs of texts of which people preferred one, for judges of Ragas' three qualities.
 
-    Which text a judge sees first is drawn by the pair's content. Verdicts have the columns
-    ``criterion``, ``question``, ``truth`` (the better text: ``first`` or ``second``) and ``value``:
+    Which text a judge sees first is drawn by the pair's content. Verdicts, and ``truth``, are
     ``first``, ``second`` or ``tie``.
-
-    Attributes:
-        pairs: As ``read_wikieval`` returns them.
     """
 
     record = ChoiceVerdict
@@ -147,10 +140,8 @@ def score_preferences(
     Ties are broken by a draw that rests on the question, as the paper does for scores of an LLM.
     Standard errors are by the bootstrap over pairs, whose draws judges share.
 
-    Returns:
-        Columns ``SCORE_COLUMNS``, one row per judge and criterion. Pairs that the judge was not
-        asked about are left out; where it did not choose, it is wrong. The value is missing, with
-        a reason, where no pair is left; the standard error, where one is.
+    Pairs that the judge was not asked about are left out; where it did not choose, it is wrong.
+    The value is missing, with a reason, where no pair is left; the standard error, where one is.
     """
 
     def score(pairs: pd.DataFrame, criterion: str) -> dict[str, Any]:
@@ -180,4 +171,4 @@ def score_preferences(
             "ties": int(is_tied.sum()),
         }
 
-    return scores_by_part(verdicts, "criterion", score, SCORE_COLUMNS)
+    return scores_by_part(verdicts, "criterion", score)

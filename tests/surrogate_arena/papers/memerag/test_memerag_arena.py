@@ -12,7 +12,7 @@ ROW = {
     "query": "Why?",
     "context": [{"text": "Because."}, {"text": "So."}],
     "answer": [
-        {"sentence_id": 0, "sentence": "Because. ", "factuality": "Supported"},
+        {"sentence_id": 0, "sentence": "Because.", "factuality": "Supported"},
         {"sentence_id": 1, "sentence": "Truly.", "factuality": ["Supported", "Not Supported"]},
     ],
 }
@@ -39,8 +39,8 @@ def test_faults_name_line_and_field(tmp_path):
     with pytest.raises(DataError) as caught:
         import_arena(read_memerag_answers, [path])
     assert [(problem.line, problem.field) for problem in caught.value.problems] == [
-        *[(2, "context"), (3, "query_id"), (3, "system")]
+        *[(2, "context"), (3, "query_id")]
     ]
     unnamed = write(tmp_path / "somewhere" / "rows.jsonl", ROW)
-    with pytest.raises(UsageError, match=r"the language of .*rows\.jsonl is not known"):
+    with pytest.raises(UsageError, match=r"rows\.jsonl holds no LANGUAGE\.jsonl"):
         import_arena(read_memerag_answers, [unnamed])

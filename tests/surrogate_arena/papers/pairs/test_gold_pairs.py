@@ -59,41 +59,18 @@ def test_a_folder_of_splits_is_read_as_published(folder):
     assert gold.recorded_judges == []
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        {"answer_a": "No.", "answer_b": "Yes.", "winner": "b"},
-        {"positive_response": "Yes.", "negative_response": "No.", "split": "hard"},
-    ],
-)
-def test_two_answers_and_a_winner_or_a_better_answer_are_read(tmp_path, row):
-    path = tmp_path / "pairs.jsonl"
-    path.write_text(json.dumps({"question": "Is it so?", "language": "de", **row}) + "\n")
-    (pair,) = (gold := read_gold_pairs(path)).pairs.to_dict("records")
-    answers = gold.arena.answers.set_index("system")["answer"]
-    assert answers[pair[f"system_{pair['better']}"]] == "Yes."
-    assert pair["language"] == "de"
-    assert pair["split"] == row.get("split", "pairs")
-
-
-def test_pairs_without_a_better_answer_are_counted(tmp_path):
-    rows = [
-        {"question": "Q", "answer_a": "x", "answer_b": "y", "winner": winner}
-        for winner in ("a", "b", "tie", None)
-    ]
-    rows.append({"question": "Q", "answer_a": "x", "answer_b": "x", "winner": "a"})
+def test_equal_answers_are_counted_and_languages_chosen(tmp_path):
+    rows = [{**row, "language": "de", "split": "hard"} for row in published("any")]
+    rows[0]["negative_response"] = rows[0]["positive_response"]
     path = tmp_path / "pairs.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     gold = read_gold_pairs(path)
-    assert len(gold.pairs) == 2
-    assert gold.skipped == {"a tie": 1, "no winner": 1, "equal answers": 1}
+    assert gold.skipped == {"equal answers": 1}
     assert gold.pairs["query_id"].is_unique
-    in_german = [{**row, "language": "de"} for row in rows[:3]]
-    path.write_text("".join(json.dumps(row) + "\n" for row in [*rows, *in_german]))
-    assert read_gold_pairs(path, languages=["de"]).skipped == {"a tie": 1}
+    assert gold.pairs[["language", "split"]].values.tolist() == [["de", "hard"]] * 2
     with pytest.raises(UsageError, match="no pair in fr of which one answer"):
         read_gold_pairs(path, languages=["fr"])
-    path.write_text(json.dumps(rows[2]) + "\n")
+    path.write_text(json.dumps(rows[0]) + "\n")
     with pytest.raises(UsageError, match="no pair of which one answer"):
         read_gold_pairs(path)
 
@@ -108,7 +85,7 @@ def test_faulty_rows_are_all_listed_with_their_lines(tmp_path):
     with pytest.raises(DataError) as refused:
         read_gold_pairs(path)
     problems = [(each.line, each.field) for each in refused.value.problems]
-    assert problems == [(1, "question"), (2, None), (3, "language")]
+    assert problems == [(1, "question"), (2, "negative_response"), (3, "language")]
     assert all(each.hint for each in refused.value.problems)
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match="holds no file of rows"):
