@@ -8,7 +8,7 @@ from typing import ClassVar, TypeVar, cast
 
 from arena.data.wording import count_of
 
-SHOWN_PROBLEMS = 20
+SHOWN_PROBLEMS = 10
 SHOWN_VALUE_CHARACTERS = 80
 MOST_PROBLEMS = 1000
 """Problems of one kind that are listed one by one; the others are counted."""
@@ -147,7 +147,14 @@ class DataError(ArenaError, ValueError):
         n_problems = sum(problem.count for problem in self.problems)
         n_more = n_problems - sum(problem.count for problem in shown)
         lines = [f"{count_of(n_problems, 'problem')} in the input:"]
-        lines += [f"  {problem}" for problem in shown]
+        hints: set[str] = set()
+        for problem in shown:
+            # What to do is said once.
+            text = str(problem)
+            if problem.hint in hints:
+                text = text.removesuffix(f"; {problem.hint}")
+            lines.append(f"  {text}")
+            hints.add(problem.hint)
         if n_more:
             lines.append(f"  … and {n_more:,} more")
         super().__init__("\n".join(lines))

@@ -45,6 +45,12 @@ def first_of(names: Sequence[str], most: int = MOST_LISTED) -> str:
     return f"{listed} and {n_more:,} more" if n_more > 0 else listed
 
 
+def all_of(names: Sequence[str]) -> str:
+    """List all names as a sentence does: ``a``, ``a and b``, or ``a, b and c``."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def split_names(text: str | None) -> list[str]:
     """Split a comma-separated list of names; spaces around commas do not count."""
     return [name.strip() for name in (text or "").split(",") if name.strip()]

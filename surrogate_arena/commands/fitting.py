@@ -99,7 +99,7 @@ def fit(
         shown["judges"] = labels
     titles = {
         "biases": "What judges like besides quality: logits that it adds (95% interval)",
-        "understood": "Read as",
+        "understood": "Understood",
         "skipped": "Left out or changed on reading",
     }
     show(shown, as_json, titles)

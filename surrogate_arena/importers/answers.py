@@ -16,10 +16,11 @@ from arena.data.rows import Rows
 from arena.data.schema import HISTORY, OWN_PASSAGES, WEIGHT
 from arena.data.selection import UNKNOWN_JUDGE
 from arena.data.types import Record
+from arena.data.wording import first_of
 from arena.text.notes import note_on_systems
 from surrogate_arena.importers.amounts import amounts_of
 from surrogate_arena.importers.collected import Collected, Key, Place, question_id, seen_from
-from surrogate_arena.importers.contract import NO_COLUMNS, bare_column, contract
+from surrogate_arena.importers.contract import MOST_NAMED, NO_COLUMNS, bare_column, contract
 from surrogate_arena.importers.conversations import last_exchange
 from surrogate_arena.importers.files import checked_language
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
@@ -31,7 +32,14 @@ from surrogate_arena.importers.plain_tables import (
     read_plain_tables,
     shown_row,
 )
-from surrogate_arena.importers.values import first_text, is_missing_cell, mark_of, name_text, opened
+from surrogate_arena.importers.values import (
+    first_text,
+    is_missing_cell,
+    mark_of,
+    name_text,
+    opened,
+    opened_or_same,
+)
 
 TABLE = "csv"
 Repeats = Literal["first", "each"]
@@ -78,7 +86,7 @@ def read_answer_tables(
     """
     if repeats is not None:
         checked_choice(repeats, get_args(Repeats), "way to read repeated questions")
-    known = read_plain_tables(paths, columns=columns, scores=scores)
+    known = read_plain_tables(paths, columns=columns, scores=scores, may_repeat=repeats is not None)
     return arena_of_tables(
         known,
         language=language,
@@ -118,7 +126,17 @@ def arena_of_tables(
     if records:
         _, values, marks = records[0]
         shown = shown_row(values, marks)
-    return replace(foreign_arena(collected, name, reference=reference_system), shown=shown)
+    foreign = foreign_arena(collected, name, reference=reference_system)
+    judged = set(foreign.arena.judgments["judge"])
+    judges = dict.fromkeys(str(mark["judge"]) for mark in collected.marks)
+    unused = [judge for judge in judges if judge not in judged]
+    if unused:
+        note = (
+            f"no verdicts by {first_of(unused, MOST_NAMED)}: scores become verdicts where two "
+            "systems answered a question"
+        )
+        foreign = replace(foreign, notes=(*foreign.notes, note))
+    return replace(foreign, shown=shown)
 
 
 def row_values(collected: Collected, place: Place, values: Record) -> Record:
@@ -127,7 +145,7 @@ def row_values(collected: Collected, place: Place, values: Record) -> Record:
         if name not in values:
             continue
         try:
-            inside = opened(values[name]) if name != "answer" else values[name]
+            inside = opened(values[name]) if name != "answer" else _messages_or_same(values[name])
         except ValueError as error:
             collected.fault(place, name, values[name], str(error), "write the text alone")
             continue
@@ -145,6 +163,14 @@ def row_values(collected: Collected, place: Place, values: Record) -> Record:
         elif name != "answer":
             values[name] = first_text(inside)
     return values
+
+
+def _messages_or_same(cell: object) -> object:
+    """Open an answer that is a conversation in JSON; any other JSON may be what a system said."""
+    inside = opened_or_same(cell)
+    if not isinstance(inside, list) or not inside:
+        return cell
+    return inside if all(isinstance(item, dict) and "role" in item for item in inside) else cell
 
 
 def default_languages(
@@ -400,5 +426,5 @@ def read_tables(
     if not tables:
         raise UsageError("there is no table to read")
     rows = [with_file(table_in_memory(name, frame), name) for name, frame in tables.items()]
-    known = known_tables(rows, columns=columns, scores=scores)
+    known = known_tables(rows, columns=columns, scores=scores, may_repeat=repeats is not None)
     return arena_of_tables(known, language=language, repeats=repeats)

@@ -32,16 +32,31 @@ from arena.data.schema import (
 )
 from arena.data.selection import UNKNOWN_JUDGE, names_one_judge
 from arena.data.types import Flags, Indices
-from arena.data.wording import count_of, first_of
+from arena.data.wording import all_of, count_of, first_of
 from surrogate_arena.importers.columnar import Column, ColumnTable, column_table
-from surrogate_arena.importers.contract import Columns, bare_column, chosen_columns, with_paths
-from surrogate_arena.importers.values import is_missing_cell, mark_of, name_text, opened_or_same
+from surrogate_arena.importers.contract import (
+    MOST_NAMED,
+    NO_HEADER,
+    Columns,
+    bare_column,
+    chosen_columns,
+    looks_like_data,
+    with_paths,
+)
+from surrogate_arena.importers.values import (
+    is_missing_cell,
+    mark_of,
+    name_text,
+    opened_or_same,
+    option,
+)
 from surrogate_arena.importers.verdict_values import (
     NO_VERDICT,
     UNREAD,
     ReadValues,
     StatedValues,
     UnclearValuesError,
+    option_of_values,
     read_values,
     side_named,
     two_meanings,
@@ -59,7 +74,6 @@ _COUNTS = ("wins_a", "wins_b", "ties")
 _MOST_PROBLEMS = 20
 _OUTCOMES = MappingProxyType({"a": 0, "b": 1, "tie": 2, "none": -1})
 """Code of each outcome; -1 where there is none."""
-_SIDE_HINT = "the fields of a battle are system_a, system_b and winner; or winner and loser"
 
 
 @dataclass(frozen=True)
@@ -139,27 +153,101 @@ def _columns_of(table: ColumnTable, options: BattleOptions) -> Columns:
         missing.append("winner")
     if not missing:
         return columns
-    hints = [f"--column {name}={_suggested(table, name, columns) or 'NAME'}" for name in missing]
+    if "system_a" in missing and looks_like_data([table.frame]):
+        raise UsageError(f"{table.source}: {NO_HEADER} system_a,system_b,winner")
+    fields = _suggested_pair(table, columns) if "system_a" in missing else {}
+    if "loser" in fields:
+        hints = [option("column", f"{name}={column}") for name, column in fields.items()]
+        missing = ["winner", "loser"]
+    else:
+        known = {**names, **fields}
+        if "winner" in missing:
+            winner = _suggested_winner(table, known, columns.unread)
+            known.update({} if winner is None else {"winner": winner})
+        hints = [option("column", f"{name}={known.get(name, 'NAME')}") for name in missing]
+        hints += _values_to_state(table, known)
+    listed = first_of(list(map(str, table.frame.columns)), MOST_NAMED)
     raise UsageError(
-        f"{table.source}: no column is known for {' and '.join(missing)}: {' '.join(hints)}; the "
-        f"columns are {first_of(list(map(str, table.frame.columns)))}; {_SIDE_HINT}"
+        f"{table.source}: no column is known for {all_of(missing)}: {' '.join(hints)}; the columns "
+        f"are {listed}. A battle has system_a, system_b and winner, or winner and loser; the "
+        "importing guide has short recipes for other shapes"
     )
 
 
-def _suggested(table: ColumnTable, name: str, columns: Columns) -> str | None:
-    """Return the unread column whose values can be read as winners; None if there is none."""
-    if name != "winner" or not {"system_a", "system_b"} <= columns.names.keys():
+_PAIRED_WORDS = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("x", "y"))
+_WON_AND_LOST = (("chosen", "rejected"), ("won", "lost"), ("better", "worse"), ("best", "worst"))
+
+
+def _suggested_pair(table: ColumnTable, columns: Columns) -> dict[str, str]:
+    """Return two columns of names that differ in a word for a side, by the fields they may be."""
+    by_words = {tuple(bare_column(name).split("_")): name for name in columns.unread}
+    fields = (("system_a", "system_b"), _PAIRED_WORDS), (("winner", "loser"), _WON_AND_LOST)
+    for (first_field, second_field), pairs in fields:
+        for words, column in by_words.items():
+            for first, second in pairs:
+                other = by_words.get(tuple(second if word == first else word for word in words))
+                if first in words and other and _hold_names(table, (column, other)):
+                    return {first_field: column, second_field: other}
+    return {}
+
+
+def _hold_names(table: ColumnTable, columns: Sequence[str]) -> bool:
+    """Tell whether columns hold short names that repeat."""
+    for name in columns:
+        cells = table.column(name).cells
+        is_short = all(len(str(cell)) <= _LONGEST_NAME for cell in cells)
+        if not cells or not is_short or len(cells) * 2 > len(table.frame):
+            return False
+    return True
+
+
+_LONGEST_NAME = 60
+"""Characters of a name of a system that is suggested."""
+
+
+def _suggested_winner(
+    table: ColumnTable, names: Mapping[str, str], unread: Sequence[str]
+) -> str | None:
+    """Return the unread column that can be read as winners, or the only one with few values."""
+    if not {"system_a", "system_b"} <= names.keys():
         return None
-    systems: set[str] = set()
-    for side in ("system_a", "system_b"):
-        systems.update(str(cell) for cell in table.column(columns.names[side]).cells)
-    for column in columns.unread:
+    systems = _system_names(table, names)
+    with_few_values = []
+    for column in unread:
         cells = table.column(column).cells
+        if column in names.values():
+            continue
+        if 1 < len(cells) <= _MOST_VALUES and len(cells) < len(table.frame):
+            with_few_values.append(column)
         with suppress(UnclearValuesError):
             values = read_values(cells, column, systems)
             if cells and all(cell in values.names or cell in values.verdicts for cell in cells):
                 return column
-    return None
+    return with_few_values[0] if len(with_few_values) == 1 else None
+
+
+_MOST_VALUES = 7
+"""Values of a column that may be one of winners."""
+
+
+def _values_to_state(table: ColumnTable, names: Mapping[str, str]) -> list[str]:
+    """Return the option that says what the values of winners mean, if they are unclear."""
+    if not {"system_a", "system_b", "winner"} <= names.keys():
+        return []
+    column = names["winner"]
+    cells = table.column(column).cells
+    try:
+        read_values(cells, column, _system_names(table, names))
+    except UnclearValuesError:
+        return [option_of_values(column, cells)]
+    return []
+
+
+def _system_names(table: ColumnTable, names: Mapping[str, str]) -> set[str]:
+    systems: set[str] = set()
+    for side in ("system_a", "system_b"):
+        systems.update(str(cell) for cell in table.column(names[side]).cells)
+    return systems
 
 
 @dataclass

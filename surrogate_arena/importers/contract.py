@@ -6,6 +6,7 @@ agree: a column of numbers holds no passages, and of two columns of answers neit
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,6 +35,8 @@ FILE = "file"
 """What a user writes for a field that is the name of a row's file."""
 NO_COLUMNS: Mapping[str, str] = MappingProxyType({})
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+|[^\W\d_]+")
+MOST_NAMED = 10
+"""Names that a message lists."""
 _MOST_ROWS = 200
 """Rows that tell what a column holds."""
 
@@ -120,6 +123,62 @@ def with_paths(frame: pd.DataFrame, chosen: Mapping[str, str]) -> pd.DataFrame:
     return frame.assign(**columns)
 
 
+def with_inner_paths(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with a column for each path in its cells, instead of columns of records."""
+    frame = frame.head(_MOST_ROWS)
+    columns: dict[str, pd.Series] = {}
+    for name in frame:
+        cells = [opened_or_same(cell) for cell in frame[name]]
+        paths = list(dict.fromkeys(path for cell in cells for path in _paths_in(cell)))
+        if not paths:
+            columns[name] = frame[name]
+            continue
+        for path in paths[:_MOST_PATHS]:
+            values = [value_at({"cell": cell}, f"cell{path}") for cell in cells]
+            columns[f"{_step(name)}{path}"] = pd.Series(values, frame.index, dtype=object)
+    return pd.DataFrame(columns, index=frame.index)
+
+
+_MOST_PATHS = 60
+"""Paths in a column that are tried as fields."""
+_MOST_LEVELS = 4
+
+
+def _paths_in(cell: object, levels: int = _MOST_LEVELS) -> list[str]:
+    """Return the paths to the values of a record, such as ``.vars.topic``; lists are values."""
+    if not isinstance(cell, Mapping) or levels == 0:
+        return []
+    paths = []
+    for name, value in cell.items():
+        step = f".{_step(str(name))}"
+        inner = _paths_in(value, levels - 1)
+        paths += [f"{step}{path}" for path in inner] or [step]
+    return paths
+
+
+def _step(name: str) -> str:
+    """Return a name as a step of a path: in quotes if it is no plain name."""
+    return name if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) else json.dumps(name)
+
+
+def looks_like_data(frames: Sequence[pd.DataFrame]) -> bool:
+    """Tell whether the names of columns look like a first row of data: the header is missing."""
+    for frame in frames:
+        for name in map(str, frame):
+            cells = [str(cell).strip() for cell in cells_of([frame], name)]
+            asking = sum(cell.endswith(ASKING) for cell in cells)
+            if name in cells or (name.endswith(ASKING) and asking * 2 > len(cells)):
+                return True
+    return False
+
+
+ASKING = ("?", "？", "؟")
+NO_HEADER = (
+    "the first line looks like a row of data: put a line with the names of the columns above it, "
+    "such as"
+)
+
+
 def value_at(record: object, path: str) -> object:
     """Return the value at a path of JMESPath; None if there is none.
 
@@ -183,7 +242,9 @@ def stated_column(name: str, column: str, fields: Iterable[str], columns: Sequen
         return column
     alike = [other for other in columns if bare_column(other) == bare_column(column)]
     if len(alike) != 1:
-        raise UsageError(f"no column {column!r}; the columns are {first_of(list(columns))}")
+        raise UsageError(
+            f"no column {column!r}; the columns are {first_of(list(columns), MOST_NAMED)}"
+        )
     return alike[0]
 
 
@@ -234,7 +295,16 @@ def are_labels(cells: Sequence[object]) -> bool:
     return is_short and len(set(texts)) <= max(2, len(texts) // 4)
 
 
+_ID = re.compile(r"[A-Za-z0-9_.:/#-]*\d[A-Za-z0-9_.:/#-]*")
+
+
+def are_ids(cells: Sequence[object]) -> bool:
+    """Tell whether cells are all ids: words with a digit, such as ``q-12``."""
+    return bool(cells) and all(_ID.fullmatch(str(cell).strip()) for cell in cells)
+
+
 def are_texts(cells: Sequence[object]) -> bool:
-    """Tell whether cells may be answers: texts that are neither labels nor addresses."""
-    is_text = bool(cells) and all(isinstance(cell, str) for cell in cells)
-    return is_text and not are_labels(cells) and not are_addresses(cells)
+    """Tell whether cells may be answers: texts that are no labels, addresses or ids."""
+    if not cells or not all(isinstance(cell, str) for cell in cells):
+        return False
+    return not (are_labels(cells) or are_addresses(cells) or are_ids(cells))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.data.languages import MIRACL_LANGUAGES, UNDETERMINED
-from arena.data.wording import count_of
+from arena.data.wording import count_of, first_of
 from features.measures.language import identify
 
 AUTO = "auto"
@@ -52,15 +52,16 @@ def detected_languages(questions: Sequence[str]) -> DetectedLanguages:
     for question, code in languages.items():
         if code in rare:
             languages[question] = usual
-    listed = ", ".join(
-        f"{code} {count}" for code, count in sorted(Counter(languages.values()).items())
-    )
-    note = f"languages were detected: {listed} questions"
+    listed = []
+    for code, count in sorted(Counter(languages.values()).items()):
+        listed.append(f"{code} ({count_of(count, 'question')})")
+    note = f"detected the language of each question: {', '.join(listed)}"
     if rare:
         n_rare = sum(counts[code] for code in rare)
         note += (
-            f"; {count_of(n_rare, 'question')} that look like {', '.join(sorted(rare))} are read "
-            f"as {usual}: state --language, or a column, if they are not"
+            f"; {count_of(n_rare, 'question')} that may be {first_of(sorted(rare), 10)} "
+            f"{'is' if n_rare == 1 else 'are'} read as {usual}: if that is wrong, add a column "
+            "language"
         )
     return DetectedLanguages(languages, note)
 

@@ -24,7 +24,7 @@ from surrogate_arena.importers.conversations import exchanges_of, n_turns
 from surrogate_arena.importers.files import checked_language, files_below, shown_path
 from surrogate_arena.importers.foreign_arena import ForeignArena, foreign_arena
 from surrogate_arena.importers.judgments import skips_of
-from surrogate_arena.importers.values import name_text, number_of
+from surrogate_arena.importers.values import name_text, number_of, short
 from surrogate_arena.importers.verdict_values import StatedVerdict, stated_values
 
 _CONVERSATIONS = ("conversation_a", "conversation_b")
@@ -76,19 +76,32 @@ def read_battles(
         collected.tally["records"] += len(table.frame)
         collected.tally["verdicts"] += len(read.table)
         add_battles(collected, table, read)
-        shown = shown or shown_battle(read)
+        shown = shown or shown_battle(read, collected)
     note = ""
     if not collected.answers:
-        note = "Battles only: questions are known by their id, there are no answers."
+        has_texts = any(row["query"] != row["query_id"] for row in collected.queries.values())
+        note = "Battles only: there are no answers."
+        if not has_texts:
+            note = "Battles only: there are no answers, and questions are known by their id."
     arena = foreign_arena(collected, name, source="", note=note, with_judged=True)
     return replace(arena, shown=shown)
 
 
-def shown_battle(read: ReadBattles) -> tuple[str, ...]:
+def shown_battle(read: ReadBattles, collected: Collected) -> tuple[str, ...]:
     """Return the first battle as it was understood."""
     first = read.table.iloc[0]
-    fields = ("query_id", "system_a", "system_b", "winner", "judge")
-    return tuple(f"{name}: {first[name]}" for name in fields)
+    key = (str(first["language"]), str(first["query_id"]))
+    values = {"query_id": first["query_id"]}
+    if key in collected.queries:
+        values["question"] = collected.queries[key]["query"]
+    for side in "ab":
+        values[f"system_{side}"] = first[f"system_{side}"]
+        answer = collected.answers.get((*key, str(first[f"system_{side}"])))
+        if answer is not None:
+            values[f"answer_{side}"] = answer["answer"]
+    values["winner"] = first["winner"]
+    values["judge"] = first["judge"]
+    return tuple(f"{name}: {short(value)}" for name, value in values.items())
 
 
 def add_battles(collected: Collected, table: ColumnTable, read: ReadBattles) -> None:

@@ -10,16 +10,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 import pandas as pd
 
 from arena.data.errors import DataError, UsageError, counted_problems
 from arena.data.rows import Rows
 from arena.data.types import Record
-from arena.data.wording import count_of, first_of
+from arena.data.wording import all_of, count_of, first_of
 from surrogate_arena.importers.contract import (
+    ASKING,
     FILE,
+    MOST_NAMED,
     NO_COLUMNS,
+    NO_HEADER,
     Columns,
     are_addresses,
     are_labels,
@@ -30,15 +34,17 @@ from surrogate_arena.importers.contract import (
     chosen_columns,
     contract,
     field_names,
+    looks_like_data,
+    with_inner_paths,
     with_paths,
 )
+from surrogate_arena.importers.conversations import last_exchange
 from surrogate_arena.importers.files import bare_name, distinct_names, files_below, shown_path
 from surrogate_arena.importers.passages import passages_of
 from surrogate_arena.importers.tables import SHEET, read_table
-from surrogate_arena.importers.values import is_value, number_of, option, short
+from surrogate_arena.importers.values import is_value, number_of, opened_or_same, option, short
 
 NEEDED = ("question", "system", "answer")
-_MOST_NAMED = 10
 _MOST_SYSTEMS = 30
 """A column with more values is hardly one of systems."""
 
@@ -70,6 +76,7 @@ def read_plain_tables(
     columns: Mapping[str, str] = NO_COLUMNS,
     scores: Sequence[str] = (),
     needed: Sequence[str] = NEEDED,
+    may_repeat: bool = False,
 ) -> PlainTables:
     """Read tables of answers.
 
@@ -78,6 +85,7 @@ def read_plain_tables(
         columns: Field to its column, or a path in its cells, where the names do not tell.
         scores: Columns whose numbers are marks by a judge of that name, beside known metrics.
         needed: Fields that a row must have.
+        may_repeat: Whether a system may answer a question again.
 
     Raises:
         UsageError: If a field is missing, or may be read from several columns.
@@ -93,7 +101,9 @@ def read_plain_tables(
         raise DataError(counted_problems(broken))
     names = [bare_name(files[0])] if len(tables) == 1 else distinct_names(files)
     tables = [with_file(rows, name) for rows, name in zip(tables, names, strict=True)]
-    return known_tables(tables, columns=columns, scores=scores, needed=needed)
+    return known_tables(
+        tables, columns=columns, scores=scores, needed=needed, may_repeat=may_repeat
+    )
 
 
 def known_tables(
@@ -102,9 +112,11 @@ def known_tables(
     columns: Mapping[str, str] = NO_COLUMNS,
     scores: Sequence[str] = (),
     needed: Sequence[str] = NEEDED,
+    may_repeat: bool = False,
 ) -> PlainTables:
     """Find the columns of tables; see ``read_plain_tables``."""
-    tables = [replace(rows, table=with_paths(rows.table, columns)) for rows in tables]
+    named = {**columns, **dict(zip(scores, scores, strict=True))}
+    tables = [replace(rows, table=with_paths(rows.table, named)) for rows in tables]
     frames = [rows.table for rows in tables]
     chosen = chosen_columns(frames, "answers", columns)
     names = dict(chosen.names)
@@ -116,14 +128,14 @@ def known_tables(
         listed = systems_in_order(tables, names["system"])
         notes.append(
             f"no column names the system: {count_of(len(listed), 'system')} by {names['system']} "
-            f"name, {first_of(listed, _MOST_NAMED)}"
+            f"name, {first_of(listed, MOST_NAMED)}"
         )
-    _check_needed(frames, names, needed)
-    if names.get("system") == FILE and "question" in names:
+    _check_needed(tables, names, needed)
+    if names.get("system") == FILE and "question" in names and not may_repeat:
         _check_repeats(tables, names)
     _leave_out_passages(tables, names, columns, notes, left_out)
     judges, lower_wins = _score_columns(frames, names, scores)
-    known = Columns(names, chosen.competitors, _unread(chosen, judges))
+    known = Columns(names, chosen.competitors, _unread(frames, chosen, names, judges))
     notes += known.notes()
     _note_numbers(frames, known, left_out, tables)
     kept = [_without_empty_rows(rows, names, left_out) for rows in tables]
@@ -174,51 +186,93 @@ def _has_texts(frames: Sequence[pd.DataFrame], column: str) -> bool:
     return are_texts(cells_of(frames, column))
 
 
-def _check_needed(
-    frames: Sequence[pd.DataFrame], names: Mapping[str, str], needed: Sequence[str]
-) -> None:
+def _check_needed(tables: Sequence[Rows], names: Mapping[str, str], needed: Sequence[str]) -> None:
     """Refuse tables that lack a field, with all that are missing and a command to try."""
+    frames = [rows.table for rows in tables]
     missing = [name for name in needed if name not in names]
+    if "question" not in needed and not {"question", "query_id"} & names.keys():
+        missing.insert(0, "question")
+    if not missing:
+        return
     battles = chosen_columns(frames, "battles", NO_COLUMNS).names
     if "answer" in missing and {"system_a", "system_b"} <= battles.keys():
         raise UsageError("a row compares two systems: these are battles; use 'import lmarena'")
-    if "query_id" in names and "question" in missing and "question" not in NEEDED:
-        missing.remove("question")
-    if not missing:
-        return
-    columns = list(dict.fromkeys(str(name) for frame in frames for name in frame if name != FILE))
-    suggestions = []
-    taken = set(names.values())
+    if "question" in missing and "answer" in missing and looks_like_data(frames):
+        raise UsageError(f"{NO_HEADER} question,system,answer")
+    hints = []
+    known = {**names, **_suggested_columns(frames, missing, names)}
     for name in missing:
-        suggestion = suggested_column(frames, name, columns, taken)
-        if suggestion is not None:
-            taken.add(suggestion)
-        suggestions.append(option("column", f"{name}={suggestion or 'NAME'}"))
+        hints.append(option("column", f"{name}={known.get(name, 'NAME')}"))
+    question = known.get("question")
+    if question is not None and names.get("system") == FILE:
+        system = _system_of_repeats(tables, question, set(known.values()))
+        if system is not None:
+            hints.append(option("column", f"system={system}"))
+    columns = list(dict.fromkeys(str(name) for frame in frames for name in frame))
+    inner = list(dict.fromkeys(str(name) for frame in frames for name in with_inner_paths(frame)))
+    shape = "A row is one answer: the importing guide has short recipes for other shapes"
+    texts = [name for name in columns if name not in known.values() and _has_texts(frames, name)]
+    systems = [name for name in texts if not _is_reference(name)]
+    if "answer" in missing and "answer" not in known and len(systems) > 1:
+        shape = (
+            f"{first_of(systems, 3)} hold texts: if each is a system, the importing guide shows "
+            "how to write a row for each answer (a column per system)"
+        )
+    kind = "columns"
+    if inner != columns:
+        kind, columns = "columns and paths in them", inner
+    columns = [column for column in columns if column not in (FILE, SHEET)]
     raise UsageError(
-        f"no column is known for {' and '.join(missing)}: {' '.join(suggestions)}; "
-        f"the columns are {first_of(columns, _MOST_NAMED)}. A row is one answer: the importing "
-        "guide has recipes of five lines for other shapes"
+        f"no column is known for {all_of(missing)}: {' '.join(hints)}; "
+        f"the {kind} are {first_of(columns, MOST_NAMED)}. {shape}"
     )
+
+
+def _suggested_columns(
+    frames: Sequence[pd.DataFrame], missing: Sequence[str], names: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the columns, or paths in them, that may hold the fields that are missing."""
+    inner = [with_inner_paths(frame) for frame in frames]
+    columns = list(dict.fromkeys(str(name) for frame in inner for name in frame if name != FILE))
+    if {"question", "answer"} <= set(missing):
+        for column in columns:
+            if _are_messages(cells_of(inner, column)):
+                return {"question": column, "answer": column}
+    suggested: dict[str, str] = {}
+    for name in missing:
+        taken = {*names.values(), *suggested.values()}
+        column = suggested_column(inner, name, columns, taken)
+        if column is not None:
+            suggested[name] = column
+    return suggested
+
+
+def _are_messages(cells: Sequence[object]) -> bool:
+    """Tell whether cells are conversations that end with a reply."""
+    for cell in cells:
+        messages = opened_or_same(cell)
+        if not isinstance(messages, list) or len(messages) < 2:
+            return False
+        if not all(isinstance(message, Mapping) and "role" in message for message in messages):
+            return False
+    return bool(cells)
 
 
 def suggested_column(
     frames: Sequence[pd.DataFrame], name: str, columns: Sequence[str], taken: set[str]
 ) -> str | None:
-    """Return the column that may hold a field: a text whose name ends as the field's do, or asks.
-
-    None if nothing fits.
-    """
+    """Return the column that may hold a field, by its name or its cells; None if nothing fits."""
     texts = [column for column in columns if column not in taken and _has_texts(frames, column)]
     if name == "system":
         return next(iter(_system_columns(frames, columns, taken)), None)
     known = field_names("answers")[name]
     for column in texts:
-        if any(bare_column(column).endswith(wanted) for wanted in known):
+        if bare_column(column.rpartition(".")[2]).endswith(known) and not _is_reference(column):
             return column
     if name == "question":
         for column in texts:
             cells = [str(cell).strip() for cell in cells_of(frames, column)]
-            asking = sum(cell.endswith(("?", "？", "؟")) for cell in cells)
+            asking = sum(cell.endswith(ASKING) for cell in cells)
             if asking * 2 >= len(cells):
                 return column
         return None
@@ -250,20 +304,49 @@ def _system_columns(
 
 def _check_repeats(tables: Sequence[Rows], names: Mapping[str, str]) -> None:
     """Refuse a file in which a question is answered several times, where a column tells systems."""
-    for rows in tables:
-        questions = rows.table[names["question"]].map(str)
-        if not questions.duplicated().any():
-            continue
-        taken = set(names.values())
-        for column in _system_columns([rows.table], list(rows.table), taken):
-            pairs = pd.DataFrame({"question": questions, "system": rows.table[column].map(str)})
-            if not pairs.duplicated().any():
-                values = list(dict.fromkeys(map(str, rows.table[column])))
-                raise UsageError(
-                    f"{rows.source} answers a question several times; {column!r} has "
-                    f"{len(values)} values ({first_of(values, 5)}), which may be the systems: "
-                    f"{option('column', f'system={column}')}"
-                )
+    column = _system_of_repeats(tables, names["question"], set(names.values()))
+    if column is None:
+        return
+    values = systems_in_order(
+        [replace(rows, table=with_paths(rows.table, {"system": column})) for rows in tables], column
+    )
+    raise UsageError(
+        f"{tables[0].source} answers questions several times; {column!r} has {len(values)} values "
+        f"({first_of(values, 5)}), which may be the systems: {option('column', f'system={column}')}"
+        "; if they are not: --repeats first, or --repeats each"
+    )
+
+
+def _system_of_repeats(tables: Sequence[Rows], question: str, taken: set[str]) -> str | None:
+    """Return the column that tells apart the answers to one question; None if there is none.
+
+    Files that answer each question once need no such column.
+    """
+    named = {"question": question}
+    frames = [with_paths(rows.table, named) for rows in tables]
+    asked = [frame[question].map(_asked) for frame in frames if question in frame]
+    if not any(questions.duplicated().any() for questions in asked):
+        return None
+    inner = [with_inner_paths(frame) for frame in frames]
+    columns = list(dict.fromkeys(str(name) for frame in inner for name in frame))
+    for column in _system_columns(inner, columns, taken):
+        answered: list[tuple[str, str]] = []
+        for frame in frames:
+            with_system = with_paths(frame, {"system": column})
+            if column in with_system and question in with_system:
+                systems = with_system[column].map(str)
+                answered += zip(with_system[question].map(_asked), systems, strict=True)
+        if len(set(answered)) == len(answered):
+            return column
+    return None
+
+
+def _asked(cell: object) -> str:
+    """Return the question of a cell, also of one that holds a conversation."""
+    messages = opened_or_same(cell)
+    if _are_messages([messages]):
+        return str(last_exchange(cast(list[Record], messages)).question)
+    return str(cell)
 
 
 # What is left out, and said
@@ -303,7 +386,9 @@ def _score_columns(
     judges: dict[str, str] = {}
     for name in asked:
         if name not in columns:
-            raise UsageError(f"no column {name!r} of scores; the columns are {first_of(columns)}")
+            raise UsageError(
+                f"no column {name!r} of scores; the columns are {first_of(columns, MOST_NAMED)}"
+            )
         judges[name] = name
     for column in columns:
         is_known = _metric(column) in {*scores["known"], *scores["lower_is_better"]}
@@ -319,8 +404,25 @@ def _metric(column: str) -> str:
     return bare_column(tail).removeprefix("gpt_")
 
 
-def _unread(chosen: Columns, judges: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(name for name in chosen.unread if name != FILE and name not in judges.values())
+def _unread(
+    frames: Sequence[pd.DataFrame],
+    chosen: Columns,
+    names: Mapping[str, str],
+    judges: Mapping[str, str],
+) -> tuple[str, ...]:
+    """Return the columns that nothing is read from; of a column that is read in part, its paths."""
+    read = {*names.values(), *judges.values()}
+    unread: list[str] = []
+    for name in chosen.unread:
+        if name == FILE or name in read:
+            continue
+        if not any(column.startswith((f"{name}.", f"{name}[")) for column in read):
+            unread.append(name)
+            continue
+        columns = [frame[[name]] for frame in frames if name in frame]
+        inner = dict.fromkeys(str(path) for frame in columns for path in with_inner_paths(frame))
+        unread += [path for path in inner if path not in read and path != name]
+    return tuple(unread)
 
 
 def _note_numbers(
@@ -331,13 +433,23 @@ def _note_numbers(
 ) -> None:
     """Count the columns that nothing is read from; numbers may be scores."""
     source = tables[0].source if len(tables) == 1 else f"{len(tables)} files"
+    inner = [*frames, *map(with_inner_paths, frames)]
     for column in columns.unread:
         reason = f"{column!r} is not read"
-        if are_numbers(cells_of(frames, column)):
+        cells = cells_of(inner, column)
+        if are_numbers(cells) and not _counts_rows(cells):
             reason += f"; if it is a score: {option('scores', column)}"
-        elif _has_texts(frames, column):
+        elif are_texts(cells):
             reason += ", and holds texts"
         left_out[source, "column", reason] += 1
+
+
+def _counts_rows(cells: Sequence[object]) -> bool:
+    """Tell whether cells are 0, 1, 2 … or 1, 2, 3 …: numbers of rows, not scores."""
+    numbers = [number_of(cell) for cell in cells]
+    n_rows = len(numbers)
+    fewest = 3
+    return n_rows >= fewest and numbers in (list(range(n_rows)), list(range(1, n_rows + 1)))
 
 
 def _without_empty_rows(

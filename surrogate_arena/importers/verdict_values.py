@@ -15,8 +15,8 @@ from types import MappingProxyType
 from arena.data.errors import UsageError
 from arena.data.schema import likeliest_winner
 from arena.data.wording import first_of
-from surrogate_arena.importers.contract import words_for_winners
-from surrogate_arena.importers.values import is_missing_cell, name_text, number_of
+from surrogate_arena.importers.contract import MOST_NAMED, words_for_winners
+from surrogate_arena.importers.values import is_missing_cell, name_text, number_of, option
 
 MEANINGS = ("a", "b", "tie", "bad", "none")
 """What ``--values`` may say of a value: a side won, nobody, both are bad, or no verdict."""
@@ -226,7 +226,7 @@ def _stated(cells: Sequence[object], column: str, stated: StatedValues) -> ReadV
             raise UnclearValuesError(
                 cell,
                 "is not among the values that were stated",
-                f"add it to --values {column}:..., or state it as none to leave it out",
+                f"add it to {option('values', f'{column}:...')}, or say none to leave it out",
             )
         verdicts[cell] = verdict
     return ReadValues(verdicts)
@@ -283,11 +283,12 @@ def _numbers(
     fitting = [meanings for needed, meanings in _SCALES if needed <= present <= set(meanings)]
     if len(fitting) != 1:
         listed = sorted(present)
-        example = ",".join(f"{number:g}=..." for number in listed[:4])
-        hint = f"say what the numbers mean: --values {column}:{example} (a, b, tie, bad or none)"
+        stated = option_of_values(column, [f"{number:g}" for number in listed])
+        hint = f"say what the numbers mean, each a, b, tie, bad or none: {stated}"
         if len(listed) > 3:
             low, high = f"{listed[0]:g}", f"{listed[-1]:g}"
-            hint += f", or of a scale --values {column}:{low}..{high}=a..b if {low} favors side a"
+            scale = option("values", f"{column}:{low}..{high}=a..b")
+            hint += f"; or for a scale, if {low} favors side a: {scale}"
         value = next(cell for cell, number in numbers.items() if number == listed[-1])
         raise UnclearValuesError(value, "is a number that may mean several things", hint)
     meanings = fitting[0]
@@ -297,7 +298,8 @@ def _numbers(
         for number, side in meanings.items()
         if number in present
     )
-    assumed = f"1 is read as a win of the first system; if it is not: --values {column}:{other}"
+    stated = option("values", f"{column}:{other}")
+    assumed = f"1 is read as a win of the first system; if it is not: {stated}"
     return verdicts, assumed
 
 
@@ -312,19 +314,24 @@ def _soft(probability_a: float) -> StatedVerdict:
 
 
 def _no_meaning(cell: object, column: str, cells: Sequence[object]) -> UnclearValuesError:
-    listed = [name_text(value) for value in cells]
-    example = ",".join(f"{value}=..." for value in listed[:3])
     hint = (
-        f"say what the values mean: --values {column}:{example} (a, b, tie, bad or none); "
-        f"they are {first_of(list(map(str, listed)))}"
+        f"say what the values mean, each a, b, tie, bad or none: {option_of_values(column, cells)}"
     )
     return UnclearValuesError(cell, "is neither a side, nor a system of its row, nor a tie", hint)
+
+
+def option_of_values(column: str, cells: Sequence[object]) -> str:
+    """Return the option that states what the values of a column mean, for the user to complete."""
+    listed = [str(name_text(value)) for value in cells if not is_missing_cell(value)]
+    stated = ",".join(f"{value}=..." for value in listed[:MOST_NAMED])
+    return option("values", f"{column}:{stated}{',...' if len(listed) > MOST_NAMED else ''}")
 
 
 def two_meanings(cell: object, column: str) -> UnclearValuesError:
     """Return the error of a value that is the name of a system and a word for a side."""
     fault = "is the name of a system of its row, and a word for a side"
-    hint = f"if it is the side: --values {column}:a=a,b=b,tie=tie; if it is the name, rename it"
+    stated = option("values", f"{column}:a=a,b=b,tie=tie")
+    hint = f"if it is the side: {stated}; if it is the name, rename the system"
     return UnclearValuesError(cell, fault, hint)
 
 
