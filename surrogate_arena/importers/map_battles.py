@@ -60,7 +60,7 @@ def battles_of_records(
     collected.tally["verdicts"] += len(read.table)
     add_battles(collected, table, read)
     arena = foreign_arena(collected, name, source=source, with_judged=True)
-    return replace(arena, shown=shown_battle(read))
+    return replace(arena, shown=shown_battle(read, collected))
 
 
 def _battles(record: Record, paths: Mapping[str, str]) -> list[Record]:
